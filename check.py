@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Check memtool: lint, format, types, layers, tests.
+
+python3 check.py                everything
+python3 check.py tests/vault    arguments go to pytest
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+CLONE = Path(__file__).resolve().parent
+ENVIRONMENT = CLONE / ".venv-dev"
+
+sys.path.insert(0, str(CLONE))
+from scripts import newer_python
+
+newer_python.require()
+
+from scripts.virtual_environment import SetupFailed, make_ready, script_of
+
+CHECKS = (
+    ("ruff", "check"),
+    ("ruff", "format", "--check"),
+    ("mypy",),
+    ("lint-imports",),
+    ("pytest",),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Run every check, even after one has failed; return 1 if any has."""
+    try:
+        make_ready(ENVIRONMENT, CLONE, "dev,vectors")
+    except SetupFailed as error:
+        print(f"\nSetting up failed: {error}", file=sys.stderr)
+        return 1
+    failed = []
+    for check in CHECKS:
+        print(f"\n$ {' '.join(check)}", flush=True)
+        # pytest comes last, so that its own summary ends the output.
+        extra = arguments if check == CHECKS[-1] else []
+        if subprocess.call([script_of(ENVIRONMENT, check[0]), *check[1:], *extra], cwd=CLONE):
+            failed.append(" ".join(check))
+    if failed:
+        print(f"\nFailed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

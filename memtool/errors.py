@@ -1,0 +1,118 @@
+"""The error tree: what went wrong in one sentence, an exit code, and a hint how to mend it.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 a bug in memtool, 20-29 the vault, 30-39 providers and settings,
+75 try again, 130 interrupted. `docs/reference/exit-codes.md` is generated from this module.
+"""
+
+from __future__ import annotations
+
+
+class MemtoolError(Exception):
+    """Something that the user can understand and mend."""
+
+    exit_code = 1
+    hint = ""
+
+    def __init__(self, sentence: str, *, hint: str | None = None) -> None:
+        super().__init__(sentence)
+        if hint is not None:
+            self.hint = hint
+
+
+class UsageError(MemtoolError):
+    """The command line asks for something that does not exist."""
+
+    exit_code = 2
+    hint = "See `memtool --help`."
+
+
+class NoteNotFound(MemtoolError):
+    """No note, fact or line range matches the reference."""
+
+    exit_code = 20
+    hint = "Find it with `memtool search WORDS`."
+
+    def __init__(self, ref: str) -> None:
+        super().__init__(f"no note matches '{ref}'")
+
+
+class VaultNotFound(MemtoolError):
+    """The vault that was named, or the default one, does not exist."""
+
+    exit_code = 21
+    hint = "Make one with `memtool init PATH`, or name yours with `--vault PATH`."
+
+
+class NotAVault(MemtoolError):
+    """The path that should be a vault is a file, or cannot be opened."""
+
+    exit_code = 22
+    hint = "A vault is a folder of Markdown files."
+
+
+class VaultTooNew(MemtoolError):
+    """A newer memtool made this vault."""
+
+    exit_code = 23
+    hint = "Install a newer memtool."
+
+
+class BrokenVaultFile(MemtoolError):
+    """A file of the vault cannot be read as what it should be."""
+
+    exit_code = 24
+    hint = "Mend the file by hand; `git log` in the vault shows its older versions."
+
+
+class OutsideVault(MemtoolError):
+    """A path or a symlink leads out of the vault."""
+
+    exit_code = 25
+    hint = "Name a file inside the vault."
+
+
+class NotWritable(MemtoolError):
+    """The vault, or a file in it, cannot be written."""
+
+    exit_code = 26
+    hint = "Check the permissions of the folder and the free space of the disk."
+
+
+class HistoryFailed(MemtoolError):
+    """git refused what memtool asked of it."""
+
+    exit_code = 27
+    hint = "Run `git status` in the vault."
+
+
+class BadSetting(MemtoolError):
+    """A settings file or variable holds something that memtool cannot use."""
+
+    exit_code = 30
+    hint = "`memtool doctor` shows where each setting comes from."
+
+
+class ProviderMissing(MemtoolError):
+    """An optional part is not installed, or its model is not on this machine."""
+
+    exit_code = 31
+
+
+class ProviderFailed(MemtoolError):
+    """A provider answered with an error, or with something unusable."""
+
+    exit_code = 32
+
+
+class NoteChanged(MemtoolError):
+    """Someone else wrote the file in the meantime."""
+
+    exit_code = 75
+    hint = "Nothing was overwritten. Read the file again and repeat."
+
+
+class Busy(MemtoolError):
+    """Another memtool process holds what this one needs."""
+
+    exit_code = 75
+    hint = "Try again in a moment."

@@ -1,0 +1,304 @@
+"""Settings, and where each of them came from. Only this module reads the environment and settings files.
+
+Strongest first: the command line, `MEMTOOL_*` variables, the user's `config.toml`, the vault's `memtool.toml`,
+the defaults. A vault may come from a stranger, so addresses, commands, paths and the names of keys are never
+taken from its file (`ABOUT` says which). `docs/reference/settings.md` is generated from this module.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from memtool.errors import BadSetting, UsageError
+
+CONFIG_FILE = "config.toml"
+DEFAULT_VAULT = "~/memory"
+
+_NAMED = 5  # unknown settings of one file
+
+
+class VaultSettings(NamedTuple):
+    """What belongs to the vault itself (top level of the file)."""
+
+    vault: str = ""
+    language: str = "en"
+
+
+class SearchSettings(NamedTuple):
+    """How `memtool search` ranks."""
+
+    mode: str = "hybrid"
+    fusion: str = "adaptive"
+    limit: int = 6
+
+
+class IndexSettings(NamedTuple):
+    """What goes into the index."""
+
+    max_note_kb: int = 10_240
+
+
+class EmbeddingSettings(NamedTuple):
+    """What computes vectors. Without it, search is BM25."""
+
+    provider: str = "fastembed"
+    model: str = ""
+    path: str = ""
+    pooling: str = "mean"
+    dimension: int = 0
+    languages: str = ""
+    base_url: str = ""
+    api_key_env: str = "MEMTOOL_EMBEDDINGS_API_KEY"
+    batch: int = 64
+
+
+class About(NamedTuple):
+    """What is to be known of a setting: *trusted* ones are never taken from a vault, numbers are *least* or more."""
+
+    help: str
+    choices: tuple[str, ...] = ()
+    trusted: bool = False
+    least: int = 0
+
+
+ABOUT = {
+    "vault": About("Where the vault lies, when no other place names it.", trusted=True),
+    "language": About("Language of generated prose.", ("en", "zh")),
+    "search.mode": About("What to search with.", ("hybrid", "bm25", "vector")),
+    "search.fusion": About("How hybrid merges its two rankings.", ("adaptive", "rrf")),
+    "search.limit": About("How many hits to show.", least=1),
+    "index.max_note_kb": About("Larger notes are reported and not read, in KiB.", least=1),
+    "embeddings.provider": About("Who computes vectors.", ("fastembed", "openai", "none"), trusted=True),
+    "embeddings.model": About("The model's name; empty means memtool's multilingual default.", trusted=True),
+    "embeddings.path": About("A local folder that holds the model (ONNX).", trusted=True),
+    "embeddings.pooling": About("How a local model's tokens become one vector.", ("mean", "cls")),
+    "embeddings.dimension": About("Expected length of a vector; 0 takes what the model says."),
+    "embeddings.languages": About("Languages the model knows, such as `en` or `en,zh`; empty asks its vocabulary."),
+    "embeddings.base_url": About("Address of an OpenAI-compatible endpoint, up to `/v1`.", trusted=True),
+    "embeddings.api_key_env": About("Name of the variable that holds its key.", trusted=True),
+    "embeddings.batch": About("How many texts are sent to the endpoint at once.", least=1),
+}
+
+Section: TypeAlias = VaultSettings | SearchSettings | IndexSettings | EmbeddingSettings
+SECTIONS: dict[str, type[Section]] = {
+    "": VaultSettings,
+    "search": SearchSettings,
+    "index": IndexSettings,
+    "embeddings": EmbeddingSettings,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of one run. *origins* maps a key such as `search.limit` to where its value came from."""
+
+    general: VaultSettings = field(default_factory=VaultSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    index: IndexSettings = field(default_factory=IndexSettings)
+    embeddings: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    api_key: str = field(default="", repr=False)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+    @property
+    def has_chosen_embedder(self) -> bool:
+        """Whether the user has said who computes vectors, so that its failure is an error."""
+        keys = [key for key, about in ABOUT.items() if key.startswith("embeddings.") and about.trusted]
+        chosen = any(self.origins.get(key, "default") != "default" for key in keys)
+        return chosen and self.embeddings.provider != "none"
+
+
+def find_vault_path(named: str | None, environ: Mapping[str, str], cwd: Path) -> tuple[Path, str]:
+    """Return where the vault is and who said so.
+
+    `--vault`, else `MEMTOOL_VAULT`, else the nearest folder upwards with a `memtool.toml`, else the user's settings,
+    else `~/memory`. Nothing is checked here: see `memtool.vault.layout.open_vault`.
+
+    Raises:
+        UsageError: *named* is empty.
+        BadSetting: the user's settings cannot be read, or the user's home folder is unknown.
+    """
+    if named == "":
+        raise UsageError("--vault is empty", hint="Name a folder, such as `--vault ~/memory`.")
+    if named:
+        return _expanded(named), "--vault"
+    if environ.get("MEMTOOL_VAULT"):
+        return _expanded(environ["MEMTOOL_VAULT"]), "MEMTOOL_VAULT"
+    for folder in (cwd, *cwd.parents):
+        if (folder / "memtool.toml").is_file():
+            return folder, f"{folder / 'memtool.toml'}"
+    config_path = user_config_path(environ)
+    configured = _read_toml(config_path).get("vault")
+    if isinstance(configured, str) and configured:
+        return _expanded(configured), str(config_path)
+    return _expanded(DEFAULT_VAULT), "default"
+
+
+def load(
+    vault_file: Path | None, environ: Mapping[str, str], overrides: Mapping[str, object] | None = None
+) -> Settings:
+    """Return the settings in force, with the origin of every value.
+
+    *overrides* are values from the command line by key, such as `{"search.limit": 3}`; None means not given.
+
+    Raises:
+        BadSetting: a value has the wrong type or is not one of the choices.
+    """
+    config_path = user_config_path(environ)
+    layers = [
+        ("command line", {key: value for key, value in (overrides or {}).items() if value is not None}),
+        ("environment", _from_environment(environ)),
+        (str(config_path), _flatten(_read_toml(config_path), str(config_path))),
+    ]
+    notices: list[str] = []
+    if vault_file is not None:
+        layers.append((str(vault_file), _without_trusted(_flatten(_read_toml(vault_file), str(vault_file)), notices)))
+    origins: dict[str, str] = {}
+    sections = {name: _section(name, kind, layers, origins) for name, kind in SECTIONS.items()}
+    notices += _unknown_keys(layers)
+    embeddings = cast("EmbeddingSettings", sections["embeddings"])
+    return Settings(
+        general=cast("VaultSettings", sections[""]),
+        search=cast("SearchSettings", sections["search"]),
+        index=cast("IndexSettings", sections["index"]),
+        embeddings=embeddings,
+        api_key=environ.get(embeddings.api_key_env, ""),
+        origins=origins,
+        notices=tuple(notices),
+    )
+
+
+def user_config_path(environ: Mapping[str, str]) -> Path:
+    """Return the user's `config.toml`, in the platform's configuration folder unless `MEMTOOL_CONFIG` names it."""
+    if environ.get("MEMTOOL_CONFIG"):
+        return _expanded(environ["MEMTOOL_CONFIG"])
+    return _platform_folder(environ, "config") / CONFIG_FILE
+
+
+def user_cache_path(environ: Mapping[str, str]) -> Path:
+    """Return the folder for models and for the indexes of read-only vaults. Never a temporary folder."""
+    if environ.get("MEMTOOL_CACHE"):
+        return _expanded(environ["MEMTOOL_CACHE"])
+    return _platform_folder(environ, "cache")
+
+
+def _platform_folder(environ: Mapping[str, str], kind: str) -> Path:
+    if sys.platform not in {"win32", "darwin"}:  # every search comes by here, and importing platformdirs takes 9 ms
+        return _expanded(environ.get(f"XDG_{kind.upper()}_HOME") or f"~/.{kind}") / "memtool"
+    import platformdirs
+
+    folder = platformdirs.user_config_path if kind == "config" else platformdirs.user_cache_path
+    return folder("memtool", appauthor=False)
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        hint = "Set HOME, or write the path in full."
+        raise BadSetting(f"nobody knows the home folder in '{text}'", hint=hint) from None
+
+
+def environment() -> Mapping[str, str]:
+    """Return the process's environment: the one place that touches it."""
+    return os.environ
+
+
+def key_of(section: str, name: str) -> str:
+    """Return the dotted key of a setting."""
+    return f"{section}.{name}" if section else name
+
+
+def variable_of(key: str) -> str:
+    """Return the environment variable of a setting: `search.limit` becomes `MEMTOOL_SEARCH_LIMIT`."""
+    return "MEMTOOL_" + key.replace(".", "_").upper()
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    return {key: environ[variable_of(key)] for key in ABOUT if environ.get(variable_of(key))}
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(f"cannot read '{path}': {error}") from None
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadSetting(f"'{path}' is not TOML: {error}") from None
+
+
+def _flatten(table: Mapping[str, Any], origin: str) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for name, value in table.items():
+        if name in SECTIONS and name:
+            if not isinstance(value, dict):
+                raise BadSetting(f"'{name}' in {origin} should be a table, [{name}]")
+            values |= {key_of(name, inner): inner_value for inner, inner_value in value.items()}
+        else:
+            values[name] = value
+    return values
+
+
+def _without_trusted(values: dict[str, object], notices: list[str]) -> dict[str, object]:
+    trusted = {key for key, about in ABOUT.items() if about.trusted}
+    notices += [
+        f"'{key}' in the vault's memtool.toml is ignored: set it in your own config.toml"
+        for key in sorted(trusted & values.keys())
+    ]
+    return {key: value for key, value in values.items() if key not in trusted}
+
+
+def _section(
+    name: str, kind: type[Section], layers: list[tuple[str, dict[str, object]]], origins: dict[str, str]
+) -> Section:
+    chosen: dict[str, Any] = {}
+    for field_name, default in kind._field_defaults.items():
+        key = key_of(name, field_name)
+        origins[key] = "default"
+        for origin, values in layers:
+            if key in values:
+                source = variable_of(key) if origin == "environment" else origin
+                chosen[field_name] = _checked(key, values[key], default, f"'{key}' ({source})")
+                origins[key] = source
+                break
+    return kind(**chosen)
+
+
+def _checked(key: str, value: object, default: object, name: str) -> object:
+    about = ABOUT[key]
+    if isinstance(default, int):
+        return _whole_number(value, about.least, name)
+    if not isinstance(value, str):
+        raise BadSetting(f"{name} should be text, not {value!r}")
+    if about.choices and value not in about.choices:
+        raise BadSetting(f"{name} should be one of {', '.join(about.choices)}, not {value!r}")
+    return value
+
+
+def _whole_number(value: object, least: int, name: str) -> int:
+    digits = str(value) if isinstance(value, int | str) else ""
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 10 and int(digits) >= least):
+        raise BadSetting(f"{name} should be a whole number from {least} on, not {value!r}")
+    return int(digits)
+
+
+def _unknown_keys(layers: list[tuple[str, dict[str, object]]]) -> list[str]:
+    known = ABOUT.keys() | {"format"}
+    unknown = [(origin, [f"'{key}'" for key in values if key not in known]) for origin, values in layers]
+    return [f"unknown settings in {origin}: {_some(keys)}" for origin, keys in unknown if keys]
+
+
+def _some(keys: list[str]) -> str:
+    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    return ", ".join(keys[:_NAMED]) + more

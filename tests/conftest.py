@@ -1,0 +1,107 @@
+"""Fixtures for every test, and a guard: no test touches the real home folder or the network."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import hypothesis
+import pytest
+
+from memtool.vault.template import make_vault
+
+if TYPE_CHECKING:
+    from memtool.vault.layout import Vault
+
+hypothesis.settings.register_profile("memtool", deadline=None)  # the machine's speed is no property of the code
+hypothesis.settings.load_profile("memtool")
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+NOW = datetime(2026, 2, 10, 14, 30, tzinfo=timezone(timedelta(hours=8)))
+
+
+@pytest.fixture
+def clock() -> Callable[[], datetime]:
+    """A clock that stands still at 2026-02-10 14:30 +08:00."""
+    return lambda: NOW
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    """A new vault from the template."""
+    return make_vault(tmp_path / "vault").vault
+
+
+class Guard:
+    """Refuses and remembers what a test must not do. Code under test may swallow the error; the memory stays."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self.violations: list[str] = []
+        self._home = os.path.realpath(Path("~").expanduser())
+        own = (Path(__file__).parents[1], tempfile.gettempdir(), sys.prefix, sys.base_prefix)
+        self._allowed = tuple(os.path.realpath(path) for path in own)
+
+    def audit(self, event: str, args: tuple[Any, ...]) -> None:
+        """Check one audit event of the interpreter; a child process is out of its reach, the environment is not."""
+        if not self.is_on:
+            return
+        if event in ("socket.connect", "socket.sendto") and not _is_loopback(args[1]):
+            self._refuse(f"connects to {args[1]}")
+        elif event == "socket.getaddrinfo" and not _is_loopback(args):
+            self._refuse(f"looks up {args[0]}")
+        elif event in ("os.mkdir", "os.remove", "os.rmdir", "sqlite3.connect") or (
+            event == "open" and args[2] & _WRITING
+        ):
+            self._check_path(args[0])
+        elif event == "os.rename":
+            self._check_path(args[1])
+
+    def _check_path(self, path: object) -> None:
+        if isinstance(path, str | bytes | os.PathLike):
+            real = os.path.realpath(os.fsdecode(path))
+            if _is_below(real, self._home) and not any(_is_below(real, folder) for folder in self._allowed):
+                self._refuse(f"writes {real}")
+
+    def _refuse(self, deed: str) -> None:
+        self.violations.append(deed)
+        raise PermissionError(f"the guard in tests/conftest.py: the test {deed}")
+
+
+def _is_loopback(address: object) -> bool:
+    if not isinstance(address, tuple):
+        return True  # a socket in the file system
+    host = address[0].decode() if isinstance(address[0], bytes) else str(address[0])
+    return host in ("localhost", "::1", "None") or host.startswith("127.")
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+_GUARD = Guard()
+sys.addaudithook(_GUARD.audit)
+
+
+@pytest.fixture(autouse=True)
+def guard(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard]:
+    """Point the user's folders into a temporary one, forget the user's settings, and fail on any violation."""
+    for name in os.environ:
+        if name.startswith(("MEMTOOL_", "GIT_", "XDG_")):
+            monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(home))
+    monkeypatch.setenv("MEMTOOL_CONFIG", str(home / "config.toml"))
+    monkeypatch.setenv("MEMTOOL_CACHE", str(home / "cache"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    _GUARD.is_on = True
+    yield _GUARD
+    _GUARD.is_on = False
+    violations, _GUARD.violations = _GUARD.violations, []
+    assert not violations

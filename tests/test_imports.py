@@ -1,0 +1,50 @@
+"""Imports are architecture: what a command may import when it runs (docs/decisions/0002)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {
+    "asyncio", "email", "fastapi", "fastembed", "filelock", "frontmatter", "http", "httpx", "huggingface_hub",
+    "importlib.metadata", "jsonschema", "mcp", "multiprocessing", "numpy", "onnxruntime", "platformdirs", "requests",
+    "rich", "tokenizers", "urllib.request", "yaml",
+}  # fmt: skip
+
+
+def imported_by(*arguments: str, cwd: Path) -> set[str]:
+    """Return the modules that `memtool` imports when it runs with *arguments*."""
+    command = [sys.executable, "-X", "importtime", "-c", "from memtool.cli.main import main; main()", *arguments]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("MEMTOOL_")}
+    ran = subprocess.run(
+        command, cwd=cwd, env={**environ, "HOME": str(cwd)}, capture_output=True, encoding="utf-8", check=False
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    return {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time:")}
+
+
+@pytest.fixture
+def vault_path(tmp_path: Path) -> Path:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "a.md").write_text("---\ntitle: Tea\n---\n\n# Tea\n\n解密失败 E0308\n", encoding="utf-8")
+    return tmp_path / "vault"
+
+
+def test_the_list_names_modules_as_they_are_imported(tmp_path: Path) -> None:
+    command = [sys.executable, "-X", "importtime", "-c", "import rich.console, yaml"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stderr
+    assert {"rich", "yaml"} <= {line.rpartition("|")[2].strip() for line in said.splitlines()}
+
+
+def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
+    assert sorted(imported_by("--help", cwd=tmp_path) & (HEAVY | {"sqlite3"})) == []
+
+
+def test_a_search_over_a_fresh_index_imports_nothing_heavy(vault_path: Path, tmp_path: Path) -> None:
+    arguments = ("search", "解密失败", "--json", "--vault", str(vault_path))
+    imported_by(*arguments, cwd=tmp_path)  # makes the index
+    assert sorted(imported_by(*arguments, cwd=tmp_path) & HEAVY) == []

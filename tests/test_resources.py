@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memtool import resources
+from memtool.errors import MemtoolError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place where memtool is installed."""
+    folder = tmp_path / "memtool"
+    folder.mkdir()
+    module = shutil.copy(resources.__file__, folder / "resources.py")
+    monkeypatch.setattr(resources, "__file__", str(module))
+    return folder
+
+
+def test_a_checkout_has_its_folders_beside_the_package() -> None:
+    assert (resources.shipped("vault_template") / "MEMORY.md").is_file()
+
+
+def test_a_wheel_has_them_below_it(package: Path) -> None:
+    (package / "_shipped" / "vault_template").mkdir(parents=True)
+    assert resources.shipped("vault_template") == package / "_shipped" / "vault_template"
+
+
+def test_a_folder_that_only_happens_to_lie_beside_the_package_is_not_ours(package: Path) -> None:
+    (package.parent / "vault_template").mkdir()
+    with pytest.raises(MemtoolError, match="lacks its folder 'vault_template'"):
+        resources.shipped("vault_template")
