@@ -1,0 +1,1 @@
+"""The vault: plain files, which are the truth."""

@@ -1,0 +1,122 @@
+"""What a fact may hold: `facts.schema.json`, and the same rules by hand.
+
+Writing validates by the schema. Reading thousands of facts must be quick, so it checks by hand and never imports
+jsonschema, which costs more than a whole search; a test proves that the two agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+STATUSES = ("active", "superseded", "archived")
+CATEGORIES = (
+    "identity", "preference", "decision", "architecture", "project", "research", "code", "configuration", "bug",
+    "conversation", "entity", "fact", "general",
+)  # fmt: skip
+SCHEMA_PATH = Path(__file__).with_name("facts.schema.json")
+
+_DATE = re.compile(r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])($|[T ])")
+_SPACE = re.compile(r"\s")
+_LONGEST_MESSAGE = 200  # characters; jsonschema quotes the whole value
+
+
+class Rule(NamedTuple):
+    """What one field of a fact wants, and the attribute of `Fact` that holds it."""
+
+    attribute: str
+    wanted: str
+    fits: Callable[[Any], bool]
+    required: bool = False
+
+
+def faults(fact: Mapping[str, Any]) -> dict[str, str]:
+    """Return a sentence for each field of *fact* that is missing or wrong, found by hand."""
+    found = {name: f"'{name}' is missing" for name in _REQUIRED if name not in fact}
+    for name, value in fact.items():
+        if name in RULES and not RULES[name].fits(value):
+            found[name] = f"'{name}' should be {RULES[name].wanted}"
+    if fact.get("status") == "superseded" and not _is_text(fact.get("supersededBy")):
+        found["supersededBy"] = "'supersededBy' should be the id of a fact"
+    return found
+
+
+def schema_faults(fact: object) -> list[str]:
+    """Return a sentence for each rule that *fact* breaks, found by jsonschema."""
+    errors = _validator().iter_errors({"facts": [fact]})
+    return sorted({_sentence(error) for error in errors})
+
+
+def _sentence(error: Any) -> str:  # noqa: ANN401  (its type would import jsonschema)
+    message = str(error.message)
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[:_LONGEST_MESSAGE]}…"
+    names = [str(step) for step in list(error.absolute_path)[2:]]  # below "facts" and the number of the fact
+    return f"'{'.'.join(names)}': {message}" if names else message
+
+
+@cache
+def _validator() -> Any:  # noqa: ANN401
+    import json
+
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads(SCHEMA_PATH.read_text(encoding="utf-8")))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and bool(value) and not _SPACE.search(value)
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, str) and bool(_DATE.search(value))
+
+
+def _is_string(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _is_tags(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(tag, str) for tag in value)
+
+
+def _is_anchors(value: object) -> bool:
+    return isinstance(value, list) and all(_is_anchor(anchor) for anchor in value)
+
+
+def _is_anchor(value: object) -> bool:
+    return isinstance(value, dict) and _is_text(value.get("path")) and isinstance(value.get("blob"), str | None)
+
+
+def _or_null(fits: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: value is None or fits(value)
+
+
+RULES = {
+    "id": Rule("id", "text without white space", _is_id, required=True),
+    "fact": Rule("fact", "text", _is_text, required=True),
+    "evidence": Rule("evidence", "text", _is_text, required=True),
+    "timestamp": Rule("timestamp", "a date such as 2026-02-10", _is_date, required=True),
+    "status": Rule("status", f"one of {', '.join(STATUSES)}", STATUSES.__contains__, required=True),
+    "supersededBy": Rule("superseded_by", "the id of a fact", _or_null(_is_string)),
+    "supersedes": Rule("supersedes", "the id of a fact", _or_null(_is_string)),
+    "category": Rule("category", f"one of {', '.join(CATEGORIES)}", CATEGORIES.__contains__, required=True),
+    "tags": Rule("tags", "a list of text", _or_null(_is_tags)),
+    "source": Rule("source", "text", _or_null(_is_string)),
+    "confidence": Rule("confidence", "a number from 0 to 1", _or_null(_is_share)),
+    "expires": Rule("expires", "a date such as 2026-02-10", _or_null(_is_date)),
+    "anchors": Rule("anchors", 'a list of {"path": …, "blob": …}', _or_null(_is_anchors)),
+    "project": Rule("project", "text", _or_null(_is_string)),
+}
+_REQUIRED = tuple(name for name, rule in RULES.items() if rule.required)

@@ -1,0 +1,300 @@
+"""Facts: single statements with evidence and a status, kept in `facts.json` (docs/vault-format.md).
+
+Reading takes what can be read: a field of the wrong kind is reported and left in `extra`, and only a fact without a
+readable statement or status is left out. Writing rewrites the facts that changed and keeps every other byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
+from memtool.vault import files
+from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES, faults, schema_faults
+from memtool.vault.json_list import Item, JsonList, Place, parse_list
+
+if TYPE_CHECKING:
+    from memtool.vault.layout import Vault
+
+__all__ = [
+    "CATEGORIES", "NO_FACTS", "STATUSES", "Fact", "FactFile", "Place", "add", "archive", "check_facts", "is_expired",
+    "new_fact_id", "parse_facts", "render_facts", "supersede", "update_facts",
+]  # fmt: skip
+
+NO_FACTS = '{\n  "facts": []\n}\n'
+
+_STEP = "  "  # indentation in the files that memtool makes
+_INDENT = re.compile(r"[ \t]*")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One statement. *extra* holds the fields that memtool does not know, or that hold the wrong kind of value."""
+
+    id: str = ""  # empty only where a file of another tool gives none
+    fact: str
+    evidence: str = ""
+    timestamp: str = ""
+    status: str = "active"
+    superseded_by: str = ""
+    supersedes: str = ""
+    category: str = "general"
+    tags: tuple[str, ...] = ()
+    source: str = ""
+    confidence: float | None = None
+    expires: str = ""
+    anchors: tuple[Mapping[str, Any], ...] = ()
+    project: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FactFile:
+    """A parsed `facts.json`. *places* goes with *facts*, one by one; *problems* are sentences for the owner.
+
+    Facts that share an id are all here, and the id is among the problems.
+    """
+
+    text: str
+    facts: tuple[Fact, ...]
+    places: tuple[Place, ...]
+    problems: tuple[str, ...]
+    listed: JsonList = field(repr=False)  # the same as plain JSON, for writing
+
+
+def parse_facts(text: str, ref: str = "facts.json") -> FactFile:
+    """Return the facts in *text*, with a sentence for each rule that the file breaks.
+
+    Raises:
+        BrokenVaultFile: the text is not JSON, or holds no list of facts.
+    """
+    listed = _parse(text, ref)
+    facts, places, problems = [], [], _problems_of_list(listed, ref)
+    for item in listed.items:
+        fact, found = _read(text, item)
+        problems += [f"'{ref}' line {item.place.start_line}: {fault}" for fault in found]
+        if fact is not None:
+            facts.append(fact)
+            places.append(item.place)
+    return FactFile(text, tuple(facts), tuple(places), tuple(problems), listed)
+
+
+def check_facts(text: str, ref: str = "facts.json") -> list[str]:
+    """Return what the JSON Schema finds wrong in *text*, one sentence each."""
+    try:
+        listed = _parse(text, ref)
+    except BrokenVaultFile as error:
+        return [str(error)]
+    problems = _problems_of_list(listed, ref)
+    for item in listed.items:
+        found = _half_characters(text, item) or schema_faults(item.value)
+        problems += [f"'{ref}' line {item.place.start_line}: {fault}" for fault in found]
+    return problems
+
+
+def render_facts(facts: Sequence[Fact], onto: FactFile | None = None) -> str:
+    """Return the text of a file with *facts*: that of *onto*, changed facts rewritten, new ones added at its end.
+
+    *facts* begins with the facts of *onto*, in their order. Every other byte of *onto* is kept.
+    """
+    onto = onto or parse_facts(NO_FACTS)
+    count = len(onto.facts)
+    if [fact.id for fact in facts[:count]] != [fact.id for fact in onto.facts]:
+        raise ValueError("facts are superseded or archived, never removed or moved")
+    pieces, seen = [], 0
+    for before, after, place in zip(onto.facts, facts, onto.places, strict=False):
+        if after != before:
+            pieces += [onto.text[seen : place.start], _render(after, onto.text, place)]
+            seen = place.end
+    tail, rest = _render_new(facts[count:], onto.text, onto.listed)
+    return "".join([*pieces, onto.text[seen : onto.listed.tail], tail, onto.text[rest:]])
+
+
+def update_facts(
+    vault: Vault, ref: str, change: Callable[[tuple[Fact, ...]], Sequence[Fact]], *, timeout: float = 10.0
+) -> FactFile:
+    """Change the facts file *ref* under the vault's lock, and return it as it then stands.
+
+    Raises:
+        UsageError: a fact breaks a rule that it did not break before.
+        BrokenVaultFile, NoteChanged, NotWritable, Busy, OutsideVault: the file stands as it was.
+    """
+    path = vault.path(ref).resolve()
+    with vault.lock(timeout=timeout):
+        try:
+            text, expected = files.read_text(path)
+        except FileNotFoundError:
+            text, expected = NO_FACTS, None
+        except OSError as error:
+            raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
+        before = parse_facts(text, ref)
+        facts = tuple(change(before.facts))
+        if facts == before.facts:
+            return before
+        _refuse_new_faults(before.facts, facts)
+        after = parse_facts(render_facts(facts, before), ref)
+        files.replace(path, after.text, expected=expected)
+        return after
+
+
+def add(facts: tuple[Fact, ...], new: Fact) -> tuple[Fact, ...]:
+    """Return *facts* with *new* at the end."""
+    if any(fact.id == new.id for fact in facts):
+        raise UsageError(f"there is a fact '{new.id}' already", hint="Give the new fact an id of its own.")
+    return (*facts, new)
+
+
+def supersede(facts: tuple[Fact, ...], old_id: str, new: Fact) -> tuple[Fact, ...]:
+    """Return *facts* with *new* at the end and the active fact *old_id* kept, pointing to its successor."""
+    at = _find(facts, old_id)
+    if facts[at].status != "active":
+        raise MemtoolError(f"the fact '{old_id}' is {_end(facts[at])}", hint="Supersede an active fact.")
+    old = replace(facts[at], status="superseded", superseded_by=new.id)
+    return add((*facts[:at], old, *facts[at + 1 :]), replace(new, supersedes=old_id))
+
+
+def archive(facts: tuple[Fact, ...], fact_id: str) -> tuple[Fact, ...]:
+    """Return *facts* with *fact_id* archived; nothing changes if it is archived already."""
+    at = _find(facts, fact_id)
+    if facts[at].status == "superseded":
+        raise MemtoolError(f"the fact '{fact_id}' is {_end(facts[at])}", hint="Archive an active fact.")
+    return (*facts[:at], replace(facts[at], status="archived"), *facts[at + 1 :])
+
+
+def is_expired(fact: Fact, today: date) -> bool:
+    """Whether the last day on which *fact* holds lies before *today*."""
+    return bool(fact.expires) and fact.expires[:10] < today.isoformat()
+
+
+def new_fact_id(clock: Callable[[], datetime], random: Callable[[int], str]) -> str:
+    """Return an id such as `fact-20260210-9f3a1c04be`; *random* gives so many bytes in hexadecimal."""
+    return f"fact-{clock():%Y%m%d}-{random(5)}"
+
+
+def _parse(text: str, ref: str) -> JsonList:
+    try:
+        return parse_list(text, "facts")
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise BrokenVaultFile(f"'{ref}' is not a list of facts in JSON: {error.msg} ({where})") from None
+
+
+def _problems_of_list(listed: JsonList, ref: str) -> list[str]:
+    problems = [f"'{ref}' line 1: the list should stand in an object, {{\"facts\": […]}}"] if listed.is_bare else []
+    ids = [item.value.get("id") for item in listed.items if isinstance(item.value, dict)]
+    return problems + [f"'{ref}': the id '{fact_id}' is used more than once" for fact_id in _repeated(ids)]
+
+
+def _repeated(ids: Sequence[object]) -> list[str]:
+    counts = Counter(fact_id for fact_id in ids if isinstance(fact_id, str) and fact_id)
+    return [fact_id for fact_id, count in counts.items() if count > 1]
+
+
+def _read(text: str, item: Item) -> tuple[Fact | None, list[str]]:
+    if not isinstance(item.value, dict):
+        return None, ["a fact should be an object"]
+    if found := _half_characters(text, item):
+        return None, found
+    wrong = faults(item.value)
+    known: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for name, value in item.value.items():
+        if name not in RULES or name in wrong:
+            extra[name] = value
+        elif value is not None:
+            known[RULES[name].attribute] = tuple(value) if isinstance(value, list) else value
+    # A status that this memtool does not know could mean that the fact holds no longer.
+    is_readable = "fact" in known and "status" not in extra
+    return Fact(**known, extra=extra) if is_readable else None, list(wrong.values())
+
+
+def _half_characters(text: str, item: Item) -> list[str]:
+    r"""Return a fault if *item* holds a lone surrogate such as `\ud800`, which no file and no index can hold."""
+    if _SURROGATE_ESCAPE.search(text, item.place.start, item.place.end):
+        try:
+            json.dumps(item.value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            return ["it holds half a character (a lone surrogate)"]
+    return []
+
+
+def _as_json(fact: Fact) -> dict[str, Any]:
+    values = {name: getattr(fact, rule.attribute) for name, rule in RULES.items()}
+    known = {
+        name: value
+        for name, value in values.items()
+        # A field that could not be read stays what it was, unless it was set since.
+        if value not in ("", (), None) and (name not in fact.extra or value != _DEFAULTS[RULES[name].attribute])
+    }
+    return known | {name: value for name, value in fact.extra.items() if name not in known}
+
+
+def _render(fact: Fact, text: str, place: Place) -> str:
+    """Return *fact* in the style of what stands at *place*: on one line, or indented like it."""
+    if place.start_line == place.end_line:
+        return json.dumps(_as_json(fact), ensure_ascii=False)
+    indent = _INDENT.match(text, text.rfind("\n", 0, place.start) + 1)
+    inner = _INDENT.match(text, text.index("\n", place.start) + 1)
+    step = inner[0].removeprefix(indent[0]) if indent and inner else ""
+    return _indented(fact, _newline(text) + (indent[0] if indent else ""), step or _STEP)
+
+
+def _indented(fact: Fact, lead: str, step: str) -> str:
+    return json.dumps(_as_json(fact), ensure_ascii=False, indent=step).replace("\n", lead)
+
+
+def _render_new(new: Sequence[Fact], text: str, listed: JsonList) -> tuple[str, int]:
+    """Return what goes to the tail of the list, and the offset at which the old text goes on."""
+    if not new:
+        return "", listed.tail
+    if not listed.items:
+        lead = _newline(text) + 2 * _STEP
+        facts = ",".join(lead + _indented(fact, lead, _STEP) for fact in new)
+        return facts + _newline(text) + _STEP, text.index("]", listed.tail)
+    last = listed.items[-1].place
+    before = text[text.rfind("\n", 0, last.start) + 1 : last.start]
+    lead = " " if before.strip() else _newline(text) + before
+    return "".join(f",{lead}{_render(fact, text, last)}" for fact in new), listed.tail
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _find(facts: Sequence[Fact], fact_id: str) -> int:
+    """Return the position of the one fact with *fact_id*."""
+    found = [at for at, fact in enumerate(facts) if fact.id == fact_id]
+    if not found or not fact_id:
+        raise NoteNotFound(fact_id)
+    if len(found) > 1:
+        raise MemtoolError(f"{len(found)} facts have the id '{fact_id}'", hint="Give each an id of its own by hand.")
+    return found[0]
+
+
+def _end(fact: Fact) -> str:
+    return f"superseded by '{fact.superseded_by}' already" if fact.superseded_by else f"{fact.status} already"
+
+
+def _refuse_new_faults(before: Sequence[Fact], after: Sequence[Fact]) -> None:
+    for number, fact in enumerate(after):
+        old = before[number] if number < len(before) else None
+        if fact == old:
+            continue
+        known = schema_faults(_as_json(old)) if old else []
+        for fault in schema_faults(_as_json(fact)):
+            if fault not in known:
+                raise UsageError(f"the fact '{fact.id}' is not valid: {fault}", hint=_HINT)
+    for fact_id in _repeated([fact.id for fact in after]):
+        if fact_id not in _repeated([fact.id for fact in before]):
+            raise UsageError(f"the id '{fact_id}' is used more than once", hint="Give the new fact an id of its own.")
+
+
+_DEFAULTS = {declared.name: declared.default for declared in fields(Fact)}
+_HINT = "docs/vault-format.md says what a fact holds."

@@ -1,0 +1,93 @@
+"""Whole files, written atomically, and only over the version that was read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
+
+
+def content_hash(content: bytes) -> str:
+    """Return the SHA-256 of *content* in hexadecimal."""
+    import hashlib
+
+    return hashlib.sha256(content).hexdigest()
+
+
+def hash_of(path: Path) -> str | None:
+    """Return the content hash of the file at *path*, or None where there is no file."""
+    try:
+        return content_hash(path.read_bytes())
+    except FileNotFoundError:
+        return None
+
+
+def read_text(path: Path) -> tuple[str, str]:
+    """Return the text of *path*, its line ends as they are, and the hash to hand to `replace`."""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8"), content_hash(content)
+    except UnicodeDecodeError as error:
+        raise BrokenVaultFile(f"'{path.name}' is not UTF-8 (byte {error.start})") from None
+
+
+def replace(path: Path, text: str, *, expected: str | None) -> str:
+    """Write *text* to *path* if its hash is still *expected*; return the new hash.
+
+    *expected* is None for a file that must not exist yet. Callers that share a file hold the vault's lock
+    around reading and writing; the hash guards against everyone else, such as an editor.
+
+    Raises:
+        NoteChanged: someone else wrote the file in the meantime.
+        NotWritable: the folder or the disk refuses the write; the old file stands.
+    """
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BrokenVaultFile(f"the text for '{path.name}' holds a character that no file can hold") from None
+    try:
+        make_folder(path.parent)
+        if hash_of(path) != expected:
+            raise NoteChanged(f"'{path.name}' was changed by someone else")
+        _write_over(path.resolve(), content)  # a symlink stays one
+    except OSError as error:
+        raise NotWritable(f"cannot write '{path}': {error.strerror}") from None
+    return content_hash(content)
+
+
+def make_folder(path: Path) -> None:
+    """Make *path* and its missing parents, for the owner only (0700)."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+
+
+def _write_over(path: Path, content: bytes) -> None:
+    # A short name, because that of the note may be as long as the system allows; no walk reads hidden files.
+    temporary = path.with_name(f".memtool-{os.urandom(4).hex()}.tmp")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        with open(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            temporary.chmod(path.stat().st_mode & 0o7777)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    # Makes the rename itself survive a power cut; Windows cannot open a folder and needs no such thing.
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

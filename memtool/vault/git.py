@@ -1,0 +1,78 @@
+"""git, run by name and without a shell: what it answers, or a sentence why it cannot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool import settings
+from memtool.errors import HistoryFailed
+
+# Set when memtool is run from a git hook: they would send us to somebody else's repository.
+_FOREIGN = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_CONFIG",
+)  # fmt: skip
+_OWN = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
+# A repository may name programs to run. None of these has a part in what memtool asks of git; a clean filter has
+# (git-crypt, LFS), so filters stay the owner's business.
+_NO_PROGRAMS = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false")
+
+
+class Answer(NamedTuple):
+    """What git said. Paths in *out* are decoded as the file system does it."""
+
+    code: int
+    out: str
+    err: str
+
+
+def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 10.0) -> Answer:
+    """Run `git ARGS` in *folder* and return its answer, whatever the exit code; *paths* go to its stdin, NUL-separated.
+
+    Raises:
+        HistoryFailed: git is missing, too slow, or does not trust the folder's owner.
+    """
+    import subprocess
+
+    environ = {name: value for name, value in settings.environment().items() if name not in _FOREIGN}
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *_NO_PROGRAMS, *args],
+            input=b"\0".join(os.fsencode(path) for path in paths),
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+            env=environ | _OWN,
+        )
+    except FileNotFoundError:
+        raise HistoryFailed("git is not installed", hint="Install git; without it no change can be undone.") from None
+    except subprocess.TimeoutExpired:
+        raise HistoryFailed(f"git did not answer within {timeout:g} seconds") from None
+    except (OSError, ValueError) as error:
+        raise HistoryFailed(f"git cannot be run: {error}") from None
+    answer = Answer(done.returncode, os.fsdecode(done.stdout), done.stderr.decode("utf-8", "replace"))
+    if "dubious ownership" in answer.err:
+        hint = f"If you trust it, run `git config --global --add safe.directory '{folder}'`."
+        raise HistoryFailed(f"git does not trust '{folder}', because another user owns it", hint=hint)
+    return answer
+
+
+def tell(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 60.0) -> str:
+    """Run `git ARGS` in *folder* and return its output.
+
+    Raises:
+        HistoryFailed: git is missing, or refused; its own first sentence is quoted.
+    """
+    answer = ask(folder, *args, paths=paths, timeout=timeout)
+    if answer.code != 0:
+        raise refused(folder, answer)
+    return answer.out
+
+
+def refused(folder: Path, answer: Answer) -> HistoryFailed:
+    """Return the error for an *answer* that is no success; git's own first sentence is in it."""
+    said = (answer.err.strip() or answer.out.strip() or f"exit code {answer.code}").splitlines()[0]
+    return HistoryFailed(f"git refused in '{folder}': {said}")

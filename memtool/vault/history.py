@@ -1,0 +1,142 @@
+"""The vault's history: a git repository of its own, and commits of exactly the files that memtool wrote."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtool.errors import HistoryFailed
+from memtool.vault.git import ask, refused, tell
+
+BRANCH = "main"
+AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users who have told git no name
+
+
+@dataclass(frozen=True)
+class HistoryStatus:
+    """What `memtool doctor` wants to know. *repository* is the top level that holds the vault, or None."""
+
+    repository: Path | None = None
+    is_own: bool = False  # the vault is that top level, so that memtool may commit
+    has_commits: bool = False
+    uncommitted: int = 0  # files that are changed, or new and not ignored
+    problem: str = ""
+
+
+def find_repository(folder: Path) -> Path | None:
+    """Return the top level of the git repository that *folder* lies in, or None.
+
+    Raises:
+        HistoryFailed: git is missing or does not trust the folder.
+    """
+    answer = ask(folder, "rev-parse", "--show-toplevel", "--show-prefix")
+    if answer.code != 0:
+        return None
+    top, _, prefix = answer.out.removesuffix("\n").rpartition("\n")
+    return Path(top).resolve() if prefix else folder.resolve()
+
+
+def ignores(repository: Path, folder: Path) -> bool:
+    """Whether the git repository at *repository* ignores *folder*, which is, or lies below, its top level."""
+    if folder == repository:
+        return False
+    name = folder.relative_to(repository).as_posix()
+    options = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    listed = ask(repository, "ls-files", *options, "--", name).out.split("\0")
+    return any(entry and f"{name}/".startswith(entry) for entry in listed)
+
+
+def make_repository(folder: Path) -> None:
+    """Make a git repository of *folder*, for its owner only."""
+    tell(folder, "-c", f"init.defaultBranch={BRANCH}", "init", "--quiet")
+    with contextlib.suppress(OSError):  # a disk that knows no owners
+        (folder / ".git").chmod(0o700)
+
+
+def has_commits(folder: Path) -> bool:
+    """Whether the repository has at least one commit."""
+    return ask(folder, "rev-parse", "--quiet", "--verify", "HEAD").code == 0
+
+
+def commit(folder: Path, names: Sequence[str], message: str) -> tuple[str, ...]:
+    """Commit the files *names*, relative to the top level *folder*, and return those that had changed.
+
+    A file that is gone is committed as removed. What the user has staged stays staged and out of this commit. Files
+    that git ignores or cannot read are left out. Hooks do not run and nothing is signed: there may be nobody to ask.
+
+    Raises:
+        HistoryFailed: git refuses, for instance in the middle of a merge.
+    """
+    known = _known(folder, names)
+    if not known:
+        return ()
+    _refuse_programs(folder)
+    added = ask(folder, "-c", "core.safecrlf=false", "add", "--ignore-errors", *_FROM_STDIN, paths=known, timeout=60.0)
+    staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames")
+    changed = tuple(name for name in known if name in staged)
+    if changed:
+        options = ("--quiet", "--only", "--cleanup=whitespace", f"--message={message}")
+        tell(folder, *_IN_FOREGROUND, *_author(folder), "commit", *options, *_FROM_STDIN, paths=changed)
+    elif added.code > 1:
+        raise refused(folder, added)
+    return changed
+
+
+def status(folder: Path) -> HistoryStatus:
+    """Return the state of the vault's history. What stands in the way of asking git is its *problem*."""
+    try:
+        repository = find_repository(folder)
+        if repository is None:
+            return HistoryStatus()
+        is_own = repository == folder.resolve()
+        _refuse_programs(folder)
+        listed = tell(folder, "status", "--porcelain", "-z", *_STATUS, "--", ".")
+        return HistoryStatus(repository, is_own, has_commits(folder), listed.count("\0"), _unfinished(folder))
+    except HistoryFailed as error:
+        return HistoryStatus(problem=f"{error}. {error.hint}")
+
+
+_STATUS = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")  # no git is run in submodules
+_FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
+# A commit may tidy the repository. In the background that would outlive us and hold the folder.
+_IN_FOREGROUND = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
+_UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
+
+
+def _refuse_programs(folder: Path) -> None:
+    """Raise if the repository's own settings name filters: git would run them to look at a file.
+
+    A folder that was downloaded may bring such settings along. Filters in the user's settings are the user's choice.
+    """
+    answer = ask(folder, "config", "--includes", "--show-scope", "--get-regexp", r"^filter\.")
+    foreign = [line.split()[1] for line in answer.out.splitlines() if line.startswith(("local", "worktree"))]
+    if foreign:
+        hint = "If you trust it, move that setting to your own ~/.gitconfig."
+        raise HistoryFailed(f"the repository's own settings name a program for git to run ({foreign[0]})", hint=hint)
+
+
+def _known(folder: Path, names: Sequence[str]) -> list[str]:
+    """Return the *names* that exist or that git has: for one other, git would refuse them all."""
+    unique = dict.fromkeys(names)
+    gone = {name for name in unique if not os.path.lexists(folder / name)}
+    tracked = _listed(folder, "ls-files") if gone else set()
+    return [name for name in unique if name not in gone or name in tracked]
+
+
+def _listed(folder: Path, *args: str) -> set[str]:
+    return set(tell(folder, *args, "-z").split("\0")) - {""}
+
+
+def _author(folder: Path) -> list[str]:
+    unset = [key for key in AUTHOR if not ask(folder, "config", "--get", key).out.strip()]
+    return [word for key in unset for word in ("-c", f"{key}={AUTHOR[key]}")]
+
+
+def _unfinished(folder: Path) -> str:
+    for ref, name in _UNFINISHED.items():
+        if ask(folder, "rev-parse", "--quiet", "--verify", ref).code == 0:
+            return f"a {name} was left unfinished, so memtool cannot commit"
+    return ""

@@ -1,0 +1,189 @@
+"""Where things lie in a vault, and what a path says about the note that lies there (docs/vault-format.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import BrokenVaultFile, NotAVault, NotWritable, OutsideVault, VaultNotFound, VaultTooNew
+from memtool.vault.files import make_folder
+from memtool.vault.lock import lock
+
+FORMAT = 1  # the version of the public vault format that this code reads and writes
+SETTINGS_FILE = "memtool.toml"
+STATE_FOLDER = ".memtool"
+NOTE_SUFFIXES = (".md", ".markdown")
+FACTS_FILE = "facts.json"
+
+KINDS = (
+    "session", "daily", "project", "rules", "pattern", "tool", "decision", "change", "knowledge", "memory",
+    "todo", "schema", "fact", "note",
+)  # fmt: skip
+
+_AREA_SUMMARIES = {"projects": "project", "patterns": "pattern", "tools": "tool"}
+_AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
+_AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
+_FORMAT_LINE = re.compile(r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)""")
+_LARGEST_SETTINGS = 65_536  # bytes
+
+
+class Vault(NamedTuple):
+    """A folder of Markdown files. *root* is absolute and resolved."""
+
+    root: Path
+
+    @property
+    def state_path(self) -> Path:
+        """The folder of everything derived; it may be deleted at any time."""
+        return self.root / STATE_FOLDER
+
+    @property
+    def settings_path(self) -> Path:
+        """The settings that travel with the vault."""
+        return self.root / SETTINGS_FILE
+
+    def path(self, ref: str) -> Path:
+        """Return the path of *ref*, which is relative to the vault.
+
+        Raises:
+            OutsideVault: *ref*, or a symlink on the way, leads out of the vault.
+        """
+        try:
+            path = self.root / ref
+            inside = path.resolve().is_relative_to(self.root)
+        except (OSError, ValueError, RuntimeError):  # too long, a NUL, a loop of symlinks
+            inside = False
+        if not inside:
+            raise OutsideVault(f"'{ref}' lies outside the vault")
+        return path
+
+    @contextlib.contextmanager
+    def lock(self, name: str = "vault", *, timeout: float = 10.0) -> Iterator[None]:
+        """Hold the vault's lock *name* against all other processes.
+
+        Raises:
+            NotWritable: the vault's state folder cannot be written.
+            Busy: another process held the lock for *timeout* seconds.
+        """
+        with contextlib.ExitStack() as held:
+            try:
+                make_state_folder(self.state_path / "locks")
+                held.enter_context(lock(self.state_path / "locks" / f"{name}.lock", timeout=timeout))
+            except OSError as error:
+                raise NotWritable(f"cannot write in '{self.state_path}': {error.strerror}") from None
+            yield
+
+
+def open_vault(root: Path) -> Vault:
+    """Return the vault at *root*. Any folder will do: what `memtool init` adds is a convenience.
+
+    Raises:
+        VaultNotFound, NotAVault, VaultTooNew
+        OutsideVault, BrokenVaultFile: its settings are not a small file of its own.
+    """
+    try:
+        resolved = root.expanduser().resolve(strict=True)
+    except FileNotFoundError:
+        raise VaultNotFound(f"there is no vault at '{root}'") from None
+    except (OSError, ValueError, RuntimeError) as error:
+        raise NotAVault(f"'{root}' cannot be opened as a vault: {error}") from None
+    if not resolved.is_dir():
+        raise NotAVault(f"'{root}' is a file, not a vault")
+    vault = Vault(resolved)
+    _check_readable(vault)
+    version = _format_version(vault.settings_path)
+    if version > FORMAT:
+        raise VaultTooNew(f"the vault at '{root}' has format {version}; this memtool knows format {FORMAT}")
+    return vault
+
+
+def make_state_folder(path: Path) -> None:
+    """Make the folder *path* for derived files (0700); git ignores all of `.memtool/`.
+
+    Raises:
+        OSError: it cannot be made, or `.memtool` holds a symlink: a vault may not choose where memtool writes.
+    """
+    state = next((folder for folder in (path, *path.parents) if folder.name == STATE_FOLDER), path)
+    if state.is_symlink() or not _holds_files_only(state):
+        raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
+    make_folder(path)
+    ignore = state / ".gitignore"
+    if not ignore.exists():
+        ignore.touch(mode=0o600)
+        ignore.write_text("*\n", encoding="utf-8")
+
+
+def kind_of(ref: str, declared: str = "") -> str:
+    """Return the kind of the note at *ref*: its front matter's `type`, else what its place says."""
+    if declared in KINDS:
+        return declared
+    parts = ref.removeprefix("archive/").split("/")
+    if parts[-1] == FACTS_FILE:
+        return "fact"
+    if parts == ["MEMORY.md"]:
+        return "memory"
+    if len(parts) > 1 and parts[0] in ("sessions", "daily"):
+        return {"sessions": "session", "daily": "daily"}[parts[0]]
+    if len(parts) > 3 and parts[0] == "areas":
+        return _kind_in_area(parts[1], parts[3:] if parts[1] != "global" else parts[2:])
+    return "note"
+
+
+def _kind_in_area(area: str, below: list[str]) -> str:
+    if len(below) > 1:
+        return _AREA_FOLDERS.get(below[0], "note")
+    if below[0] == "summary.md":
+        return _AREA_SUMMARIES.get(area, "note")
+    return _AREA_FILES.get(below[0], "note")
+
+
+def project_of(ref: str) -> str:
+    """Return the name of the project that the path *ref* lies under, or an empty string."""
+    parts = ref.split("/")
+    return parts[2] if parts[:2] == ["areas", "projects"] and len(parts) > 3 else ""
+
+
+def is_archived(ref: str) -> bool:
+    """Whether the note at *ref* lies in the archive."""
+    return ref.startswith("archive/")
+
+
+def _holds_files_only(folder: Path) -> bool:
+    """Whether nothing below *folder* leads elsewhere (a symlink) or may be waited for in vain (a pipe)."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        return all(
+            entry.is_file(follow_symlinks=False)
+            or (entry.is_dir(follow_symlinks=False) and _holds_files_only(folder / entry.name))
+            for entry in entries
+        )
+    return True
+
+
+def _check_readable(vault: Vault) -> None:
+    settings = vault.path(SETTINGS_FILE)
+    try:
+        with os.scandir(vault.root):
+            is_odd = settings.exists() and (not settings.is_file() or settings.stat().st_size > _LARGEST_SETTINGS)
+    except OSError as error:
+        sentence = f"the folder '{vault.root}' cannot be read: {error.strerror}"
+        raise NotAVault(sentence, hint="Check its permissions.") from None
+    if is_odd:
+        raise BrokenVaultFile(f"'{settings}' is no settings file", hint="Move it away.")
+
+
+def _format_version(settings_path: Path) -> int:
+    # One number is wanted before anything else may be trusted; a TOML parser comes later, in settings.py.
+    try:
+        lines = settings_path.read_text(encoding="utf-8-sig", errors="replace").split("\n")
+    except OSError:
+        return FORMAT
+    # Below the first table, `format` is somebody else's.
+    own = itertools.takewhile(lambda line: not line.lstrip().startswith("["), lines)
+    match = next(filter(None, map(_FORMAT_LINE.match, own)), None)
+    return int(match[1][:9]) if match else FORMAT

@@ -1,0 +1,203 @@
+"""Notes: Markdown with optional YAML front matter, read into frozen values. A note that is broken is a value too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeAlias
+
+from memtool.vault.broken import BrokenNote
+from memtool.vault.plain_yaml import parse_yaml
+
+LONGEST_FRONT_MATTER = 65_536  # characters; more is somebody's mistake or attack
+
+_FENCE = re.compile(r"-{3}[ \t]*")
+_HEADING = re.compile(r"#{1,6}[ \t]+")
+_CODE_FENCE = re.compile(r"\s*(```+|~~~+)")
+_FIRST_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
+_STRUCTURE = re.compile(r"^\s*(?:[-*+>|#]|\d+[.)]|```|~~~|-{3})")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A Markdown file. *fields* holds its front matter, every scalar as the text its owner wrote."""
+
+    ref: str
+    text: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    body_line: int = 1  # the line of the file on which the body begins
+
+    @property
+    def body(self) -> str:
+        """The text below the front matter."""
+        return "\n".join(self.text.split("\n")[self.body_line - 1 :])
+
+    def field(self, key: str) -> str:
+        """Return the front matter value of *key* as one line of text; empty where it is missing or no scalar."""
+        value = self.fields.get(key)
+        return " ".join(value.split()) if isinstance(value, str) else ""
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """Return the front matter list of *key*; `a, b` is a list of two as well."""
+        value = self.fields.get(key)
+        items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+        return tuple(item.strip().lstrip("#") for item in items if isinstance(item, str) and item.strip())
+
+    @property
+    def title(self) -> str:
+        """The front matter's title, else the first heading, else the file's name."""
+        return self.field("title") or first_heading(self.body) or self.ref.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+    @property
+    def summary(self) -> str:
+        """Level 0: the front matter's summary, else the first sentence."""
+        return self.field("summary") or first_sentence(self.body)
+
+
+NoteFile: TypeAlias = Note | BrokenNote
+
+
+def parse_note(ref: str, content: bytes) -> NoteFile:
+    """Return the note in *content*; a broken one keeps as much of its text as can be read."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        readable, encoding = _decode_anyway(content)
+        return BrokenNote(ref, f"not UTF-8 (byte {error.start}){encoding}", readable)
+    if "\x00" in text:
+        return BrokenNote(ref, "holds NUL bytes, so it is hardly Markdown")
+    matter, body_line = split_front_matter(text)
+    if matter is None:
+        return Note(ref, text)
+    if len(matter) > LONGEST_FRONT_MATTER:
+        return BrokenNote(ref, f"front matter of {len(matter):,} characters", text)
+    fields = parse_fields(matter)
+    if fields is None:
+        return Note(ref, text)
+    return BrokenNote(ref, fields, text) if isinstance(fields, str) else Note(ref, text, fields, body_line)
+
+
+def split_front_matter(text: str) -> tuple[str | None, int]:
+    """Return the YAML between the leading `---` lines (None without any) and the line on which the body begins."""
+    if not text.startswith("---"):
+        return None, 1
+    lines = text.split("\n")
+    if not _FENCE.fullmatch(lines[0].rstrip("\r")):
+        return None, 1
+    for number, line in enumerate(lines[1:], start=2):
+        if _FENCE.fullmatch(line.rstrip("\r")):
+            return "\n".join(lines[1 : number - 1]), number + 1
+    return None, 1
+
+
+def parse_fields(matter: str) -> dict[str, Any] | str | None:
+    """Return the fields in the front matter *matter*, or a sentence that says what is wrong with it.
+
+    None means that it is something else: prose between two rules, say.
+    """
+    import yaml
+
+    try:
+        return _frontmatter_parse(matter)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 2})" if mark else ""
+        return f"bad YAML in the front matter{where}: {getattr(error, 'problem', None) or 'unreadable'}"
+    except _NoFieldsError:
+        return None
+    except (RecursionError, ValueError) as error:
+        return f"front matter that is not read: {error}"
+
+
+def heading_text(line: str) -> str:
+    """Return the text of a Markdown heading, or an empty string for any other line."""
+    match = _HEADING.match(line)
+    if not match:
+        return ""
+    text = line[match.end() :].rstrip()
+    unclosed = text.rstrip("#")  # `## Title ##` is closed, `# C#` is not
+    return text if unclosed[-1:].strip() else unclosed.rstrip()
+
+
+def first_heading(body: str) -> str:
+    """Return the first heading of *body*, or an empty string."""
+    return next((text for _, text in _headings(body.split("\n"))), "")
+
+
+def first_sentence(body: str, *, longest: int = 200) -> str:
+    """Return the first sentence of running text in *body*, else its first bullet, cut at *longest* characters."""
+    for paragraph in body.replace("\r\n", "\n").split("\n\n"):
+        lines = [line for line in paragraph.split("\n") if line.strip() and not _STRUCTURE.match(line)]
+        match = _FIRST_SENTENCE.match(" ".join(line.strip() for line in lines))
+        if match:
+            return match[0][:longest]
+    bullets = (line[match.end() :] for line in body.split("\n") if (match := _BULLET.match(line)))
+    return next(bullets, "").strip()[:longest]
+
+
+def overview(body: str) -> str:
+    """Level 1: the section called overview or summary, else what stands before the second heading.
+
+    Where a title stands alone above the second heading, the first section that says something comes with it.
+    """
+    lines = body.split("\n")
+    heads = list(_headings(lines))
+    for (at, heading), (following, _) in zip(heads, [*heads[1:], (len(lines), "")], strict=False):
+        if heading.casefold() in {"overview", "summary", "概述", "概要", "摘要", "总结"}:
+            return "\n".join(lines[at:following]).strip()
+    said = next((at for at, line in enumerate(lines) if line.strip() and not heading_text(line)), 0)
+    return "\n".join(lines[: next((at for at, _ in heads[1:] if at > said), len(lines))]).strip()
+
+
+def _headings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Give the position and the text of each heading among *lines*; a `# comment` in fenced code is none."""
+    fence = ""
+    for at, line in enumerate(lines):
+        code = _CODE_FENCE.match(line)
+        if fence:
+            fence = "" if code and code[1].startswith(fence) else fence
+        elif code:
+            fence = code[1]
+        elif text := heading_text(line):
+            yield at, text
+
+
+class _NoFieldsError(Exception):
+    """The YAML is no mapping."""
+
+
+def _frontmatter_parse(matter: str) -> dict[str, Any]:
+    import frontmatter
+
+    fields: dict[str, Any] = frontmatter.parse(f"---\n{matter}\n---", handler=_handler())[0]
+    return fields
+
+
+@cache
+def _handler() -> Any:  # noqa: ANN401  (python-frontmatter has no types)
+    """What python-frontmatter reads with. It would take a line `----` for the end, which we have found already."""
+    from frontmatter.default_handlers import YAMLHandler
+
+    class PlainYAML(YAMLHandler):
+        def split(self, text: str) -> tuple[str, str]:
+            return text.removeprefix("---\n").removesuffix("---"), ""
+
+        def load(self, fm: str, **_: object) -> dict[str, Any]:
+            value = parse_yaml(fm)
+            if value is not None and not isinstance(value, dict):
+                raise _NoFieldsError
+            return value or {}
+
+    return PlainYAML()
+
+
+def _decode_anyway(content: bytes) -> tuple[str, str]:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", "replace"), ", read as UTF-16"
+    try:
+        return content.decode("gb18030"), ", read as GB18030"
+    except UnicodeDecodeError:
+        return content.decode("utf-8", "replace"), ""

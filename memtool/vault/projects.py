@@ -1,0 +1,128 @@
+"""Which project a folder belongs to: by its git remote, else its root commit, else its path.
+
+An identity is one line of text, as `identities` in a project's `summary.md` lists them: `github.com/acme/shop` for a
+remote, `commit:` with the root commit, `path:` with the absolute path of the project's root.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtool.errors import HistoryFailed
+from memtool.vault.git import ask
+
+LONGEST_URL = 2048  # characters
+SLOW_HISTORY = 2.0  # seconds; finding the root commit of a huge repository is not worth more
+
+_HOST = r"(?:[^/\s]*@)?(\[[^\]/\s]*\]|[^:/@\s]{2,})"  # without the user; one letter would be a Windows drive
+_URL = re.compile(rf"(?!file:)[a-z][a-z0-9+.-]*://{_HOST}(?::\d*)?/([^?#\n]+).*", re.IGNORECASE)
+_SCP = re.compile(rf"{_HOST}:(?!//|:)(.+)")
+_PREFERRED = ("origin", "upstream")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project on this machine. *root* is its main folder; *notice* says why git could not be asked, if so."""
+
+    root: Path
+    is_repository: bool
+    notice: str = ""
+
+
+def find_project(path: Path) -> Project:
+    """Return the project that *path* lies in: the same one for all its subfolders and worktrees."""
+    folder = _absolute(path.parent if path.is_file() else path)
+    try:
+        answer = ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir")
+    except HistoryFailed as error:
+        return Project(folder, is_repository=False, notice=str(error))
+    lines = answer.out.splitlines()
+    if answer.code != 0 or len(lines) != 3:
+        return Project(folder, is_repository=False)
+    top, own, common = ((folder / line).resolve() for line in lines)
+    if own == common:
+        return Project(top, is_repository=True)
+    return Project(common.parent if common.name == ".git" else common, is_repository=True)
+
+
+def find_project_identity(path: Path) -> str:
+    """Return the strongest identity of the project that *path* lies in."""
+    return next(_identities(find_project(path)))
+
+
+def find_project_identities(path: Path) -> tuple[str, ...]:
+    """Return every identity of the project that *path* lies in, strongest first."""
+    return tuple(_identities(find_project(path)))
+
+
+def match_project(identities: Iterable[str], projects: Mapping[str, Iterable[str]]) -> str | None:
+    """Return the name of the project that lists one of *identities*; the strongest of them, the first, decides."""
+    owners: dict[str, str] = {}
+    for name, listed in projects.items():
+        for identity in listed:
+            owners.setdefault(_comparable(identity), name)
+    return next((owners[key] for key in map(_comparable, identities) if key in owners), None)
+
+
+def normalise_remote(url: str) -> str:
+    """Return a remote's identity, such as `github.com/acme/shop`: no protocol, user, password, port or `.git`.
+
+    A path on this machine says nothing elsewhere, so it gives an empty string.
+    """
+    match = _URL.fullmatch(url.strip()) or _SCP.fullmatch(url.strip()) if len(url) <= LONGEST_URL else None
+    if match is None:
+        return ""
+    steps = [step for step in match[2].split("/") if step]
+    path = "/".join(steps).removesuffix(".git").rstrip("/")
+    return f"{match[1].lower()}/{path}" if path else ""
+
+
+def short_id(root: Path) -> str:
+    """Return twelve hexadecimal digits that stand for the project root's absolute path."""
+    return hashlib.sha256(os.fsencode(_absolute(root))).hexdigest()[:12]
+
+
+def _identities(project: Project) -> Iterator[str]:
+    if project.is_repository:
+        if remote := _remote(project.root):
+            yield remote
+        if root_commit := _root_commit(project.root):
+            yield f"commit:{root_commit}"
+    yield f"path:{project.root}"
+
+
+def _remote(root: Path) -> str:
+    # Not `git remote get-url`: it applies the user's own rewriting, which differs from machine to machine.
+    answer = ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$")
+    urls: dict[str, str] = {}
+    for entry in answer.out.split("\0"):
+        key, _, url = entry.partition("\n")
+        urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), normalise_remote(url))
+    names = [*(name for name in _PREFERRED if name in urls), *urls]
+    return next((urls[name] for name in names if urls[name]), "")
+
+
+def _root_commit(root: Path) -> str:
+    """Return the oldest commit without parents; a shallow clone does not know it."""
+    try:
+        if ask(root, "rev-parse", "--is-shallow-repository").out.strip() != "false":
+            return ""
+        return (ask(root, "rev-list", "--max-parents=0", "HEAD", timeout=SLOW_HISTORY).out.split() or [""])[-1]
+    except HistoryFailed:
+        return ""
+
+
+def _comparable(identity: str) -> str:
+    # Hosts such as GitHub take `Acme/Shop` and `acme/shop` for the same; users also list whole URLs.
+    if identity.startswith(("path:", "commit:")):
+        return identity
+    return (normalise_remote(identity) or identity).casefold()
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100  (symlinks are the user's choice)

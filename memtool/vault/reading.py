@@ -1,0 +1,120 @@
+"""A note, or some of its lines, at the level of detail that a reader can afford."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
+from memtool.vault.broken import BrokenNote
+from memtool.vault.layout import Vault, kind_of, project_of
+from memtool.vault.note import Note, overview, parse_note
+
+SUMMARY, OVERVIEW, WHOLE = 0, 1, 2
+
+_LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[1-9]\d{0,8})(?:-L?(?P<last>\d{1,9}))?")
+_NAMED = 5  # candidates of an ambiguous name
+
+
+@dataclass(frozen=True)
+class Ref:
+    """What the user names: a path or a name, and lines of it (0, 0: all)."""
+
+    name: str
+    first: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read. Lines count from 1 and include both ends; *problem* says what is wrong with the file."""
+
+    path: str
+    start_line: int
+    end_line: int
+    kind: str
+    project: str
+    title: str
+    text: str
+    fields: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+
+def parse_ref(text: str) -> Ref:
+    """Return the parts of `path`, `path:12`, `path:12-20` or `path#L12-L20`."""
+    match = _LINES.fullmatch(text)
+    if not match:
+        return Ref(text)
+    first = int(match["first"])
+    return Ref(match["path"], first, int(match["last"] or first))
+
+
+def resolve(name: str, refs: Iterable[str]) -> str:
+    """Return the one path among *refs* that *name* means: a path, its end, or a file's name without the suffix.
+
+    Raises:
+        NoteNotFound: none does.
+        UsageError: several do.
+    """
+    wanted = name.removeprefix("./").strip("/")
+    refs = list(refs)
+    if wanted in refs:
+        return wanted
+    candidates = [ref for ref in refs if ref.endswith(f"/{wanted}")]
+    if not candidates:
+        candidates = [ref for ref in refs if PurePosixPath(ref).stem.casefold() == wanted.casefold()]
+    if not candidates:
+        raise NoteNotFound(name)
+    if len(candidates) > 1:
+        listed = ", ".join(sorted(candidates)[:_NAMED])
+        raise UsageError(f"'{name}' may mean {len(candidates)} notes: {listed}", hint="Name more of the path.")
+    return candidates[0]
+
+
+def read_note(vault: Vault, ref: Ref, *, level: int, max_bytes: int) -> Reading:
+    """Return the note at the path *ref* of the vault: its summary, its overview, the whole, or the lines named.
+
+    Raises:
+        OutsideVault, NoteNotFound, BrokenVaultFile
+    """
+    path = vault.path(ref.name).resolve()
+    name = path.relative_to(vault.root).as_posix()  # however it was written: its place says what it is
+    if any(part.startswith(".") for part in name.split("/")):
+        raise NoteNotFound(ref.name)  # git's files and our own are nobody's notes
+    try:
+        if not path.is_file():
+            raise NoteNotFound(ref.name)
+        if path.stat().st_size > max_bytes:
+            raise BrokenVaultFile(f"'{ref.name}' is too large to show", hint="Raise `[index] max_note_kb`.")
+        note = parse_note(name, path.read_bytes())
+    except OSError as error:
+        raise BrokenVaultFile(f"cannot read '{ref.name}': {error.strerror}") from None
+    readable = Note(note.ref, note.text) if isinstance(note, BrokenNote) else note
+    start, end, text = _lines_of(readable.text, ref) if ref.first else _at_level(readable, level)
+    return Reading(
+        path=name,
+        start_line=start,
+        end_line=end,
+        kind=kind_of(name, readable.field("type")),
+        project=readable.field("project") or project_of(name),
+        title=readable.title,
+        text=text,
+        fields=dict(readable.fields),
+        problem=note.reason if isinstance(note, BrokenNote) else "",
+    )
+
+
+def _at_level(note: Note, level: int) -> tuple[int, int, str]:
+    text = {SUMMARY: note.summary, OVERVIEW: overview(note.body)}.get(level, note.text)
+    return 1, note.text.rstrip("\n").count("\n") + 1, text
+
+
+def _lines_of(text: str, ref: Ref) -> tuple[int, int, str]:
+    lines = text.rstrip("\n").split("\n")
+    if ref.first > len(lines) or ref.last < ref.first:
+        raise NoteNotFound(f"{ref.name}:{ref.first}-{ref.last}")
+    last = min(ref.last, len(lines))
+    return ref.first, last, "\n".join(lines[ref.first - 1 : last])

@@ -1,0 +1,145 @@
+"""Making a vault: a new one, or a folder of notes that gets what it lacks and keeps every byte it has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtool.errors import HistoryFailed, NotWritable, OutsideVault, UsageError, VaultNotFound
+from memtool.resources import shipped
+from memtool.vault import files, history
+from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, Vault, open_vault
+
+# Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
+FOLDERS = ("areas/projects/", "areas/patterns/", "areas/tools/", "daily/", "sessions/", "archive/")
+_UNFINISHED = "first-commit"  # stands in the state folder until the first commit is made
+
+
+@dataclass(frozen=True)
+class MadeVault:
+    """What `make_vault` did. *created* and *kept* are paths in the vault; folders end in `/`."""
+
+    vault: Vault
+    created: tuple[str, ...]
+    kept: tuple[str, ...]
+    committed: bool
+    notices: tuple[str, ...]
+
+
+def make_vault(path: Path, *, home: Path | None = None) -> MadeVault:
+    """Make a vault at *path*, or add to the folder there what it lacks. After an interruption, run it again.
+
+    Raises:
+        NotAVault, VaultTooNew, NotWritable, Busy, NoteChanged
+        UsageError: *path* holds the user's whole *home* folder, which is surely a mistake.
+    """
+    vault = _open_or_make(path)
+    if home is not None and home.resolve().is_relative_to(vault.root):
+        hint = "Give the vault a folder of its own, such as ~/memory."
+        raise UsageError(f"'{path}' holds your whole home folder", hint=hint)
+    _make_folder(vault.state_path)
+    with vault.lock("init"):
+        template = _template()
+        created, kept, notices = _add_missing(vault, template)
+        committed, more = _keep_history(vault, template)
+        if created and ".gitignore" in kept:
+            more.append("your .gitignore stays as it is; .memtool/ ignores itself")
+    return MadeVault(vault, created, kept, committed, (*notices, *more))
+
+
+def _open_or_make(path: Path) -> Vault:
+    try:
+        return open_vault(path)
+    except VaultNotFound:
+        _make_folder(path.expanduser())
+        return open_vault(path)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        files.make_folder(path)
+    except OSError as error:
+        raise NotWritable(f"cannot make the folder '{path}': {error.strerror}") from None
+
+
+def _template() -> dict[str, str]:
+    root = shipped("vault_template")
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def _add_missing(vault: Vault, template: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+    created, kept, notices = [], [], list[str]()
+    for ref in (*FOLDERS, *template):
+        try:
+            path = vault.path(ref)
+        except OutsideVault as error:
+            notices.append(f"{error}, so it was left alone")
+            continue
+        if os.path.lexists(path):
+            kept.append(ref)
+            continue
+        if ref in template:
+            files.replace(path, template[ref], expected=None)
+        else:
+            _make_folder(path)
+        created.append(ref)
+    return tuple(created), tuple(kept), notices
+
+
+def _keep_history(vault: Vault, template: dict[str, str]) -> tuple[bool, list[str]]:
+    """Commit what `make_vault` added, and in a repository of our own making the notes that were there before."""
+    try:
+        repository = history.find_repository(vault.root)
+        if repository and history.ignores(repository, vault.root):
+            repository = None  # the outer repository will not keep it, so the vault gets one of its own
+        if repository not in (None, vault.root):
+            return False, [f"this folder belongs to the git repository '{repository}', so nothing was committed"]
+        return _commit(vault, template, is_new=repository is None)
+    except HistoryFailed as error:
+        return False, [f"no history: {error}. {error.hint} Then run `memtool init` again."]
+
+
+def _commit(vault: Vault, template: dict[str, str], *, is_new: bool) -> tuple[bool, list[str]]:
+    ours = [ref for ref, text in template.items() if _is_unchanged(vault.root / ref, text)]
+    unfinished = vault.state_path / _UNFINISHED
+    if is_new:
+        files.replace(unfinished, "", expected=files.hash_of(unfinished))
+        history.make_repository(vault.root)
+    if not unfinished.exists() or history.has_commits(vault.root):
+        unfinished.unlink(missing_ok=True)
+        return bool(history.commit(vault.root, ours, "Add what memtool needs")), []
+    notes = [ref for ref in _notes(vault.root) if ref not in ours]
+    committed = history.commit(vault.root, [*template, *notes], "Make a vault")
+    unfinished.unlink()
+    return bool(committed), _say(notes, committed)
+
+
+def _say(notes: Sequence[str], committed: Sequence[str]) -> list[str]:
+    saved = len(set(notes) & set(committed))
+    notices = [f"the first commit also holds the notes that were here ({saved}), but no attachments"] if saved else []
+    if saved < len(notes):
+        notices.append(
+            f"git ignores or cannot read some notes ({len(notes) - saved}), so changes to them cannot be undone"
+        )
+    return notices
+
+
+def _is_unchanged(path: Path, text: str) -> bool:
+    try:
+        return not path.is_symlink() and path.read_bytes() == text.encode("utf-8")
+    except OSError:
+        return False
+
+
+def _notes(root: Path) -> Iterator[str]:
+    """Return the notes and facts below *root*, without hidden folders, symlinks and repositories of their own."""
+    for folder, folders, names in os.walk(root):
+        here = Path(folder)
+        folders[:] = sorted(name for name in folders if name[0] != "." and not (here / name / ".git").exists())
+        for name in sorted(names):
+            is_note = name.lower().endswith(NOTE_SUFFIXES) or name == FACTS_FILE
+            if is_note and name[0] != "." and not (here / name).is_symlink():
+                yield (here / name).relative_to(root).as_posix()

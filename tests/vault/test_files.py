@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+from unprivileged import unprivileged
+
+from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
+from memtool.vault.files import content_hash, hash_of, make_folder, read_text, replace
+from memtool.vault.scan import scan
+
+OLD, NEW = "old 旧\n", "new 新\n" * 1000
+
+# Dies without a word at the n-th call of what makes a write safe, before or after the call itself.
+DIES = """
+import os, sys
+from pathlib import Path
+from memtool.vault.files import hash_of, replace
+
+path, deadly, when = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+calls = 0
+
+def dying(function):
+    def call(*args, **options):
+        global calls
+        calls += 1
+        if calls == deadly and when == "before":
+            os._exit(9)
+        result = function(*args, **options)
+        if calls == deadly:
+            os._exit(9)
+        return result
+    return call
+
+for name in ("open", "fsync", "chmod", "replace"):
+    setattr(os, name, dying(getattr(os, name)))
+replace(path, sys.argv[4] * 1000, expected=hash_of(path))
+"""
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_new_file_is_for_its_owner_only_and_so_are_its_folders(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "笔记.md"
+    assert replace(path, NEW, expected=None) == content_hash(NEW.encode())
+    assert path.read_bytes() == NEW.encode()
+    assert (mode_of(path), mode_of(path.parent), mode_of(path.parent.parent)) == (0o600, 0o700, 0o700)
+
+
+def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(OLD)
+    path.chmod(0o644)
+    replace(path, NEW, expected=hash_of(path))
+    assert mode_of(path) == 0o644
+
+
+def test_a_stale_writer_loses(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(OLD)
+    read = hash_of(path)
+    path.write_text("from an editor")
+    with pytest.raises(NoteChanged, match=r"'a\.md' was changed by someone else"):
+        replace(path, NEW, expected=read)
+    assert path.read_text() == "from an editor"
+
+
+def test_a_file_that_stands_is_not_created_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("")
+    with pytest.raises(NoteChanged):
+        replace(path, NEW, expected=None)
+    assert path.read_text() == ""
+
+
+def test_a_file_that_is_gone_is_not_brought_back(tmp_path: Path) -> None:
+    with pytest.raises(NoteChanged):
+        replace(tmp_path / "a.md", NEW, expected=content_hash(b"what it was"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_hash_that_comes_back_is_good_for_the_next_write(tmp_path: Path) -> None:
+    first = replace(tmp_path / "a.md", OLD, expected=None)
+    replace(tmp_path / "a.md", NEW, expected=first)
+    assert read_text(tmp_path / "a.md") == (NEW, content_hash(NEW.encode()))
+
+
+@given(st.text())
+def test_any_text_comes_back_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.md"
+    written = replace(path, text, expected=hash_of(path))
+    assert read_text(path) == (text, written)
+
+
+def test_half_a_character_is_refused_and_the_old_text_stands(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(OLD)
+    with pytest.raises(BrokenVaultFile, match="no file can hold"):
+        replace(path, "\ud800", expected=hash_of(path))
+    assert path.read_text() == OLD
+
+
+def test_text_that_is_not_utf8_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes("中文".encode("gbk"))
+    with pytest.raises(BrokenVaultFile, match=r"'a\.md' is not UTF-8 \(byte 0\)"):
+        read_text(tmp_path / "a.md")
+
+
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_text_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(OLD)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, name, full)
+    with pytest.raises(NotWritable, match="No space left on device"):
+        replace(path, NEW, expected=content_hash(OLD.encode()))
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a.md", OLD)]
+
+
+def test_a_folder_that_refuses_is_named(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with unprivileged(), pytest.raises(NotWritable, match="Permission denied"):
+        replace(tmp_path / "a.md", NEW, expected=None)
+    tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("ref", ["folder", "note.md/below.md"])
+def test_what_cannot_be_a_file_is_refused(tmp_path: Path, ref: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "note.md").write_text(OLD)
+    with pytest.raises(NotWritable):
+        replace(tmp_path / ref, NEW, expected=None)
+
+
+def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / f"{'长' * 84}.md"
+    replace(path, NEW, expected=None)
+    assert path.read_text() == NEW
+
+
+def test_a_symlink_stays_one_and_its_target_gets_the_text(tmp_path: Path) -> None:
+    (tmp_path / "target.md").write_text(OLD)
+    (tmp_path / "link.md").symlink_to("target.md")
+    replace(tmp_path / "link.md", NEW, expected=content_hash(OLD.encode()))
+    assert (tmp_path / "link.md").is_symlink()
+    assert (tmp_path / "target.md").read_text() == NEW
+
+
+def test_a_loop_of_symlinks_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.md").symlink_to("a.md")
+    with pytest.raises(NotWritable):
+        replace(tmp_path / "a.md", NEW, expected=None)
+    assert (tmp_path / "a.md").is_symlink()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_kill_at_any_point_leaves_the_old_or_the_new_text(tmp_path: Path, when: str) -> None:
+    path = tmp_path / "a.md"
+    texts, codes = [], []
+    for deadly in range(1, 20):
+        path.write_text(OLD, encoding="utf-8")
+        command = [sys.executable, "-c", DIES, str(path), str(deadly), when, "new 新\n"]
+        codes.append(subprocess.run(command, check=False).returncode)
+        texts.append(path.read_text(encoding="utf-8"))
+        assert list(scan(tmp_path).stamps) == ["a.md"]  # what a killed writer leaves behind is not a note
+        if codes[-1] == 0:
+            break
+    assert set(codes[:-1]) == {9}
+    assert codes[-1] == 0
+    assert len(codes) > 4
+    assert set(texts) == {OLD, NEW}
+    assert texts == sorted(texts, key=[OLD, NEW].index)  # it is the old one up to a moment, and then the new one
+
+
+def test_a_folder_that_stands_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir(mode=0o755)
+    make_folder(tmp_path / "shared" / "mine")
+    assert (mode_of(tmp_path / "shared"), mode_of(tmp_path / "shared" / "mine")) == (0o755, 0o700)
+
+
+def test_the_hash_of_nothing_is_none(tmp_path: Path) -> None:
+    assert hash_of(tmp_path / "a.md") is None
+    assert content_hash(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memtool.errors import HistoryFailed
+from memtool.vault.git import ask
+from memtool.vault.history import commit, find_repository, has_commits, make_repository, status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def git(folder: Path, *args: str) -> str:
+    return subprocess.run(["git", "-C", str(folder), *args], check=True, capture_output=True, text=True).stdout
+
+
+def in_last_commit(folder: Path) -> set[str]:
+    return set(git(folder, "show", "-z", "--format=", "--name-only").split("\0")) - {""}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "with space 笔记"
+    folder.mkdir()
+    make_repository(folder)
+    (folder / "a.md").write_text("a")
+    commit(folder, ["a.md"], "first")
+    return folder
+
+
+def test_a_folder_knows_its_repository(tmp_path: Path, repository: Path) -> None:
+    (repository / "sub").mkdir()
+    assert find_repository(repository) == repository
+    assert find_repository(repository / "sub") == repository
+    assert find_repository(tmp_path) is None
+
+
+def test_a_new_repository_has_no_commits_and_is_for_its_owner(tmp_path: Path) -> None:
+    make_repository(tmp_path)
+    assert not has_commits(tmp_path)
+    assert (tmp_path / ".git").stat().st_mode & 0o777 == 0o700
+    assert git(tmp_path, "symbolic-ref", "HEAD") == "refs/heads/main\n"
+
+
+def test_only_what_is_named_is_committed(repository: Path) -> None:
+    for name in ("a.md", "中文 名.md", "*.md", "staged.md", "other.md"):
+        (repository / name).write_text("new")
+    git(repository, "add", "staged.md")
+    assert commit(repository, ["中文 名.md", "*.md", "a.md", "a.md"], "second\n\n# not a comment") == (
+        "中文 名.md",
+        "*.md",
+        "a.md",
+    )
+    assert in_last_commit(repository) == {"中文 名.md", "*.md", "a.md"}
+    assert git(repository, "diff", "--cached", "--name-only") == "staged.md\n"
+    assert git(repository, "log", "-1", "--format=%B").strip() == "second\n\n# not a comment"
+
+
+def test_what_has_not_changed_makes_no_commit(repository: Path) -> None:
+    before = git(repository, "rev-parse", "HEAD")
+    assert commit(repository, ["a.md"], "again") == ()
+    assert commit(repository, [], "nothing") == ()
+    assert git(repository, "rev-parse", "HEAD") == before
+
+
+def test_a_removed_file_is_committed_and_an_unknown_one_stands_in_nobodys_way(repository: Path) -> None:
+    (repository / "a.md").rename(repository / "b.md")
+    assert commit(repository, ["a.md", "b.md", "never.md"], "move") == ("a.md", "b.md")
+    assert status(repository).uncommitted == 0
+
+
+def test_what_git_ignores_is_left_out(repository: Path) -> None:
+    (repository / ".gitignore").write_text("daily/\n")
+    (repository / "daily").mkdir()
+    (repository / "daily" / "x.md").write_text("x")
+    (repository / "y.md").write_text("y")
+    assert commit(repository, ["daily/x.md", "y.md"], "add") == ("y.md",)
+    assert commit(repository, ["daily/x.md"], "add") == ()
+
+
+def test_no_hook_runs_and_nothing_is_signed(repository: Path) -> None:
+    hooks = repository / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("pre-commit", "commit-msg", "prepare-commit-msg", "post-commit"):
+        (hooks / name).write_text("#!/bin/sh\ntouch hook-ran\nexit 1\n")
+        (hooks / name).chmod(0o755)
+    git(repository, "config", "commit.gpgSign", "true")
+    git(repository, "config", "gpg.program", "false")
+    git(repository, "config", "core.fsmonitor", "touch hook-ran; false")
+    (repository / "a.md").write_text("changed")
+    assert status(repository).uncommitted == 1
+    assert commit(repository, ["a.md"], "quiet") == ("a.md",)
+    assert not (repository / "hook-ran").exists()
+
+
+def test_a_user_without_a_name_commits_as_memtool_and_one_with_a_name_as_himself(repository: Path) -> None:
+    assert git(repository, "log", "-1", "--format=%an <%ae>") == "memtool <memtool@localhost>\n"
+    git(repository, "config", "user.name", "安娜")
+    git(repository, "config", "user.email", "anna@example.org")
+    (repository / "a.md").write_text("hers")
+    commit(repository, ["a.md"], "hers")
+    assert git(repository, "log", "-1", "--format=%an <%ae>") == "安娜 <anna@example.org>\n"
+
+
+def test_an_environment_for_another_repository_is_forgotten(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    assert find_repository(repository) == repository
+    (repository / "b.md").write_text("b")
+    assert commit(repository, ["b.md"], "b") == ("b.md",)
+
+
+def test_an_unfinished_merge_is_a_sentence_and_stays(repository: Path) -> None:
+    git(repository, "update-ref", "MERGE_HEAD", "HEAD")
+    (repository / "b.md").write_text("b")
+    assert status(repository).problem == "a merge was left unfinished, so memtool cannot commit"
+    with pytest.raises(HistoryFailed, match=r"git refused in .* merge"):
+        commit(repository, ["b.md"], "b")
+
+
+def test_a_lock_of_another_git_is_a_sentence(repository: Path) -> None:
+    (repository / ".git" / "index.lock").touch()
+    (repository / "b.md").write_text("b")
+    with pytest.raises(HistoryFailed, match=r"index\.lock"):
+        commit(repository, ["b.md"], "b")
+
+
+def test_a_folder_of_another_user_says_how_to_trust_it(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(HistoryFailed, match="does not trust") as caught:
+        find_repository(repository)
+    assert f"--add safe.directory '{repository}'" in caught.value.hint
+    assert "safe.directory" in status(repository).problem
+
+
+def test_a_machine_without_git_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HistoryFailed, match="git is not installed"):
+        find_repository(tmp_path)
+    assert status(tmp_path).problem.startswith("git is not installed. Install git")
+
+
+def test_a_git_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(HistoryFailed, match="did not answer within"):
+        ask(tmp_path, "status", timeout=0.05)
+
+
+def test_the_status_counts_what_is_not_committed(repository: Path, tmp_path: Path) -> None:
+    (repository / "new\nname.md").write_text("x")
+    (repository / "a.md").write_text("changed")
+    state = status(repository)
+    assert (state.repository, state.is_own, state.has_commits, state.uncommitted) == (repository, True, True, 2)
+    (repository / "sub").mkdir()
+    assert not status(repository / "sub").is_own
+    assert status(tmp_path).repository is None

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.vault.broken import BrokenNote
+from memtool.vault.note import (
+    LONGEST_FRONT_MATTER,
+    Note,
+    first_heading,
+    first_sentence,
+    heading_text,
+    overview,
+    parse_note,
+    split_front_matter,
+)
+from memtool.vault.plain_yaml import DEEPEST
+
+
+def note(text: str, ref: str = "notes/a.md") -> Note:
+    """The note in *text*, which is in order."""
+    parsed = parse_note(ref, text.encode("utf-8"))
+    assert isinstance(parsed, Note)
+    return parsed
+
+
+def broken(content: str | bytes) -> BrokenNote:
+    parsed = parse_note("a.md", content.encode("utf-8") if isinstance(content, str) else content)
+    assert isinstance(parsed, BrokenNote)
+    return parsed
+
+
+def fields(matter: str) -> dict[str, Any]:
+    return dict(note(f"---\n{matter}\n---\nbody\n").fields)
+
+
+def test_a_note_has_fields_and_a_body() -> None:
+    text = "---\ntype: decision\ntags: [auth, jwt]\n---\n\n# JWT\n\nBecause.\n"
+    parsed = note(text)
+    assert parsed.fields == {"type": "decision", "tags": ["auth", "jwt"]}
+    assert (parsed.body, parsed.body_line, parsed.text) == ("\n# JWT\n\nBecause.\n", 5, text)
+
+
+def test_a_note_without_front_matter_is_a_good_note() -> None:
+    assert note("# 标题\n") == Note("notes/a.md", "# 标题\n")
+    assert note("") == Note("notes/a.md", "")
+
+
+def test_every_scalar_is_the_text_its_owner_wrote() -> None:
+    matter = "a: 01234\nb: no\nc: 2026-02-10\nd: 1e3\ne: ~\nf:\ng: 'x'\nh: \"\\u89e3\"\ni: 0x1F\n好: 是"
+    assert fields(matter) == {
+        "a": "01234", "b": "no", "c": "2026-02-10", "d": "1e3", "e": "~", "f": "", "g": "x", "h": "解", "i": "0x1F",
+        "好": "是",
+    }  # fmt: skip
+
+
+def test_values_of_several_lines_nested_ones_and_unknown_fields_are_kept() -> None:
+    matter = "summary: |\n  one\n\n  two\nsources:\n- a\n- b: {c: [d]}\n# a comment\nzettel: 42\n"
+    assert fields(matter) == {"summary": "one\n\ntwo\n", "sources": ["a", {"b": {"c": ["d"]}}], "zettel": "42"}
+
+
+def test_of_two_fields_with_one_name_the_last_counts() -> None:
+    assert fields("a: 1\na: 2") == {"a": "2"}
+
+
+def test_a_byte_order_mark_and_windows_line_ends_change_nothing() -> None:
+    parsed = note("\ufeff---\r\ntitle: T\r\ntags:\r\n  - a\r\n---\r\n# H\r\n\r\nText. More.\r\n")
+    assert parsed.fields == {"title": "T", "tags": ["a"]}
+    assert (parsed.body_line, parsed.summary) == (6, "Text.")
+
+
+@pytest.mark.parametrize(
+    "text", ["---\ntitle: T\n", "---", "---\n", "----\na: b\n----\n", " ---\na: b\n---\n", "--- a\n---\n"]
+)
+def test_front_matter_that_does_not_begin_or_end_is_text(text: str) -> None:
+    assert note(text) == Note("notes/a.md", text)
+
+
+def test_empty_front_matter_is_front_matter() -> None:
+    for text in ("---\n---\nbody", "---\n# a comment\n---\nbody", "---  \n\n---\t\nbody"):
+        assert (note(text).fields, note(text).body) == ({}, "body")
+
+
+@pytest.mark.parametrize("between", ["Prose between two rules.\n", "- a\n- b", "中文段落", "42"])
+def test_prose_between_two_rules_is_not_front_matter(between: str) -> None:
+    text = f"---\n{between}\n---\nmore"
+    assert (note(text).fields, note(text).body) == ({}, text)
+
+
+@pytest.mark.parametrize(
+    ("matter", "reason"),
+    [
+        ("a: b\nc: [d", "bad YAML in the front matter (line 4): "),
+        ("title: a: b", "bad YAML in the front matter (line 2): mapping values are not allowed"),
+        ("title: x\n----\nb: y", "bad YAML in the front matter (line 4)"),
+        ("\ttitle: x", "bad YAML in the front matter (line 2)"),
+        ("title: \x07", "bad YAML in the front matter"),
+        ("title: {{title}}", "front matter that is not read: a key that is no text"),
+        ("? [a]\n: b", "front matter that is not read: a key that is no text"),
+        ("a: &x 1\nb: *x", "front matter that is not read: an alias"),
+        ("a: b\n--- {c: d}", "front matter that is not read: several documents"),
+        ("a: !!python/object/apply:os.system [x]\nb: *c", "front matter that is not read: an alias"),
+    ],
+)
+def test_bad_front_matter_is_named_and_the_text_is_kept(matter: str, reason: str) -> None:
+    text = f"---\n{matter}\n---\n# still found\n"
+    found = broken(text)
+    assert found.reason.startswith(reason)
+    assert found.text == text
+
+
+def test_tags_of_yaml_make_no_objects() -> None:
+    assert fields("a: !!python/object/apply:os.system ['exit 1']\nb: !!int 3") == {"a": ["exit 1"], "b": "3"}
+
+
+BOMBS = {
+    "flow": "a: " + "[" * 65_000,
+    "closed flow": "a: " + "[" * 30_000 + "]" * 30_000,
+    "mappings": "a: " + "{a: " * 16_000,
+    "bullets": "a:\n " + "- " * 30_000 + "x",
+    "keys": "? " * 32_000,
+    "indents": "\n".join(" " * depth + "a:" for depth in range(350)),
+    "wide": "a: [" + "[a,b]," * 10_000 + "]",
+    "many": "\n".join(f"k{number}: v" for number in range(6_000)),
+    "quotes": "a: '" + "''" * 32_000,
+    "anchors": "a: " + "&a " * 20_000,
+    "laughs": "a: &a [x,x,x,x,x,x,x,x,x]\n"
+    + "\n".join(
+        f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+    ),
+    "circle": "a: &a [*a]",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_of_yaml_neither_kills_nor_hangs_the_process(name: str) -> None:
+    """In a process of its own, because it used to end with a segmentation fault."""
+    script = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"
+        "import copy, json; from memtool.vault.note import parse_note\n"
+        "note = parse_note('a.md', sys.stdin.buffer.read())\n"
+        "json.dumps(copy.deepcopy(dict(getattr(note, 'fields', {}))))\n"
+        "assert 'needle' in note.text"
+    )
+    text = f"---\n{BOMBS[name]}\n---\nneedle\n"
+    ran = subprocess.run([sys.executable, "-c", script], input=text.encode(), capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_nesting_has_a_bound_and_large_front_matter_too() -> None:
+    assert isinstance(parse_note("a", f"---\na: {'[' * (DEEPEST - 1)}{']' * (DEEPEST - 1)}\n---\n".encode()), Note)
+    assert broken(f"---\na: {'[' * DEEPEST}{']' * DEEPEST}\n---\n").reason.endswith(f"more than {DEEPEST} levels")
+    assert broken(f"---\na: {'x' * LONGEST_FRONT_MATTER}\n---\nbody").reason == "front matter of 65,539 characters"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "text"),
+    [
+        ("解密失败".encode("gbk"), "not UTF-8 (byte 0), read as GB18030", "解密失败"),
+        ("解密失败".encode("utf-16"), "not UTF-8 (byte 0), read as UTF-16", "解密失败"),
+        ("\ufeff解密".encode("utf-16-be"), "not UTF-8 (byte 0), read as UTF-16", "解密"),
+        (b"caf\xe9", "not UTF-8 (byte 3)", "caf\ufffd"),
+        (b"a\0b", "holds NUL bytes, so it is hardly Markdown", ""),
+        ("ascii".encode("utf-16-le"), "holds NUL bytes, so it is hardly Markdown", ""),
+        (b"\xff\xfe\x00", "not UTF-8 (byte 0), read as UTF-16", "\ufffd"),
+    ],
+)
+def test_another_encoding_is_named_and_what_can_be_read_is_kept(content: bytes, reason: str, text: str) -> None:
+    assert broken(content)[1:] == (reason, text)
+
+
+@given(st.binary() | st.binary().map(lambda content: b"---\n" + content + b"\n---\n"))
+def test_any_bytes_give_text_that_an_index_can_hold(content: bytes) -> None:
+    parsed = parse_note("a.md", content)
+    assert parsed.text.encode("utf-8") is not None
+    if isinstance(parsed, Note):
+        assert parsed.title == " ".join(parsed.title.split())
+        assert len(parsed.summary) <= max(200, len(content))
+
+
+@given(st.text(), st.text())
+def test_the_body_follows_the_front_matter_line_by_line(title: str, body: str) -> None:
+    text = f"---\nx: {title!r}\n---\n{body}"
+    matter, line = split_front_matter(text)
+    assert matter is not None
+    assert "\n".join(text.split("\n")[line - 1 :]).endswith(body.rsplit("\n", 1)[-1])
+
+
+def test_a_title_is_named_or_the_first_heading_or_the_name_of_the_file() -> None:
+    assert note("---\ntitle:  Two\n---\n# One").title == "Two"
+    assert note("---\ntitle: [a]\n---\ntext\n## One ##\n# Other").title == "One"
+    assert note("```sh\n# install\n```\n~~~\n# no\n```\n# nor\n~~~\n# Real").title == "Real"
+    assert note("text", "daily/2026-02-10.v2.md").title == "2026-02-10.v2"
+
+
+def test_a_summary_is_named_or_the_first_sentence_or_the_first_bullet() -> None:
+    assert note("---\nsummary: S\n---\nOther.").summary == "S"
+    assert note("# H\n\n> quote\n\nVersion 2.1 is out. More!").summary == "Version 2.1 is out."
+    assert note("解密失败了。然后").summary == "解密失败了。"
+    assert note("# H\n\n- [ ] first\n- second").summary == "first"
+    assert note("Title\r\n\r\nText.\r\n").summary == "Title"
+    assert note("x" * 1000).summary == "x" * 200
+    assert note("").summary == ""
+
+
+def test_words_are_a_list_or_text_with_commas() -> None:
+    parsed = note("---\na: [x, ' #y ', '', [z]]\nb: x,#y,,\nc: {d: e}\n---\n")
+    assert (parsed.words("a"), parsed.words("b"), parsed.words("c"), parsed.words("d")) == (
+        ("x", "y"),
+        ("x", "y"),
+        (),
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("# One", "One"), ("###### 六", "六"), ("####### seven", ""), ("#tag", ""), (" # indented", ""), ("#", ""),
+        ("# ", ""), ("## Closed ##", "Closed"), ("# C#", "C#"), ("# C# ", "C#"), ("# a # b", "a # b"), ("# #", ""),
+        ("#\tTab\r", "Tab"),
+    ],
+)  # fmt: skip
+def test_a_heading_has_marks_and_a_space(line: str, text: str) -> None:
+    assert heading_text(line) == text
+
+
+def test_a_hostile_heading_costs_no_more_than_its_length() -> None:
+    """A regular expression took time with the square of it: hours, for these."""
+    assert heading_text("# a" + " " * 3_000_000 + "b")[-1] == "b"
+    assert heading_text("# " + "# " * 1_000_000 + "b")[-1] == "b"
+    assert heading_text("# " + "#" * 3_000_000) == ""
+    assert first_sentence("a" * 3_000_000) == "a" * 200
+
+
+def test_the_overview_is_a_section_or_what_stands_before_the_second_heading() -> None:
+    assert overview("# T\n\nintro\n\n## Overview\n\ntext\n\n## More\n\nx") == "## Overview\n\ntext"
+    assert overview("# T\r\n## 概述\r\ntext\r\n") == "## 概述\r\ntext"
+    assert overview("# T\n\n```\n# no heading\n```\n\n## B\nrest") == "# T\n\n```\n# no heading\n```"
+    assert overview("# T\n\n## A\n\n### B\ntext\n## C\nrest") == "# T\n\n## A\n\n### B\ntext"
+    assert overview("intro\n# T\ntext\n# U") == "intro\n# T\ntext"
+    assert overview("no heading at all\n") == "no heading at all"
+    assert first_heading("```\n# never closed") == ""
