@@ -1,0 +1,170 @@
+"""One JSON request to a provider: bounded in time and size, repeated when that helps, and never sent elsewhere.
+
+Errors name the host and the status. The key is in none of them, not even where the provider repeats it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from http.client import HTTPException, HTTPResponse
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from memtool.errors import BadSetting, ProviderFailed
+
+_MAX_BYTES = 128 * 1024 * 1024  # a hundred times the answer to a batch of 64
+_MAX_WAIT = 30.0  # seconds that a provider may ask us to wait
+_BLOCK = 65_536
+_SHOWN = 200  # characters of a provider's own words
+
+
+class Endpoint(NamedTuple):
+    """Where to send JSON, with which key (may be empty), and what to call it in messages."""
+
+    url: str
+    key: str
+    host: str
+
+
+class _Again(Exception):
+    def __init__(self, reason: str, wait: float = 0.0) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    # The text of notes, and the key, go to the host that the user named and to no other.
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def endpoint(base_url: str, path: str, key: str) -> Endpoint:
+    """Return the endpoint *path* under *base_url*.
+
+    Raises:
+        BadSetting: the address is not plain http or https, or the key cannot be sent.
+    """
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host = ""
+    plain = base_url.isascii() and base_url.isprintable() and " " not in base_url
+    if not host or not plain or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
+        raise BadSetting("the base URL of the endpoint should look like `https://host/v1`")
+    if parts.username is not None or parts.password is not None:
+        raise BadSetting("the base URL of the endpoint holds a user or a password; a key belongs in its variable")
+    key = key.strip()
+    if not (key.isascii() and key.isprintable()):
+        raise BadSetting("the key for the endpoint holds a character that no key has")
+    shown = f"{host}:{port}" if port else host
+    return Endpoint(f"{base_url.rstrip('/')}/{path}", key, shown)
+
+
+def post_json(
+    to: Endpoint,
+    question: Mapping[str, object],
+    *,
+    timeout: float,
+    pauses: Sequence[float] = (),
+    pause: Callable[[float], None] = time.sleep,
+) -> Any:  # noqa: ANN401  (JSON, which the caller checks)
+    """Return the answer to *question*. What fails and may pass is tried again after each of *pauses* (seconds).
+
+    Raises:
+        ProviderFailed: there is no answer, or one that is an error or not JSON.
+    """
+    for seconds in (*pauses, None):
+        try:
+            return _ask(to, question, timeout)
+        except _Again as again:
+            if seconds is None:
+                raise ProviderFailed(str(again), hint="Try again later.") from None
+            if again.wait > _MAX_WAIT:
+                hint = f"It asks to wait {again.wait:.0f} seconds."
+                raise ProviderFailed(str(again), hint=hint) from None
+            pause(max(seconds, again.wait))
+    raise AssertionError  # the loop returns or raises
+
+
+def _ask(to: Endpoint, question: Mapping[str, object], timeout: float) -> Any:  # noqa: ANN401
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memtool"}
+    if to.key:
+        headers["Authorization"] = f"Bearer {to.key}"
+    request = urllib.request.Request(to.url, json.dumps(question).encode(), headers)  # noqa: S310  (see `endpoint`)
+    deadline = time.monotonic() + timeout
+    try:
+        with _opener(to.host).open(request, timeout=timeout) as response:
+            body = _read(response, deadline)
+    except urllib.error.HTTPError as error:
+        with error:
+            raise _refusal(to, error) from None
+    except (OSError, HTTPException, UnicodeError) as error:  # the last: a host name that is too long
+        reason = getattr(error, "reason", error)
+        raise _Again(f"{to.host} cannot be reached: {_shown(str(reason) or type(error).__name__, to)}") from None
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise ProviderFailed(f"{to.host} answered with something that is not JSON") from None
+
+
+def _opener(host: str) -> urllib.request.OpenerDirector:
+    # A proxy of the environment is for the world outside, not for a server on this machine.
+    local = host.split(":", maxsplit=1)[0] in ("localhost", "127.0.0.1") or host.startswith("::1")
+    return urllib.request.build_opener(_NoRedirect, *([urllib.request.ProxyHandler({})] if local else []))
+
+
+def _read(response: HTTPResponse, deadline: float) -> bytes:
+    # The timeout of a socket starts anew with every byte; this one does not.
+    body = bytearray()
+    while block := response.read1(_BLOCK):
+        body += block
+        if len(body) > _MAX_BYTES:
+            raise OSError("the answer has no end")
+        if time.monotonic() > deadline:
+            raise TimeoutError("timed out")
+    return bytes(body)
+
+
+def _refusal(to: Endpoint, error: urllib.error.HTTPError) -> Exception:
+    if error.code in (401, 403):
+        return ProviderFailed(f"{to.host} refuses the key ({error.code})", hint="Check the key and its variable.")
+    if 300 <= error.code < 400:
+        return ProviderFailed(
+            f"{to.host} redirects to another address ({error.code}), which memtool does not follow",
+            hint="Set the base URL to the final address, if you trust it.",
+        )
+    sentence = f"{to.host} answered {error.code}: {_said(error, to)}"
+    if error.code in (408, 429) or error.code >= 500:
+        return _Again(sentence, _seconds(error.headers.get("Retry-After", "")))
+    return ProviderFailed(sentence, hint="Check the base URL and the name of the model.")
+
+
+def _said(error: urllib.error.HTTPError, to: Endpoint) -> str:
+    try:
+        text = error.read(_BLOCK).decode("utf-8", "replace")
+        words = json.loads(text)["error"]
+        text = str(words["message"] if isinstance(words, dict) else words)
+    except (OSError, HTTPException, ValueError, LookupError, TypeError, RecursionError):
+        text = ""
+    return _shown(text or str(error.reason), to)
+
+
+def _shown(text: str, to: Endpoint) -> str:
+    if to.key:
+        text = text.replace(to.key, "…")
+    return "".join(character if character.isprintable() else " " for character in text)[:_SHOWN].strip()
+
+
+def _seconds(retry_after: str) -> float:
+    # A date is possible too, and rare; then our own pause decides.
+    try:
+        seconds = float(retry_after)
+    except ValueError:
+        return 0.0
+    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
