@@ -1,0 +1,1 @@
+"""The index: derived from the vault, never the truth. Deleting it loses nothing."""

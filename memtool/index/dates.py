@@ -1,0 +1,68 @@
+"""Dates: the words a date is asked for by, and the dates that a question names."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS).replace("september|sep", "september|sept|sep")
+# A month's name may stand right beside Chinese, where \b sees no border.
+_NAME = rf"(?<![A-Za-z\d_])(?P<month>{_MONTH})(?![A-Za-z\d_])"
+_FORMS = (  # named groups: year, month or number, day
+    r"(?<!\d)(?P<year>\d{4})[-/.](?P<number>\d{1,2})(?:[-/.](?P<day>\d{1,2}))?(?!\d)",
+    rf"(?<![A-Za-z\d_])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_NAME}\.?(?:,?\s+(?P<year>\d{{4}}))?",
+    rf"{_NAME}\.?\s+(?P<day>\d{{1,2}})(?!\d)(?:st|nd|rd|th)?(?:,?\s+(?P<year>\d{{4}}))?",
+    rf"(?<!\d ){_NAME}\.?,?\s+(?:of\s+)?(?P<year>\d{{4}})(?!\d)",
+    rf"\b(?:in|since|during|until|by|last)\s+{_NAME}(?!\.?,?\s+(?:of\s+)?\d)",
+    r"(?:(?P<year>\d{4})\s*[年년]\s*)?(?<!\d)(?P<number>\d{1,2})\s*[月월](?:\s*(?P<day>\d{1,2})\s*[日号號일])?",
+)
+
+
+def parse_date(text: str) -> dt.date | None:
+    """Return the first date in the form YYYY-MM-DD in *text*, if there is one and the calendar has it."""
+    match = re.search(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)", text)
+    try:
+        return dt.date(*map(int, match.groups())) if match else None
+    except ValueError:
+        return None
+
+
+def date_words(date: dt.date) -> str:
+    """Return the ways in which people write *date*, to be indexed with what was written on it."""
+    month = _MONTHS[date.month - 1].capitalize()
+    return (
+        f"{date.isoformat()} {date.day} {month} {date.year} {date.isoformat()[:7]} "
+        f"{date.month}月{date.day}日 {date.year}年{date.month}月"
+    )
+
+
+def asked_dates(query: str) -> list[re.Pattern[str]]:
+    """Return patterns that the ISO dates *query* speaks of match: of a day, a month, or a day of any year."""
+    if not _may_name_a_date(query):
+        return []  # most questions; compiling the forms takes longer than a search
+    asked = {_iso_pattern(match.groupdict()) for form in _FORMS for match in re.finditer(form, query, re.IGNORECASE)}
+    return [re.compile(pattern) for pattern in sorted(asked - {""})]
+
+
+def _may_name_a_date(query: str) -> bool:
+    words = query.lower().replace(",", " ").replace(".", " ").split()
+    return any(map(str.isdigit, query)) or any(word[:3] == month[:3] for word in words for month in _MONTHS)
+
+
+def _iso_pattern(date: dict[str, str | None]) -> str:
+    name = date.get("month")
+    month = _number_of(name) if name else int(date["number"] or 0)
+    day = int(date.get("day") or 0)
+    if not 1 <= month <= 12 or day > 31:
+        return ""
+    year = date.get("year")
+    form = f"{int(year):04}" if year else "[0-9]{4}"  # the digits may be full-width ones
+    return f"{form}-{month:02}-{f'{day:02}' if day else '[0-9]{2}'}"
+
+
+def _number_of(name: str) -> int:
+    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name.lower()[:3]))

@@ -1,0 +1,259 @@
+"""The index, opened: found or built, healed where it is damaged, and brought up to date with the vault.
+
+    scan the disk, compare the stamps                       no lock, a few milliseconds
+    if something is suspect: take the index's lock
+        compare again                                       another process may have done the work
+        one transaction: read and hash the suspects, write what changed, then remove what is gone
+    if there is no usable index: build a generation aside, then make it the current one
+
+Readers never wait for a writer (SQLite's write-ahead log), and a process that dies leaves the last good state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, TypeVar, cast
+
+from memtool.errors import Busy, NotWritable
+from memtool.index import generations, schema
+from memtool.index.writer import Applied, Writer
+from memtool.vault.broken import BrokenNote
+from memtool.vault.layout import Vault
+from memtool.vault.lock import lock
+from memtool.vault.scan import Changes, KnownStamp, Scan, changes, scan
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]  # files done, files in all
+
+# What SQLite's error codes mean. Those of the last line may be damage, or a generation that was just removed: only a
+# second time does the disk refuse.
+_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
+_UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+
+_FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
+
+
+def no_progress(done: int, total: int) -> None:
+    """Say nothing."""
+
+
+class Place(NamedTuple):
+    """Where an index lies, and how it is kept.
+
+    Args:
+        vault: the vault that it follows.
+        folder: holds the generations, the vectors and the locks (see `memtool.index.state`).
+        max_bytes: larger notes are reported and not read.
+        patience: seconds to wait for another process that is writing.
+        progress: is called with (files done, files in all).
+        now_ns: the clock.
+    """
+
+    vault: Vault
+    folder: Path
+    max_bytes: int = 10_485_760
+    patience: float = 1.0
+    progress: Progress = no_progress
+    now_ns: Callable[[], int] = time.time_ns
+
+    @property
+    def generations(self) -> Path:
+        """The folder of the index's own files."""
+        return self.folder / "index"
+
+    @contextlib.contextmanager
+    def lock(self, name: str = "index") -> Iterator[None]:
+        """Hold the lock of everyone who writes the index (or, with the *name* `vectors`, those).
+
+        Raises:
+            Busy: another process held it for longer than our patience.
+            NotWritable: the lock file cannot be made.
+        """
+        locks = self.folder / "locks"
+        with contextlib.ExitStack() as held:
+            try:
+                locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+                held.enter_context(lock(locks / f"{name}.lock", timeout=self.patience))
+            except OSError as error:
+                raise NotWritable(f"cannot write in '{locks}': {error.strerror}") from None
+            yield
+
+
+@dataclass
+class Index:
+    """An open index. *applied* is what bringing it up to date has changed, *problems* are files it cannot read.
+
+    *rebuilt* says why it had to be built anew; *behind* that another process is writing, so it may be older.
+    """
+
+    place: Place
+    db: sqlite3.Connection
+    path: Path
+    applied: Applied = field(default_factory=Applied)
+    problems: list[BrokenNote] = field(default_factory=list)
+    rebuilt: str = ""
+    behind: bool = False
+
+    def stamps(self) -> dict[str, KnownStamp]:
+        """Return the stamps of the files in the index, by path."""
+        # A file that was too large to read, and is so no longer, counts as just written. Other hashes are longer.
+        read_at = "iif(length(hash) < 64 AND size <= ?, mtime_ns, read_at_ns)"
+        rows = self.db.execute(f"SELECT ref, size, mtime_ns, {read_at} FROM note", (self.place.max_bytes,))
+        return {row[0]: cast("KnownStamp", row[1:]) for row in rows}  # named tuples would take longer than the query
+
+    def broken_notes(self) -> list[BrokenNote]:
+        """Return the files of the vault that could not be read, or only in part."""
+        rows = self.db.execute("SELECT ref, problem FROM note WHERE problem <> '' ORDER BY ref")
+        return [*self.problems, *(BrokenNote(ref, problem) for ref, problem in rows)]
+
+
+class _Built(NamedTuple):
+    applied: Applied
+    problems: list[BrokenNote]
+
+
+def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
+    """Return what *use* makes of the index, fresh from the vault. A damaged index is built anew, once.
+
+    Raises:
+        Busy: another process is building the first index and has not finished.
+        NotWritable: the index's folder, or the disk, refuses a write.
+    """
+    try:
+        with _refusals(place, _REFUSED):
+            return _open_and_use(place, use, "you asked for it" if rebuild else "")
+    except sqlite3.DatabaseError as error:
+        damage = f"it was damaged ({error})"
+    with _refusals(place, (*_REFUSED, *_UNREACHABLE)):
+        return _open_and_use(place, use, damage)
+
+
+@contextlib.contextmanager
+def _refusals(place: Place, codes: tuple[int, ...]) -> Iterator[None]:
+    """Say in a sentence what another process or the disk refuses. Other errors of the database pass: damage."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+        if code in _PASSING:
+            raise Busy(f"the index cannot be used now ({error})") from None
+        if code in codes:
+            raise NotWritable(f"the index in '{place.folder}' cannot be written: {error}") from None
+        raise
+
+
+def _open_and_use(place: Place, use: Callable[[Index], T], rebuild_because: str) -> T:
+    path, reason = (None, rebuild_because) if rebuild_because else _usable(place.generations)
+    built = None
+    if path is None:
+        path, built = _rebuild(place)
+    with contextlib.closing(schema.connect(path)) as db:
+        index = Index(place, db, path)
+        if built is None:
+            _refresh(index)
+        else:
+            index.applied, index.problems, index.rebuilt = built.applied, built.problems, reason
+        return use(index)
+
+
+def _usable(folder: Path) -> tuple[Path | None, str]:
+    """Return the current generation if this memtool can use it; else None, and why not."""
+    path = generations.current(folder)
+    if path is None:
+        return None, ""
+    with contextlib.closing(schema.connect(path)) as db:
+        reason = schema.misfit(db)
+    return (None, reason) if reason else (path, "")
+
+
+def _refresh(index: Index) -> None:
+    with _no_collection():
+        found = scan(index.place.vault.root)
+        index.problems = found.problems
+        if not changes(index.stamps(), found):
+            return
+    try:
+        with index.place.lock():
+            found = scan(index.place.vault.root)  # what another process has indexed meanwhile must not look deleted
+            index.applied = _apply(index.db, index.place, changes(index.stamps(), found))
+            index.problems = found.problems + index.applied.unreadable
+    except Busy:
+        index.behind = True
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause the search for garbage: among the many small values of a walk it finds none, and doubles the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _rebuild(place: Place) -> tuple[Path, _Built | None]:
+    """Return a new current generation; without the second value if another process has just made it."""
+    unusable = generations.current(place.generations)
+    try:
+        with place._replace(patience=max(place.patience, _FIRST_PATIENCE)).lock():
+            current = generations.current(place.generations)
+            if current is not None and current != unusable:
+                return current, None
+            return _build(place, scan(place.vault.root))
+    except OSError as error:
+        raise NotWritable(f"cannot write the index in '{place.folder}': {error.strerror}") from None
+
+
+def _build(place: Place, found: Scan) -> tuple[Path, _Built]:
+    path = generations.begin(place.generations)
+    try:
+        applied = _fill(path, place, found)
+        generations.make_current(path)
+    except BaseException:
+        path.unlink(missing_ok=True)  # on a full disk, one half-built index a try would make things worse
+        raise
+    generations.remove_others(place.generations)
+    return path, _Built(applied, found.problems + applied.unreadable)
+
+
+def _fill(path: Path, place: Place, found: Scan) -> Applied:
+    with contextlib.closing(schema.connect(path)) as db:
+        # Nobody reads this file yet, so it needs no journal: if we die, it is simply never made current.
+        db.execute("PRAGMA journal_mode = OFF")
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("PRAGMA cache_size = -65536")
+        schema.create(db)
+        applied = _apply(db, place, changes({}, found))
+        db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
+        db.execute("PRAGMA journal_mode = WAL")
+    return applied
+
+
+def _apply(db: sqlite3.Connection, place: Place, pending: Changes) -> Applied:
+    """Write *pending* in one transaction: additions first, so that a moved note is never missing."""
+    applied = Applied()
+    writer = Writer(db, place.max_bytes)
+    total = len(pending.suspects)
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for done, ref in enumerate(pending.suspects):
+            place.progress(done, total)
+            writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
+        for ref in pending.gone:
+            writer.remove(ref, applied)
+    except BaseException:
+        if db.in_transaction:  # SQLite ends it by itself when the disk is full
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+    place.progress(total, total)
+    return applied

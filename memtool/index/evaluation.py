@@ -1,0 +1,103 @@
+"""How good a search is: recall, mean reciprocal rank and evidence lines over questions with known answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from memtool.errors import UsageError
+
+DEPTH = 50  # hits that are asked for
+RECALL_AT = (1, 5, 10)
+MRR_AT = 10
+LINES_AT = 6  # what a search shows by default
+_MOST_LINES = 100_000  # of one piece of evidence
+
+
+class Evidence(NamedTuple):
+    """A note that answers a question; lines (0, 0) mean all of it."""
+
+    path: str
+    first: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query and the notes, or lines of notes, that answer it."""
+
+    id: str
+    query: str
+    relevant: tuple[Evidence, ...]
+
+
+class Place(NamedTuple):
+    """Where a hit lies."""
+
+    path: str
+    first: int
+    last: int
+
+
+def parse_questions(lines: Iterable[str]) -> list[Question]:
+    """Return the questions in JSON *lines*: `{"query": …, "relevant": ["path", {"path": …, "lines": [3, 9]}]}`.
+
+    Raises:
+        UsageError: a line is something else.
+    """
+    questions = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                questions.append(_question(json.loads(line.removeprefix("\ufeff")), number))
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError):
+                hint = 'One JSON object a line: {"query": "deploy key", "relevant": ["areas/tools/ci/summary.md"]}'
+                raise UsageError(f"line {number} is not a question with its answers", hint=hint) from None
+    if not questions:
+        raise UsageError("the file holds no questions")
+    return questions
+
+
+def evaluate(questions: Sequence[Question], places: Sequence[Sequence[Place]]) -> dict[str, float]:
+    """Return the mean of each metric over *questions*; *places* are the hits of each, best first.
+
+    Recall and MRR count distinct notes in the order of the hits; `lines@6` is the share of evidence lines that the
+    first six hits hold, over the questions that name lines.
+    """
+    rows = [_metrics(question, hits) for question, hits in zip(questions, places, strict=True)]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: _mean([row[name] for row in rows if name in row]) for name in names}
+
+
+def _question(given: dict[str, Any], number: int) -> Question:
+    relevant = tuple(_evidence(item) for item in given["relevant"])
+    if not relevant or not isinstance(given["query"], str) or not isinstance(given["relevant"], list):
+        raise TypeError
+    return Question(str(given.get("id", number)), given["query"], relevant)
+
+
+def _evidence(item: str | dict[str, Any]) -> Evidence:
+    if isinstance(item, str):
+        return Evidence(item)
+    first, last = item.get("lines") or (0, 0)
+    if not 0 <= int(last) - int(first) < _MOST_LINES:
+        raise ValueError
+    return Evidence(str(item["path"]), int(first), int(last))
+
+
+def _metrics(question: Question, hits: Sequence[Place]) -> dict[str, float]:
+    relevant = {evidence.path for evidence in question.relevant}
+    found = [path in relevant for path in dict.fromkeys(hit.path for hit in hits)]
+    row = {f"recall@{k}": sum(found[:k]) / len(relevant) for k in RECALL_AT}
+    row[f"mrr@{MRR_AT}"] = next((1 / rank for rank, hit in enumerate(found[:MRR_AT], 1) if hit), 0.0)
+    lines = {(e.path, line) for e in question.relevant if e.first for line in range(e.first, e.last + 1)}
+    if lines:
+        shown = {(hit.path, line) for hit in hits[:LINES_AT] for line in range(hit.first, hit.last + 1)}
+        row[f"lines@{LINES_AT}"] = len(lines & shown) / len(lines)
+    return row
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

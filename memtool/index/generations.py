@@ -1,0 +1,66 @@
+"""Where the index lies. A rebuild makes a new generation aside; one rename makes it the current one.
+
+Every generation is a file of its own name, so that the journal of one can never be taken for that of another,
+and a reader that still holds an old one is not disturbed:
+
+    .memtool/index/current            holds a name
+    .memtool/index/3f2a9c01.sqlite    the file it names
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from pathlib import Path
+
+_NAME = re.compile(r"[0-9a-f]{8}\.sqlite")
+_FILE = re.compile(_NAME.pattern + r"(-wal|-shm|-journal)?")
+
+
+def current(folder: Path) -> Path | None:
+    """Return the file of the current generation, or None before there is one."""
+    try:
+        name = (folder / "current").read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return None
+    path = folder / name
+    # A vault that was cloned may hold symlinks; it does not choose what memtool reads, writes and deletes.
+    ours = _NAME.fullmatch(name) and not folder.is_symlink() and not path.is_symlink()
+    return path if ours and path.is_file() else None
+
+
+def begin(folder: Path) -> Path:
+    """Return the path of a new, still empty generation.
+
+    Raises:
+        OSError: it cannot be made, or *folder* is a symlink.
+    """
+    if folder.is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, "its folder is a symlink")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{os.urandom(4).hex()}.sqlite"
+    path.touch(mode=0o600)
+    return path
+
+
+def make_current(path: Path) -> None:
+    """Let the finished generation at *path* be the current one, from one moment to the next."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+    pointer = path.with_name("current")
+    temporary = path.with_name("current.tmp")
+    temporary.unlink(missing_ok=True)
+    with temporary.open("x", encoding="ascii") as file:
+        file.write(path.name + "\n")
+    os.replace(temporary, pointer)
+
+
+def remove_others(folder: Path) -> None:
+    """Delete all generations but the current one. Where a system refuses (open files on Windows), they wait."""
+    kept = current(folder)
+    for path in folder.iterdir():
+        if _FILE.fullmatch(path.name) and not (kept and path.name.startswith(kept.name)):
+            with contextlib.suppress(OSError):
+                path.unlink()

@@ -1,0 +1,36 @@
+"""Things found by their name rather than by a search."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from memtool.errors import UsageError
+from memtool.vault.reading import Reading
+
+
+def note_refs(db: sqlite3.Connection) -> list[str]:
+    """Return the paths of all notes."""
+    return [row[0] for row in db.execute("SELECT ref FROM note ORDER BY ref")]
+
+
+def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
+    """Return the fact whose id is *fact_id*, with its evidence; None if there is none.
+
+    Raises:
+        UsageError: several files hold a fact of that id.
+    """
+    rows = db.execute(
+        "SELECT n.ref, c.start_line, c.end_line, c.project, n.title, c.text, c.date, c.category, c.status"
+        " FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.fact_id = ? AND c.fact_id <> ''",
+        (fact_id.encode("utf-8", "backslashreplace").decode("utf-8"),),  # a command line may hold half characters
+    ).fetchall()
+    if len(rows) > 1:
+        places = ", ".join(f"{ref}:{first}-{last}" for ref, first, last, *_ in rows[:5])
+        raise UsageError(
+            f"'{fact_id}' is the id of {len(rows)} facts: {places}", hint="Name one by its path and lines."
+        )
+    if not rows:
+        return None
+    ref, first, last, project, title, text, date, category, status = rows[0]
+    fields = {"id": fact_id, "date": date, "category": category, "status": status}
+    return Reading(ref, first, last, "fact", project, title, text, fields)

@@ -1,0 +1,71 @@
+"""Merging rankings, and what is left out of a ranking. Pure functions over ids and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+RRF_K = 60
+LEAST_LEXICAL = 0.2  # weight of the lexical side where its best chunk holds nothing of the query
+COVERED_LEXICAL = 0.5  # what is added where it holds all of it
+NEAR_DUPLICATE = 0.83  # Jaccard over character trigrams
+LOOKED_AT = 20  # hits, among which no two are near-duplicates
+
+
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], *, k: int = RRF_K) -> dict[int, float]:
+    """Merge ranked lists by summing 1 / (k + rank) (Cormack, Clarke and Büttcher, 2009)."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, chunk_id in enumerate(ranking, 1):
+            scores[chunk_id] = scores.get(chunk_id, 0.0) + 1 / (k + rank)
+    return scores
+
+
+def adaptive_fusion(
+    lexical: Mapping[int, float], semantic: Mapping[int, float], *, floor: float, weight: float
+) -> dict[int, float]:
+    """Merge by a weighted sum of normalised scores: *weight* for the lexical side, the rest for the semantic one.
+
+    Lexical scores are divided by the best; semantic ones are spread so that *floor* (the likeness of the last
+    candidate) becomes 0 and the best 1, because unlike BM25 they never come near 0 by themselves.
+    """
+    best = max(lexical.values(), default=0.0) or 1.0
+    spread = max(semantic.values(), default=0.0) - floor or 1.0
+    return {
+        chunk_id: weight * lexical.get(chunk_id, 0.0) / best
+        + (1 - weight) * max(0.0, (semantic.get(chunk_id, floor) - floor) / spread)
+        for chunk_id in {**lexical, **semantic}
+    }
+
+
+def lexical_weight(covered: float) -> float:
+    """Return the weight of the lexical side when its best chunk holds the share *covered* of the query's idf."""
+    return LEAST_LEXICAL + COVERED_LEXICAL * covered
+
+
+def without_near_duplicates(ranking: Sequence[int], text_of: Callable[[int], str], limit: int) -> list[int]:
+    """Return the first *limit* of *ranking*; of near-duplicates only the best is among the first twenty of them."""
+    kept: list[int] = []
+    seen: list[frozenset[str]] = []
+    for chunk_id in ranking:
+        if len(kept) == limit:
+            break
+        if len(kept) < LOOKED_AT:
+            trigrams = _trigrams(text_of(chunk_id))
+            if any(_alike(trigrams, other) for other in seen):
+                continue
+            seen.append(trigrams)
+        kept.append(chunk_id)
+    return kept
+
+
+def _trigrams(text: str) -> frozenset[str]:
+    line = " ".join(text.split())
+    return frozenset(map("".join, zip(line, line[1:], line[2:], strict=False)))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    smaller, larger = sorted((len(one), len(other)))
+    if not smaller or smaller < NEAR_DUPLICATE * larger:  # the sizes alone rule it out
+        return False
+    shared = len(one & other)
+    return shared >= NEAR_DUPLICATE * (smaller + larger - shared)

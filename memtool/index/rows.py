@@ -1,0 +1,154 @@
+"""What the index stores of a note: pure functions from a file's content to rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from memtool.errors import BrokenVaultFile
+from memtool.index.chunking import Chunk, chunk_note
+from memtool.index.dates import date_words, parse_date
+from memtool.index.filters import folded_tag
+from memtool.index.text import index_terms, words_of
+from memtool.vault.broken import BrokenNote
+from memtool.vault.facts import FactFile, parse_facts
+from memtool.vault.layout import FACTS_FILE, is_archived, kind_of, project_of
+from memtool.vault.note import Note, parse_note
+
+# The category of a note that names none: what its kind says. Facts name their own.
+_CATEGORY_OF_KIND = {
+    "session": "conversation", "daily": "conversation", "memory": "preference", "rules": "preference",
+    "decision": "decision", "project": "project", "change": "code", "pattern": "code", "knowledge": "research",
+    "tool": "configuration", "schema": "architecture", "todo": "project",
+}  # fmt: skip
+# What goes with every chunk of a note is kept short: a long title in a long note would otherwise fill the disk.
+_LONGEST_FIELD = 300  # characters
+_LONGEST_EXTRA = 2000  # aliases, tags and summary
+_LONGEST_TAG, _MOST_TAGS = 100, 50
+_TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*)")
+_BRACKETED_KIND = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+\[([a-z]+)\]\s", re.MULTILINE)
+
+
+class ChunkRow(NamedTuple):
+    """A row of the table `chunk`, but for its ids, and the terms it is found by."""
+
+    start_line: int
+    end_line: int
+    heading: str
+    text: str
+    kind: str
+    project: str
+    category: str
+    status: str
+    date: str
+    tags: str
+    expires: str
+    archived: bool
+    fact_id: str
+    context: str
+
+    def terms(self) -> str:
+        """Return the terms of the chunk with its title, headings and date, joined for FTS5."""
+        return " ".join(index_terms(f"{self.context}\n{self.text}"))
+
+    def words(self) -> set[str]:
+        """Return the words that completion may offer for this chunk."""
+        return words_of(f"{self.context}\n{self.text}")
+
+
+class NoteRow(NamedTuple):
+    """What the index knows of one file: its title, what is wrong with it, and its chunks."""
+
+    title: str
+    problem: str
+    chunks: tuple[ChunkRow, ...]
+
+
+def note_row(ref: str, content: bytes) -> NoteRow:
+    """Return the row of the file at *ref*. A broken file gives what can be read of it, and the problem."""
+    if ref.rsplit("/", 1)[-1] == FACTS_FILE:
+        return _fact_file_row(ref, content)
+    note = parse_note(ref, content)
+    if isinstance(note, BrokenNote):
+        readable = Note(ref, note.text)
+        return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable)))
+    if note.field("search").casefold() in {"false", "no", "off"}:
+        return NoteRow(_title_of(note), "", ())
+    return NoteRow(_title_of(note), "", tuple(_note_chunks(note)))
+
+
+def _note_chunks(note: Note) -> Iterator[ChunkRow]:
+    kind = kind_of(note.ref, note.field("type"))
+    project = (note.field("project") or project_of(note.ref))[:_LONGEST_FIELD]
+    category = note.field("category")[:_LONGEST_FIELD] or _CATEGORY_OF_KIND.get(kind, "general")
+    status = note.field("status").casefold()[:_LONGEST_FIELD]
+    date = _date_of(note)
+    note_tags = [tag[:_LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][:_MOST_TAGS]
+    title = _title_of(note)
+    extra = "\n".join([*note.words("aliases"), *note_tags, note.field("summary")])[:_LONGEST_EXTRA]
+    for chunk in chunk_note(note.body, note.body_line):
+        yield ChunkRow(
+            chunk.start_line, chunk.end_line, chunk.heading, chunk.text,
+            kind, project, category, status, date,
+            tags=_tag_list(*note_tags, *_inline_tags(chunk)),
+            expires=_iso(note.field("expires")), archived=is_archived(note.ref), fact_id="",
+            context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}",
+        )  # fmt: skip
+
+
+def _fact_file_row(ref: str, content: bytes) -> NoteRow:
+    project = project_of(ref)
+    title = f"{project or ref.rsplit('/', 2)[-2] if '/' in ref else 'facts'}: facts"
+    try:
+        file = parse_facts(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        return NoteRow(title, f"not UTF-8 (byte {error.start})", ())
+    except BrokenVaultFile as error:
+        return NoteRow(title, str(error), ())
+    rows = tuple(_fact_chunks(ref, title, project, file))
+    return NoteRow(title, "; ".join(file.problems[:3]), rows)
+
+
+def _fact_chunks(ref: str, title: str, project: str, file: FactFile) -> Iterator[ChunkRow]:
+    for fact, place in zip(file.facts, file.places, strict=True):
+        date = _iso(fact.timestamp)
+        evidence = f"\n{fact.evidence}" if fact.evidence else ""
+        yield ChunkRow(
+            place.start_line, place.end_line, "", fact.fact + evidence,
+            "fact", fact.project or project, fact.category, fact.status, date,
+            tags=_tag_list(*fact.tags),
+            expires=_iso(fact.expires), archived=is_archived(ref), fact_id=fact.id,
+            context="\n".join([context(title, "", date), fact.project or project, fact.id, *fact.tags]),
+        )  # fmt: skip
+
+
+def context(title: str, heading: str, date: str) -> str:
+    """Return what a chunk is about beside its own text: title, headings and the words of its date, a line each."""
+    day = parse_date(date)
+    lines = [title, *heading.split(" > "), date_words(day) if day else ""]
+    return "\n".join(dict.fromkeys(line for line in lines if line))
+
+
+def _title_of(note: Note) -> str:
+    return note.title[:_LONGEST_FIELD]
+
+
+def _date_of(note: Note) -> str:
+    name = note.ref.rsplit("/", 1)[-1]
+    return _iso(note.field("date")) or _iso(note.field("created")) or _iso(name)
+
+
+def _iso(text: str) -> str:
+    date = parse_date(text)
+    return date.isoformat() if date else ""
+
+
+def _inline_tags(chunk: Chunk) -> list[str]:
+    return _TAG.findall(chunk.text) + _BRACKETED_KIND.findall(chunk.text)
+
+
+def _tag_list(*tags: str) -> str:
+    """Return the tags as one text with a space on both sides of each, so that SQL can look for ` tag `."""
+    folded = dict.fromkeys(map(folded_tag, tags))
+    return f" {' '.join(folded)} " if folded else ""

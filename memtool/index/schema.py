@@ -1,0 +1,88 @@
+"""The tables of the index, and the fingerprint of what filled them.
+
+An index is never migrated: another schema version (`PRAGMA user_version`) or another fingerprint means that it is
+rebuilt.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+from pathlib import Path
+
+from memtool.index import versions
+
+# FTS5 gets terms that Python has made, joined by spaces; its tokenizer only has to leave them whole. No user text
+# is ever FTS syntax: terms hold letters, digits and these characters, and are always quoted in a query.
+_TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
+
+_TABLES = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE note (
+    id INTEGER PRIMARY KEY,
+    ref TEXT NOT NULL UNIQUE,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL,
+    title TEXT NOT NULL, problem TEXT NOT NULL
+);
+CREATE TABLE chunk (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: see memtool.index.embedding
+    note_id INTEGER NOT NULL REFERENCES note(id),
+    start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+    heading TEXT NOT NULL, text TEXT NOT NULL,
+    kind TEXT NOT NULL, project TEXT NOT NULL, category TEXT NOT NULL, status TEXT NOT NULL,
+    date TEXT NOT NULL, tags TEXT NOT NULL, expires TEXT NOT NULL, archived INTEGER NOT NULL, fact_id TEXT NOT NULL
+);
+CREATE INDEX chunk_of_note ON chunk (note_id);
+CREATE INDEX chunk_of_fact ON chunk (fact_id) WHERE fact_id <> '';
+CREATE VIRTUAL TABLE chunk_terms USING fts5 (
+    terms, tokenize = "ascii tokenchars '{_TERM_CHARACTERS}'"
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (chunk_terms, row);
+CREATE VIRTUAL TABLE occurrence USING fts5vocab (chunk_terms, instance);
+CREATE TABLE word (word TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE piece (
+    chunk_id INTEGER NOT NULL REFERENCES chunk(id), position INTEGER NOT NULL, hash TEXT NOT NULL,
+    PRIMARY KEY (chunk_id, position)
+) WITHOUT ROWID;
+CREATE INDEX piece_of_hash ON piece (hash);
+"""
+
+
+def fingerprint() -> str:
+    """Return what an index must have been built with to be usable: tokenizer, chunker and Unicode tables."""
+    return f"text {versions.TEXT}, chunks {versions.CHUNKS}, unicode {unicodedata.unidata_version}"
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Make the tables in an empty database."""
+    db.executescript(_TABLES)
+    db.execute("INSERT INTO meta VALUES ('fingerprint', ?)", (fingerprint(),))
+    db.execute(f"PRAGMA user_version = {versions.SCHEMA}")
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the database at *path*, which must exist, without starting a transaction."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    db = sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA mmap_size = 67108864")
+    except sqlite3.DatabaseError:
+        db.close()
+        raise
+    return db
+
+
+def misfit(db: sqlite3.Connection) -> str:
+    """Return why this memtool cannot use the index *db*; an empty string if it can.
+
+    Raises:
+        sqlite3.DatabaseError: the file is damaged.
+    """
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > versions.SCHEMA:
+        return "a newer memtool made it"
+    if version < versions.SCHEMA:
+        return "it is unfinished, or an older memtool made it"
+    row = db.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
+    return "" if row and row[0] == fingerprint() else "its text was cut in another way"

@@ -1,0 +1,195 @@
+"""Search: words and meaning, merged into one ranking with the reasons for it."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from memtool.errors import MemtoolError
+from memtool.index import ranking
+from memtool.index.completion import completed_terms
+from memtool.index.engine import Index
+from memtool.index.filters import Filter
+from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
+from memtool.index.semantic import Semantic, Vectors, semantic_search
+from memtool.index.snippet import snippet
+from memtool.index.text import query_terms
+
+LONGEST_QUERY = 20_000  # characters
+
+
+class Hit(NamedTuple):
+    """A chunk that was found. *marks* are the spans of *snippet* that match; *why* is what its score is made of."""
+
+    path: str
+    start_line: int
+    end_line: int
+    kind: str
+    project: str
+    title: str
+    heading: str
+    date: str
+    category: str
+    score: float
+    snippet: str
+    text: str
+    fact_id: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+    why: Mapping[str, Any] = {}
+
+
+class Found(NamedTuple):
+    """The hits of one query, best first; the mode that was really used; what the user should know."""
+
+    hits: tuple[Hit, ...]
+    mode: str
+    notices: tuple[str, ...] = ()
+
+
+class Ranking(NamedTuple):
+    """Chunks, best first, with their final score."""
+
+    scores: dict[int, float]
+    mode: str
+    lexical: Lexical
+    semantic: Semantic | None = None
+    weight: float = 1.0
+
+
+def search(
+    index: Index,
+    text: str,
+    wanted: Filter,
+    *,
+    limit: int,
+    mode: str = "bm25",
+    fusion: str = "adaptive",
+    vectors: Vectors | None = None,
+) -> Found:
+    """Return the chunks of *index* that answer *text*.
+
+    Args:
+        index: an open index.
+        text: what is looked for, in any language; it is never syntax.
+        wanted: what to search in.
+        limit: how many hits to give.
+        mode: `bm25`, `vector` or `hybrid`; the last two need *vectors*.
+        fusion: how `hybrid` merges: `adaptive` or `rrf`.
+        vectors: the embedder and its vectors.
+    """
+    notices = []
+    if len(text) > LONGEST_QUERY:
+        notices.append(f"the query is long: only its first {LONGEST_QUERY:,} characters were used")
+        text = text[:LONGEST_QUERY]
+    depth = max(limit, CANDIDATES)
+    with _one_state_of(index.db):
+        try:
+            ranked = _rank(index.db, text, wanted, mode, fusion, vectors, depth=depth)
+        except MemtoolError as error:  # an endpoint that answered before may fail now
+            if mode != "hybrid":
+                raise
+            notices.append(f"searched by words only: {error}")
+            ranked = _rank(index.db, text, wanted, "bm25", fusion, None, depth=depth)
+        hits = _hits(index.db, ranked, query_terms(text), limit)
+    if ranked.lexical.dropped:
+        notices.append("the query is long: only its rarest words were used")
+    for word, completions in ranked.lexical.completed.items():
+        notices.append(f"'{word}' occurs nowhere; searched for {', '.join(completions[:5])}")
+    return Found(tuple(hits), ranked.mode, tuple(notices))
+
+
+@contextlib.contextmanager
+def _one_state_of(db: sqlite3.Connection) -> Iterator[None]:
+    """Let everything that is read come from one state of the index, whatever another process writes meanwhile."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _rank(
+    db: sqlite3.Connection, text: str, wanted: Filter, mode: str, fusion: str, vectors: Vectors | None, *, depth: int
+) -> Ranking:
+    lexical = lexical_search(db, text, wanted, depth=depth)
+    if mode == "bm25" or vectors is None or not text.strip():
+        return Ranking({hit.chunk_id: hit.score for hit in lexical.hits}, "bm25", lexical)
+    words = {hit.chunk_id: hit.own_score for hit in lexical.hits}  # what a note is about, its vectors say better
+    semantic = semantic_search(db, vectors, text, wanted, words)
+    if mode == "vector":
+        return Ranking(semantic.scores, mode, lexical, semantic, weight=0.0)
+    if fusion == "rrf":
+        merged = ranking.reciprocal_rank_fusion([list(words), _in_order(semantic.scores)])
+        return Ranking(merged, mode, lexical, semantic)
+    weight = ranking.lexical_weight(_covered(db, lexical))
+    merged = ranking.adaptive_fusion(words, semantic.scores, floor=semantic.floor, weight=weight)
+    return Ranking(merged, mode, lexical, semantic, weight)
+
+
+def _covered(db: sqlite3.Connection, lexical: Lexical) -> float:
+    """Return the share of the query's idf that the best lexical chunk holds."""
+    if not lexical.hits:
+        return 0.0
+    terms = db.execute("SELECT terms FROM chunk_terms WHERE rowid = ?", (lexical.hits[0].chunk_id,)).fetchone()[0]
+    return coverage(db, lexical.terms, terms.split(" "))
+
+
+def _in_order(scores: dict[int, float]) -> list[int]:
+    return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
+
+
+def _hits(db: sqlite3.Connection, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Hit]:
+    order = list(ranked.scores) if ranked.mode == "bm25" else _in_order(ranked.scores)
+    kept = ranking.without_near_duplicates(order, partial(_text_of, db), limit)
+    rows = _chunks(db, kept)
+    marked = frozenset([*terms, *completed_terms(ranked.lexical.completed)])
+    reasons = _Reasons(ranked)
+    return [_hit(rows[chunk_id], ranked.scores[chunk_id], marked, reasons.of(chunk_id)) for chunk_id in kept]
+
+
+def _text_of(db: sqlite3.Connection, chunk_id: int) -> str:
+    return str(db.execute("SELECT text FROM chunk WHERE id = ?", (chunk_id,)).fetchone()[0])
+
+
+def _chunks(db: sqlite3.Connection, chunk_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+    ids = ", ".join(map(str, chunk_ids))
+    cursor = db.execute(
+        "SELECT c.id, n.ref AS path, n.title, c.start_line, c.end_line, c.heading, c.text, c.kind, c.project, c.date,"
+        f" c.category, c.fact_id FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.id IN ({ids})"
+    )
+    names = [column[0] for column in cursor.description]
+    return {row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in cursor}
+
+
+def _hit(row: dict[str, Any], score: float, marked: frozenset[str], why: dict[str, Any]) -> Hit:
+    line, marks = snippet(row["text"], marked)
+    return Hit(score=round(score, 4), snippet=line, marks=tuple(marks), why=why, **row)
+
+
+class _Reasons:
+    """What the score of each chunk is made of: the rank and score in each list, and every factor."""
+
+    def __init__(self, ranked: Ranking) -> None:
+        self._ranked = ranked
+        self._words = {hit.chunk_id: (rank, hit) for rank, hit in enumerate(ranked.lexical.hits, 1)}
+        order = _in_order(ranked.semantic.scores) if ranked.semantic else []
+        self._meaning = {chunk_id: rank for rank, chunk_id in enumerate(order, 1)}
+
+    def of(self, chunk_id: int) -> dict[str, Any]:
+        why: dict[str, Any] = {}
+        if chunk_id in self._words:
+            rank, hit = self._words[chunk_id]
+            why["bm25"] = {"rank": rank, "score": round(hit.bm25, 4)}
+            factors = {"characters": round(hit.characters, 3), "dated": hit.dated, "note": round(hit.note, 4)}
+            factors["completed"] = hit.completed
+            why["bm25"] |= {name: value for name, value in factors.items() if value}
+        if self._ranked.semantic and chunk_id in self._meaning:
+            score = self._ranked.semantic.scores[chunk_id]
+            why["vector"] = {"rank": self._meaning[chunk_id], "score": round(score, 4)}
+        if self._ranked.mode == "hybrid":
+            why["lexical_weight"] = round(self._ranked.weight, 3)
+        return why

@@ -1,0 +1,45 @@
+"""Snippets: the part of a chunk that shows best why it was found."""
+
+from __future__ import annotations
+
+from memtool.index.text import term_spans
+
+WIDTH = 240  # characters
+_LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
+
+
+def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> tuple[str, list[tuple[int, int]]]:
+    """Return about *width* characters of *text* on one line, and the spans in it that match *terms*."""
+    line = " ".join(_without_headings(text).split())
+    spans = list(term_spans(line, terms))
+    start = _word_start(line, _densest(spans, width, len(line)))
+    end = min(len(line), start + width)
+    before, after = "… " if start else "", " …" if end < len(line) else ""
+    shift = len(before) - start
+    inside = [(max(a, start) + shift, min(b, end) + shift) for a, b in spans if a < end and b > start]
+    return f"{before}{line[start:end]}{after}", inside
+
+
+def _without_headings(text: str) -> str:
+    """Return *text* without its Markdown headings, which stand above the snippet, unless there is nothing else."""
+    lines = [line for line in text.split("\n") if not line.startswith("#")]
+    return "\n".join(lines) if any(line.strip() for line in lines) else text
+
+
+def _word_start(line: str, start: int) -> int:
+    """Return where the word that is cut at *start* is over, if it is a short one."""
+    space = line.find(" ", start - 1, start + _LONGEST_CUT) if start else -1
+    return space + 1 if space >= 0 else start
+
+
+def _densest(spans: list[tuple[int, int]], width: int, length: int) -> int:
+    """Return where the window that holds most matches begins, a little before the first of them."""
+    if length <= width or not spans:
+        return 0
+    best, most, last = spans[0][0], 0, 0
+    for first, (start, _) in enumerate(spans):
+        while last < len(spans) and spans[last][1] <= start + width:
+            last += 1
+        if last - first > most:
+            best, most = start, last - first
+    return max(0, min(best - width // 6, length - width))

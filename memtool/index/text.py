@@ -1,0 +1,222 @@
+"""The tokenizer: one for what is indexed, asked, highlighted and compared, in every language.
+
+A text is cut into runs. A run of a script that writes no spaces (Chinese, Japanese, Korean, Thai …) becomes single
+characters and overlapping pairs; any other run becomes its whole, its parts and their stems, so that
+`getUserById`, `v2.1.210`, `#4573` and `解密失败` are all found by whole and by part.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from memtool.index.stopwords import BREAKING_WORDS, ENGLISH_STOP_WORDS
+
+LONGEST_TERM = 64  # characters; longer runs (hashes, base64) are cut, in the index and in the query alike
+
+# Scripts that are written without spaces, or whose words glue particles on (Korean).
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff"  # Thai, Lao, Myanmar, Hangul jamo, Khmer
+    "\u2e80-\u2fd5\u3005-\u3007\u3041-\u30ff\u3131-\u318e\u31f0-\u31ff"  # radicals, kana, compatibility jamo
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc"  # Han, Hangul, half-width forms
+    "\U00020000-\U000323af"  # Han extensions
+)
+# Python's \w leaves out the marks that letters of many scripts carry: accents on their own, vowel signs.
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u109f\u1780-\u17d3\u3099\u309a"
+# Nor does it take in the radicals, which stand for whole characters in text copied from PDF files.
+_LETTER = rf"[\w{_MARKS}\u2e80-\u2fd5]"
+_RUN = re.compile(
+    rf"#?{_LETTER}+(?:(?:[.\-:@/+=&?%~\\]|::|://|->){_LETTER}+)*"
+    r"(?:\+\+(?![A-Za-z_])|(?<=[A-Za-z])(?<![A-Za-z\d_][A-Za-z])#(?![A-Za-z\d_]))?"  # C++, C#, F#
+)
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_ENGLISH_WORD = re.compile(r"[a-z]{3,}")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_NOT_IN_TERMS = re.compile("[ (),]")  # what folding makes of ⑴ and of Arabic ligatures, where FTS5 would cut
+_KANA = re.compile("[\u3041-\u30fa]")
+
+
+class _Run(NamedTuple):
+    """A part of a text that is one word, identifier or path, or one stretch of a script without spaces."""
+
+    text: str
+    start: int
+    unspaced: bool
+
+
+def index_terms(text: str) -> list[str]:
+    """Return the terms under which *text* is found, in order, with repetitions."""
+    terms: list[str] = []
+    for run, _, unspaced in _runs(text):
+        terms += _unspaced_terms(run) if unspaced else _spaced_terms(run)
+    return terms
+
+
+def query_terms(text: str) -> list[str]:
+    """Return the distinct terms to ask for, in order. Stop words go, unless there is nothing else."""
+    terms: dict[str, None] = {}
+    stopped: dict[str, None] = {}
+    for run, _, unspaced in _runs(text):
+        if unspaced:
+            terms |= dict.fromkeys(_unspaced_query_terms(run))
+            stopped |= dict.fromkeys(_unspaced_terms(run))
+        else:
+            for term in _spaced_terms(run):
+                (stopped if term in _stopped_terms() else terms)[term] = None
+    return list(terms or stopped)
+
+
+def query_characters(text: str) -> str:
+    """Return the distinct Han and Hangul characters that *text* asks for, function words left out."""
+    return "".join(dict.fromkeys(char for run in unspaced_runs(text) for char in run if _is_ideograph(char)))
+
+
+def query_words(text: str) -> list[str]:
+    """Return the spaced words of *text* as they were typed, folded and unstemmed: what completion tries to finish."""
+    words = (_as_term(run) for run, _, unspaced in _runs(text) if not unspaced)
+    return [word for word in dict.fromkeys(words) if word and word not in ENGLISH_STOP_WORDS]
+
+
+def unspaced_runs(text: str) -> list[str]:
+    """Return the distinct runs of *text* in scripts without spaces, folded, function words left out."""
+    runs = (fold(run) for run, _, unspaced in _runs(text) if unspaced)
+    return list(dict.fromkeys(piece for run in runs for piece in _pieces(run) if piece))
+
+
+def words_of(text: str) -> set[str]:
+    """Return the distinct spaced words of *text*, whole and in parts, folded and unstemmed: what completion offers."""
+    runs = {run for run, _, unspaced in _runs(text) if not unspaced}
+    return {form for run in runs for form in _forms(run)}
+
+
+def term_spans(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Give the places of *text* that the terms *wanted* match, as (start, end), in order and not overlapping."""
+    for run, start, unspaced in _runs(text):
+        if unspaced:
+            yield from _unspaced_spans(run, start, wanted)
+        elif wanted.intersection(_spaced_terms(run)):
+            yield start, start + len(run)
+
+
+def fold(text: str) -> str:
+    """Return *text* without differences of case, width and accent."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded)))
+
+
+def _runs(text: str) -> Iterator[_Run]:
+    for match in _RUN.finditer(text):
+        run = match[0]
+        if run.isascii():
+            yield _Run(run, match.start(), unspaced=False)
+        else:
+            yield from _runs_by_script(run, match.start())
+
+
+def _runs_by_script(text: str, offset: int) -> Iterator[_Run]:
+    """Cut *text*, which holds other letters than ASCII, where scripts with and without spaces meet."""
+    at = 0
+    for unspaced in [*_unspaced_pattern().finditer(text), None]:
+        end = unspaced.start() if unspaced else len(text)
+        for match in _RUN.finditer(text, at, end):
+            yield _Run(match[0], offset + match.start(), unspaced=False)
+        if unspaced:
+            yield _Run(unspaced[0], offset + end, unspaced=True)
+            at = unspaced.end()
+
+
+@cache
+def _unspaced_pattern() -> re.Pattern[str]:
+    # Compiling so large a class takes milliseconds, which a search in plain English can do without.
+    return re.compile(f"[{_UNSPACED}]+")
+
+
+@cache
+def _breaking_pattern() -> re.Pattern[str]:
+    return re.compile(BREAKING_WORDS)
+
+
+def _is_ideograph(char: str) -> bool:
+    return "\u3400" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7ff" or char >= "\U00020000"
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Return the Porter stem of an English *word*; any other word as it is."""
+    return str(_stemmer().stemWord(word)) if _ENGLISH_WORD.fullmatch(word) else word
+
+
+@cache
+def _stemmer() -> Any:  # noqa: ANN401  (PyStemmer has no types)
+    import Stemmer
+
+    return Stemmer.Stemmer("porter")
+
+
+@cache
+def _stopped_terms() -> frozenset[str]:
+    return frozenset(stem(word) for word in ENGLISH_STOP_WORDS) | ENGLISH_STOP_WORDS
+
+
+@lru_cache(maxsize=65_536)
+def _spaced_terms(run: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(stem(form) for form in _forms(run)))
+
+
+@lru_cache(maxsize=65_536)
+def _forms(run: str) -> tuple[str, ...]:
+    """The run whole, then its words, then the parts of those words."""
+    forms = [_as_term(run)]
+    if not (run.isalpha() and run.islower()):
+        for word in _WORD.findall(run):
+            forms.append(_as_term(word))
+            parts = _PART.findall(word) if word.isascii() else ()
+            if len(parts) > 1:
+                forms += [_as_term(part) for part in parts if len(part) > 1 or part.isdigit()]
+    return tuple(form for form in dict.fromkeys(forms) if form)
+
+
+def _as_term(run: str) -> str:
+    return _NOT_IN_TERMS.sub("", fold(run))[:LONGEST_TERM]
+
+
+def _unspaced_terms(run: str) -> list[str]:
+    run = fold(run)
+    return [*run, *map("".join, pairwise(run))]
+
+
+def _unspaced_query_terms(run: str) -> list[str]:
+    """Pairs; a single character only where it stands alone. Function words break a run in two."""
+    terms: list[str] = []
+    for piece in _pieces(fold(run)):
+        terms += map("".join, pairwise(piece)) if len(piece) > 1 else piece
+    return terms
+
+
+def _pieces(run: str) -> list[str]:
+    """Return *run* cut at its function words. A run of two is a word by itself: 吧台 is no 吧."""
+    return [run] if len(run) <= 2 or _KANA.search(run) else _breaking_pattern().split(run)
+
+
+def _unspaced_spans(run: str, offset: int, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
+    folded = fold(run)
+    if len(folded) != len(run):  # half-width kana melt with their marks: their places are no longer those of the text
+        folded = run
+    marked = [char in wanted for char in folded]
+    for at in range(len(folded) - 1):
+        if folded[at : at + 2] in wanted:
+            marked[at] = marked[at + 1] = True
+    start = None
+    for at, on in enumerate([*marked, False]):
+        if on and start is None:
+            start = at
+        elif not on and start is not None:
+            yield offset + start, offset + at
+            start = None

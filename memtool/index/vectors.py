@@ -1,0 +1,236 @@
+"""The store of vectors: which texts have one, and which of them are near a question.
+
+Vectors are a cache by content hash. What is damaged or foreign counts as empty, and the next writer begins anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from memtool.errors import NotWritable
+from memtool.index.vector_files import HEADER, Damaged, Pair, VectorFiles, remove, stem, unreadable
+from memtool.vault.layout import make_state_folder
+from memtool.vault.lock import lock
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+_LOCK = "vectors.lock"  # one for all models of a folder, and never removed
+_BLOCK = 4096  # rows copied at once
+
+
+class VectorStore:
+    """The vectors of one model, as they stood when the store was opened or last written by this object.
+
+    Use it in a `with` block. Row numbers hold until this object writes: keep content hashes, not rows, on disk.
+    *notices* say what was found damaged.
+    """
+
+    def __init__(self, files: VectorFiles) -> None:
+        self.dimension = files.dimension
+        self.notices: list[str] = []
+        self._files = files
+        self._pair: Pair | None = None
+        self._open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._pair.size if self._pair else 0
+
+    def close(self) -> None:
+        """Close the table. Matrices that were handed out stay usable."""
+        if self._pair:
+            self._pair.table.close()
+        self._pair = None
+
+    def missing(self, hashes: Iterable[str]) -> list[str]:
+        """Return those of *hashes* that have no vector yet, each once, in their order."""
+        wanted = list(dict.fromkeys(hashes))
+        return [each for each, row in zip(wanted, self._rows(wanted), strict=True) if row < 0]
+
+    def rows(self, hashes: Sequence[str]) -> NDArray[np.int64]:
+        """Return the row of each of *hashes*, -1 where it has no vector."""
+        import numpy as np
+
+        return np.array(self._rows(hashes), np.int64)
+
+    def hashes(self, rows: Iterable[int]) -> list[str]:
+        """Return the content hash of each of *rows*, which came from this store."""
+        asked = json.dumps([int(row) for row in rows])
+        found = self._select(
+            "SELECT hash FROM json_each(?) AS asked JOIN vector ON row = asked.value ORDER BY asked.key", asked
+        )
+        return [each for (each,) in found]
+
+    def matrix(self) -> NDArray[np.float32]:
+        """Return all vectors as a read-only view of the mapped file: (len(store), dimension)."""
+        import numpy as np
+
+        if not self._pair or not self._pair.size:
+            return np.empty((0, self.dimension), np.float32)
+        numbers = np.frombuffer(self._pair.matrix, "<f4", self._pair.size * self.dimension, HEADER)
+        return numbers.reshape(-1, self.dimension)
+
+    def scores(self, query: ArrayLike) -> NDArray[np.float32]:
+        """Return the dot product of *query* with every row: (len(store),)."""
+        import numpy as np
+
+        scores: NDArray[np.float32] = self.matrix() @ np.asarray(query, np.float32)
+        return scores
+
+    def nearest(self, query: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the *n* rows that are nearest to *query*, best first, and their scores."""
+        return highest(self.scores(query), n)
+
+    def add(self, hashes: Sequence[str], vectors: ArrayLike) -> None:
+        """Append a row for each of *hashes* that has none yet. When this returns, no crash takes them back.
+
+        Raises:
+            NotWritable: the disk refuses.
+            Busy: another process writes.
+        """
+        import numpy as np
+
+        matrix = np.asarray(vectors, "<f4")
+        if matrix.shape != (len(hashes), self.dimension):
+            raise ValueError(f"vectors of shape {matrix.shape} for {len(hashes)} hashes of {self.dimension} numbers")
+        with self._writing():
+            place = {each: at for at, each in enumerate(hashes)}
+            new = self.missing(hashes)
+            rows = matrix[[place[each] for each in new]].tobytes()
+            try:
+                self._append(new, rows)
+            except Damaged as damage:
+                self._discard(damage)
+                self._append(new, rows)
+
+    def collect_garbage(self, keep: set[str]) -> int:
+        """Drop the vectors whose hash is not in *keep*, if they are more than a quarter; return how many went.
+
+        Raises:
+            NotWritable, Busy: as `add`.
+        """
+        with self._writing():
+            named = self._select("SELECT row, hash FROM vector ORDER BY row")
+            kept = [(row, each) for row, each in named if each in keep]
+            unused = len(named) - len(kept)
+            if unused * 4 <= len(named):
+                self._tidy()
+                return 0
+            self._begin([each for _, each in kept], self._copied([row for row, _ in kept]))
+            return unused
+
+    def _rows(self, hashes: Sequence[str]) -> list[int]:
+        found = self._select(
+            "SELECT row FROM json_each(?) AS asked LEFT JOIN vector ON hash = asked.value ORDER BY asked.key",
+            json.dumps(list(hashes)),
+        )
+        # A row that another process appended since is not in our map.
+        rows = [-1 if row is None or row >= len(self) else int(row) for (row,) in found]
+        return rows or [-1] * len(hashes)
+
+    def _select(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        if not self._pair:
+            return []
+        try:
+            return self._pair.table.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            self._discard(unreadable(error))
+            return []
+
+    def _open(self) -> None:
+        self.close()
+        tried = 0
+        while (generation := self._files.generation()) > tried:
+            tried = generation
+            try:
+                self._pair = self._files.open(generation)
+            except FileNotFoundError:
+                continue  # a collector put a newer pair in its place, or else a file is missing
+            except Damaged as damage:
+                self._discard(damage)
+            return
+        if tried:
+            self._discard(Damaged("a file is missing"))
+
+    def _discard(self, damage: Damaged) -> None:
+        self.close()
+        notice = f"the stored vectors of '{self._files.model}' are unusable ({damage}); indexing makes them anew"
+        if notice not in self.notices:
+            self.notices.append(notice)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            make_state_folder(self._files.folder)
+            with lock(self._files.folder / _LOCK):
+                self._open()
+                yield
+        except (OSError, sqlite3.Error) as error:
+            raise NotWritable(f"cannot write vectors in '{self._files.folder}': {error}") from None
+
+    def _append(self, hashes: list[str], rows: bytes) -> None:
+        if not hashes:
+            return
+        if self._pair:
+            self._files.append(self._pair, hashes, rows)
+            self._open()
+        else:
+            self._begin(hashes, [rows])
+
+    def _begin(self, hashes: list[str], rows: Iterable[bytes]) -> None:
+        self._files.write(self._files.generation() + 1, hashes, rows)
+        self._open()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        # Takes away older generations, and what a crash left of one that never came to be.
+        ours, current = stem(self._files.model), self._files.generation()
+        remove(self._files.folder, lambda each, generation: each == ours and generation != current)
+
+    def _copied(self, rows: list[int]) -> Iterator[bytes]:
+        matrix = self.matrix()
+        for at in range(0, len(rows), _BLOCK):
+            yield matrix[rows[at : at + _BLOCK]].tobytes()
+
+
+def open_store(folder: Path, model_name: str, dimension: int) -> VectorStore:
+    """Return the vectors of *model_name* in *folder*. Nothing is written, or waited for, before the first `add`."""
+    return VectorStore(VectorFiles(folder, model_name, dimension))
+
+
+def delete_other_models(folder: Path, keep: str) -> None:
+    """Delete the vectors of all models in *folder* but the one named *keep*.
+
+    Raises:
+        NotWritable: the folder cannot be written.
+        Busy: another process writes.
+    """
+    if not folder.is_dir():
+        return
+    try:
+        with lock(folder / _LOCK):
+            remove(folder, lambda each, _: each != stem(keep))
+    except OSError as error:
+        raise NotWritable(f"cannot write vectors in '{folder}': {error}") from None
+
+
+def highest(scores: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return the places of the *n* highest of *scores*, best first, and these scores."""
+    import numpy as np
+
+    n = max(0, min(n, len(scores)))
+    places = np.argpartition(scores, len(scores) - n)[len(scores) - n :] if n else np.empty(0, np.int64)
+    places = places[np.lexsort((places, -scores[places]))]
+    return places, scores[places]

@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from index.notebook import LONG_AGO_NS, Notebook, fill
+
+from memtool.errors import NotWritable
+from memtool.index import engine
+from memtool.index.engine import Index
+from memtool.index.status import status
+from memtool.settings import EmbeddingSettings, Settings
+from memtool.vault.scan import Scan
+
+SECOND = 1_000_000_000
+
+
+def test_notes_are_found_as_they_are_now(notebook: Notebook) -> None:
+    notebook.write("a.md", "alpha")
+    notebook.write("b.md", "beta")
+    assert (notebook.find("alpha"), notebook.find("beta")) == (["a.md"], ["b.md"])
+
+    notebook.write("c/d.md", "gamma")
+    notebook.write("a.md", "delta")
+    (notebook.root / "b.md").rename(notebook.root / "c/e.md")
+
+    assert notebook.opened().applied.added == ["c/d.md", "c/e.md"]
+    assert (notebook.find("alpha"), notebook.find("delta")) == ([], ["a.md"])
+    assert (notebook.find("beta"), notebook.find("gamma")) == (["c/e.md"], ["c/d.md"])
+
+    shutil.rmtree(notebook.root / "c")
+
+    assert notebook.opened().applied.removed == ["c/d.md", "c/e.md"]
+    assert notebook.find("beta") == notebook.find("gamma") == []
+
+
+def test_what_opening_changed_is_said_once(notebook: Notebook) -> None:
+    notebook.write("a.md", "alpha")
+    notebook.write("b.md", "beta")
+    assert notebook.opened().applied.added == ["a.md", "b.md"]
+
+    notebook.write("a.md", "other")
+    (notebook.root / "b.md").unlink()
+
+    applied = notebook.opened().applied
+    assert (applied.added, applied.changed, applied.removed) == ([], ["a.md"], ["b.md"])
+    applied = notebook.opened().applied
+    assert (applied.added, applied.changed, applied.removed) == ([], [], [])
+
+
+def test_a_change_that_leaves_the_stamp_of_a_young_file_is_seen(tmp_path: Path) -> None:
+    notebook = Notebook(tmp_path / "notes", now_ns=lambda: LONG_AGO_NS + SECOND)
+    notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
+    assert notebook.find("alpha") == ["a.md"]
+
+    notebook.write("a.md", "gamma", mtime_ns=LONG_AGO_NS)
+
+    assert (notebook.find("alpha"), notebook.find("gamma")) == ([], ["a.md"])
+
+
+def test_the_stamp_of_a_file_that_was_not_young_is_trusted(tmp_path: Path) -> None:
+    notebook = Notebook(tmp_path / "notes", now_ns=lambda: LONG_AGO_NS + 3 * SECOND)
+    notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
+    notebook.find("alpha")
+    read: list[int] = []
+
+    reading = notebook.place._replace(progress=lambda done, total: read.append(total))
+    engine.use_index(reading, lambda index: index)
+
+    assert read == []
+
+
+@pytest.mark.parametrize("wrong_by", [-10 * 365 * 86_400, 10 * 365 * 86_400])
+def test_a_clock_that_jumps_hides_no_change(tmp_path: Path, wrong_by: int) -> None:
+    notebook = Notebook(tmp_path / "notes", now_ns=lambda: LONG_AGO_NS + wrong_by * SECOND)
+    notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
+    notebook.find("alpha")
+
+    notebook.write("a.md", "gamma", mtime_ns=LONG_AGO_NS + 1)
+
+    assert notebook.find("gamma") == ["a.md"]
+
+
+def unreadable(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, path: Path) -> None:
+    """Let *name* of *module* refuse *path*; permissions mean nothing to root."""
+    true = getattr(module, name)
+
+    def refuse(asked: Any, *args: Any, **more: Any) -> Any:
+        if isinstance(asked, str | os.PathLike) and os.fspath(asked).rstrip("/") == str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return true(asked, *args, **more)
+
+    monkeypatch.setattr(module, name, refuse)
+
+
+def test_a_folder_that_cannot_be_read_is_not_deleted(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook.write("secret/a.md", "alpha")
+    notebook.write("b.md", "beta")
+    notebook.opened()
+    unreadable(monkeypatch, os, "scandir", notebook.root / "secret")
+    (notebook.root / "b.md").unlink()
+
+    index = notebook.opened()
+
+    assert index.applied.removed == ["b.md"]
+    assert [problem.ref for problem in index.problems] == ["secret/"]
+    assert notebook.find("alpha") == ["secret/a.md"]
+
+
+def test_a_vault_that_cannot_be_read_loses_nothing(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook.write("a.md", "alpha")
+    notebook.opened()
+    unreadable(monkeypatch, os, "scandir", notebook.root)
+
+    assert notebook.find("alpha") == ["a.md"]
+
+
+def test_a_file_that_cannot_be_read_is_not_deleted(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook.write("a.md", "alpha")
+    notebook.opened()
+    path = notebook.write("a.md", "gamma")
+    with monkeypatch.context() as patch:
+        unreadable(patch, io, "open", path)
+
+        index = notebook.opened()
+
+        assert [(problem.ref, problem.reason) for problem in index.problems] == [
+            ("a.md", "cannot be read: Permission denied")
+        ]
+        assert notebook.find("alpha") == ["a.md"]
+    assert notebook.find("gamma") == ["a.md"]
+
+
+class Unstattable:
+    """An entry of a folder that may be listed and not entered."""
+
+    def __init__(self, entry: os.DirEntry[str]) -> None:
+        self._entry = entry
+
+    def stat(self, **_: object) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", self._entry.path)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._entry, name)
+
+
+def test_a_file_whose_folder_may_be_listed_only_is_not_deleted(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook.write("secret/a.md", "alpha")
+    notebook.opened()
+    true = os.scandir
+
+    class Listing:
+        def __init__(self, path: str) -> None:
+            self._entries = true(path)
+            self._secret = "secret" in path
+
+        def __enter__(self) -> Iterator[Any]:
+            return (Unstattable(entry) if self._secret else entry for entry in self._entries)
+
+        def __exit__(self, *_: object) -> None:
+            self._entries.close()
+
+    monkeypatch.setattr(os, "scandir", Listing)
+
+    assert notebook.find("alpha") == ["secret/a.md"]
+
+
+def test_a_note_that_vanishes_after_the_scan_is_no_error(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook.write("a.md", "alpha")
+    notebook.opened()
+    notebook.write("a.md", "beta")
+    notebook.write("b.md", "beta")
+    true = engine._apply
+
+    def late(*args: Any) -> Any:
+        for name in ("a.md", "b.md"):
+            (notebook.root / name).unlink()
+        return true(*args)
+
+    monkeypatch.setattr(engine, "_apply", late)
+
+    assert notebook.opened().applied.removed == ["a.md"]
+    monkeypatch.undo()
+    assert notebook.find("alpha beta") == []
+
+
+def test_what_another_process_has_indexed_since_our_scan_is_not_removed(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook.write("a.md", "alpha")
+    notebook.opened()
+    notebook.write("a.md", "beta")
+    true: Callable[[Path], Scan] = engine.scan  # type: ignore[attr-defined]
+
+    def scan_and_be_overtaken(root: Path) -> Scan:
+        found = true(root)
+        monkeypatch.undo()
+        notebook.write("new.md", "gamma")
+        assert notebook.find("gamma") == ["new.md"]
+        return found
+
+    monkeypatch.setattr(engine, "scan", scan_and_be_overtaken)
+
+    assert notebook.opened().applied.removed == []
+    assert notebook.find("gamma") == ["new.md"]
+
+
+def test_a_note_that_was_too_large_is_read_when_the_limit_is_raised(notebook: Notebook) -> None:
+    small = Notebook(notebook.root, max_bytes=100, now_ns=lambda: LONG_AGO_NS + 9 * SECOND)
+    small.write("a.md", "alpha " * 100, mtime_ns=LONG_AGO_NS)
+    assert small.find("alpha") == []
+    assert [problem.ref for problem in small.use(Index.broken_notes)] == ["a.md"]
+
+    assert notebook.find("alpha") == ["a.md"]
+    assert notebook.use(Index.broken_notes) == []
+
+
+def test_reading_on_progresses_from_nothing_to_all(notebook: Notebook) -> None:
+    fill(notebook, 3)
+    steps: list[tuple[int, int]] = []
+
+    engine.use_index(notebook.place._replace(progress=lambda *step: steps.append(step)), lambda index: index)
+
+    assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_a_stranger_s_vault_does_not_choose_what_is_deleted(notebook: Notebook, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "0badf00d.sqlite").write_text("precious")
+    notebook.place.folder.mkdir()
+    notebook.place.generations.symlink_to(precious)
+
+    with pytest.raises(NotWritable, match="symlink"):
+        notebook.find("alpha")
+    assert [path.read_text() for path in precious.iterdir()] == ["precious"]
+
+
+@pytest.mark.parametrize("name", ["a b", "50%", "what?", "#1", "Zürich 笔记", "it's"])
+def test_a_vault_may_have_any_name(tmp_path: Path, name: str) -> None:
+    notebook = Notebook(tmp_path / name)
+    notebook.write("a.md", "alpha")
+
+    assert notebook.find("alpha") == ["a.md"]
+
+
+@pytest.mark.parametrize("name", ["locks", "index"])
+def test_a_folder_that_cannot_be_made_is_said_in_a_sentence(notebook: Notebook, name: str) -> None:
+    notebook.write("a.md", "alpha")
+    notebook.opened()
+    shutil.rmtree(notebook.place.folder / name)
+    (notebook.place.folder / name).touch()
+    notebook.write("b.md", "beta")
+
+    with pytest.raises(NotWritable):
+        notebook.opened()
+
+
+def test_the_status_counts_what_is_there(notebook: Notebook, tmp_path: Path) -> None:
+    fill(notebook, 3)
+    fact = {"id": "f1", "fact": "x", "evidence": "y", "timestamp": "2026-01-01T00:00:00Z"}
+    notebook.write("facts.json", json.dumps({"facts": [fact | {"status": "active", "category": "bug"}]}))
+    notebook.write("broken.md", b"\xff")
+    settings = Settings(embeddings=EmbeddingSettings(provider="none"))
+
+    counts = notebook.use(lambda index: status(index, settings, tmp_path))
+
+    assert (counts["notes"], counts["chunks"], counts["facts"]) == (5, 5, 1)
+    assert [problem["path"] for problem in counts["problems"]] == ["broken.md"]
+    assert counts["vectors"] == {"model": "", "chunks": 0, "why": "no embedder is set up"}
+    assert counts["bytes"] >= notebook.generation().stat().st_size

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.errors import UsageError
+from memtool.index.evaluation import Evidence, Place, Question, evaluate, parse_questions
+
+
+def places(*found: str) -> list[Place]:
+    """Read `a:1-3` as lines 1 to 3 of the note a."""
+    parts = [each.replace(":", "-").split("-") for each in found]
+    return [Place(path, int(first), int(last)) for path, first, last in parts]
+
+
+def question(*relevant: Evidence) -> Question:
+    return Question("1", "key", relevant)
+
+
+def test_the_metrics_by_hand() -> None:
+    asked = [
+        question(Evidence("b", 1, 4), Evidence("z", 1, 1)),  # second note of four, one of two found
+        question(Evidence("a")),  # first
+        question(Evidence("q")),  # not found
+    ]
+    hits = [places("a:1-9", "a:10-12", "b:3-8", "c:1-1", "b:1-1"), places("a:1-2"), []]
+
+    assert evaluate(asked, hits) == pytest.approx(
+        {
+            "recall@1": (0 + 1 + 0) / 3,
+            "recall@5": (1 / 2 + 1 + 0) / 3,
+            "recall@10": (1 / 2 + 1 + 0) / 3,
+            "mrr@10": (1 / 2 + 1 + 0) / 3,
+            "lines@6": 3 / 5,  # lines 1, 3 and 4 of b, of its four and the one of z; the others name no lines
+        }
+    )
+
+
+def test_only_the_first_six_hits_show_lines() -> None:
+    hits = places("b:1-1", "a:1-1", "a:2-2", "a:3-3", "a:4-4", "a:5-5", "b:2-2")
+
+    assert evaluate([question(Evidence("b", 1, 2))], [hits])["lines@6"] == 1 / 2
+
+
+def test_ten_notes_count_for_the_rank() -> None:
+    tenth = places(*(f"{letter}:1-1" for letter in "bcdefghijak"))
+
+    metrics = evaluate([question(Evidence("a"))], [tenth])
+
+    assert (metrics["recall@5"], metrics["recall@10"], metrics["mrr@10"]) == (0, 1, 1 / 10)
+    assert evaluate([question(Evidence("k"))], [tenth])["mrr@10"] == 0
+
+
+@given(st.lists(st.sampled_from("abcd")), st.sets(st.sampled_from("abcd"), min_size=1))
+def test_metrics_are_shares_and_grow_with_the_depth(found: list[str], relevant: set[str]) -> None:
+    metrics = evaluate([question(*map(Evidence, sorted(relevant)))], [places(*(f"{path}:1-1" for path in found))])
+
+    assert 0 <= metrics["recall@1"] <= metrics["recall@5"] <= metrics["recall@10"] <= 1
+    assert metrics["mrr@10"] >= metrics["recall@1"]
+
+
+def test_questions_are_read_from_json_lines() -> None:
+    lines = [
+        '\ufeff{"query": "deploy key", "relevant": ["a.md"]}',
+        "",
+        '{"id": 7, "query": "密钥", "relevant": [{"path": "b.md", "lines": [3, 9]}, {"path": "c.md"}], "more": 1}',
+    ]
+
+    assert parse_questions(lines) == [
+        Question("1", "deploy key", (Evidence("a.md"),)),
+        Question("7", "密钥", (Evidence("b.md", 3, 9), Evidence("c.md"))),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "not json",
+        "7",
+        "[]",
+        "{}",
+        '{"query": "key"}',
+        '{"query": "key", "relevant": []}',
+        '{"query": "key", "relevant": 7}',
+        '{"query": 7, "relevant": ["a.md"]}',
+        '{"query": "key", "relevant": [7]}',
+        '{"query": "key", "relevant": [{}]}',
+        '{"query": "key", "relevant": [{"path": "a.md", "lines": [1]}]}',
+        '{"query": "key", "relevant": [{"path": "a.md", "lines": ["x", 2]}]}',
+        '{"query": "key", "relevant": [{"path": "a.md", "lines": [1, 1e999]}]}',
+        '{"query": "key", "relevant": ' + "[" * 100_000,
+    ],
+)
+def test_a_line_that_is_no_question_is_named(line: str) -> None:
+    with pytest.raises(UsageError, match="line 2 is not a question"):
+        parse_questions(['{"query": "key", "relevant": ["a.md"]}', line])
+
+
+def test_a_file_without_questions_is_refused() -> None:
+    with pytest.raises(UsageError, match="no questions"):
+        parse_questions(["", "  \n"])

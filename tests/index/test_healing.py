@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from index.notebook import Notebook, finds_all
+
+from memtool.index import engine, generations, schema
+from memtool.index.engine import Index
+
+
+@pytest.mark.parametrize("length", [0, 1, 15, 99, 100, 512, 4095, 4096, 4097, 20_000, -1])
+def test_a_truncated_index_is_built_anew(built: Notebook, length: int) -> None:
+    content = built.generation().read_bytes()
+    built.generation().write_bytes(content[:length])
+
+    assert finds_all(built)
+
+
+def test_an_index_that_is_zeroed_anywhere_is_built_anew(built: Notebook) -> None:
+    content = built.generation().read_bytes()
+    anew = 0
+    for start in range(0, len(content), 4096):
+        built.generation().write_bytes(content[:start] + bytes(4096) + content[start + 4096 :])
+
+        assert finds_all(built), start
+
+        path = built.generation()
+        anew += path.read_bytes() != content
+        shutil.rmtree(built.place.generations)
+        generations.make_current(_put(generations.begin(built.place.generations), content))
+    assert anew > 5
+
+
+def _put(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_index_with_garbage_in_it_is_built_anew(built: Notebook, seed: int) -> None:
+    dice = random.Random(seed)
+    content = bytearray(built.generation().read_bytes())
+    for _ in range(40):
+        at = dice.randrange(len(content) - 100)
+        content[at : at + 100] = dice.randbytes(100)
+    built.generation().write_bytes(content)
+
+    assert finds_all(built)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [bytes(8192), b"# not a database\n" * 500, random.Random(1).randbytes(8192)],
+    ids=["zeros", "text", "garbage"],
+)
+def test_an_index_that_was_replaced_is_built_anew_and_says_so(built: Notebook, content: bytes) -> None:
+    built.generation().write_bytes(content)
+
+    assert built.opened().rebuilt.startswith("it was damaged")
+    assert built.opened().rebuilt == ""
+    assert finds_all(built)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("PRAGMA user_version = 99", "a newer memtool made it"),
+        ("PRAGMA user_version = 0", "unfinished"),
+        ("UPDATE meta SET value = 'text 0' WHERE key = 'fingerprint'", "cut in another way"),
+        ("DELETE FROM meta", "cut in another way"),
+        ("DROP TABLE meta", "damaged"),
+        ("DROP TABLE note", "damaged"),
+        ("DROP TABLE chunk_terms", "damaged"),
+        ("DROP TABLE word", ""),  # only what is asked for is missed
+        ("DELETE FROM chunk", ""),
+    ],
+)
+def test_an_index_of_another_kind_is_built_anew(built: Notebook, change: str, reason: str) -> None:
+    with closing(sqlite3.connect(built.generation())) as db, db:
+        db.execute(change)
+
+    found = built.use(lambda index: (index.rebuilt, index.db.execute("SELECT * FROM chunk_terms").fetchall()))
+
+    assert reason in found[0]
+    if reason:
+        assert finds_all(built)
+
+
+def test_a_newer_index_is_not_touched_until_the_new_one_stands(
+    built: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(sqlite3.connect(built.generation())) as db:
+        db.execute("PRAGMA user_version = 99")
+    before = built.generation()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "_apply", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        built.opened()
+
+    assert set(built.index_files()) == {"current", before.name}
+
+
+@pytest.mark.parametrize("pointer", ["", "deadbeef.sqlite\n", "../a.md\n", "\x00"])
+def test_a_pointer_to_nowhere_leads_to_a_new_index(built: Notebook, pointer: str) -> None:
+    (built.place.generations / "current").write_text(pointer)
+
+    assert finds_all(built)
+    assert len([name for name in built.index_files() if name.endswith(".sqlite")]) == 1
+
+
+def test_everything_derived_may_be_deleted(built: Notebook) -> None:
+    shutil.rmtree(built.place.folder)
+
+    assert finds_all(built)
+
+
+def test_asking_for_it_builds_the_index_anew(built: Notebook) -> None:
+    before = built.generation()
+
+    index = built.use(lambda index: index, rebuild=True)
+
+    assert index.rebuilt == "you asked for it"
+    assert len(index.applied.added) == 12
+    assert not before.exists()
+    assert finds_all(built)
+
+
+def test_a_reader_keeps_what_it_has_open_while_the_index_is_built_anew(built: Notebook) -> None:
+    def read(index: Index) -> int:
+        built.write("new.md", "new")
+        assert built.use(lambda other: len(other.stamps()), rebuild=True) == 13
+        return len(index.stamps())
+
+    assert built.use(read) == 12
+    assert built.find("new")[:1] == ["new.md"]
+
+
+def test_a_generation_that_goes_between_two_steps_is_no_damage(
+    built: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true = schema.misfit
+
+    def overtaken(db: sqlite3.Connection) -> str:
+        answer = true(db)
+        monkeypatch.undo()
+        built.use(lambda index: index, rebuild=True)
+        return answer
+
+    monkeypatch.setattr(schema, "misfit", overtaken)
+
+    assert finds_all(built)
+
+
+def test_an_error_of_the_user_of_an_index_rebuilds_nothing(built: Notebook) -> None:
+    before = built.generation()
+
+    with pytest.raises(ZeroDivisionError):
+        built.use(lambda index: 1 // 0)
+
+    assert built.generation() == before

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.index.ranking import (
+    LOOKED_AT,
+    adaptive_fusion,
+    lexical_weight,
+    reciprocal_rank_fusion,
+    without_near_duplicates,
+)
+
+ids = st.integers(1, 30)
+lexical_scores = st.dictionaries(ids, st.floats(0.01, 50))
+likenesses = st.dictionaries(ids, st.floats(-1, 1))
+
+
+def order(scores: dict[int, float]) -> list[int]:
+    return sorted(scores, key=lambda each: (-scores[each], each))
+
+
+def test_rrf_sums_one_over_sixty_plus_rank() -> None:
+    scores = reciprocal_rank_fusion([[7, 8], [8, 9]])
+
+    assert scores == {7: 1 / 61, 8: 1 / 62 + 1 / 61, 9: 1 / 62}
+
+
+def test_a_smaller_k_makes_the_first_ranks_count_more() -> None:
+    assert reciprocal_rank_fusion([[1]], k=10) == {1: 1 / 11}
+
+
+@given(st.lists(ids, unique=True))
+def test_rrf_keeps_the_order_of_one_ranking(ranking: list[int]) -> None:
+    scores = reciprocal_rank_fusion([ranking, []])
+
+    assert sorted(scores, key=lambda each: -scores[each]) == ranking
+
+
+def test_adaptive_fusion_by_hand() -> None:
+    scores = adaptive_fusion({1: 8.0, 2: 4.0}, {2: 0.9, 3: 0.5}, floor=0.5, weight=0.6)
+
+    assert scores == pytest.approx({1: 0.6, 2: 0.6 * 0.5 + 0.4, 3: 0.0})
+
+
+@given(lexical_scores, st.floats(0.2, 0.7))
+def test_without_meaning_the_order_is_that_of_the_words(lexical: dict[int, float], weight: float) -> None:
+    assert order(adaptive_fusion(lexical, {}, floor=0.0, weight=weight)) == order(lexical)
+
+
+@given(likenesses, st.floats(0.2, 0.7))
+def test_without_words_no_order_of_likeness_is_turned_round(semantic: dict[int, float], weight: float) -> None:
+    scores = adaptive_fusion({}, semantic, floor=min(semantic.values(), default=0.0), weight=weight)
+
+    ranked = [scores[each] for each in order(semantic)]
+    assert ranked == sorted(ranked, reverse=True)
+
+
+@given(lexical_scores, likenesses, ids, st.floats(0.2, 0.7), st.floats(0, 1))
+def test_a_chunk_that_is_more_alike_never_sinks(
+    lexical: dict[int, float], semantic: dict[int, float], one: int, weight: float, more: float
+) -> None:
+    floor = min(semantic.values(), default=0.0)
+    best = max(semantic.values(), default=0.0)
+    before = adaptive_fusion(lexical, semantic, floor=floor, weight=weight).get(one, 0.0)
+    semantic = semantic | {one: min(best, semantic.get(one, floor) + more)}
+
+    assert adaptive_fusion(lexical, semantic, floor=floor, weight=weight)[one] >= before - 1e-9
+
+
+@given(lexical_scores, likenesses, st.floats(0.2, 0.7))
+def test_fused_scores_lie_between_nought_and_one(
+    lexical: dict[int, float], semantic: dict[int, float], weight: float
+) -> None:
+    scores = adaptive_fusion(lexical, semantic, floor=min(semantic.values(), default=0.0), weight=weight)
+
+    assert scores.keys() == lexical.keys() | semantic.keys()
+    assert all(0 <= score <= 1 + 1e-9 for score in scores.values())
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_words_weigh_more_the_more_of_the_query_they_cover(one: float, other: float) -> None:
+    assert (one <= other) == (lexical_weight(one) <= lexical_weight(other)) or abs(one - other) < 1e-9
+    assert 0.2 <= lexical_weight(one) <= 0.7
+
+
+def test_of_near_duplicates_the_best_is_kept() -> None:
+    long = "Access tokens live for 24 hours, refresh tokens are kept in a cookie, and both are signed with one key."
+    texts = {1: long, 2: "something else", 3: long.replace("24", "48"), 4: f"  {long}\n"}
+
+    assert without_near_duplicates([1, 2, 3, 4], texts.__getitem__, 6) == [1, 2]
+
+
+def test_texts_that_differ_in_more_than_a_sixth_are_both_kept() -> None:
+    texts = {1: "abcdefghijklmnopqrstuvwxyz", 2: "abcdefghijklmnopqrst 01234"}
+
+    assert without_near_duplicates([1, 2], texts.__getitem__, 6) == [1, 2]
+
+
+@given(st.lists(st.text(max_size=8), max_size=60), st.integers(0, 10))
+def test_a_page_is_never_too_long_and_keeps_the_order(texts: list[str], limit: int) -> None:
+    kept = without_near_duplicates(range(len(texts)), texts.__getitem__, limit)
+
+    assert kept == sorted(set(kept))
+    assert len(kept) <= limit
+    assert not texts or not limit or kept[0] == 0
+
+
+def test_only_the_first_texts_are_compared() -> None:
+    read: list[int] = []
+
+    def text_of(number: int) -> str:
+        read.append(number)
+        return f"text number {number} {number * 7919} {number * 104729}" * 3
+
+    assert without_near_duplicates(range(200), text_of, 100) == list(range(100))
+    assert len(read) <= 2 * LOOKED_AT

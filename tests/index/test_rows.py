@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import example, given, strategies as st
+
+from memtool.index.rows import ChunkRow, NoteRow, context, note_row
+
+FACT = '{"id": "f1", "fact": "tokens live 24 hours", "evidence": "jwt.ts", "timestamp": "2026-02-10T14:30:00Z"'
+
+
+def row(text: str, ref: str = "notes/a.md") -> NoteRow:
+    return note_row(ref, text.encode())
+
+
+def chunk(text: str, ref: str = "notes/a.md") -> ChunkRow:
+    (only,) = row(text, ref).chunks
+    return only
+
+
+def test_a_note_without_front_matter_is_a_good_note() -> None:
+    plain = chunk("# Keys\n\nthe deploy key", "areas/projects/shop/knowledge/2026-01-31-keys.md")
+
+    assert plain[:5] == (1, 3, "Keys", "# Keys\n\nthe deploy key", "knowledge")
+    assert (plain.project, plain.category, plain.date, plain.status) == ("shop", "research", "2026-01-31", "")
+
+
+def test_the_front_matter_says_what_the_path_does_not() -> None:
+    matter = "type: decision\nproject: cart\ncategory: bug\nstatus: Superseded\ndate: 2025-12-24\nexpires: 2026-12-24"
+
+    note = chunk(f"---\n{matter}\n---\ntext", "areas/projects/shop/knowledge/2026-01-31-keys.md")
+
+    assert note[4:9] == ("decision", "cart", "bug", "superseded", "2025-12-24")
+    assert (note.start_line, note.expires) == (9, "2026-12-24")
+
+
+def test_tags_come_from_the_front_matter_the_text_and_bracketed_kinds() -> None:
+    note = chunk("---\ntags: [Auth, '#web/Login', machine learning]\n---\n- [bugfix] fixed it #JWT #解密 c#1 #12\n")
+
+    assert note.tags == " auth web/login machine-learning jwt 解密 bugfix "
+
+
+def test_a_note_is_found_by_what_stands_about_it() -> None:
+    matter = "title: Anmeldung\naliases: [login]\nsummary: wie man hineinkommt\ndate: 2026-02-10"
+
+    note = chunk(f"---\n{matter}\n---\n## Sitzung\n\ntext")
+
+    terms = note.terms().split(" ")
+
+    assert {"anmeldung", "login", "hineinkommt", "sitzung", "2026-02-10", "februari"} <= set(terms)
+    assert {"anmeldung", "login", "februari", "february"} & note.words() == {"anmeldung", "login", "february"}
+
+
+@pytest.mark.parametrize("word", ["false", "no", "Off", "'false'"])
+def test_a_note_can_keep_out_of_the_search(word: str) -> None:
+    assert row(f"---\nsearch: {word}\ntitle: Private\n---\nsecret") == NoteRow("Private", "", ())
+
+
+@pytest.mark.parametrize(
+    ("content", "problem", "searchable"),
+    [
+        (b"---\ntitle: [\n---\n\ndeploy key", "bad YAML", True),
+        (b"deploy key \xff\xfe", "not UTF-8", True),
+        ("部署密钥 deploy key".encode("gb18030"), "read as GB18030", True),
+        ("deploy key".encode("utf-16"), "read as UTF-16", True),
+        (b"---\n- a\n---\ndeploy key", "", True),
+        (b"deploy\x00key", "NUL", False),
+    ],
+)
+def test_a_broken_note_is_searched_as_far_as_it_can_be_read(content: bytes, problem: str, searchable: bool) -> None:
+    broken = note_row("a.md", content)
+
+    assert problem in broken.problem
+    assert any("deploy" in chunk.words() for chunk in broken.chunks) is searchable
+
+
+def test_each_fact_is_a_chunk_of_its_own() -> None:
+    first = f'{FACT}, "category": "decision", "tags": ["Auth"], "expires": "2027-01-01"}}'
+    facts = f'{{"facts": [\n{first},\n{FACT}, "status": "archived"}}\n]}}'
+
+    rows = row(facts, "areas/projects/shop/facts.json").chunks
+
+    assert [(each.start_line, each.end_line, each.status) for each in rows] == [(2, 2, "active"), (3, 3, "archived")]
+    assert rows[0].text == "tokens live 24 hours\njwt.ts"
+    assert rows[0][4:13] == (
+        "fact", "shop", "decision", "active", "2026-02-10", " auth ", "2027-01-01", False, "f1",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"{", "not a list of facts"), (b"\xff", "not UTF-8"), (b"[" * 100_000, "nested"), (b'{"facts": 7}', "list")],
+)
+def test_a_broken_list_of_facts_is_a_problem_and_no_error(content: bytes, problem: str) -> None:
+    broken = note_row("facts.json", content)
+
+    assert problem in broken.problem
+    assert broken.chunks == ()
+
+
+def test_what_lies_in_the_archive_is_archived() -> None:
+    assert chunk("text", "archive/sessions/a.md").archived
+    assert chunk("text", "archive/sessions/a.md").kind == "session"
+    assert not chunk("text", "sessions/archive/a.md").archived
+
+
+YAML = st.lists(
+    st.sampled_from(
+        [
+            "title: ",
+            "tags: ",
+            "- a",
+            "[",
+            "]",
+            "{",
+            "}",
+            "&a ",
+            "*a",
+            "!!python/name:os.system ",
+            "? ",
+            ": ",
+            "|\n ",
+            '"\\ud800"',
+        ]
+    )
+    | st.sampled_from(
+        ["date: ", "2026-02-30", "0o17", "no", "\t", "\n", "\n  ", "#", "'", "%YAML 9.9", "---", "...", "\\0", "\x85"]
+    ),
+    max_size=20,
+).map("".join)
+
+
+@given(YAML, st.text(max_size=30))
+@example("&a [*a]", "")
+@example('title: "\\0\\ud800"', "")
+@example("? [a, b]\n: c", "")
+def test_no_front_matter_is_too_strange_for_the_index(matter: str, body: str) -> None:
+    storable(note_row("daily/2026-02-10.md", f"---\n{matter}\n---\n{body}".encode()))
+
+
+@given(
+    st.binary() | st.text().map(str.encode),
+    st.sampled_from(["a.md", "facts.json", "archive/x/facts.json", "b.markdown"]),
+)
+@example(b'{"facts": [{"fact": "x", "confidence": ' + b"1" * 5000 + b"}]}", "facts.json")
+@example(b'{"facts": [{"fact": "\\ud800", "id": "\\udfff"}]}', "facts.json")
+@example(b'{"facts": [{"fact": NaN}]}', "facts.json")
+def test_no_file_is_too_strange_for_the_index(content: bytes, ref: str) -> None:
+    storable(note_row(ref, content))
+
+
+def storable(row: NoteRow) -> None:
+    for text in (row.title, row.problem, *(str(value) for chunk in row.chunks for value in (*chunk, chunk.terms()))):
+        text.encode()
+
+
+@pytest.mark.parametrize(
+    "matter", ["'a: ' + '[' * 60000", "'- ' * 30000", "'? ' * 30000", "'[{a: ' * 10000", "'{a: ' * 15000 + '}' * 5000"]
+)
+def test_front_matter_that_is_nested_deeply_does_not_end_the_process(matter: str) -> None:
+    code = (
+        "from memtool.index.rows import note_row\n"
+        f"print(note_row('a.md', ('---\\n' + {matter} + '\\n---\\nhello').encode()).problem)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "front matter" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "# " + "word " * 60_000 + "\n\n" + "paragraph\n\n" * 10_000,
+        "---\nsummary: " + "word " * 12_000 + "\n---\n" + "paragraph\n\n" * 10_000,
+        "---\ntags: ["
+        + ", ".join(f"tag{number}" for number in range(6000))
+        + "]\nproject: "
+        + "p" * 4000
+        + "\n---\n"
+        + "paragraph\n\n" * 10_000,
+        "".join(f"{'#' * level} {'h' * 1400}\n" for level in range(1, 7)) + "paragraph\n\n" * 10_000,
+    ],
+    ids=["title", "summary", "tags", "headings"],
+)
+def test_what_goes_with_every_chunk_stays_short(hostile: str) -> None:
+    chunks = row(hostile).chunks
+
+    assert sum(
+        len(each.context) + len(each.tags) + len(each.heading) + len(each.project) for each in chunks
+    ) < 6000 * len(chunks)
+
+
+def test_a_heading_of_a_megabyte_is_read_in_no_time() -> None:
+    assert row("# a" + " " * 1_000_000 + "b").title.startswith("a ")
+
+
+def test_the_context_of_a_chunk_names_everything_once() -> None:
+    assert context("Shop", "Shop > Login", "2026-02-03") == (
+        "Shop\nLogin\n2026-02-03 3 February 2026 2026-02 2月3日 2026年2月"
+    )
+    assert context("Shop", "", "soon") == "Shop"

@@ -1,0 +1,404 @@
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from index.notebook import TODAY, Notebook, fill
+
+from memtool.index.engine import Index
+from memtool.index.filters import Filter
+from memtool.index.search import LONGEST_QUERY, search
+
+NOTES = {
+    "rust.md": "The compiler stops with error[E0308]: mismatched types.",
+    "issue.md": "Fixed in #4573, see the thread.",
+    "release.md": "Since v2.1.210 hooks may be asynchronous.",
+    "users.py.md": "Call getUserById(7) to load one.",
+    "pool.md": "Set max_connections = 5 for the pool.",
+    "path.md": "Look at src/auth/jwt_middleware.ts:12 first.",
+    "url.md": "It is described at https://example.com/guides/deploy-keys?page=2#top.",
+    "cpp.md": "那个模块是用C++写的。",
+    "panic.md": "Rust中的panic怎么处理：解密失败时返回错误。",
+    "ja.md": "トークンの有効期限は２４時間です。",
+    "ko.md": "배포 키는 금고에 보관한다.",
+    "th.md": "ฐานข้อมูลสำรองทุกคืน",
+    "french.md": "La clé de déploiement est périmée.",
+}
+
+
+@pytest.fixture
+def many(notebook: Notebook) -> Notebook:
+    """Notes of every sort."""
+    for ref, text in NOTES.items():
+        notebook.write(ref, text)
+    fill(notebook, 5)
+    return notebook
+
+
+@pytest.mark.parametrize(
+    ("query", "ref"),
+    [
+        ("E0308", "rust.md"),
+        ("e0308 mismatched", "rust.md"),
+        ("#4573", "issue.md"),
+        ("4573", "issue.md"),
+        ("v2.1.210", "release.md"),
+        ("2.1.210", "release.md"),
+        ("user", "users.py.md"),
+        ("getuserbyid", "users.py.md"),
+        ("connections", "pool.md"),
+        ("max_connections", "pool.md"),
+        ("src/auth/jwt_middleware.ts", "path.md"),
+        ("jwt_middleware.ts", "path.md"),
+        ("middleware", "path.md"),
+        ("https://example.com/guides/deploy-keys?page=2", "url.md"),
+        ("example.com deploy keys", "url.md"),
+        ("C++", "cpp.md"),
+        ("panic", "panic.md"),
+        ("怎么处理panic", "panic.md"),
+        ("败时", "panic.md"),
+        ("误", "panic.md"),
+        ("有効期限", "ja.md"),
+        ("24時間", "ja.md"),
+        ("금고", "ko.md"),
+        ("ข้อมูล", "th.md"),
+        ("deploiement", "french.md"),
+        ("CLÉ", "french.md"),
+    ],
+)
+def test_it_is_found_by_whole_and_by_part_in_any_language(many: Notebook, query: str, ref: str) -> None:
+    assert many.find(query)[:1] == [ref]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    st.text(st.characters(exclude_categories=()))
+    | st.lists(
+        st.sampled_from(
+            ['"', "*", "NEAR(", "AND", "OR NOT", "^", "{a b}:", "terms:", "-", "\x00", "\ud800", "word1", "失败"]
+        )
+    ).map(" ".join),
+    st.sampled_from([{}, {"projects": ("shop",)}, {"tags": ("x",)}]),
+)
+def test_no_query_is_syntax_or_damages_the_index(notebook: Notebook, query: str, wanted: dict[str, Any]) -> None:
+    fill(notebook, 3)
+    notebook.opened()
+    before = notebook.generation()
+
+    notebook.search(query, **wanted)
+
+    assert notebook.generation() == before
+
+
+def test_a_word_beside_fts_syntax_is_found(many: Notebook) -> None:
+    for query in ('"panic', "panic*", "NEAR(panic", "panic AND", "-panic", "terms:panic", "pa\x00nic panic"):
+        assert many.find(query)[:1] == ["panic.md"], query
+
+
+def test_a_query_of_punctuation_finds_nothing(many: Notebook) -> None:
+    assert many.find("!?，。 \x00\ud800") == []
+
+
+def test_a_query_of_function_words_finds_them(notebook: Notebook) -> None:
+    notebook.write("a.md", "什么都没有")
+    notebook.write("b.md", "to be or not to be")
+
+    assert notebook.find("什么") == ["a.md"]
+    assert notebook.find("to be or not to be") == ["b.md"]
+
+
+def test_a_long_query_is_cut_and_says_so(many: Notebook) -> None:
+    found = many.search("panic " + "x" * LONGEST_QUERY)
+
+    assert found.hits[0].path == "panic.md"
+    assert found.notices[0] == "the query is long: only its first 20,000 characters were used"
+
+
+def test_of_many_words_the_rarest_are_asked_for(notebook: Notebook) -> None:
+    common = " ".join(f"common{number}" for number in range(60))
+    for number in range(5):
+        notebook.write(f"{number}.md", common)
+    notebook.write("rare.md", "needle " + common)
+
+    found = notebook.search(f"{common} needle")
+
+    assert found.hits[0].path == "rare.md"
+    assert found.notices == ("the query is long: only its rarest words were used",)
+
+
+# ------------------------------------------------------------------------------------------------------------- filters
+
+
+@pytest.fixture
+def filed(notebook: Notebook) -> Notebook:
+    """Notes of several kinds, projects, dates and states, all about keys."""
+    for ref, front in {
+        "areas/projects/shop/decisions/2026-01-15-keys.md": "tags: [auth, web/login]",
+        "areas/projects/shop/rules.md": "date: 2026-02-28",
+        "areas/projects/cart/knowledge/keys.md": "category: bug\ntags: machine learning",
+        "areas/projects/Ärger/summary.md": "tags: Größe",
+        "sessions/2025-12-31-a.md": "project: shop",
+        "expired.md": "expires: 2026-02-09",
+        "expiring.md": "expires: 2026-02-10",
+        "superseded.md": "status: Superseded",
+        "archived.md": "status: archived",
+        "archive/sessions/old.md": "type: session",
+    }.items():
+        notebook.write(ref, f"---\n{front}\n---\nkey of {ref.replace('/', ' ')}")
+    return notebook
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ({"kinds": ("decision",)}, "2026-01-15-keys"),
+        ({"kinds": ("decision", "RULES")}, "2026-01-15-keys rules"),
+        ({"projects": ("shop",)}, "2026-01-15-keys rules 2025-12-31-a"),
+        ({"projects": ("Shop",), "kinds": ("session",)}, "2025-12-31-a"),
+        ({"projects": ("Ärger",)}, "summary"),
+        ({"projects": ("\udcff",)}, ""),
+        ({"categories": ("bug",)}, "keys"),
+        ({"tags": ("auth",)}, "2026-01-15-keys"),
+        ({"tags": ("#Web",)}, "2026-01-15-keys"),
+        ({"tags": ("web/login", "auth")}, "2026-01-15-keys"),
+        ({"tags": ("login",)}, ""),
+        ({"tags": ("auth", "nothing")}, ""),
+        ({"tags": ("Machine Learning",)}, "keys"),
+        ({"tags": ("GRÖSSE",)}, "summary"),
+        ({"tags": ("%",)}, ""),
+        ({"tags": ("\udcff",)}, ""),
+        ({"since": "2026-01-15"}, "2026-01-15-keys rules"),
+        ({"until": "2026-01-15"}, "2026-01-15-keys 2025-12-31-a"),
+        ({"since": "2026-01-01", "until": "2026-01-31"}, "2026-01-15-keys"),
+        ({"since": "2026-02-01", "projects": ("cart",)}, ""),
+        ({}, "2026-01-15-keys rules keys summary 2025-12-31-a expiring"),
+        ({"archived": True, "kinds": ("session", "note")}, "2025-12-31-a expiring archived old"),
+        ({"everything": True, "kinds": ("note",)}, "expired expiring superseded archived"),
+    ],
+)
+def test_filters_say_what_is_searched(filed: Notebook, wanted: dict[str, Any], names: str) -> None:
+    found = filed.find("key", limit=50, **wanted)
+
+    assert sorted(ref.rsplit("/", 1)[-1].removesuffix(".md") for ref in found) == sorted(names.split())
+
+
+def test_the_state_of_a_fact_is_that_of_its_chunk(notebook: Notebook) -> None:
+    states = ("active", "superseded", "archived")
+    facts = ",\n".join(
+        f'{{"id": "{state}", "fact": "key {state} {index * 77}", "evidence": "x", "status": "{state}",'
+        f' "category": "bug", "timestamp": "2026-01-0{index}T00:00:00Z"}}'
+        for index, state in enumerate(states, 1)
+    )
+    notebook.write("areas/global/facts.json", f'{{"facts": [\n{facts}\n]}}')
+
+    def ids(**wanted: Any) -> set[str]:
+        return {hit.fact_id for hit in notebook.search("key", **wanted).hits}
+
+    assert ids() == {"active"}
+    assert ids(archived=True) == {"active", "archived"}
+    assert ids(everything=True) == set(states)
+
+
+def test_a_narrow_filter_still_fills_the_page(notebook: Notebook) -> None:
+    for number in range(400):
+        project = "shop" if number % 40 == 0 else "cart"
+        notebook.write(
+            f"{number:03}.md",
+            f"---\nproject: {project}\n---\nkey {number * 7919} {number * 104729}" + " key" * (number % 40),
+        )
+
+    assert len(notebook.find("key", limit=10, projects=("shop",))) == 10
+
+
+def test_superseded_notes_do_not_push_living_ones_off_the_page(notebook: Notebook) -> None:
+    for number in range(300):
+        status = "active" if number % 30 == 0 else "superseded"
+        notebook.write(
+            f"{number:03}.md",
+            f"---\nstatus: {status}\n---\nkey {number * 7919} {number * 104729}" + " key" * (number % 30),
+        )
+
+    assert len(notebook.find("key", limit=10)) == 10
+
+
+def test_as_many_hits_as_are_asked_for(notebook: Notebook) -> None:
+    for number in range(150):
+        notebook.write(f"{number:03}.md", f"key {number * 7919} {number * 104729} {number * 15485863}")
+
+    assert len(notebook.find("key", limit=130)) == 130
+
+
+# --------------------------------------------------------------------------------------------------------------- order
+
+
+def test_of_near_duplicates_one_is_shown_and_the_page_is_full(notebook: Notebook) -> None:
+    for number in range(40):
+        notebook.write(
+            f"copy{number:02}.md", "---\ntitle: Keys\n---\n" + "the deploy key is kept in the vault of the team " * 3
+        )
+    for number in range(10):
+        notebook.write(
+            f"other{number}.md", f"key {number * 7919} filler words make this one longer and weaker {number * 104729}"
+        )
+
+    found = notebook.find("deploy key", limit=6)
+
+    assert len(found) == 6
+    assert sum(ref.startswith("copy") for ref in found) == 1
+
+
+def test_equal_scores_are_ordered_the_same_way_each_time(notebook: Notebook) -> None:
+    for number in range(30):
+        notebook.write(f"{number:02}.md", f"key{chr(97 + number % 26)}{number} same")
+
+    first = notebook.find("same", limit=30)
+
+    assert first == notebook.find("same", limit=30) == sorted(first)
+    notebook.use(lambda index: index, rebuild=True)
+    assert notebook.find("same", limit=30) == first
+
+
+def test_a_note_of_the_day_that_is_asked_for_comes_first(notebook: Notebook) -> None:
+    for day in range(1, 9):
+        notebook.write(f"daily/2023-05-0{day}.md", f"met Caroline, talked about the project {day * 7919}")
+
+    assert notebook.find("what did Caroline talk about on 8 May 2023")[:1] == ["daily/2023-05-08.md"]
+    assert notebook.find("5月3日Caroline说了什么")[:1] == ["daily/2023-05-03.md"]
+
+
+def test_a_hit_says_where_it_is_and_why(notebook: Notebook) -> None:
+    notebook.write(
+        "areas/projects/shop/decisions/2026-01-15-keys.md",
+        "---\ntitle: Keys\n---\n\n# Where\n\nThe deploy key is 解密。\n",
+    )
+
+    fill(notebook, 5)
+
+    hit = notebook.search("解密 deploy").hits[0]
+
+    assert (hit.path, hit.start_line, hit.end_line) == ("areas/projects/shop/decisions/2026-01-15-keys.md", 5, 7)
+    assert (hit.kind, hit.project, hit.title, hit.heading) == ("decision", "shop", "Keys", "Where")
+    assert (hit.date, hit.category, hit.fact_id) == ("2026-01-15", "decision", "")
+    assert [hit.snippet[start:end] for start, end in hit.marks] == ["deploy", "解密"]
+    assert hit.why["bm25"]["rank"] == 1
+    assert hit.why["bm25"]["characters"] == 1.0
+    assert hit.score > hit.why["bm25"]["score"]
+
+
+def test_the_score_explains_the_order(many: Notebook) -> None:
+    hits = many.search("解密失败 common word1", limit=20).hits
+
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert [hit.why["bm25"]["rank"] for hit in hits] == list(range(1, len(hits) + 1))
+
+
+# ---------------------------------------------------------------------------------------------------------- completion
+
+
+def test_a_half_typed_word_finds_the_whole_one_and_says_so(notebook: Notebook) -> None:
+    notebook.write("a.md", "authentication with tokens")
+    notebook.write("b.md", "reauthorization of the rest")
+
+    found = notebook.search("authen")
+
+    assert [hit.path for hit in found.hits] == ["a.md"]
+    assert found.notices == ("'authen' occurs nowhere; searched for authentication",)
+    assert notebook.find("uthoriz") == ["b.md"]
+    assert notebook.find("zzz") == []
+
+
+def test_completion_never_stands_above_words_that_do_occur(notebook: Notebook) -> None:
+    notebook.write("typed.md", "the deploy key and " + "a lot of other text " * 100)
+    notebook.write("completed.md", "deployment deployment authentication authentication")
+
+    found = notebook.search("key authen")
+
+    assert [hit.path for hit in found.hits] == ["typed.md", "completed.md"]
+    assert found.hits[1].why["bm25"]["completed"]
+    assert found.hits[0].score > found.hits[1].score  # which is what a fusion looks at
+
+
+def test_a_word_that_occurs_is_not_completed(notebook: Notebook) -> None:
+    notebook.write("a.md", "auth")
+    notebook.write("b.md", "authentication")
+
+    found = notebook.search("auth")
+
+    assert ([hit.path for hit in found.hits], found.notices) == (["a.md"], ())
+
+
+def test_words_that_occur_nowhere_any_more_are_not_offered(notebook: Notebook) -> None:
+    for number in range(30):
+        notebook.write(f"old{number}.md", f"authen{number:02}")
+    notebook.write("new.md", "authentication")
+    notebook.opened()
+    for number in range(30):
+        (notebook.root / f"old{number}.md").unlink()
+
+    found = notebook.search("authen")
+
+    assert [hit.path for hit in found.hits] == ["new.md"]
+    assert found.notices == ("'authen' occurs nowhere; searched for authentication",)
+
+
+def test_a_run_that_occurs_nowhere_is_tried_by_its_characters(notebook: Notebook) -> None:
+    notebook.write("a.md", "解开密码")
+
+    assert notebook.find("解密") == ["a.md"]
+    assert notebook.search("解密").notices == ("'解密' occurs nowhere; searched for 解, 密",)
+
+
+def test_a_long_query_completes_few_words_and_none_that_occur(notebook: Notebook) -> None:
+    words = [f"word{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(600)]
+    notebook.write("a.md", "\n\n".join(words))
+
+    assert not [notice for notice in notebook.search(" ".join(words)).notices if "nowhere" in notice]
+    strange = notebook.search(" ".join(word[1:] for word in words))
+    assert len([notice for notice in strange.notices if "nowhere" in notice]) <= 16
+
+
+# ------------------------------------------------------------------------------------------------------------- at once
+
+
+@pytest.mark.parametrize("query", ["word3", "解密失败3", "word3 on 2026-02-10", "wor"])
+def test_a_search_sees_one_state_while_another_process_deletes_everything(notebook: Notebook, query: str) -> None:
+    fill(notebook, 12)
+    expected = notebook.find(query)
+
+    def overtaken(index: Index, at: int) -> list[str]:
+        seen: list[str] = []
+
+        def delete(statement: str) -> None:
+            if statement.startswith("--"):
+                return  # a statement of FTS5's own
+            seen.append(statement)
+            if len(seen) == at:
+                for path in notebook.root.glob("*.md"):
+                    path.unlink()
+                assert notebook.opened().applied.removed
+
+        index.db.set_trace_callback(delete)
+        try:
+            return [hit.path for hit in search(index, query, Filter(TODAY), limit=6).hits]
+        finally:
+            index.db.set_trace_callback(None)
+            steps.append(len(seen))
+
+    steps: list[int] = []
+    for at in range(3, 40):  # 1 begins, 2 is the first to read
+        fill(notebook, 12)
+        assert notebook.use(lambda index, at=at: overtaken(index, at)) == expected  # type: ignore[misc]
+        if steps[-1] < at:
+            break
+    assert len(steps) > 3
+
+
+def test_the_day_of_the_search_decides_what_has_expired(notebook: Notebook) -> None:
+    notebook.write("a.md", "---\nexpires: 2026-02-10\n---\nkey")
+
+    def find(today: dt.date) -> int:
+        return notebook.use(lambda index: len(search(index, "key", Filter(today), limit=6).hits))
+
+    assert (find(dt.date(2026, 2, 10)), find(dt.date(2026, 2, 11))) == (1, 0)

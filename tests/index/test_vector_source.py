@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from index.notebook import TODAY, Notebook, fill
+from scripted_embeddings import EmbeddingServer, refusal, serve_embeddings
+from tiny_model import make_tiny_model
+
+from memtool.embeddings import open_embedder
+from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
+from memtool.index.embedding import embed, open_vectors
+from memtool.index.engine import Index
+from memtool.index.filters import Filter
+from memtool.index.search import Found, search
+from memtool.index.vector_source import Chosen, VectorSource
+from memtool.settings import EmbeddingSettings, Settings
+
+needs_fastembed = pytest.mark.skipif(find_spec("fastembed") is None, reason="the extra `vectors` is not installed")
+
+
+class Finder:
+    """Searches a notebook as the command line does, with the embedder that the settings name."""
+
+    def __init__(self, notebook: Notebook, embeddings: EmbeddingSettings, cache: Path) -> None:
+        self.notebook = notebook
+        self.settings = Settings(embeddings=embeddings)
+        self.cache = cache
+
+    def search(
+        self, text: str, mode: str = "hybrid", *, fusion: str = "adaptive", **wanted: object
+    ) -> tuple[Chosen, Found]:
+        def run(index: Index) -> tuple[Chosen, Found]:
+            chosen = VectorSource(index, self.settings, self.cache).choose(text, mode)
+            try:
+                asked = Filter(TODAY, **wanted)  # type: ignore[arg-type]
+                return chosen, search(
+                    index, text, asked, limit=6, mode=chosen.mode, fusion=fusion, vectors=chosen.vectors
+                )
+            finally:
+                if chosen.vectors:
+                    chosen.vectors.store.close()
+
+        return self.notebook.use(run)
+
+    def index(self) -> None:
+        embedder = open_embedder(self.settings.embeddings, "", self.cache, may_download=False)
+
+        def run(index: Index) -> None:
+            with open_vectors(index, embedder) as store:
+                embed(index, embedder, store)
+
+        self.notebook.use(run)
+
+
+@pytest.fixture
+def local(notebook: Notebook, tmp_path: Path) -> Finder:
+    """With a tiny English model on this machine."""
+    notebook.write("car.md", "the car needs a new key")
+    notebook.write("database.md", "the database keeps every session")
+    notebook.write("chinese.md", "数据库 每晚 备份")
+    return Finder(notebook, EmbeddingSettings(path=str(make_tiny_model(tmp_path / "tiny"))), tmp_path / "cache")
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    with serve_embeddings() as running:
+        yield running
+
+
+@pytest.fixture
+def remote(notebook: Notebook, tmp_path: Path, server: EmbeddingServer) -> Finder:
+    """With an endpoint on the loopback that embeds any language."""
+    fill(notebook, 4)
+    settings = EmbeddingSettings(provider="openai", base_url=server.base_url, model="tiny")
+    return Finder(notebook, settings, tmp_path / "cache")
+
+
+def test_without_a_model_the_words_are_searched_and_that_is_worth_saying_once(
+    notebook: Notebook, tmp_path: Path
+) -> None:
+    fill(notebook, 3)
+    finder = Finder(notebook, EmbeddingSettings(path=str(tmp_path / "nowhere")), tmp_path)
+
+    chosen, found = finder.search("word2")
+
+    assert (chosen.mode, found.mode, found.hits[0].path) == ("bm25", "bm25", "n2.md")
+    assert "nowhere' does not exist" in chosen.lasting[0]
+    assert chosen.passing == ()
+    with pytest.raises(ProviderMissing, match="does not exist"):
+        finder.search("word2", "vector")
+
+
+def test_who_switched_vectors_off_hears_of_them_only_where_they_are_asked_for(
+    notebook: Notebook, tmp_path: Path
+) -> None:
+    finder = Finder(notebook, EmbeddingSettings(provider="none"), tmp_path)
+
+    assert finder.search("word2")[0].notices == ()
+    with pytest.raises(ProviderMissing, match="no embedder is set up"):
+        finder.search("word2", "vector")
+
+
+def test_who_asks_for_words_hears_nothing_of_vectors(notebook: Notebook, tmp_path: Path) -> None:
+    chosen, _ = Finder(notebook, EmbeddingSettings(provider="none"), tmp_path).search("word2", "bm25")
+
+    assert chosen.notices == ()
+
+
+@needs_fastembed
+def test_a_few_missing_vectors_are_made_on_the_way(local: Finder) -> None:
+    chosen, found = local.search("automobile")
+
+    assert (chosen.mode, chosen.notices, found.mode) == ("hybrid", (), "hybrid")
+    assert found.hits[0].path == "car.md"
+    assert found.hits[0].why["vector"]["rank"] == 1
+    assert local.search("automobile", "bm25")[1].hits == ()
+
+
+@needs_fastembed
+@pytest.mark.parametrize("fusion", ["adaptive", "rrf"])
+def test_words_and_meaning_are_merged(local: Finder, fusion: str) -> None:
+    _, found = local.search("session of the automobile", fusion=fusion)
+
+    assert {hit.path for hit in found.hits[:2]} == {"car.md", "database.md"}
+    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
+    assert ("lexical_weight" in found.hits[0].why) is (fusion == "adaptive") or fusion == "rrf"
+
+
+@needs_fastembed
+def test_filters_hold_for_meaning_too(local: Finder) -> None:
+    local.notebook.write("archive/old.md", "an old car")
+    local.notebook.write("gone.md", "---\nstatus: superseded\nproject: shop\n---\nanother car")
+
+    paths = [hit.path for hit in local.search("automobile", "vector")[1].hits]
+
+    assert "car.md" in paths
+    assert not {"archive/old.md", "gone.md"} & set(paths)
+    assert [hit.path for hit in local.search("automobile", "vector", projects=("shop",), everything=True)[1].hits] == [
+        "gone.md"
+    ]
+
+
+@needs_fastembed
+def test_a_narrow_filter_finds_what_is_far_from_the_query_too(local: Finder) -> None:
+    for number in range(30):
+        cars = "\n".join(f"- the car {number}x{line}" for line in range(40))
+        local.notebook.write(f"{number}.md", f"---\nproject: cart\n---\n{cars}")
+    local.notebook.write("far.md", "---\nproject: shop\n---\ndatabase")
+    local.index()
+
+    found = local.search("automobile", "vector", projects=("shop",))[1]
+
+    assert [hit.path for hit in found.hits] == ["far.md"]
+
+
+@needs_fastembed
+def test_a_query_in_a_language_the_model_does_not_know_is_searched_by_words(local: Finder) -> None:
+    local.index()
+
+    chosen, found = local.search("数据库备份")
+
+    assert (found.mode, found.hits[0].path) == ("bm25", "chinese.md")
+    assert chosen.passing == ("searched by words only: the model does not know the query's language",)
+    assert chosen.lasting == ()
+    assert local.search("数据库备份", "vector")[1].mode == "vector"
+
+
+@needs_fastembed
+def test_too_many_missing_vectors_wait_for_the_index_command(local: Finder) -> None:
+    for number in range(120):
+        local.notebook.write(f"{number}.md", f"note {number}")
+
+    chosen, found = local.search("key of the automobile")
+    assert found.mode == "bm25"
+    assert chosen.lasting == ("search is by words only: there are no vectors yet. Run `memtool index` to make them.",)
+    with pytest.raises(ProviderMissing, match="no vectors yet"):
+        local.search("automobile", "vector")
+
+    local.index()
+    for number in range(120):
+        local.notebook.write(f"{number}.md", f"changed {number}")
+
+    chosen, found = local.search("key of the automobile")
+    assert found.mode == "hybrid"
+    assert chosen.passing == ("120 chunks have no vector yet: run `memtool index`",)
+
+
+@needs_fastembed
+def test_a_rebuilt_index_has_its_vectors_at_once(local: Finder) -> None:
+    for number in range(300):
+        local.notebook.write(f"{number}.md", f"note {number}")
+    local.index()
+    local.notebook.use(lambda index: index, rebuild=True)
+
+    chosen, found = local.search("automobile")
+
+    assert (chosen.notices, found.mode, found.hits[0].path) == ((), "hybrid", "car.md")
+
+
+@needs_fastembed
+def test_damaged_vectors_are_said_and_made_anew(local: Finder) -> None:
+    for number in range(120):
+        local.notebook.write(f"{number}.md", f"note {number}")
+    local.index()
+    for path in (local.notebook.place.folder / "vectors").glob("*.sqlite3"):
+        path.write_bytes(b"garbage" * 1000)
+
+    chosen, found = local.search("key")
+    assert found.mode == "bm25"
+    assert "unusable" in chosen.lasting[0]
+    assert "memtool index" in chosen.lasting[0]
+
+    local.index()
+    assert local.search("automobile")[1].hits[0].path == "car.md"
+
+
+def test_an_endpoint_that_fails_during_the_search_leaves_the_words(remote: Finder, server: EmbeddingServer) -> None:
+    remote.index()
+    server.answers.append(refusal(401))
+
+    chosen, found = remote.search("word2")
+
+    assert chosen.mode == "hybrid"
+    assert (found.mode, found.hits[0].path) == ("bm25", "n2.md")
+    assert found.notices[0].startswith("searched by words only: ")
+    assert "refuses the key" in found.notices[0]
+    server.answers.append(refusal(401))
+    with pytest.raises(ProviderFailed):
+        remote.search("word2", "vector")
+
+
+def test_an_endpoint_that_is_down_is_not_asked_for_notes(remote: Finder, server: EmbeddingServer) -> None:
+    remote.index()
+    remote.notebook.write("new.md", "new")
+    before = len(server.requests)
+    server.answers.append(refusal(401))
+
+    chosen, found = remote.search("word2")
+
+    assert (found.mode, found.hits[0].path) == ("bm25", "n2.md")
+    assert "refuses the key" in chosen.lasting[0]
+    assert [request.question["input"] for request in server.requests[before:]] == [["word2"]]
+
+
+def test_an_endpoint_that_takes_no_more_notes_serves_those_it_has(remote: Finder, server: EmbeddingServer) -> None:
+    remote.index()
+    remote.notebook.write("new.md", "new")
+    true = server.answer
+    server.answer = lambda request: (  # type: ignore[method-assign]
+        refusal(400) if "new" in str(request.question["input"]) else true(request)
+    )
+
+    chosen, found = remote.search("word2")
+
+    assert (found.mode, found.hits[0].path) == ("hybrid", "n2.md")
+    assert chosen.passing == ("1 chunks have no vector yet: run `memtool index`",)
+
+
+def test_the_first_question_to_an_endpoint_that_is_down_is_answered_by_words(
+    remote: Finder, server: EmbeddingServer
+) -> None:
+    server.answers.extend([refusal(401)] * 3)
+
+    chosen, found = remote.search("word2")
+
+    assert found.hits[0].path == "n2.md"
+    assert "refuses the key" in chosen.notices[0]
+
+
+def test_what_was_asked_for_decides_what_a_failure_is(remote: Finder, server: EmbeddingServer) -> None:
+    server.answers.extend([refusal(401)] * 3)
+
+    with pytest.raises(MemtoolError):
+        remote.search("word2", "vector")

@@ -1,0 +1,99 @@
+"""How well the search finds, on the sets that the project is measured with. They lie outside the repository."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from memtool.embeddings import Embedder, open_embedder
+from memtool.index.embedding import embed, open_vectors
+from memtool.index.engine import Index, Place as Where, use_index
+from memtool.index.evaluation import DEPTH, MRR_AT, Place, evaluate, parse_questions
+from memtool.index.filters import Filter
+from memtool.index.search import search
+from memtool.index.semantic import Vectors
+from memtool.settings import EmbeddingSettings
+from memtool.vault.layout import open_vault
+
+SHARED = Path(__file__).parents[3] / "shared"
+SETS = SHARED / "eval" / "data"
+MODEL = SHARED / "models" / "all-MiniLM-L6-v2"
+METRICS = ("recall@1", "recall@5", "mrr@10", "lines@6")
+TODAY = dt.date(2026, 11, 22)
+
+pytestmark = pytest.mark.skipif(not SETS.is_dir(), reason="the search sets of ../shared/eval are not on this machine")
+
+
+def measured(name: str, folder: Path, embedder: Embedder | None = None) -> dict[str, float]:
+    """Return the metrics of the set *name*, in a copy of its vault, all but its adversarial questions."""
+    shutil.copytree(SETS / name / "vault", folder)
+    vault = open_vault(folder)
+    lines = (SETS / name / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    questions = parse_questions(line for line in lines if json.loads(line).get("category") != "adversarial")
+
+    # Only conversations are so long that ten different notes take many hits.
+    limit = DEPTH if any(evidence.first for each in questions for evidence in each.relevant) else MRR_AT + 2
+
+    def answer(index: Index) -> list[list[Place]]:
+        vectors = _vectors(index, embedder) if embedder else None
+        answers = [
+            search(index, each.query, Filter(TODAY), limit=limit, mode="hybrid", vectors=vectors) for each in questions
+        ]
+        if vectors:
+            vectors.store.close()
+        return [[Place(hit.path, hit.start_line, hit.end_line) for hit in found.hits] for found in answers]
+
+    return evaluate(questions, use_index(Where(vault, vault.state_path), answer))
+
+
+def _vectors(index: Index, embedder: Embedder) -> Vectors:
+    store = open_vectors(index, embedder)
+    embed(index, embedder, store)
+    return Vectors(embedder, store)
+
+
+def too_low(metrics: dict[str, float], floors: tuple[float, ...]) -> dict[str, float]:
+    return {name: metrics[name] for name, floor in zip(METRICS, floors, strict=False) if metrics[name] < floor}
+
+
+@pytest.mark.parametrize(
+    ("name", "floors"),
+    [
+        ("locomo-ci", (0.655, 0.875, 0.80, 0.796)),
+        ("techfaq-en-ci", (0.64, 0.855, 0.73)),
+        ("techfaq-zh-ci", (0.56, 0.78, 0.65)),
+        ("cmrc-ci", (0.975, 0.99, 0.98)),
+        ("drcd-ci", (0.98, 0.995, 0.99)),
+        ("jsquad-ci", (0.915, 0.96, 0.93)),
+        ("korquad-ci", (0.955, 0.995, 0.975)),
+        ("xquad-en-ci", (0.955, 0.995, 0.975)),
+    ],
+)
+def test_words_alone_find_at_least_this_much(tmp_path: Path, name: str, floors: tuple[float, ...]) -> None:
+    metrics = measured(name, tmp_path / "vault")
+
+    assert too_low(metrics, floors) == {}
+
+
+@pytest.mark.skipif(
+    not MODEL.is_dir() or find_spec("fastembed") is None, reason="fastembed or the model of ../shared/models is missing"
+)
+@pytest.mark.parametrize(
+    ("name", "floors"),
+    [
+        ("locomo-ci", (0.68, 0.88, 0.83)),
+        ("techfaq-en-ci", (0.73, 0.915, 0.815)),
+        ("xquad-en-ci", (0.96, 0.995, 0.98)),
+    ],
+)
+def test_words_and_meaning_find_at_least_this_much(tmp_path: Path, name: str, floors: tuple[float, ...]) -> None:
+    embedder = open_embedder(EmbeddingSettings(path=str(MODEL)), "", tmp_path / "cache", may_download=False)
+
+    metrics = measured(name, tmp_path / "vault", embedder)
+
+    assert too_low(metrics, floors) == {}
