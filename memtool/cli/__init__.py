@@ -1,0 +1,1 @@
+"""The command line: it parses, calls and renders. Nothing else of memtool imports it."""

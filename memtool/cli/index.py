@@ -1,0 +1,90 @@
+"""`memtool index`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memtool.cli import output
+from memtool.cli.session import Session, with_vault
+from memtool.embeddings import open_embedder
+from memtool.errors import MemtoolError
+from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_vectors
+from memtool.index.engine import Index, use_index
+from memtool.index.notices import index_notices, once
+from memtool.index.status import status
+from memtool.index.vector_source import words_only
+
+if TYPE_CHECKING:
+    from memtool.embeddings import Embedder
+
+_PATIENCE = 600.0  # seconds for another process to finish: whoever asks for an index wants to have one
+
+
+@click.command()
+@click.option("--rebuild", is_flag=True, help="Build it anew from the files.")
+@click.option("--status", "only_status", is_flag=True, help="Say what is in the index; change nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@with_vault
+def command(session: Session, *, rebuild: bool, only_status: bool, as_json: bool) -> None:
+    """Bring the index up to date with the vault.
+
+    Every search does this by itself for words. This command also makes the vectors that are missing,
+    and downloads the model if it is not on this machine yet. Deleting `.memtool/` loses nothing.
+    """
+    with output.progress_bar("Reading notes") as progress:
+        place = session.place(progress=progress, patience=_PATIENCE)
+        answer = use_index(place, lambda index: _answer(session, index, vectors=not only_status), rebuild=rebuild)
+    if as_json:
+        output.emit_json(answer)
+    else:
+        _print(answer, only_status=only_status)
+
+
+def _answer(session: Session, index: Index, *, vectors: bool) -> dict[str, Any]:
+    notices = [*session.settings.notices, *index_notices(index)]
+    applied = index.applied
+    if vectors:
+        notices += _make_vectors(session, index)
+    changed = {"added": len(applied.added), "changed": len(applied.changed), "removed": len(applied.removed)}
+    return {**changed, **status(index, session.settings, session.cache), "notices": notices}
+
+
+def _make_vectors(session: Session, index: Index) -> list[str]:
+    """Embed what is missing. Whoever chose an embedder hears of its failure as an error, all others as a notice."""
+    if session.settings.embeddings.provider == "none":
+        return []
+    try:
+        embedder = open_embedder(
+            session.settings.embeddings, session.settings.api_key, session.cache, may_download=True, announce=output.say
+        )
+        _embed(index, embedder)
+    except MemtoolError as error:
+        if session.settings.has_chosen_embedder:
+            raise
+        notice = words_only(error)
+        once(index.place.folder, [notice])  # so that the next search need not repeat it
+        return [notice]
+    return []
+
+
+def _embed(index: Index, embedder: Embedder) -> None:
+    with open_vectors(index, embedder) as store:
+        if chunks_waiting(index.db, embedder.name):
+            with output.progress_bar("Making vectors") as progress:
+                embed(index, embedder, store, progress)
+        forget_unused(index, embedder, store)
+
+
+def _print(answer: dict[str, Any], *, only_status: bool) -> None:
+    if not only_status:
+        click.echo(f"{answer['added']:,} added, {answer['changed']:,} changed, {answer['removed']:,} removed.")
+    click.echo(f"{answer['notes']:,} notes in {answer['chunks']:,} chunks, {answer['facts']:,} facts.")
+    vectors = answer["vectors"]
+    if vectors["model"]:
+        click.echo(f"Vectors by {vectors['model']}: {vectors['chunks']:,} of {answer['chunks']:,} chunks.")
+    click.echo(f"The index lies in {answer['path']} ({answer['bytes'] / 1e6:.1f} MB).")
+    output.say(*answer["notices"])
+    for problem in answer["problems"]:
+        output.say(f"{problem['path']}: {problem['reason']}")

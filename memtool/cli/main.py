@@ -1,0 +1,126 @@
+"""`memtool`: the command group, and what becomes of errors.
+
+A command's module is imported when the command runs, so that `memtool search` does not pay for the others
+(docs/decisions/0002-heavy-imports-inside-functions.md).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from importlib import import_module
+from typing import Any, TextIO
+
+import click
+
+from memtool import __version__
+from memtool.cli import output
+from memtool.cli.session import Session
+from memtool.errors import MemtoolError
+
+_BUG_EXIT_CODE = 3
+_NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2; its message is the help
+
+# name -> what `memtool --help` says of it; the command itself is `memtool.cli.<name>:command`.
+COMMANDS = {
+    "init": "Make a vault, or add what is missing to a folder of notes.",
+    "search": "Find notes by words and by meaning.",
+    "show": "Read a note, a fact or some lines.",
+    "index": "Bring the index up to date with the vault.",
+    "eval": "Measure the search with your own questions.",
+    "doctor": "Check the vault, the index and the settings.",
+}
+_MODULES = {"eval": "evaluate"}  # `eval` would be a poor name for a module
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command *cmd_name*, imported now; None if there is no such command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"memtool.cli.{_MODULES.get(cmd_name, cmd_name)}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="memtool")
+@click.option("--vault", metavar="PATH", help="The vault to work on. Also accepted after the command.")
+@click.pass_context
+def cli(ctx: click.Context, vault: str | None) -> None:
+    """The memory of a coding agent, kept as plain Markdown."""
+    ctx.obj = Session(vault_option=vault)
+    if ctx.obj.environ.get("NO_COLOR"):
+        ctx.color = False
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        _speak_utf8(stream)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:  # noqa: PLR0911  (one for each way to end)
+    """Run `memtool` with *arguments* and return its exit code. Errors become one sentence on stderr."""
+    try:
+        code = cli.main(arguments, prog_name="memtool", standalone_mode=False)
+    except MemtoolError as error:
+        return _say(str(error), error.hint, error.exit_code)
+    except click.ClickException as error:
+        return _say_wrong_use(error)
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except SystemExit:  # click ends so when the reader of a pipe, `head` for instance, has seen enough
+        return 0
+    except OSError as error:
+        return _say(f"the system refused: {error.strerror or error}", "", 1)
+    except Exception:  # noqa: BLE001  (whatever is left is a bug, and the user should not meet a traceback)
+        return _report_bug()
+    return code if isinstance(code, int) else 0  # what `ctx.exit` was told
+
+
+def _say_wrong_use(error: click.ClickException) -> int:
+    if isinstance(error, _NO_COMMAND):
+        error.show()
+        return int(error.exit_code)
+    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "memtool"
+    return _say(error.format_message(), f"See `{command} --help`.", error.exit_code)
+
+
+def _say(sentence: str, hint: str, exit_code: int) -> int:
+    click.echo(click.style("memtool: ", fg="red") + output.printable(sentence), err=True)
+    if hint:
+        click.echo(output.printable(hint), err=True)
+    return exit_code
+
+
+def _report_bug() -> int:
+    import tempfile
+    import traceback
+
+    last = traceback.format_exc(limit=-1).strip().rsplit("\n", 1)[-1]
+    report = f"memtool {__version__}, Python {sys.version}, {sys.platform}\n\n{traceback.format_exc()}"
+    hint = "Please report it"
+    with (
+        contextlib.suppress(OSError),
+        tempfile.NamedTemporaryFile("wb", prefix="memtool-bug-", suffix=".log", delete=False) as log,
+    ):
+        log.write(report.encode("utf-8", "replace"))
+        hint += f" with the file {log.name}"
+    return _say(f"this is a bug in memtool: {last}", hint, _BUG_EXIT_CODE)
+
+
+def _speak_utf8(stream: TextIO | Any) -> None:  # noqa: ANN401  (a test may put anything in its place)
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(encoding="utf-8", errors="replace")

@@ -1,0 +1,167 @@
+"""What reaches the terminal: JSON, text in the terminal's width, and notices. Text of a vault is never trusted."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TextIO
+
+import click
+
+FORMAT = 1  # of all JSON output; raised when a field changes its meaning
+
+_STEERING = re.compile("[\x7f-\x9f]")  # some terminals obey these; JSON escapes the older ones by itself
+
+
+def emit_json(answer: Mapping[str, Any]) -> None:
+    """Print *answer* as JSON with the number of its format."""
+    click.echo(as_json({"format": FORMAT, **answer}, indent=2))
+
+
+def emit_json_line(answer: Mapping[str, Any]) -> None:
+    """Print *answer* as JSON on one line, for a reader of many answers."""
+    click.echo(as_json(answer))
+
+
+def as_json(value: object, *, indent: int | None = None) -> str:
+    """Return *value* as JSON, in readable letters, without lone surrogates, which no encoding can write."""
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "replace").decode("utf-8")
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def say(*sentences: str) -> None:
+    """Print notices for a person to stderr."""
+    for sentence in sentences:
+        click.echo(click.style(printable(sentence), dim=True), err=True)
+
+
+def on_terminal() -> bool:
+    """Whether a person is watching stderr, so that progress is welcome."""
+    return _is_terminal(sys.stderr)
+
+
+@contextlib.contextmanager
+def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int], None]]:
+    """Give a function that is told (done, total) and draws a bar: on a terminal only, and from *least* things on."""
+    if not on_terminal():
+        yield lambda _done, _total: None
+        return
+    with contextlib.ExitStack() as open_bar:
+        draw: list[Callable[[int, int], None]] = []
+
+        def show(done: int, total: int) -> None:
+            if not draw and done < total >= least:
+                draw.append(open_bar.enter_context(_rich_bar(label)))
+            if draw:
+                draw[0](done, total)
+            if draw and done >= total:  # the next bar needs the line
+                open_bar.close()
+                draw.clear()
+
+        yield show
+
+
+@contextlib.contextmanager
+def _rich_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(label, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def printable(text: str) -> str:
+    """Return *text* without control characters, so that a note cannot steer the terminal."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
+
+
+def printable_lines(text: str) -> str:
+    """Return *text* without control characters other than line breaks."""
+    return "\n".join(printable(line.expandtabs(4)) for line in text.split("\n"))
+
+
+def emit_text(text: str) -> None:
+    """Print *text*: to a terminal without what could steer it, anywhere else exactly as it is."""
+    end = "" if text.endswith("\n") else "\n"
+    if _is_terminal(sys.stdout):
+        click.echo(printable_lines(text) + end, nl=False)
+    elif sys.stdout is not None:
+        sys.stdout.write(text + end)
+        sys.stdout.flush()
+
+
+def width() -> int:
+    """Return how many columns the terminal has, between 40 and 120."""
+    import shutil  # brings the archive modules along, which JSON can do without
+
+    return max(40, min(120, shutil.get_terminal_size().columns))
+
+
+def columns(text: str) -> int:
+    """Return how many columns *text* takes: a Chinese character takes two."""
+    return sum(_columns_of(char) for char in text)
+
+
+def shortened(text: str, room: int) -> str:
+    """Return *text*, cut where it takes more than *room* columns."""
+    start, end = _line_breaks(text, room - 1)[0] if columns(text) > room else (0, len(text))
+    return text if end == len(text) else f"{text[start:end].rstrip()}…"
+
+
+def wrapped(text: str, marks: Sequence[tuple[int, int]], room: int, lines: int) -> list[str]:
+    """Return *text* in at most *lines* lines of *room* columns, with the spans *marks* in bold."""
+    marked = {at for start, end in marks for at in range(start, end)}
+    result: list[str] = []
+    for start, end in _line_breaks(text, room)[:lines]:
+        result.append(_styled(text, range(start, end), marked).rstrip())
+    return result
+
+
+def link(text: str, uri: str) -> str:
+    """Return *text* as a terminal hyperlink (OSC 8) where stdout is a terminal."""
+    return f"\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\" if _is_terminal(sys.stdout) else text
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()  # None: the caller has closed it
+
+
+def _columns_of(char: str) -> int:
+    if char.isascii():
+        return 1
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _line_breaks(text: str, room: int) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    start, used, space = 0, 0, -1
+    for at, char in enumerate(text):
+        used += _columns_of(char)
+        if used > room:
+            end = space + 1 if space > start else at
+            spans.append((start, end))
+            start = end + (text[end] == " ")
+            used = columns(text[start : at + 1])
+        if char == " " or _columns_of(char) == 2:
+            space = at
+    return [*spans, (start, len(text))]
+
+
+def _styled(text: str, span: Iterable[int], marked: set[int]) -> str:
+    parts: list[tuple[bool, str]] = []
+    for at in span:
+        on = at in marked
+        if parts and parts[-1][0] == on:
+            parts[-1] = (on, parts[-1][1] + printable(text[at]))
+        else:
+            parts.append((on, printable(text[at])))
+    return "".join(click.style(part, bold=True, fg="yellow") if on else part for on, part in parts)

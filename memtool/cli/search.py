@@ -1,0 +1,181 @@
+"""`memtool search`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from memtool.cli import output
+from memtool.cli.session import Session, with_vault
+from memtool.errors import UsageError
+from memtool.index.engine import Index, use_index
+from memtool.index.filters import Filter, parse_day
+from memtool.index.notices import index_notices, once
+from memtool.index.search import Found, Hit, search
+from memtool.index.text import index_terms
+from memtool.index.vector_source import Chosen, VectorSource
+from memtool.vault.layout import KINDS
+
+_DEFAULT_BATCH_LIMIT = 50
+_MANY = 200  # files to read, from which on a person wants to see progress
+
+
+@click.command()
+@click.argument("query", nargs=-1)
+@click.option(
+    "--mode", type=click.Choice(["hybrid", "bm25", "vector"]), help="Search by words, by meaning, or by both."
+)
+@click.option("--fusion", type=click.Choice(["adaptive", "rrf"]), help="How hybrid merges its two rankings.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="How many hits to show.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only notes of this kind. Repeatable.")
+@click.option("--project", "projects", multiple=True, help="Only this project. Repeatable.")
+@click.option("--category", "categories", multiple=True, help="Only this category. Repeatable.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag. Repeatable: all must be there.")
+@click.option("--since", metavar="DATE", help="Not older than: 2026-02-10, 2026-02, 7d, 2w, yesterday.")
+@click.option("--until", metavar="DATE", help="Not younger than.")
+@click.option("--archived", is_flag=True, help="Also in the archive.")
+@click.option("--all", "everything", is_flag=True, help="Also superseded, archived and expired things.")
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--batch", is_flag=True, help='Read JSON lines {"id", "query"} from stdin, write one JSON line for each.')
+@with_vault
+def command(
+    session: Session,
+    query: tuple[str, ...],
+    *,
+    mode: str | None,
+    fusion: str | None,
+    limit: int | None,
+    explain: bool,
+    as_json: bool,
+    batch: bool,
+    **filters: Any,  # noqa: ANN401  (click hands over the options of `_filter`)
+) -> None:
+    """Find notes by words and by meaning, in any language.
+
+    The query needs no quotes and has no syntax. Words are found by whole and by part.
+    """
+    session.overrides |= {"search.mode": mode, "search.fusion": fusion, "search.limit": limit}
+    wanted = _filter(**filters)
+    if batch and query:
+        raise UsageError("--batch reads its questions from stdin, so it takes none here")
+    if batch:
+        _search_batch(session, wanted, limit or _DEFAULT_BATCH_LIMIT)
+        return
+    text = " ".join(query).encode("utf-8", "replace").decode("utf-8")
+    if not index_terms(text):
+        raise UsageError("the query holds no word to search for", hint="Try `memtool search deploy key`.")
+    started = time.perf_counter()
+    with output.progress_bar("Reading notes", least=_MANY) as progress:
+        place = session.place(progress=progress)
+        chosen, found = use_index(place, lambda index: _search(session, index, _source(session, index), text, wanted))
+    took = time.perf_counter() - started
+    if as_json:
+        notices = [*session.settings.notices, *chosen.notices, *found.notices]
+        output.emit_json(_answer(text, found, notices, took))
+    else:
+        lasting = [*session.settings.notices, *chosen.lasting]
+        output.say(*once(place.folder, lasting), *chosen.passing, *found.notices)
+        _print(session, found, explain=explain)
+
+
+def _source(session: Session, index: Index) -> VectorSource:
+    return VectorSource(index, session.settings, session.cache)
+
+
+def _search(session: Session, index: Index, source: VectorSource, text: str, wanted: Filter) -> tuple[Chosen, Found]:
+    chosen = source.choose(text, session.settings.search.mode)
+    found = search(
+        index,
+        text,
+        wanted,
+        limit=session.settings.search.limit,
+        mode=chosen.mode,
+        fusion=session.settings.search.fusion,
+        vectors=chosen.vectors,
+    )
+    return chosen, Found(found.hits, found.mode, (*index_notices(index), *found.notices))
+
+
+def _search_batch(session: Session, wanted: Filter, limit: int) -> None:
+    session.overrides["search.limit"] = limit
+    questions = list(_questions())
+    notices = dict.fromkeys(session.settings.notices)
+    for answer in use_index(session.place(), lambda index: _answers(session, index, questions, wanted, notices)):
+        output.emit_json_line(answer)
+    output.say(*notices)
+
+
+def _answers(
+    session: Session, index: Index, questions: list[tuple[Any, str]], wanted: Filter, notices: dict[str, None]
+) -> list[dict[str, Any]]:
+    source = _source(session, index)
+    answers = []
+    for name, text in questions:
+        chosen, found = _search(session, index, source, text, wanted)
+        notices |= dict.fromkeys(chosen.notices)
+        answers.append({"id": name, "results": [_fields(hit) for hit in found.hits]})
+    return answers
+
+
+def _questions() -> Iterator[tuple[Any, str]]:
+    import json
+
+    for number, line in enumerate(sys.stdin, 1):
+        if not line.strip():
+            continue
+        try:
+            question = json.loads(line.removeprefix("\ufeff"))
+            yield question["id"], question["query"].encode("utf-8", "replace").decode("utf-8")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            hint = 'One JSON object a line: {"id": 1, "query": "deploy key"}'
+            raise UsageError(f"line {number} of the batch is not a question", hint=hint) from None
+
+
+def _filter(*, since: str | None, until: str | None, **given: Any) -> Filter:  # noqa: ANN401
+    today = dt.datetime.now().astimezone().date()
+    return Filter(
+        today,
+        since=parse_day(since, today) if since is not None else "",
+        until=parse_day(until, today, end=True) if until is not None else "",
+        **given,
+    )
+
+
+def _answer(query: str, found: Found, notices: list[str], took: float) -> dict[str, Any]:
+    hits = [_fields(hit) for hit in found.hits]
+    return {"query": query, "mode": found.mode, "hits": hits, "took_ms": round(took * 1000, 1), "notices": notices}
+
+
+def _fields(hit: Hit) -> dict[str, Any]:
+    fields = hit._asdict()
+    del fields["marks"]
+    return fields
+
+
+def _print(session: Session, found: Found, *, explain: bool) -> None:
+    for hit in found.hits:
+        _print_hit(session, hit, explain=explain)
+    if not found.hits:
+        click.echo("Nothing found.", err=True)
+        output.say("Try fewer or other words, or --all to look at archived and superseded notes too.")
+
+
+def _print_hit(session: Session, hit: Hit, *, explain: bool) -> None:
+    room = output.width()
+    heading = f" > {hit.heading.rsplit(' > ', 1)[-1]}" if hit.heading and not hit.heading.endswith(hit.title) else ""
+    click.echo(click.style(output.shortened(output.printable(hit.title + heading), room), bold=True))
+    where = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+    uri = (session.vault.root / hit.path).as_uri()
+    about = "  ".join(part for part in (hit.date, hit.project, hit.kind) if part)
+    click.echo(f"  {output.link(click.style(output.printable(where), fg='cyan'), uri)}  {output.printable(about)}")
+    for line in output.wrapped(hit.snippet, hit.marks, room - 2, 3):
+        click.echo(f"  {line}")
+    if explain:
+        click.echo(click.style(f"  score {hit.score}  {output.as_json(hit.why)}", dim=True))
+    click.echo()

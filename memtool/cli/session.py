@@ -1,0 +1,84 @@
+"""What every command starts from: which vault, which settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from memtool import settings
+from memtool.settings import Settings
+from memtool.vault.layout import Vault, open_vault
+
+if TYPE_CHECKING:
+    from memtool.index.engine import Place, Progress
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class Session:
+    """One run of the command line. *overrides* are settings given as options."""
+
+    vault_option: str | None = None
+    environ: Mapping[str, str] = field(default_factory=settings.environment)
+    overrides: dict[str, object] = field(default_factory=dict)
+
+    def vault_path(self, named: str | None = None) -> tuple[Path, str]:
+        """Return where the vault is, unless it is *named* here, and who said so."""
+        option = self.vault_option if named is None else named
+        return settings.find_vault_path(option, self.environ, _working_folder())
+
+    @cached_property
+    def vault(self) -> Vault:
+        """The vault to work on."""
+        return open_vault(self.vault_path()[0])
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings in force for the vault."""
+        return settings.load(self.vault.settings_path, self.environ, self.overrides)
+
+    @cached_property
+    def cache(self) -> Path:
+        """The user's cache folder."""
+        return settings.user_cache_path(self.environ)
+
+    def place(self, *, progress: Progress | None = None, patience: float = 1.0) -> Place:
+        """Return where the vault's index lies."""
+        from memtool.index.engine import Place, no_progress
+        from memtool.index.state import state_folder
+
+        return Place(
+            self.vault,
+            state_folder(self.vault, lambda: self.cache),
+            max_bytes=self.settings.index.max_note_kb * 1024,
+            patience=patience,
+            progress=progress or no_progress,
+        )
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # it has been removed; there is nothing to look upwards from
+        return Path(os.sep)
+
+
+def with_vault(command: F) -> F:
+    """Let a command accept `--vault` behind its name as well, and hand it the `Session`."""
+    option = click.option(
+        "--vault", metavar="PATH", expose_value=False, callback=_remember, help="The vault to work on."
+    )
+    return cast("F", option(click.pass_obj(command)))
+
+
+def _remember(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    session = ctx.find_object(Session)
+    if session is not None and value is not None:
+        session.vault_option = value

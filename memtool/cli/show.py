@@ -1,0 +1,68 @@
+"""`memtool show`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+
+import click
+
+from memtool.cli import output
+from memtool.cli.session import Session, with_vault
+from memtool.index.engine import Index, use_index
+from memtool.index.lookup import find_fact, note_refs
+from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_note, resolve
+
+
+@click.command()
+@click.argument("ref")
+@click.option(
+    "--level",
+    type=click.IntRange(SUMMARY, WHOLE),
+    default=WHOLE,
+    show_default=True,
+    help="0 summary, 1 overview, 2 all.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@with_vault
+def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
+    """Read a note, a fact or some lines.
+
+    REF is a path in the vault, the name of a note, a path with lines such as `areas/x.md:10-20`, or the id of a fact.
+    """
+    text = ref.encode("utf-8", "replace").decode("utf-8")
+    asked = parse_ref(text)
+    reading = _direct(session, asked, level) or use_index(
+        session.place(), lambda index: _found(session, index, text, asked, level)
+    )
+    if as_json:
+        output.emit_json({"level": level, **asdict(reading)})
+        return
+    if reading.problem:
+        output.say(f"{reading.path}: {reading.problem}")
+    output.emit_text(reading.text)
+
+
+def _direct(session: Session, ref: Ref, level: int) -> Reading | None:
+    """Read what is named by its path; that needs no index."""
+    if not os.path.isfile(session.vault.path(ref.name)):  # noqa: PTH113  (Path.is_file may raise)
+        return None
+    return read_note(session.vault, ref, level=level, max_bytes=session.settings.index.max_note_kb * 1024)
+
+
+def _found(session: Session, index: Index, text: str, ref: Ref, level: int) -> Reading:
+    fact = find_fact(index.db, text)
+    if fact:
+        return _fact(session, fact, level)
+    path = resolve(ref.name, note_refs(index.db))
+    max_bytes = session.settings.index.max_note_kb * 1024
+    return read_note(session.vault, Ref(path, ref.first, ref.last), level=level, max_bytes=max_bytes)
+
+
+def _fact(session: Session, fact: Reading, level: int) -> Reading:
+    if level < WHOLE:
+        statement = fact.text.split("\n", 1)[0]
+        return Reading(**(asdict(fact) | {"text": statement if level < OVERVIEW else fact.text}))
+    lines = Ref(fact.path, fact.start_line, fact.end_line)
+    whole = read_note(session.vault, lines, level=WHOLE, max_bytes=session.settings.index.max_note_kb * 1024)
+    return Reading(**(asdict(fact) | {"text": whole.text}))

@@ -1,0 +1,166 @@
+"""The health of a vault, its index and this installation: what is wrong, and how to mend it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtool import settings as settings_module
+from memtool.embeddings import open_embedder
+from memtool.errors import MemtoolError
+from memtool.index.embedding import chunks_waiting
+from memtool.index.engine import Index, Place, use_index
+from memtool.index.filters import Filter
+from memtool.index.search import search
+from memtool.index.state import state_folder
+from memtool.settings import Settings
+from memtool.vault import history
+from memtool.vault.layout import Vault, open_vault
+
+OK, NOTE, BROKEN = "ok", "note", "broken"
+_NAMED = 10  # problems of one kind
+
+_PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\n"
+_PROBE_QUERIES = ("user probe", "解密失败", "v2.1.210")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding: `ok`, a `note` that something optional is missing, or `broken`; and what mends it."""
+
+    subject: str
+    state: str
+    sentence: str
+    fix: str = ""
+
+
+def examine(vault_path: Path, origin: str, environ: Mapping[str, str]) -> list[Check]:
+    """Return what there is to say of the vault at *vault_path*, which *origin* has named, and of this machine."""
+    checks = [_probe()]
+    try:
+        vault = open_vault(vault_path)
+    except MemtoolError as error:
+        return [_broken("vault", error), *checks, *_settings_checks(None, environ)]
+    checks = [Check("vault", OK, f"{vault.root} (named by {origin})"), *_history_checks(vault), *checks]
+    checks += _settings_checks(vault, environ)
+    try:
+        settings = settings_module.load(vault.settings_path, environ)
+    except MemtoolError:
+        return checks  # _settings_checks has said it
+    return checks + _index_checks(vault, settings, environ)
+
+
+def _settings_checks(vault: Vault | None, environ: Mapping[str, str]) -> list[Check]:
+    try:
+        settings = settings_module.load(vault.settings_path if vault else None, environ)
+    except MemtoolError as error:
+        return [_broken("settings", error)]
+    changed = [f"{key} from {origin}" for key, origin in settings.origins.items() if origin != "default"]
+    summary = Check("settings", OK, "; ".join(changed) or "all defaults")
+    return [summary, *(Check("settings", NOTE, notice) for notice in settings.notices)]
+
+
+def _history_checks(vault: Vault) -> list[Check]:
+    try:
+        status = history.status(vault.root)
+    except MemtoolError as error:
+        return [_broken("git", error)]
+    if status.problem:
+        return [Check("git", NOTE, status.problem)]
+    if not status.is_own:
+        where = f"it lies in the repository {status.repository}" if status.repository else "it is no git repository"
+        return [
+            Check("git", NOTE, f"memtool keeps no history of this vault: {where}", "Run `memtool init` in the vault.")
+        ]
+    waiting = f", {status.uncommitted} files not committed" if status.uncommitted else ""
+    return [Check("git", OK, f"the vault is its own repository{waiting}")]
+
+
+def _index_checks(vault: Vault, settings: Settings, environ: Mapping[str, str]) -> list[Check]:
+    max_bytes = settings.index.max_note_kb * 1024
+    try:
+        cache = settings_module.user_cache_path(environ)
+        place = Place(vault, state_folder(vault, lambda: cache), max_bytes=max_bytes)
+        return use_index(place, lambda index: [*_index_health(index), *_embedder_health(index, settings, cache)])
+    except MemtoolError as error:
+        return [_broken("index", error)]
+
+
+def _index_health(index: Index) -> Iterator[Check]:
+    if index.rebuilt:
+        yield Check("index", NOTE, f"it was built anew just now: {index.rebuilt}")
+    if index.behind:
+        yield Check("index", NOTE, "another process is writing it", "Wait a moment and run this again.")
+    damage = _damage(index.db)
+    if damage:
+        yield Check("index", BROKEN, f"it is damaged: {damage}", "Run `memtool index --rebuild`.")
+        return
+    counts = "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM chunk)"
+    notes, chunks = index.db.execute(counts).fetchone()
+    yield Check("index", OK, f"{notes:,} notes in {chunks:,} chunks, up to date")
+    broken = index.broken_notes()
+    for note in broken[:_NAMED]:
+        yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Mend the file with an editor, or move it away.")
+    if len(broken) > _NAMED:
+        yield Check("notes", BROKEN, f"and {len(broken) - _NAMED} more", "`memtool index --status` names them all.")
+
+
+def _damage(db: sqlite3.Connection) -> str:
+    answer = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+    if answer != "ok":
+        return answer
+    try:
+        db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('integrity-check')")
+    except sqlite3.OperationalError:  # someone is writing, which is no damage
+        raise
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return ""
+
+
+def _embedder_health(index: Index, settings: Settings, cache: Path) -> Iterator[Check]:
+    if settings.embeddings.provider == "none" or settings.search.mode == "bm25":
+        yield Check("vectors", OK, "switched off: search is by words")
+        return
+    try:
+        embedder = open_embedder(settings.embeddings, settings.api_key, cache, may_download=False)
+        embedder.embed_query("probe 探测")
+    except MemtoolError as error:
+        state = BROKEN if settings.has_chosen_embedder else NOTE
+        yield Check("vectors", state, f"search is by words only: {error}", error.hint)
+        return
+    waiting = chunks_waiting(index.db, embedder.name)
+    if waiting:
+        yield Check("vectors", NOTE, f"{waiting:,} chunks have no vector yet", "Run `memtool index`.")
+    knows = ", ".join(sorted(embedder.scripts))
+    yield Check("vectors", OK, f"{embedder.name}, {embedder.dimension} dimensions, knows {knows}")
+
+
+def _probe() -> Check:
+    """Write a note in a vault of its own, index it and find it: the whole way, without touching the user's files."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
+            (Path(folder) / "probe.md").write_text(_PROBE, encoding="utf-8")
+            vault = open_vault(Path(folder))
+            place = Place(vault, state_folder(vault, lambda: Path(folder)))
+            lost = use_index(place, _lost_queries)
+    except (MemtoolError, OSError, sqlite3.Error) as error:
+        return Check("probe", BROKEN, f"a new note cannot be indexed here: {error}", getattr(error, "hint", ""))
+    if lost:
+        return Check(
+            "probe", BROKEN, f"a new note was indexed and not found by {', '.join(lost)}", "Please report this."
+        )
+    return Check("probe", OK, "a new note was written, indexed and found")
+
+
+def _lost_queries(index: Index) -> list[str]:
+    wanted = Filter(dt.date.min)
+    return [query for query in _PROBE_QUERIES if not search(index, query, wanted, limit=1).hits]
+
+
+def _broken(subject: str, error: MemtoolError) -> Check:
+    return Check(subject, BROKEN, str(error), error.hint)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import click
+import pytest
+from hypothesis import given, strategies as st
+from terminal import on_a_terminal
+
+from memtool.cli import output
+
+HOSTILE = "a\x1b]0;owned\x07b\x9b31mc\x00\x7f\u202e\u2028d"
+
+
+class Screen(io.StringIO):
+    """What claims to be a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_nothing_that_steers_a_terminal_is_printable() -> None:
+    assert output.printable(HOSTILE) == "a ]0;owned b 31mc    d"
+    assert output.printable("解密 [red]x[/red]") == "解密 [red]x[/red]"
+    assert output.printable_lines("a\tb\r\n\x1bc") == "a   b \n c"
+
+
+@given(st.text(st.characters()))
+def test_what_is_printed_has_no_control_characters(text: str) -> None:
+    assert output.printable(text).isprintable()
+    assert len(output.printable(text)) == len(text)
+
+
+@given(st.text())
+def test_json_can_be_written_shown_and_read_again(text: str) -> None:
+    written = output.as_json({text: [text]})
+    assert json.loads(written.encode("utf-8")) == {text: [text]}
+    assert not any(char < " " or "\x7f" <= char <= "\x9f" for char in written)
+
+
+def test_lone_surrogates_become_question_marks() -> None:
+    assert output.as_json("a\ud800b解") == '"a?b解"'
+
+
+def test_text_goes_to_a_pipe_as_it_is_and_to_a_terminal_without_what_steers_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("\x1b[31mred\x1b[0m\r\n", "no line end", ""):
+        output.emit_text(text)
+        assert capsys.readouterr().out == (text if text.endswith("\n") else text + "\n")
+    monkeypatch.setattr(sys, "stdout", screen := Screen())
+    output.emit_text("\x1b[31mred\x1b[0m\r\n")
+    assert screen.getvalue() == " [31mred [0m \n"
+    monkeypatch.setattr(sys, "stdout", None)
+    output.emit_text("to nobody")
+
+
+def test_a_link_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Screen())
+    assert output.link("a.md", "file:///v/a.md") == "\x1b]8;;file:///v/a.md\x1b\\a.md\x1b]8;;\x1b\\"
+    for stream in (io.StringIO(), None):
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert output.link("a.md", "file:///v/a.md") == "a.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"), [("", 0), ("abc", 3), ("解密", 4), ("ｶﾞ", 2), ("e\u0301", 1), ("😀", 2), ("한글", 4), ("Ａ", 2)]
+)
+def test_wide_characters_take_two_columns(text: str, columns: int) -> None:
+    assert output.columns(text) == columns
+
+
+texts = st.text(st.sampled_from("ab 解密，😀e\u0301\x1b\n"), max_size=200)
+
+
+@given(texts, st.integers(4, 40), st.integers(1, 5))
+def test_lines_fit_and_lose_nothing_but_what_is_cut(text: str, room: int, lines: int) -> None:
+    shown = output.wrapped(text, [], room, lines)
+    assert len(shown) <= lines
+    assert all(output.columns(line) <= room for line in shown)
+    whole = output.wrapped(text, [], room, 1_000)
+    assert "".join(whole).replace(" ", "") == output.printable(text).replace(" ", "")
+    assert whole[:lines] == shown
+
+
+@given(texts, st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99))), st.integers(4, 40))
+def test_marks_are_bold_and_change_no_letter(text: str, marks: list[tuple[int, int]], room: int) -> None:
+    assert [click.unstyle(line).rstrip() for line in output.wrapped(text, marks, room, 9)] == output.wrapped(
+        text, [], room, 9
+    )
+
+
+def test_a_line_is_broken_between_words_or_wide_characters() -> None:
+    assert output.wrapped("one two three", [], 8, 9) == ["one two", "three"]
+    assert output.wrapped("解密失败了吗", [], 5, 9) == ["解密", "失败", "了吗"]
+    assert output.wrapped("x" * 10, [], 4, 9) == ["xxxx", "xxxx", "xx"]
+    assert output.wrapped("ab cd", [(3, 5)], 8, 9) == ["ab \x1b[33m\x1b[1mcd\x1b[0m"]
+
+
+@given(texts, st.integers(4, 40))
+def test_a_title_fits_on_its_line(text: str, room: int) -> None:
+    short = output.shortened(text, room)
+    assert output.columns(short) <= room
+    assert short == text or short.endswith("…")
+
+
+def test_a_bar_is_drawn_on_a_terminal_only_and_one_at_a_time() -> None:
+    script = (
+        "from memtool.cli import output\n"
+        "with output.progress_bar('First') as first:\n"
+        "    first(0, 3); first(3, 3)\n"
+        "    with output.progress_bar('Second', least=2) as second:\n"
+        "        second(0, 1); second(1, 1); second(0, 2); second(2, 2)\n"
+        "print('done')"
+    )
+    shown = on_a_terminal(command=[sys.executable, "-c", script]).out
+    assert shown.index("First") < shown.rindex("First") < shown.index("Second") < shown.index("done")
+    assert "1/1" not in shown
+    assert "2/2" in shown
+    with output.progress_bar("Nobody watches") as progress:
+        progress(1, 2)
+
+
+def test_the_width_is_that_of_the_terminal_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns, width in (("10", 40), ("77", 77), ("500", 120)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert output.width() == width

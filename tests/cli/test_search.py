@@ -1,0 +1,335 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from terminal import MEMTOOL, on_a_terminal, with_pipes
+from unprivileged import give_up_for_children
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+FIELDS = {
+    "path", "start_line", "end_line", "kind", "project", "title", "heading", "date", "category", "score", "snippet",
+    "text", "why",
+}  # fmt: skip
+WORDS_ONLY = "search is by words only: "
+
+
+def test_json_has_the_fields_that_were_promised(memtool: Memtool, sample: Path) -> None:
+    code, out, err = ran = memtool("search", "解密失败", "--json")
+    assert (code, err) == (0, "")
+    answer = ran.answer
+    assert list(answer) == ["format", "query", "mode", "hits", "took_ms", "notices"]
+    assert (answer["format"], answer["query"], answer["mode"]) == (1, "解密失败", "bm25")
+    assert "解密失败" in out
+    assert answer["took_ms"] > 0
+    assert answer["notices"] == []
+    assert 0 < len(answer["hits"]) <= 6
+    for hit in answer["hits"]:
+        assert hit.keys() == FIELDS | {"fact_id"}
+        assert isinstance(hit["why"]["bm25"]["rank"], int)
+        assert (sample / hit["path"]).is_file()
+        assert 1 <= hit["start_line"] <= hit["end_line"]
+
+
+def test_a_hit_says_where_it_stands(memtool: Memtool, notes: Path) -> None:
+    (notes / "areas/projects/shop/decisions").mkdir(parents=True)
+    (notes / "areas/projects/shop/decisions/2026-02-10-jwt.md").write_text(
+        "---\ntitle: JWT\ncategory: bug\n---\n\n# JWT\n\n## Why\n\nBecause of zebras.\n"
+    )
+    (hit,) = memtool("search", "zebra", "--json").answer["hits"]
+    assert {name: hit[name] for name in FIELDS - {"score", "why", "text", "snippet"}} == {
+        "path": "areas/projects/shop/decisions/2026-02-10-jwt.md", "start_line": 6, "end_line": 10, "kind": "decision",
+        "project": "shop", "title": "JWT", "heading": "JWT > Why", "date": "2026-02-10", "category": "bug",
+    } | {"heading": hit["heading"]}  # fmt: skip
+    assert "zebras" in hit["text"]
+
+
+def test_results_are_on_stdout_and_talk_is_on_stderr(memtool: Memtool, sample: Path) -> None:
+    code, out, err = memtool("search", "getUserById")
+    assert (code, err) == (0, "")
+    assert re.search(
+        r"^  areas/projects/shop/knowledge/2026-03-02-getuserbyid-in-loops\.md:\d+-\d+  2026-03-02  shop",
+        out,
+        re.MULTILINE,
+    )
+    assert "\x1b" not in out
+    assert sample.is_dir()
+
+
+def test_a_missing_embedder_is_said_once_for_each_vault_and_always_in_json(
+    memtool: Memtool, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMTOOL_EMBEDDINGS_PROVIDER")
+    code, out, err = memtool("search", "token")
+    assert (code, err.startswith(WORDS_ONLY), err.count("\n")) == (0, True, 1)
+    assert memtool("search", "token") == (0, out, "")
+    assert memtool("search", "token", "--mode", "hybrid") == (0, out, "")
+    assert [f"{notice}\n" for notice in memtool("search", "token", "--json").answer["notices"]] == [err]
+    assert memtool("search", "token", "--mode", "bm25", "--json").answer["notices"] == []
+    (tmp_path / "other").mkdir()
+    assert err in memtool("search", "token", "--vault", str(tmp_path / "other")).err
+    assert sample.is_dir()
+
+
+def test_the_mode_vector_without_vectors_is_an_error(memtool: Memtool, sample: Path) -> None:
+    assert memtool("search", "token", "--mode", "vector") == (
+        31, "", "memtool: no embedder is set up\nChoose one with `[embeddings] provider`.\n",
+    )  # fmt: skip
+    assert sample.is_dir()
+
+
+def test_nothing_found_is_no_error(memtool: Memtool, sample: Path) -> None:
+    assert memtool("search", "xyzzyx", "--mode", "bm25") == (
+        0, "", "Nothing found.\nTry fewer or other words, or --all to look at archived and superseded notes too.\n",
+    )  # fmt: skip
+    assert memtool("search", "xyzzyx", "--json", "--mode", "bm25").answer["hits"] == []
+    assert sample.is_dir()
+
+
+@pytest.mark.parametrize("query", ["", " ", "!!!", '"', "*", "()", "…", "，。", "\ud800", "\udcff\udcfe", "\0"])
+def test_a_query_without_words_is_a_usage_error(memtool: Memtool, sample: Path, query: str) -> None:
+    assert memtool("search", query) == (
+        2, "", "memtool: the query holds no word to search for\nTry `memtool search deploy key`.\n",
+    )  # fmt: skip
+    assert sample.is_dir()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "NEAR(", "NEAR(token, 5)", "AND", "OR NOT", '"token', "token*", "^token", "terms:token", "token AND", "{token}",
+        "token\0", "tok\ud800en token", "-token", "token' OR 1=1 --", "%token%", "../token", "[token](x)",
+    ],
+)  # fmt: skip
+def test_no_query_is_syntax(memtool: Memtool, sample: Path, query: str) -> None:
+    ran = memtool("search", "--json", "--", query)
+    assert (ran.code, ran.err) == (0, "")
+    if "token" in query:
+        assert any("token" in hit["text"].lower() for hit in ran.answer["hits"])
+    assert sample.is_dir()
+
+
+def test_a_query_of_a_hundred_kilobytes_is_cut_and_says_so(memtool: Memtool, sample: Path) -> None:
+    ran = memtool("search", "token " * 17_000, "--json")
+    assert ran.code == 0
+    assert ran.answer["notices"][0] == "the query is long: only its first 20,000 characters were used"
+    assert len(ran.answer["hits"]) > 0
+    assert sample.is_dir()
+
+
+@pytest.mark.parametrize("option", ["--since", "--until"])
+@pytest.mark.parametrize("date", ["", "2026-02-30", "2026-13", "0000", "tomorrow", "2026-2-x", "99999-01-01"])
+def test_a_date_that_is_none_is_a_usage_error(memtool: Memtool, sample: Path, option: str, date: str) -> None:
+    code, out, err = memtool("search", "token", option, date)
+    assert (code, out) == (2, "")
+    assert err.startswith((f"memtool: '{date}' is not a date\n", f"memtool: the calendar has no '{date}'\n"))
+    assert sample.is_dir()
+
+
+def test_filters_narrow_the_search(memtool: Memtool, sample: Path) -> None:
+    def hits(*options: str) -> list[dict[str, str]]:
+        found: list[dict[str, str]] = memtool("search", "token", "--json", "-n", "50", *options).answer["hits"]
+        return found
+
+    assert {hit["kind"] for hit in hits("--kind", "session", "--kind", "decision")} == {"session", "decision"}
+    assert {hit["project"] for hit in hits("--project", "SHOP")} == {"shop"}
+    assert all("2026-03" <= hit["date"] < "2026-04" for hit in hits("--since", "2026-03", "--until", "2026-03"))
+    assert len(hits("--limit", "1")) == 1
+    assert len(hits("--all")) > len(hits())
+    assert hits("--tag", "no-such-tag") == []
+    assert sample.is_dir()
+
+
+def test_the_archive_is_searched_on_request(memtool: Memtool, notes: Path) -> None:
+    (notes / "archive/daily").mkdir(parents=True)
+    (notes / "archive/daily/2025-01-01.md").write_text("zebra")
+    assert memtool("search", "zebra", "--json").answer["hits"] == []
+    (hit,) = memtool("search", "zebra", "--json", "--archived").answer["hits"]
+    assert (hit["path"], hit["kind"]) == ("archive/daily/2025-01-01.md", "daily")
+
+
+def test_explain_shows_what_a_score_is_made_of(memtool: Memtool, sample: Path) -> None:
+    assert re.search(
+        r'^  score [\d.]+  \{"bm25": \{"rank": 1, "score": [\d.]+',
+        memtool("search", "token", "--explain").out,
+        re.MULTILINE,
+    )
+    assert "score" not in memtool("search", "JWT", "-n", "1").out
+    assert sample.is_dir()
+
+
+def test_the_settings_choose_and_the_command_line_overrules(memtool: Memtool, sample: Path) -> None:
+    (sample / "memtool.toml").write_text('[search]\nlimit = 2\nmode = "bm25"\n')
+    ran = memtool("search", "token", "--json")
+    assert (len(ran.answer["hits"]), ran.answer["notices"]) == (2, [])
+    assert len(memtool("search", "token", "--json", "-n", "3").answer["hits"]) == 3
+
+
+def test_what_a_hostile_vault_asks_for_is_ignored_with_a_notice(memtool: Memtool, notes: Path) -> None:
+    (notes / "n.md").write_text("tea")
+    (notes / "memtool.toml").write_text(
+        '[embeddings]\nbase_url = "http://127.0.0.1:9/v1"\nprovider = "openai"\n[x]\ny = 1\n'
+    )
+    ignored = [
+        f"'embeddings.{name}' in the vault's memtool.toml is ignored: set it in your own config.toml"
+        for name in ("base_url", "provider")
+    ] + [f"unknown settings in {notes}/memtool.toml: 'x'"]
+    assert memtool("search", "tea", "--json").answer["notices"] == ignored
+    assert memtool("search", "tea").err == "\n".join([*ignored, ""])
+    assert memtool("search", "tea").err == ""
+    assert memtool("index", "--json").answer["notices"][:3] == ignored
+
+
+def test_a_batch_answers_line_by_line(memtool: Memtool, sample: Path) -> None:
+    questions = (
+        '{"id": 1, "query": "解密失败"}\n\n{"id": ["x"], "query": "xyzzyx"}\r\n{"id": null, "query": "!!", "more": 1}\n'
+    )
+    code, out, err = memtool("search", "--batch", "-n", "2", stdin=questions.encode())
+    assert code == 0
+    one, two, three = map(json.loads, out.splitlines())
+    assert (one["id"], len(one["results"]), one["results"][0].keys()) == (1, 2, FIELDS | {"fact_id"})
+    assert (two, three) == ({"id": ["x"], "results": []}, {"id": None, "results": []})
+    assert err == ""
+    assert memtool("search", "--batch") == (0, "", "")
+    assert sample.is_dir()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id": 1, "query": "tok\\u0000en token"}',
+        b'{"id": 1, "query": "\\ud800 token"}',
+        b'{"id": 1, "query": "token \xff"}',
+        b'\xef\xbb\xbf{"id": 1, "query": "token"}', b'{"id": 1, "query": "token ' + b"x" * 100_000 + b'"}',
+    ],
+)  # fmt: skip
+def test_a_batch_survives_odd_text(memtool: Memtool, sample: Path, line: bytes) -> None:
+    ran = memtool("search", "--batch", "--mode", "bm25", stdin=line)
+    assert ran.code == 0
+    assert ran.answer["id"] == 1
+    assert "token" in ran.answer["results"][0]["text"].lower()
+    assert sample.is_dir()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "token",
+        "[1]",
+        '{"id": 1}',
+        '{"query": "x"}',
+        '{"id": 1, "query": 2}',
+        '{"id": 1, "query": null}',
+        "{",
+        "[" * 100_000,
+        '"x"',
+        "9" * 5_000,
+    ],
+)
+def test_what_is_no_question_is_named_by_its_line(memtool: Memtool, sample: Path, line: str) -> None:
+    assert memtool("search", "--batch", stdin=f'{{"id": 1, "query": "x"}}\n{line}\n'.encode()) == (
+        2, "",
+        'memtool: line 2 of the batch is not a question\nOne JSON object a line: {"id": 1, "query": "deploy key"}\n',
+    )  # fmt: skip
+    assert sample.is_dir()
+
+
+def test_a_batch_takes_no_words(memtool: Memtool, sample: Path) -> None:
+    code, out, err = memtool("search", "token", "--batch")
+    assert (code, out, err.splitlines()[0]) == (
+        2,
+        "",
+        "memtool: --batch reads its questions from stdin, so it takes none here",
+    )
+    assert sample.is_dir()
+
+
+HOSTILE = (
+    '---\ntitle: "t\\e]0;owned\\a[red]x[/red]\\x9b31m"\nproject: "p\\e[2J"\n---\n'
+    "# h \x1b]0;x\x07\n\nzebra \x1b[31m \x9b32m [bold]b[/bold] [link=http://x]y[/link]\n"
+)
+
+
+def hostile_name(folder: Path) -> None:
+    (folder / "e\x9bvil \x7f.md").write_text(HOSTILE, encoding="utf-8")
+
+
+def test_no_note_steers_the_terminal(notes: Path) -> None:
+    hostile_name(notes)
+    (notes / "sub").mkdir()
+    hostile_name(notes / "sub")
+    (notes / "gbk\x1b[2J.md").write_bytes("解密".encode("gbk"))
+    ours = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[12]?[AK]|\x1b\]8;;[!-~]*\x1b\\|\r")
+    for arguments in (["search", "zebra", "--explain"], ["search", "zebra", "--json"], ["show", "e\x9bvil \x7f"],
+                      ["show", "e\x9bvil \x7f.md"], ["index"], ["index", "--status"], ["doctor"]):  # fmt: skip
+        shown = on_a_terminal(*arguments, environ={"MEMTOOL_EMBEDDINGS_PROVIDER": "none"}).out
+        left = ours.sub("", shown)
+        assert left.replace("\n", "").isprintable(), arguments
+        assert "owned" in shown or arguments[0] != "search"
+    assert "[red]x[/red]" in on_a_terminal("search", "zebra").out
+
+
+def test_on_a_terminal_paths_are_links_and_words_are_marked(sample: Path) -> None:
+    shown = on_a_terminal("search", "getUserById", "-n", "1").out
+    path = "areas/projects/shop/knowledge/2026-03-02-getuserbyid-in-loops.md"
+    uri = f"file://{str(sample).replace(' ', '%20')}/{path}"
+    assert f"\x1b]8;;{uri}\x1b\\\x1b[36m{path}:" in shown
+    assert "\x1b[33m\x1b[1mgetUserById\x1b[0m" in shown
+    assert "\x1b" not in with_pipes("search", "getUserById", "-n", "1").out
+
+
+@pytest.mark.parametrize("columns", [40, 61, 100])
+def test_a_snippet_keeps_to_the_width_of_the_terminal(notes: Path, columns: int) -> None:
+    text = "解密失败 zebra getUserById 日志里出现，任务状态为“解密失败”时：" * 20
+    (notes / "n.md").write_text(f"---\ntitle: {'长' * 200}\n---\n{text}\n", encoding="utf-8")
+    shown = on_a_terminal("search", "zebra", "--mode", "bm25", columns=columns).out
+    lines = [re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\", "", line) for line in shown.split("\n")]
+    widths = [sum(1 + (ord(char) > 0x2E80) for char in line) for line in lines]
+    assert max(widths) <= columns
+    assert max(widths) > columns - 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_a_vault_that_cannot_be_written_is_searched(notes: Path, tmp_path: Path) -> None:
+    (notes / "n.md").write_text("tea")
+    notes.chmod(0o500)
+    environ = {**os.environ, "MEMTOOL_CACHE": str(tmp_path / "cache"), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
+    command = [*MEMTOOL, "search", "tea"]
+    for _ in range(2):
+        ran = subprocess.run(
+            command, env=environ, preexec_fn=give_up_for_children, capture_output=True, text=True, check=False
+        )
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert "n.md:1-1" in ran.stdout
+    assert sorted(path.name for path in notes.iterdir()) == ["memtool.toml", "n.md"]
+    notes.chmod(0o700)
+
+
+def test_a_vault_whose_state_folder_leads_elsewhere_is_searched_and_nothing_is_written_there(
+    memtool: Memtool, notes: Path, tmp_path: Path
+) -> None:
+    """A cloned vault may hold `.memtool/index/current.tmp -> ~/.bashrc`."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "bashrc").write_text("precious")
+    (tmp_path / "mine" / "mine.sqlite").write_text("precious")
+    (notes / "n.md").write_text("tea")
+    for link, target in ((".memtool/index/current.tmp", "bashrc"), (".memtool/index", "."), (".memtool/locks", "."),
+                         (".memtool/said", "."), (".memtool/.gitignore", "new"), (".memtool", ".")):  # fmt: skip
+        (notes / link).parent.mkdir(parents=True, exist_ok=True)
+        (notes / link).symlink_to(tmp_path / "mine" / target)
+        assert memtool("search", "tea", "--json").answer["hits"][0]["path"] == "n.md"
+        memtool("search", "tea")
+        (notes / link).unlink()
+        for folder in (".memtool/index", ".memtool"):
+            if (notes / folder).is_dir():
+                (notes / folder).rmdir()
+    assert {path.name: path.read_text() for path in (tmp_path / "mine").iterdir()} == {
+        "bashrc": "precious", "mine.sqlite": "precious",
+    }  # fmt: skip

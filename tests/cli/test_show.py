@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from terminal import with_pipes
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+FACT = "fact-20260302-8812fd95ac"
+JWT = "areas/projects/shop/decisions/2026-01-19-jwt-rather-than-server-sessions.md"
+
+
+def test_a_note_is_shown_byte_for_byte(memtool: Memtool, notes: Path) -> None:
+    for content in ("# 解密\r\n\r\ntext\r\n", "no line end", "\x1b[31mred\x1b[0m\ttab\x9b\n", "two ends\n\n"):
+        (notes / "n.md").write_bytes(content.encode("utf-8"))
+        out = with_pipes("show", "n.md").out
+        assert out == (content if content.endswith("\n") else content + "\n")
+    assert memtool("show", "n").out == "two ends\n\n"
+
+
+def test_a_note_is_shown_at_three_levels(memtool: Memtool, sample: Path) -> None:
+    whole = (sample / JWT).read_text("utf-8")
+    assert memtool("show", JWT) == memtool("show", JWT, "--level", "2") == (0, whole, "")
+    overview = memtool("show", JWT, "--level", "1").out
+    assert overview.startswith("# JWT rather than server sessions\n")
+    assert 0 < len(memtool("show", JWT, "--level", "0").out) < len(overview) < len(whole)
+
+
+def test_json_says_what_was_read(memtool: Memtool, sample: Path) -> None:
+    ran = memtool("show", f"{JWT}:1-2", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.answer == {
+        "format": 1, "level": 2, "path": JWT, "start_line": 1, "end_line": 2, "kind": "decision", "project": "shop",
+        "title": "JWT rather than server sessions", "text": "---\ntype: decision", "fields": ran.answer["fields"],
+        "problem": "",
+    }  # fmt: skip
+    assert ran.answer["fields"]["type"] == "decision"
+    assert sample.is_dir()
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["MEMORY.md", "memory", "./MEMORY.md", "areas/../MEMORY.md", "MEMORY.md:1-26", "MEMORY.md#L1-L26", "/MEMORY.md/"],
+)
+def test_a_note_has_many_names(memtool: Memtool, sample: Path, ref: str) -> None:
+    if ref.startswith("/"):
+        ref = f"{sample}/MEMORY.md"
+    answer = memtool("show", ref, "--json").answer
+    assert (answer["path"], answer["kind"]) == ("MEMORY.md", "memory")
+
+
+def test_the_name_of_a_note_is_enough(memtool: Memtool, sample: Path) -> None:
+    assert memtool("show", "2026-02-05-解密失败排查:1-2", "--json").answer["end_line"] == 2
+    assert memtool("show", "e4a880").out.startswith("---\ntype: session\n")
+    assert sample.is_dir()
+
+
+def test_a_name_that_means_several_notes_is_a_usage_error(memtool: Memtool, sample: Path) -> None:
+    code, out, err = memtool("show", "summary")
+    assert (code, out) == (2, "")
+    assert err.startswith("memtool: 'summary' may mean 4 notes: areas/patterns/idempotency-key/summary.md, ")
+    assert sample.is_dir()
+
+
+def test_a_fact_is_shown_by_its_id(memtool: Memtool, sample: Path) -> None:
+    whole = memtool("show", FACT).out
+    assert json.loads(whole.strip().rstrip(","))["id"] == FACT
+    statement = memtool("show", FACT, "--level", "0").out
+    assert statement.startswith("getUserById returns null for a deleted account")
+    assert statement.count("\n") == 1
+    assert memtool("show", FACT, "--level", "1").out == f"{statement}apps/api/src/users/repository.ts\n"
+    answer = memtool("show", FACT, "--json", "--level", "1").answer
+    assert (answer["path"], answer["kind"], answer["project"]) == ("areas/projects/shop/facts.json", "fact", "shop")
+    assert answer["fields"] == {"id": FACT, "date": "2026-03-02", "category": "code", "status": "active"}
+    lines = (sample / answer["path"]).read_text("utf-8").splitlines()[answer["start_line"] - 1 : answer["end_line"]]
+    assert "\n".join(lines) + "\n" == whole
+
+
+def fact_file(*ids: str) -> str:
+    fact = {"fact": "f", "evidence": "e", "timestamp": "2026-01-01", "status": "active", "category": "fact"}
+    return json.dumps({"facts": [{"id": fact_id, **fact} for fact_id in ids]})
+
+
+def test_a_fact_may_have_any_id(memtool: Memtool, notes: Path) -> None:
+    (notes / "facts.json").write_text(fact_file("shop:12", "事实-1", "a#L3"))
+    for fact_id in ("shop:12", "事实-1", "a#L3"):
+        assert memtool("show", fact_id, "--json", "--level", "0").answer["fields"]["id"] == fact_id
+
+
+def test_an_id_of_several_facts_names_their_places(memtool: Memtool, notes: Path) -> None:
+    (notes / "a").mkdir()
+    (notes / "facts.json").write_text(fact_file("fact-001"))
+    (notes / "a" / "facts.json").write_text(fact_file("fact-001"))
+    code, out, err = memtool("show", "fact-001")
+    assert (code, out) == (2, "")
+    assert err.startswith("memtool: 'fact-001' is the id of 2 facts: a/facts.json:1-1, facts.json:1-1\n")
+
+
+@pytest.mark.parametrize(
+    "ref", ["nothing", "nothing.md", "MEMORY.md:27", "MEMORY.md:9-3", "", ".", "areas", "x" * 300, "\0a", "a\nb"]
+)
+def test_what_is_not_there_is_not_found(memtool: Memtool, sample: Path, ref: str) -> None:
+    code, out, err = memtool("show", ref)
+    assert (code, out) == (20 if ref != "\0a" else 25, "")
+    assert err.count("\n") == 2
+    assert sample.is_dir()
+
+
+@pytest.mark.parametrize("ref", ["../secret.md", "/etc/passwd", "areas/../../secret.md", "out.md"])
+def test_nothing_outside_the_vault_is_shown(memtool: Memtool, sample: Path, ref: str) -> None:
+    (sample.parent / "secret.md").write_text("secret")
+    (sample / "out.md").symlink_to("../secret.md")
+    assert memtool("show", ref) == (
+        25, "", f"memtool: '{ref}' lies outside the vault\nName a file inside the vault.\n"
+    )  # fmt: skip
+
+
+def test_a_broken_note_is_shown_with_what_is_wrong(memtool: Memtool, notes: Path) -> None:
+    (notes / "gbk.md").write_bytes("解密".encode("gbk"))
+    assert memtool("show", "gbk") == (0, "解密\n", "gbk.md: not UTF-8 (byte 0), read as GB18030\n")
+    (notes / "nul.md").write_bytes(b"a\0b")
+    assert memtool("show", "nul.md").err == "nul.md: holds NUL bytes, so it is hardly Markdown\n"
+
+
+def test_a_huge_note_is_refused(memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTOOL_INDEX_MAX_NOTE_KB", "1")
+    (notes / "n.md").write_text("x" * 1025)
+    assert memtool("show", "n.md") == memtool("show", "n")
+    assert memtool("show", "n") == (
+        24, "", "memtool: 'n.md' is too large to show\nRaise `[index] max_note_kb`.\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "matter",
+    [
+        "a: &a [x,x,x,x,x,x,x,x,x]\n"
+        + "".join(f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)),
+        "a: &a [*a]\n",
+        "a: " + "[" * 30_000 + "]" * 30_000 + "\n",
+    ],
+    ids=["laughs", "circle", "deep"],
+)
+def test_a_bomb_of_yaml_is_shown_as_text(memtool: Memtool, notes: Path, matter: str) -> None:
+    (notes / "bomb.md").write_text(f"---\n{matter}---\nneedle\n")
+    answer = memtool("show", "bomb.md", "--json").answer
+    assert (answer["fields"], answer["problem"].startswith("front matter that is not read: ")) == ({}, True)
+    assert memtool("search", "needle", "--json").answer["hits"][0]["path"] == "bomb.md"
+
+
+def test_an_archived_note_is_shown(memtool: Memtool, notes: Path) -> None:
+    (notes / "archive/sessions").mkdir(parents=True)
+    (notes / "archive/sessions/old.md").write_text("old")
+    assert memtool("show", "old") == (0, "old\n", "")

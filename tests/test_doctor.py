@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from scripted_embeddings import refusal, serve_embeddings
+from unprivileged import unprivileged
+
+from memtool import doctor, settings
+from memtool.doctor import BROKEN, NOTE, OK, Check, examine
+from memtool.vault.layout import Vault
+
+
+def checks(path: Path, subject: str = "", **environ: str) -> list[Check]:
+    """The findings on *subject*; without one, those that are not ok."""
+    without = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"} | environ
+    found = examine(path, "--vault", {**settings.environment(), **without})
+    return [check for check in found if (check.subject == subject if subject else check.state != OK)]
+
+
+def git(folder: Path, *args: str) -> None:
+    command = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@example.org", *args]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def test_a_new_vault_is_healthy(vault: Vault) -> None:
+    assert checks(vault.root) == []
+    found = examine(vault.root, "MEMTOOL_VAULT", {**settings.environment(), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"})
+    assert [(check.subject, check.sentence) for check in found] == [
+        ("vault", f"{vault.root} (named by MEMTOOL_VAULT)"),
+        ("git", "the vault is its own repository"),
+        ("probe", "a new note was written, indexed and found"),
+        ("settings", "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER"),
+        ("index", found[4].sentence),
+        ("vectors", "switched off: search is by words"),
+    ]
+    assert found[4].sentence.endswith("chunks, up to date")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("nothing", "there is no vault at"), ("file", "is a file, not a vault"), ("new", "has format 9")],
+)
+def test_what_is_no_vault_is_broken_and_the_rest_is_examined(tmp_path: Path, name: str, sentence: str) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "memtool.toml").write_text("format = 9")
+    (broken,) = checks(tmp_path / name)
+    assert (broken.subject, broken.state) == ("vault", BROKEN)
+    assert sentence in broken.sentence
+    assert broken.fix
+    assert [check.state for check in checks(tmp_path / name, "probe")] == [OK]
+
+
+def test_a_vault_that_cannot_be_read_is_broken(vault: Vault) -> None:
+    vault.root.chmod(0o000)
+    with unprivileged():
+        (broken,) = checks(vault.root)
+    vault.root.chmod(0o700)
+    assert (broken.subject, broken.state) == ("vault", BROKEN)
+    assert "Permission denied" in broken.sentence
+
+
+def test_settings_that_cannot_be_used_are_broken(vault: Vault) -> None:
+    vault.settings_path.write_text("[search]\nlimit = 'x'\n")
+    (broken,) = checks(vault.root)
+    assert (broken.subject, broken.state) == ("settings", BROKEN)
+    assert "should be a whole number" in broken.sentence
+
+
+def test_settings_that_are_ignored_are_noted(vault: Vault) -> None:
+    vault.settings_path.write_text("colour = 'red'\n[embeddings]\nbase_url = 'http://evil.example'\n")
+    ignored, unknown, uncommitted = checks(vault.root, "settings")[1:] + checks(vault.root, "git")
+    assert (ignored.state, "'embeddings.base_url'" in ignored.sentence) == (NOTE, True)
+    assert (unknown.state, "'colour'" in unknown.sentence) == (NOTE, True)
+    assert uncommitted == Check("git", OK, "the vault is its own repository, 1 files not committed")
+
+
+def test_a_cache_that_cannot_be_named_is_found(vault: Vault) -> None:
+    (broken,) = checks(vault.root, MEMTOOL_CACHE="~nobody-has-this-name")
+    assert (broken.subject, broken.state) == ("index", BROKEN)
+
+
+def test_a_vault_without_a_history_of_its_own_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "repository" / "notes").mkdir(parents=True)
+    (note,) = checks(tmp_path / "repository" / "notes")
+    assert note == Check(
+        "git",
+        NOTE,
+        "memtool keeps no history of this vault: it is no git repository",
+        "Run `memtool init` in the vault.",
+    )
+    git(tmp_path / "repository", "init", "--quiet")
+    (note,) = checks(tmp_path / "repository" / "notes")
+    assert f"it lies in the repository {tmp_path / 'repository'}" in note.sentence
+
+
+def test_a_merge_that_was_left_unfinished_is_noted(vault: Vault) -> None:
+    head = subprocess.run(["git", "-C", str(vault.root), "rev-parse", "HEAD"], check=True, capture_output=True).stdout
+    (vault.root / ".git" / "MERGE_HEAD").write_bytes(head)
+    (note,) = checks(vault.root)
+    assert (note.subject, note.state, "a merge was left unfinished" in note.sentence) == ("git", NOTE, True)
+
+
+def test_a_machine_without_git_is_noted(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    (note,) = checks(vault.root)
+    assert (note.subject, note.state, note.sentence.startswith("git is not installed")) == ("git", NOTE, True)
+
+
+def test_files_that_cannot_be_read_well_are_named_and_the_rest_is_counted(vault: Vault) -> None:
+    for number in range(12):
+        (vault.root / f"{number:02}.md").write_bytes("解密".encode("gbk"))
+    (vault.root / "out.md").symlink_to("/etc/passwd")
+    (vault.root / "facts.json").write_text("[{")
+    broken = checks(vault.root, "notes")
+    assert {check.state for check in broken} == {BROKEN}
+    assert broken[0].sentence == "out.md: a symlink that leaves the vault is not followed"
+    assert broken[1].sentence == "00.md: not UTF-8 (byte 0), read as GB18030"
+    assert (len(broken), broken[-1].sentence) == (11, "and 4 more")
+
+
+def index_of(vault: Vault) -> Path:
+    checks(vault.root)
+    (path,) = vault.root.glob(".memtool/*/index/*.sqlite")
+    return path
+
+
+def test_a_damaged_index_is_mended_and_told(vault: Vault) -> None:
+    index_of(vault).write_bytes(b"\0" * 10_000)
+    (note,) = [check for check in checks(vault.root) if check.subject == "index"]
+    assert (note.state, note.sentence.startswith("it was built anew just now: ")) == (NOTE, True)
+    assert checks(vault.root) == []
+
+
+def test_words_that_got_lost_in_the_index_are_damage(vault: Vault) -> None:
+    with sqlite3.connect(index_of(vault)) as db:
+        db.execute("DELETE FROM chunk_terms_data WHERE id > 10")
+    db.close()
+    (broken,) = checks(vault.root)
+    assert (broken.subject, broken.state, broken.fix) == ("index", BROKEN, "Run `memtool index --rebuild`.")
+
+
+def test_an_index_that_is_being_written_is_not_damaged(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    for note in vault.root.rglob("*.*"):
+        os.utime(note, (1_000_000_000, 1_000_000_000))  # nothing is young, so that nothing is read again
+    path = index_of(vault)
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, **{**options, "timeout": 0}))
+    writer = connect(path, isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    found = checks(vault.root)
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert not [check for check in found if "damaged" in check.sentence]
+    assert [check.subject for check in found if check.state == BROKEN] == ["index"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_an_index_that_cannot_be_written_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir(mode=0o500)
+    (tmp_path / "cache").mkdir(mode=0o500)
+    with unprivileged():
+        (broken,) = checks(tmp_path / "v", "index", MEMTOOL_CACHE=str(tmp_path / "cache"))
+    assert (broken.state, "can be written" in broken.sentence) == (BROKEN, True)
+
+
+def test_the_probe_finds_a_machine_on_which_nothing_can_be_written(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(vault.root / "nothing"))
+    (broken,) = checks(vault.root)
+    assert (broken.subject, broken.state) == ("probe", BROKEN)
+    assert broken.sentence.startswith("a new note cannot be indexed here: ")
+
+
+def test_the_probe_finds_a_search_that_finds_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_PROBE_QUERIES", ("user probe", "xyzzyx"))
+    (broken,) = checks(vault.root)
+    assert broken == Check("probe", BROKEN, "a new note was indexed and not found by xyzzyx", "Please report this.")
+
+
+def test_the_probe_leaves_nothing_behind(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    before = sorted(path for path in vault.root.rglob("*") if ".git" not in path.parts and ".memtool" not in path.parts)
+    assert checks(vault.root) == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert before == sorted(
+        path for path in vault.root.rglob("*") if ".git" not in path.parts and ".memtool" not in path.parts
+    )
+
+
+def test_a_missing_embedder_is_a_note_and_a_chosen_one_is_broken(vault: Vault) -> None:
+    (note,) = checks(vault.root, "vectors", MEMTOOL_EMBEDDINGS_PROVIDER="")
+    assert (note.state, note.sentence.startswith("search is by words only: ")) == (NOTE, True)
+    nowhere = str(vault.root / "nothing")
+    (broken,) = checks(vault.root, "vectors", MEMTOOL_EMBEDDINGS_PROVIDER="fastembed", MEMTOOL_EMBEDDINGS_PATH=nowhere)
+    assert broken.state == BROKEN
+
+
+def endpoint(base_url: str) -> Mapping[str, str]:
+    values = {"PROVIDER": "openai", "BASE_URL": base_url, "MODEL": "tiny"}
+    return {f"MEMTOOL_EMBEDDINGS_{name}": value for name, value in values.items()}
+
+
+def test_an_embedder_is_asked_and_missing_vectors_are_counted(vault: Vault) -> None:
+    with serve_embeddings() as server:
+        waiting, ready = checks(vault.root, "vectors", **endpoint(server.base_url))
+        assert (waiting.state, waiting.fix) == (NOTE, "Run `memtool index`.")
+        assert waiting.sentence.endswith("chunks have no vector yet")
+        assert (ready.state, "16 dimensions" in ready.sentence) == (OK, True)
+        server.answers += [refusal(401)] * 9
+        (broken,) = checks(vault.root, "vectors", **endpoint(server.base_url))
+        assert broken.state == BROKEN

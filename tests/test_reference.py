@@ -1,0 +1,74 @@
+"""docs/reference/ is generated from the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from memtool import errors
+from scripts import generate_reference
+from scripts.generate_reference import HOW_TO_MEND, REFERENCE_PATH
+
+CLONE = REFERENCE_PATH.parent.parent
+
+
+def test_the_reference_says_what_the_code_says() -> None:
+    stale = generate_reference.stale_pages(REFERENCE_PATH)
+    assert not stale, f"{', '.join(stale)} in docs/reference: {HOW_TO_MEND}"
+
+
+def test_a_changed_page_is_noticed_and_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(generate_reference, "REFERENCE_PATH", tmp_path)
+    assert generate_reference.main([]) == 0
+    assert generate_reference.main(["--check"]) == 0
+    (tmp_path / "settings.md").write_text("stale", encoding="utf-8")
+    assert generate_reference.main(["--check"]) == 1
+    assert f"Stale: settings.md. {HOW_TO_MEND}" in capsys.readouterr().out
+
+
+def test_options_with_choices_fit_into_a_table() -> None:
+    @click.command()
+    @click.option("--mode", type=click.Choice(["bm25", "vector"]), help="What to search | with.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.argument("words", nargs=-1)
+    def search(**_: object) -> None:
+        """Find notes.
+
+        \b
+        memtool search tea
+        """
+
+    page = generate_reference.commands_page(search)
+    assert "| `--mode bm25\\|vector` | What to search \\| with. |" in page
+    assert "| `--json` | Print JSON. |" in page
+    assert "Find notes.\n\nmemtool search tea\n" in page
+
+
+def test_every_error_has_a_row_with_its_code() -> None:
+    page = generate_reference.exit_codes_page()
+    assert f"| {errors.NoteChanged.exit_code} | `NoteChanged` |" in page
+    assert [int(code) for code in re.findall(r"^\| (\d+)", page, re.MULTILINE)] == sorted(
+        int(code) for code in re.findall(r"^\| (\d+)", page, re.MULTILINE)
+    )
+
+
+def markdown_pages() -> list[Path]:
+    return [*CLONE.glob("*.md"), *(CLONE / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", markdown_pages(), ids=lambda page: page.relative_to(CLONE).as_posix())
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_every_decision_is_listed() -> None:
+    folder = CLONE / "docs" / "decisions"
+    listed = set(re.findall(r"\]\((\d{4}-[^)]+)\)", (folder / "README.md").read_text(encoding="utf-8")))
+    assert listed == {page.name for page in folder.glob("[0-9]*.md")}
