@@ -1,0 +1,1 @@
+"""Benchmarks: each budget of memtool against its floor, measured in the same run (docs/benchmarks.md)."""

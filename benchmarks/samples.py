@@ -1,0 +1,173 @@
+"""What is timed inside a process of its own: `python -m benchmarks.samples NAME '{"an": "argument"}'` prints JSON.
+
+Where ours and the floor are short, they are timed in turn in the same process, so that a noisy moment hits both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import gc
+import json
+import shutil
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from benchmarks import floors, vaults
+from benchmarks.questions import Question, half_typed, questions
+from memtool.index import schema
+from memtool.index.engine import Index, Place, use_index
+from memtool.index.filters import Filter
+from memtool.index.search import search
+from memtool.vault.layout import open_vault
+from memtool.vault.scan import scan
+
+Answer = dict[str, Any]
+_TODAY = dt.date(2026, 2, 10)
+
+
+def first_index(vault: str) -> Answer:
+    """Build the index of *vault* from nothing."""
+    place = _place(vault)
+    shutil.rmtree(place.folder, ignore_errors=True)
+    place.folder.mkdir()
+    seconds = _seconds(lambda: use_index(place, _nothing))
+    return {"seconds": seconds} | use_index(place, _sizes)
+
+
+def first_index_floor(vault: str, floor: str) -> Answer:
+    """Read the same files, make terms of them, insert these into the table for terms in the new file *floor*."""
+    with contextlib.closing(floors.create(Path(floor))) as db:
+        return {"seconds": _seconds(lambda: floors.insert(db, floors.walk(vault)))}
+
+
+def unchanged(vault: str, repeat: int) -> Answer:
+    """Bring the index up to date where nothing has changed, and walk the vault."""
+    place = _place(vault)
+    use_index(place, _nothing)
+    return _in_turn(repeat, ours=lambda: use_index(place, _nothing), floor=lambda: list(floors.walk(vault)))
+
+
+def walk(vault: str, repeat: int) -> Answer:
+    """Scan the vault as memtool does, and walk it barely."""
+    root = Path(vault)
+    return _in_turn(repeat, ours=lambda: scan(root), floor=lambda: list(floors.walk(vault)))
+
+
+def changed(vault: str, floor: str, size: int, count: int, repeat: int) -> Answer:
+    """Bring the index up to date where *count* notes have changed; walk, read, make terms of the same, insert them.
+
+    Between the two the notes are changed again, so that neither finds the other's words in a cache.
+    """
+    place = _place(vault)
+    numbers = vaults.some_numbers(size, count)
+    paths = [str(place.vault.root / vaults.note(number).ref) for number in numbers]
+    times: dict[str, list[float]] = {"ours": [], "floor": []}
+    with contextlib.closing(schema.connect(Path(floor))) as db:
+        for revision in range(1, repeat + 2):
+            _revise(place, numbers, revision * 2)
+            times["ours"].append(_seconds(lambda: use_index(place, _nothing)))
+            _revise(place, numbers, revision * 2 + 1)
+            times["floor"].append(_seconds(lambda: _walk_and_insert(vault, db, paths)))
+    _revise(place, numbers, 0)
+    use_index(place, _nothing)
+    return {side: seconds[1:] for side, seconds in times.items()}  # the first round has imported and warmed
+
+
+def query(vault: str, size: int, count: int, repeat: int) -> Answer:
+    """Ask *count* questions of each kind; give the least time of each, by kind, of *repeat* tries."""
+    place = _place(vault)
+    asked = questions(size, count)
+    decisions = Filter(_TODAY, kinds=("decision",))
+    return {
+        "everywhere": use_index(place, lambda index: _asked(index, asked, Filter(_TODAY), repeat)),
+        "narrowed": use_index(place, lambda index: _asked(index, asked, decisions, repeat)),
+        "half_typed": use_index(place, lambda index: _asked(index, half_typed(size, count), Filter(_TODAY), repeat)),
+    }
+
+
+def vectors(folder: str, count: int, dimension: int, repeat: int) -> Answer:
+    """Find the vectors nearest to a random one; the chunks nearest to it; multiply a matrix in memory with it."""
+    from benchmarks.meaning import RandomEmbedder, fill  # noqa: PLC0415  (no other sample may pay for numpy)
+    from memtool.index.semantic import Vectors, semantic_search  # noqa: PLC0415
+
+    embedder = RandomEmbedder(dimension)
+    with fill(Path(folder), embedder, count) as (db, store):
+        asked, matrix = embedder.embed_query(""), store.matrix().copy()
+        return _in_turn(
+            repeat,
+            vectors=lambda: store.nearest(asked, floors.BEST),
+            chunks=lambda: semantic_search(db, Vectors(embedder, store), "", Filter(_TODAY), ()),
+            floor=lambda: matrix @ asked,
+        )
+
+
+def _place(vault: str) -> Place:
+    opened = open_vault(Path(vault))
+    return Place(opened, opened.state_path)
+
+
+def _nothing(_: Index) -> None:
+    """Open the index, and no more."""
+
+
+def _sizes(index: Index) -> Answer:
+    count = "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM chunk), (SELECT sum(size) FROM note)"
+    notes, chunks, note_bytes = index.db.execute(count).fetchone()
+    return {"files": notes, "chunks": chunks, "note_bytes": note_bytes, "index_bytes": index.path.stat().st_size}
+
+
+def _revise(place: Place, numbers: list[int], revision: int) -> None:
+    for number in numbers:
+        vaults.write(place.vault.root, vaults.note(number, revision=revision))
+
+
+def _walk_and_insert(vault: str, db: sqlite3.Connection, paths: list[str]) -> None:
+    for _ in floors.walk(vault):
+        pass
+    floors.insert(db, paths)
+
+
+def _asked(index: Index, asked: list[Question], wanted: Filter, repeat: int) -> dict[str, dict[str, list[float]]]:
+    times: dict[str, dict[str, list[float]]] = {}
+    with contextlib.closing(schema.connect(index.path)) as raw:
+        for kind, text in Random(0).sample(asked, len(asked)):
+            tried = _in_turn(repeat, ours=_asking(index, text, wanted), floor=_asking_barely(raw, text))
+            sides = times.setdefault(kind, {"ours": [], "floor": []})
+            for side, seconds in tried.items():
+                sides[side].append(min(seconds))
+    return times
+
+
+def _asking(index: Index, text: str, wanted: Filter) -> Callable[[], object]:
+    return lambda: search(index, text, wanted, limit=6)
+
+
+def _asking_barely(db: sqlite3.Connection, text: str) -> Callable[[], object]:
+    return lambda: floors.best(db, text)
+
+
+def _in_turn(repeat: int, **tasks: Callable[[], object]) -> dict[str, list[float]]:
+    """Return the seconds of *repeat* tries of each task, in turn, after one of each that does not count."""
+    rounds = [{name: _seconds(task) for name, task in tasks.items()} for _ in range(repeat + 1)]
+    return {name: [times[name] for times in rounds[1:]] for name in tasks}
+
+
+def _seconds(task: Callable[[], object]) -> float:
+    gc.collect()
+    started = time.perf_counter()
+    task()
+    return time.perf_counter() - started
+
+
+SAMPLES: dict[str, Callable[..., Answer]] = {
+    sample.__name__: sample for sample in (first_index, first_index_floor, unchanged, walk, changed, query, vectors)
+}
+
+if __name__ == "__main__":
+    print(json.dumps(SAMPLES[sys.argv[1]](**json.loads(sys.argv[2]))))
