@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 RRF_K = 60
-LEAST_LEXICAL = 0.2  # weight of the lexical side where its best chunk holds nothing of the query
-COVERED_LEXICAL = 0.5  # what is added where it holds all of it
+LEAST_LEXICAL = 0.3  # weight of the lexical side where its best chunk holds nothing of the query
+COVERED_LEXICAL = 0.4  # what is added where it holds all of it
 NEAR_DUPLICATE = 0.83  # Jaccard over character trigrams
 LOOKED_AT = 20  # hits, among which no two are near-duplicates
 
