@@ -10,6 +10,7 @@ _MONTHS = (
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS).replace("september|sep", "september|sept|sep")
+_MONTH_WORDS = frozenset(_MONTH.split("|"))
 # A month's name may stand right beside Chinese, where \b sees no border.
 _NAME = rf"(?<![A-Za-z\d_])(?P<month>{_MONTH})(?![A-Za-z\d_])"
 _FORMS = (  # named groups: year, month or number, day
@@ -49,8 +50,7 @@ def asked_dates(query: str) -> list[re.Pattern[str]]:
 
 
 def _may_name_a_date(query: str) -> bool:
-    words = query.lower().replace(",", " ").replace(".", " ").split()
-    return any(map(str.isdigit, query)) or any(word[:3] == month[:3] for word in words for month in _MONTHS)
+    return any(map(str.isdigit, query)) or not _MONTH_WORDS.isdisjoint(re.findall("[a-z]+", query.lower()))
 
 
 def _iso_pattern(date: dict[str, str | None]) -> str:

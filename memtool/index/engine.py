@@ -26,7 +26,7 @@ from memtool.index.writer import Applied, Writer
 from memtool.vault.broken import BrokenNote
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
-from memtool.vault.scan import Changes, KnownStamp, Scan, changes, scan
+from memtool.vault.scan import RACY_NS, Changes, KnownStamp, Scan, changes, scan
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # files done, files in all
@@ -108,6 +108,12 @@ class Index:
         rows = self.db.execute(f"SELECT ref, size, mtime_ns, {read_at} FROM note", (self.place.max_bytes,))
         return {row[0]: cast("KnownStamp", row[1:]) for row in rows}  # named tuples would take longer than the query
 
+    def trusted_stamps(self) -> dict[str, tuple[int, int]]:
+        """Return the same in short; a file that must be read again in any case has a size that no file has."""
+        trusted = f"read_at_ns - mtime_ns >= {RACY_NS} AND (size > ? OR length(hash) >= 64)"
+        rows = self.db.execute(f"SELECT ref, iif({trusted}, size, -1), mtime_ns FROM note", (self.place.max_bytes,))
+        return {ref: (size, mtime_ns) for ref, size, mtime_ns in rows}
+
     def broken_notes(self) -> list[BrokenNote]:
         """Return the files of the vault that could not be read, or only in part."""
         rows = self.db.execute("SELECT ref, problem FROM note WHERE problem <> '' ORDER BY ref")
@@ -177,6 +183,8 @@ def _refresh(index: Index) -> None:
     with _no_collection():
         found = scan(index.place.vault.root)
         index.problems = found.problems
+        if index.trusted_stamps() == found.stamps:  # as a rule, and much faster than looking at each
+            return
         if not changes(index.stamps(), found):
             return
     try:
@@ -250,6 +258,7 @@ def _apply(db: sqlite3.Connection, place: Place, pending: Changes) -> Applied:
             writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
         for ref in pending.gone:
             writer.remove(ref, applied)
+        writer.finish()
     except BaseException:
         if db.in_transaction:  # SQLite ends it by itself when the disk is full
             db.execute("ROLLBACK")

@@ -16,6 +16,8 @@ from memtool.index import versions
 # is ever FTS syntax: terms hold letters, digits and these characters, and are always quoted in a query.
 _TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 
+_FTS_BUFFER = 16 << 20  # bytes of new terms held before FTS5 writes a segment, which it must merge later
+
 _TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE note (
@@ -56,6 +58,7 @@ def fingerprint() -> str:
 def create(db: sqlite3.Connection) -> None:
     """Make the tables in an empty database."""
     db.executescript(_TABLES)
+    db.execute("INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('hashsize', ?)", (_FTS_BUFFER,))
     db.execute("INSERT INTO meta VALUES ('fingerprint', ?)", (fingerprint(),))
     db.execute(f"PRAGMA user_version = {versions.SCHEMA}")
 
@@ -66,7 +69,6 @@ def connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA mmap_size = 67108864")
     except sqlite3.DatabaseError:
         db.close()
         raise

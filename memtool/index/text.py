@@ -52,8 +52,8 @@ class _Run(NamedTuple):
 def index_terms(text: str) -> list[str]:
     """Return the terms under which *text* is found, in order, with repetitions."""
     terms: list[str] = []
-    for run, _, unspaced in _runs(text):
-        terms += _unspaced_terms(run) if unspaced else _spaced_terms(run)
+    for run in _RUN.findall(text):  # most of a first index happens here
+        terms += _spaced_terms(run) if run.isascii() else _mixed_terms(run)
     return terms
 
 
@@ -90,7 +90,10 @@ def unspaced_runs(text: str) -> list[str]:
 
 def words_of(text: str) -> set[str]:
     """Return the distinct spaced words of *text*, whole and in parts, folded and unstemmed: what completion offers."""
-    runs = {run for run, _, unspaced in _runs(text) if not unspaced}
+    runs = set(_RUN.findall(text))
+    mixed = [run for run in runs if not run.isascii()]
+    runs.difference_update(mixed)
+    runs.update(word for run in mixed for part in _unspaced_pattern().split(run)[::2] for word in _RUN.findall(part))
     return {form for run in runs for form in _forms(run)}
 
 
@@ -135,7 +138,7 @@ def _runs_by_script(text: str, offset: int) -> Iterator[_Run]:
 @cache
 def _unspaced_pattern() -> re.Pattern[str]:
     # Compiling so large a class takes milliseconds, which a search in plain English can do without.
-    return re.compile(f"[{_UNSPACED}]+")
+    return re.compile(f"([{_UNSPACED}]+)")
 
 
 @cache
@@ -185,6 +188,17 @@ def _forms(run: str) -> tuple[str, ...]:
 
 def _as_term(run: str) -> str:
     return _NOT_IN_TERMS.sub("", fold(run))[:LONGEST_TERM]
+
+
+def _mixed_terms(text: str) -> list[str]:
+    terms: list[str] = []
+    for at, part in enumerate(_unspaced_pattern().split(text)):  # each second part is of a script without spaces
+        if at % 2:
+            terms += _unspaced_terms(part)
+        else:
+            for run in _RUN.findall(part):
+                terms += _spaced_terms(run)
+    return terms
 
 
 def _unspaced_terms(run: str) -> list[str]:

@@ -60,6 +60,7 @@ class Writer:
         self.db = db
         self.max_bytes = max_bytes
         self._words: set[str] = set()
+        self._stale: list[int] = []
 
     def put(self, ref: str, path: Path, now_ns: int, applied: Applied) -> None:
         """Bring the file *ref* into the index, and say in *applied* what that changed."""
@@ -91,6 +92,16 @@ class Writer:
             self._delete(note_id)
             applied.removed.append(ref)
 
+    def finish(self) -> None:
+        """Write what is cheap only all at once and in order: new words, and the terms of chunks that are gone.
+
+        FTS5 gathers changes in memory while row numbers rise, and writes a segment whenever one falls.
+        """
+        self.db.executemany("INSERT OR IGNORE INTO word (word) VALUES (?)", [(word,) for word in sorted(self._words)])
+        self.db.executemany("DELETE FROM chunk_terms WHERE rowid = ?", [(number,) for number in sorted(self._stale)])
+        self._words.clear()
+        self._stale.clear()
+
     def _row(self, ref: str, read: Content) -> NoteRow:
         from memtool.index.rows import NoteRow, note_row  # a search that finds nothing changed does without
 
@@ -119,13 +130,11 @@ class Writer:
         self._remember_words(chunk for _, chunk in numbered)
 
     def _remember_words(self, chunks: Iterable[ChunkRow]) -> None:
-        words = set().union(*(chunk.words() for chunk in chunks)) - self._words
-        self._words |= words
-        self.db.executemany("INSERT OR IGNORE INTO word (word) VALUES (?)", [(word,) for word in words])
+        self._words.update(*(chunk.words() for chunk in chunks))
 
     def _delete(self, note_id: int) -> None:
         chunks = "SELECT id FROM chunk WHERE note_id = ?"
-        self.db.execute(f"DELETE FROM chunk_terms WHERE rowid IN ({chunks})", (note_id,))
+        self._stale += [number for (number,) in self.db.execute(chunks, (note_id,))]
         self.db.execute(f"DELETE FROM piece WHERE chunk_id IN ({chunks})", (note_id,))
         self.db.execute("DELETE FROM chunk WHERE note_id = ?", (note_id,))
         self.db.execute("DELETE FROM note WHERE id = ?", (note_id,))

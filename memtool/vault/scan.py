@@ -37,7 +37,7 @@ class KnownStamp(NamedTuple):
 class Scan:
     """What a walk found. *unreadable* are files, and folders with a slash at the end: unknown is not deleted."""
 
-    stamps: dict[str, Stamp] = field(default_factory=dict)
+    stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
     problems: list[BrokenNote] = field(default_factory=list)
 
@@ -84,7 +84,7 @@ def changes(known: Mapping[str, KnownStamp], found: Scan) -> Changes:
     return Changes(tuple(sorted(suspects)), tuple(sorted(gone)))
 
 
-def _is_suspect(known: KnownStamp | None, stamp: Stamp) -> bool:
+def _is_suspect(known: KnownStamp | None, stamp: tuple[int, int]) -> bool:
     if known is None or known[0] != stamp[0] or known[1] != stamp[1]:
         return True
     return known[2] - known[1] < RACY_NS
@@ -118,7 +118,7 @@ def _visit_note(entry: os.DirEntry[str], ref: str, found: Scan) -> None:
         found.unreadable.append(ref)
         found.problems.append(BrokenNote(ref, f"cannot be read: {error.strerror}"))
         return
-    found.stamps[ref] = Stamp(stat.st_size, stat.st_mtime_ns)
+    found.stamps[ref] = (stat.st_size, stat.st_mtime_ns)  # plain, not a Stamp: there may be very many
 
 
 def is_note_name(name: str) -> bool:

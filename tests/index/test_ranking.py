@@ -45,7 +45,10 @@ def test_adaptive_fusion_by_hand() -> None:
 
 @given(lexical_scores, st.floats(0.2, 0.7))
 def test_without_meaning_the_order_is_that_of_the_words(lexical: dict[int, float], weight: float) -> None:
-    assert order(adaptive_fusion(lexical, {}, floor=0.0, weight=weight)) == order(lexical)
+    scores = adaptive_fusion(lexical, {}, floor=0.0, weight=weight)
+
+    ranked = [scores[each] for each in order(lexical)]
+    assert ranked == sorted(ranked, reverse=True)
 
 
 @given(likenesses, st.floats(0.2, 0.7))
