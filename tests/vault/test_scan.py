@@ -148,7 +148,7 @@ known_stamps = st.builds(KnownStamp, small, small, st.sampled_from([0, 1, RACY_N
 def test_changes_name_what_is_new_or_doubtful_and_what_is_surely_gone(
     known: dict[str, KnownStamp], found: dict[str, Stamp], unreadable: list[str]
 ) -> None:
-    result = changes(known, Scan(found, unreadable))
+    result = changes(known, Scan({**found}, unreadable))
     for ref, stamp in found.items():
         same = ref in known and known[ref][:2] == stamp
         settled = same and known[ref].read_at_ns - stamp.mtime_ns >= RACY_NS
