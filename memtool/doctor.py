@@ -127,7 +127,7 @@ def _embedder_health(index: Index, settings: Settings, cache: Path) -> Iterator[
         yield Check("vectors", OK, "switched off: search is by words")
         return
     try:
-        embedder = open_embedder(settings.embeddings, settings.api_key, cache, may_download=False)
+        embedder = open_embedder(settings.embeddings, settings.keys.embeddings, cache, may_download=False)
         embedder.embed_query("probe 探测")
     except MemtoolError as error:
         state = BROKEN if settings.has_chosen_embedder else NOTE

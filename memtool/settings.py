@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from memtool.errors import BadSetting, UsageError
@@ -57,6 +57,36 @@ class EmbeddingSettings(NamedTuple):
     batch: int = 64
 
 
+class CaptureSettings(NamedTuple):
+    """What is written down while an agent works."""
+
+    ignore: tuple[str, ...] = ()
+    every_minutes: int = 15
+
+
+class RedactSettings(NamedTuple):
+    """What is removed from a text before it is written or sent, beside what memtool knows."""
+
+    patterns: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+
+
+class ModelSettings(NamedTuple):
+    """Which models may write summaries. Without one they are extractive."""
+
+    providers: tuple[str, ...] = ("extractive",)
+    timeout: int = 30
+    daily_tokens: int = 300_000
+    claude_command: str = "claude"
+    claude_model: str = "haiku"
+    anthropic_model: str = "claude-haiku-4-5"
+    anthropic_base_url: str = ""
+    anthropic_api_key_env: str = "ANTHROPIC_API_KEY"
+    openai_model: str = ""
+    openai_base_url: str = ""
+    openai_api_key_env: str = "MEMTOOL_LLM_API_KEY"
+
+
 class About(NamedTuple):
     """What is to be known of a setting: *trusted* ones are never taken from a vault, numbers are *least* or more."""
 
@@ -82,27 +112,72 @@ ABOUT = {
     "embeddings.base_url": About("Address of an OpenAI-compatible endpoint, up to `/v1`.", trusted=True),
     "embeddings.api_key_env": About("Name of the variable that holds its key.", trusted=True),
     "embeddings.batch": About("How many texts are sent to the endpoint at once.", least=1),
+    "capture.ignore": About("Files that daily notes leave out, such as `*.lock` or `/tmp/*`."),
+    "capture.every_minutes": About("While a session goes on, a model summarises it at most this often."),
+    "redact.patterns": About("Regular expressions for secrets of your own.", trusted=True),
+    "redact.allow": About("Regular expressions for what only looks like a secret.", trusted=True),
+    "llm.providers": About(
+        "Who writes summaries; the next one takes over when one fails.",
+        ("claude", "anthropic", "openai", "extractive"),
+        trusted=True,
+    ),
+    "llm.timeout": About("How long a model may take for one answer, in seconds.", trusted=True, least=1),
+    "llm.daily_tokens": About(
+        "After so many tokens in a day, summaries are extractive; 0 sets no limit.", trusted=True
+    ),
+    "llm.claude_command": About("The program that `claude` stands for.", trusted=True),
+    "llm.claude_model": About("The model that it is asked for; empty leaves the choice to it.", trusted=True),
+    "llm.anthropic_model": About("The model of the Anthropic API.", trusted=True),
+    "llm.anthropic_base_url": About("Address of a compatible vendor; empty is Anthropic's own.", trusted=True),
+    "llm.anthropic_api_key_env": About("Name of the variable that holds the key.", trusted=True),
+    "llm.openai_model": About("The model of the OpenAI-compatible endpoint.", trusted=True),
+    "llm.openai_base_url": About("Its address, up to `/v1`, such as `http://127.0.0.1:11434/v1`.", trusted=True),
+    "llm.openai_api_key_env": About("Name of the variable that holds its key; the key may be empty.", trusted=True),
 }
 
-Section: TypeAlias = VaultSettings | SearchSettings | IndexSettings | EmbeddingSettings
+Section: TypeAlias = (
+    VaultSettings
+    | SearchSettings
+    | IndexSettings
+    | EmbeddingSettings
+    | CaptureSettings
+    | RedactSettings
+    | ModelSettings
+)
 SECTIONS: dict[str, type[Section]] = {
     "": VaultSettings,
     "search": SearchSettings,
     "index": IndexSettings,
     "embeddings": EmbeddingSettings,
+    "capture": CaptureSettings,
+    "redact": RedactSettings,
+    "llm": ModelSettings,
 }
 
 
-@dataclass(frozen=True)
-class Settings:
+class Keys(NamedTuple):
+    """The secrets of providers, which no repr shows."""
+
+    embeddings: str = ""
+    anthropic: str = ""
+    openai: str = ""
+
+    def __repr__(self) -> str:
+        return "Keys(…)"
+
+
+class Settings(NamedTuple):
     """All settings of one run. *origins* maps a key such as `search.limit` to where its value came from."""
 
-    general: VaultSettings = field(default_factory=VaultSettings)
-    search: SearchSettings = field(default_factory=SearchSettings)
-    index: IndexSettings = field(default_factory=IndexSettings)
-    embeddings: EmbeddingSettings = field(default_factory=EmbeddingSettings)
-    api_key: str = field(default="", repr=False)
-    origins: Mapping[str, str] = field(default_factory=dict)
+    general: VaultSettings = VaultSettings()
+    search: SearchSettings = SearchSettings()
+    index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody wants here
+    embeddings: EmbeddingSettings = EmbeddingSettings()
+    capture: CaptureSettings = CaptureSettings()
+    redact: RedactSettings = RedactSettings()
+    llm: ModelSettings = ModelSettings()
+    keys: Keys = Keys()
+    origins: Mapping[str, str] = MappingProxyType({})
     notices: tuple[str, ...] = ()
 
     @property
@@ -162,12 +237,17 @@ def load(
     sections = {name: _section(name, kind, layers, origins) for name, kind in SECTIONS.items()}
     notices += _unknown_keys(layers)
     embeddings = cast("EmbeddingSettings", sections["embeddings"])
+    llm = cast("ModelSettings", sections["llm"])
+    variables = (embeddings.api_key_env, llm.anthropic_api_key_env, llm.openai_api_key_env)
     return Settings(
         general=cast("VaultSettings", sections[""]),
         search=cast("SearchSettings", sections["search"]),
         index=cast("IndexSettings", sections["index"]),
         embeddings=embeddings,
-        api_key=environ.get(embeddings.api_key_env, ""),
+        capture=cast("CaptureSettings", sections["capture"]),
+        redact=cast("RedactSettings", sections["redact"]),
+        llm=llm,
+        keys=Keys(*(environ.get(variable, "") for variable in variables)),
         origins=origins,
         notices=tuple(notices),
     )
@@ -279,11 +359,26 @@ def _checked(key: str, value: object, default: object, name: str) -> object:
     about = ABOUT[key]
     if isinstance(default, int):
         return _whole_number(value, about.least, name)
+    if isinstance(default, tuple):
+        return _list(value, about.choices, name)
+    return _text(value, about.choices, name)
+
+
+def _text(value: object, choices: tuple[str, ...], name: str) -> str:
     if not isinstance(value, str):
         raise BadSetting(f"{name} should be text, not {value!r}")
-    if about.choices and value not in about.choices:
-        raise BadSetting(f"{name} should be one of {', '.join(about.choices)}, not {value!r}")
+    if choices and value not in choices:
+        raise BadSetting(f"{name} should be one of {', '.join(choices)}, not {value!r}")
     return value
+
+
+def _list(value: object, choices: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return a list; a variable's text is cut at its commas, or at its line ends if it has any."""
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split("\n" if "\n" in value else ",") if part.strip()]
+    if not isinstance(value, list | tuple):
+        raise BadSetting(f"{name} should be a list, not {value!r}")
+    return tuple(_text(item, choices, name) for item in value)
 
 
 def _whole_number(value: object, least: int, name: str) -> int:

@@ -57,7 +57,9 @@ def settings_page() -> str:
             key = settings.key_of(section, name)
             about = settings.ABOUT[key]
             meaning = f"{about.help} One of {_codes(about.choices)}." if about.choices else about.help
-            default = f"`{value}`" if value != "" else "empty"
+            default = (
+                _codes(map(str, value if isinstance(value, tuple) else [value])) if value not in ("", ()) else "empty"
+            )
             origin = "no" if about.trusted else "yes"
             rows.append((f"`{key}`", meaning, default, f"`{settings.variable_of(key)}`", origin))
     head = (

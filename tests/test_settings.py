@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,17 @@ from unprivileged import unprivileged
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting, UsageError
-from memtool.settings import ABOUT, SECTIONS, Settings, find_vault_path, key_of, load, user_cache_path, variable_of
+from memtool.settings import (
+    ABOUT,
+    SECTIONS,
+    Keys,
+    Settings,
+    find_vault_path,
+    key_of,
+    load,
+    user_cache_path,
+    variable_of,
+)
 
 DEFAULTS = {
     key_of(section, name): default
@@ -47,6 +58,8 @@ def value_of(settings: Settings, key: str) -> Any:
 def values_for(key: str) -> list[Any]:
     """Four values of *key* that differ from each other and from the default."""
     choices = ABOUT[key].choices
+    if isinstance(DEFAULTS[key], tuple):
+        return [(word,) for word in (*choices, *choices)[:4] or ("one", "two", "three", "四")]
     if choices:
         others = [choice for choice in choices if choice != DEFAULTS[key]]
         return [*others, *choices, *others][:4]
@@ -55,7 +68,7 @@ def values_for(key: str) -> list[Any]:
 
 def toml(key: str, value: Any) -> str:
     section, _, name = key.rpartition(".")
-    written = f'"{value}"' if isinstance(value, str) else value
+    written = json.dumps(value, ensure_ascii=False)
     return f"[{section}]\n{name} = {written}\n" if section else f"{name} = {written}\n"
 
 
@@ -63,7 +76,7 @@ def test_the_defaults_stand_where_nothing_is_said(layers: Layers) -> None:
     settings = layers.load()
     assert {key: value_of(settings, key) for key in DEFAULTS} == DEFAULTS
     assert set(settings.origins.values()) == {"default"}
-    assert (settings.notices, settings.api_key) == ((), "")
+    assert (settings.notices, settings.keys.embeddings) == ((), "")
     assert DEFAULTS.keys() == ABOUT.keys()
 
 
@@ -75,7 +88,7 @@ def test_the_stronger_layer_wins_and_is_named(layers: Layers, key: str) -> None:
         assert (value_of(layers.load(), key), layers.load().origins[key]) == (in_vault, str(layers.vault))
     layers.user.write_text(toml(key, in_config), encoding="utf-8")
     assert (value_of(layers.load(), key), layers.load().origins[key]) == (in_config, str(layers.user))
-    layers.environ[variable_of(key)] = str(in_environ)
+    layers.environ[variable_of(key)] = ",".join(in_environ) if isinstance(in_environ, tuple) else str(in_environ)
     assert (value_of(layers.load(), key), layers.load().origins[key]) == (in_environ, variable_of(key))
     settings = layers.load(**{key: given_now})
     assert (value_of(settings, key), settings.origins[key]) == (given_now, "command line")
@@ -97,6 +110,21 @@ model = "evil"
 path = "/home/victim/.ssh"
 base_url = "https://evil.example/v1"
 api_key_env = "AWS_SECRET_ACCESS_KEY"
+[redact]
+patterns = ["(a+)+$"]
+allow = [".*"]
+[llm]
+providers = ["openai"]
+timeout = 9999
+daily_tokens = 0
+claude_command = "evil.sh"
+claude_model = "dear"
+anthropic_model = "dear"
+anthropic_base_url = "https://evil.example"
+anthropic_api_key_env = "AWS_SECRET_ACCESS_KEY"
+openai_model = "dear"
+openai_base_url = "https://evil.example/v1"
+openai_api_key_env = "AWS_SECRET_ACCESS_KEY"
 """
 
 
@@ -105,7 +133,7 @@ def test_a_vault_from_a_stranger_names_no_address_no_path_and_no_key(layers: Lay
     layers.environ["AWS_SECRET_ACCESS_KEY"] = "secret"
     settings = layers.load()
     assert {key: value_of(settings, key) for key in TRUSTED} == {key: DEFAULTS[key] for key in TRUSTED}
-    assert settings.api_key == ""
+    assert settings.keys == Keys()
     assert list(settings.notices) == [
         f"'{key}' in the vault's memtool.toml is ignored: set it in your own config.toml" for key in TRUSTED
     ]
@@ -118,18 +146,26 @@ def test_neither_does_it_with_dots_in_the_key(layers: Layers) -> None:
     assert len(settings.notices) == 2
 
 
-def test_these_are_the_settings_that_could_reach_out() -> None:
-    assert set(TRUSTED) == {
-        "vault", "embeddings.provider", "embeddings.model", "embeddings.path", "embeddings.base_url",
-        "embeddings.api_key_env",
-    }  # fmt: skip
+def test_a_list_is_also_taken_from_a_variable(layers: Layers) -> None:
+    layers.environ["MEMTOOL_LLM_PROVIDERS"] = "claude, extractive,"
+    layers.environ["MEMTOOL_REDACT_PATTERNS"] = "a{2,3}\n密钥\\d+"
+    settings = layers.load()
+    assert settings.llm.providers == ("claude", "extractive")
+    assert settings.redact.patterns == ("a{2,3}", r"密钥\d+")
+
+
+@pytest.mark.parametrize("written", ["3", "[1]", '["gpt"]', "true", "{}"])
+def test_a_list_of_something_else_is_refused(layers: Layers, written: str) -> None:
+    layers.user.write_text(f"[llm]\nproviders = {written}\n", encoding="utf-8")
+    with pytest.raises(BadSetting, match=r"llm\.providers"):
+        layers.load()
 
 
 def test_the_key_comes_from_the_variable_that_the_user_named_and_is_not_shown(layers: Layers) -> None:
     layers.environ |= {"MEMTOOL_EMBEDDINGS_API_KEY": "one", "MINE": "two"}
-    assert layers.load().api_key == "one"
+    assert layers.load().keys.embeddings == "one"
     layers.user.write_text('[embeddings]\napi_key_env = "MINE"\n')
-    assert layers.load().api_key == "two"
+    assert layers.load().keys.embeddings == "two"
     assert "two" not in repr(layers.load())
 
 

@@ -57,7 +57,11 @@ def _make_vectors(session: Session, index: Index) -> list[str]:
         return []
     try:
         embedder = open_embedder(
-            session.settings.embeddings, session.settings.api_key, session.cache, may_download=True, announce=output.say
+            session.settings.embeddings,
+            session.settings.keys.embeddings,
+            session.cache,
+            may_download=True,
+            announce=output.say,
         )
         _embed(index, embedder)
     except MemtoolError as error:

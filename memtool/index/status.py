@@ -36,7 +36,7 @@ def _count(index: Index, sql: str) -> int:
 
 def _vectors(index: Index, settings: Settings, cache: Path, chunks: int) -> dict[str, Any]:
     try:
-        embedder = open_embedder(settings.embeddings, settings.api_key, cache, may_download=False)
+        embedder = open_embedder(settings.embeddings, settings.keys.embeddings, cache, may_download=False)
     except MemtoolError as error:
         return {"model": "", "chunks": 0, "why": str(error)}
     return {"model": embedder.name, "chunks": chunks - chunks_waiting(index.db, embedder.name), "why": ""}

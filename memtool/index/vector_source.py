@@ -77,7 +77,8 @@ class VectorSource:
         from memtool.embeddings import open_embedder
 
         try:
-            return open_embedder(self._settings.embeddings, self._settings.api_key, self._cache, may_download=False)
+            key = self._settings.keys.embeddings
+            return open_embedder(self._settings.embeddings, key, self._cache, may_download=False)
         except MemtoolError as error:
             return error
 

@@ -1,0 +1,1 @@
+"""From what happened in a session to notes in the vault."""

@@ -1,0 +1,62 @@
+"""A session as memtool sees it: what was asked, answered, done and what failed. All text in it is redacted."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NamedTuple, TypeAlias
+
+StepKind: TypeAlias = Literal["prompt", "answer", "tool", "subagent", "compaction"]
+EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+
+
+class Step(NamedTuple):
+    """One thing that happened.
+
+    Args:
+        kind: `prompt` was typed, `answer` was said, `tool` was used, `subagent` is a helper's result, `compaction` the
+            client's own summary of all before it (empty if it gave none).
+        text: what was said; for a tool its description or the first line of its command.
+        at: when, as the client noted it.
+        tool: the tool's name, such as `Edit`.
+        file: the absolute path that the tool was given.
+        error: why the tool failed; empty if it did not.
+    """
+
+    kind: StepKind
+    text: str = ""
+    at: datetime | None = None
+    tool: str = ""
+    file: str = ""
+    error: str = ""
+
+
+class Conversation(NamedTuple):
+    """What a transcript holds, in order.
+
+    Args:
+        session_id: the client's name for it.
+        cwd: the folder in which it began.
+        title: the session's own title, if it was given one.
+        steps: at most a few megabytes of them, whatever the transcript's size; *left_out* counts the rest.
+        started_at, ended_at: times of the first and the last record.
+        lines, size: of the transcript; *size* in bytes.
+        broken, unknown: lines that could not be read, records of types that memtool does not know.
+    """
+
+    session_id: str = ""
+    cwd: str = ""
+    title: str = ""
+    steps: tuple[Step, ...] = ()
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    lines: int = 0
+    size: int = 0
+    broken: int = 0
+    unknown: int = 0
+    left_out: int = 0
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that were written or edited, in the order of the first time."""
+        edits = (step for step in self.steps if step.tool in EDITING_TOOLS and step.file and not step.error)
+        return tuple(dict.fromkeys(step.file for step in edits))

@@ -1,0 +1,1 @@
+"""`memtool-hook`: one small program for every event of the client."""

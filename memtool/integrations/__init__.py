@@ -1,0 +1,1 @@
+"""Installing memtool into other programs, and taking it out again."""

@@ -1,0 +1,1 @@
+"""Providers of text: who may write a summary."""

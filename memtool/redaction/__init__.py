@@ -1,0 +1,1 @@
+"""Removing secrets from a text before it is written or sent."""
