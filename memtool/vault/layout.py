@@ -107,13 +107,15 @@ def make_state_folder(path: Path) -> None:
     """Make the folder *path* for derived files (0700); git ignores all of `.memtool/`.
 
     Raises:
-        OSError: it cannot be made, or `.memtool` holds a symlink: a vault may not choose where memtool writes.
+        OSError: it cannot be made, or a symlink leads to it or lies in it: a vault may not choose where memtool writes.
     """
-    state = next((folder for folder in (path, *path.parents) if folder.name == STATE_FOLDER), path)
-    if state.is_symlink() or not _holds_files_only(state):
+    folders = (path, *path.parents)
+    state = next((folder for folder in folders if folder.name == STATE_FOLDER), path)
+    ignore = state / ".gitignore"
+    on_the_way = (*folders[: folders.index(state) + 1], ignore)
+    if any(step.is_symlink() for step in on_the_way) or not _holds_files_only(path):
         raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
     make_folder(path)
-    ignore = state / ".gitignore"
     if not ignore.exists():
         ignore.touch(mode=0o600)
         ignore.write_text("*\n", encoding="utf-8")

@@ -250,6 +250,13 @@ def test_a_vault_does_not_choose_where_memtool_writes(root: Path, link: str) -> 
     (root / link).symlink_to(root.parent / "secret.md")
     with pytest.raises(OSError, match="symlink"):
         make_state_folder(root / ".memtool")
+    assert (root.parent / "secret.md").read_text() == "secret"
+
+
+@pytest.mark.parametrize("link", [".memtool", ".memtool/locks", ".memtool/.gitignore", ".memtool/locks/vault.lock"])
+def test_a_vault_does_not_choose_where_memtool_locks(root: Path, link: str) -> None:
+    (root / link).parent.mkdir(exist_ok=True, parents=True)
+    (root / link).symlink_to(root.parent / "secret.md")
     with pytest.raises(NotWritable, match="symlink"), Vault(root).lock():
         raise AssertionError("there is no lock")
     assert (root.parent / "secret.md").read_text() == "secret"
