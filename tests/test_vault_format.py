@@ -8,7 +8,7 @@ import tomllib
 from datetime import date
 from pathlib import Path
 
-from memtool.vault.daily import LABELS as DAILY_LABELS, parse_daily, render_daily
+from memtool.vault.daily import LABELS as DAILY_LABELS, listed_sessions, parse_daily, render_daily
 from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES
 from memtool.vault.facts import check_facts
 from memtool.vault.layout import FORMAT, KINDS
@@ -43,11 +43,11 @@ def test_every_kind_of_note_has_its_place_on_the_page() -> None:
 
 def test_the_daily_note_of_the_page_is_the_one_that_memtool_writes() -> None:
     text = examples("markdown", "# Daily")
-    assert render_daily(date(2026, 2, 10), parse_daily(text)) == text
+    assert render_daily(date(2026, 2, 10), parse_daily(text), listed_sessions(text)) == text
 
 
 def test_the_session_note_of_the_page_is_the_one_that_memtool_writes() -> None:
-    text = examples("markdown", "# Session")
+    text = examples("markdown", "# Session:")
     assert render_session(parse_session(text)) == text
 
 

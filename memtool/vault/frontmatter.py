@@ -7,7 +7,7 @@ out is read once more: an edit that would touch another field is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from memtool.errors import BrokenVaultFile
@@ -28,8 +28,22 @@ def set_field(text: str, key: str, value: str) -> str:
     Raises:
         BrokenVaultFile: the front matter is not one field to a line, or is broken.
     """
+    return _set(text, key, quoted(value), " ".join(value.split()))
+
+
+def set_list(text: str, key: str, values: Iterable[str]) -> str:
+    """Return *text* with one front-matter field set to a list on one line, and every other byte kept.
+
+    Raises:
+        BrokenVaultFile: as `set_field`.
+    """
+    items = [" ".join(value.split()) for value in values]
+    return _set(text, key, f"[{', '.join(map(quoted, items))}]", items)
+
+
+def _set(text: str, key: str, written: str, value: object) -> str:
     fields, end = _front_matter(text)
-    line = f"{key}: {quoted(value)}"
+    line = f"{key}: {written}"
     if fields is None:
         newline = "\r\n" if "\r\n" in text else "\n"
         bom = "\ufeff" if text.startswith("\ufeff") else ""
@@ -37,7 +51,7 @@ def set_field(text: str, key: str, value: str) -> str:
     lines = text.split("\n")
     start, stop = (_spans(lines[:end], key) or [(end, end)])[-1]  # of two fields with one name the last one counts
     lines[start:stop] = [line + ("\r" if lines[0].endswith("\r") else "")]
-    return _checked("\n".join(lines), {**fields, key: " ".join(value.split())})
+    return _checked("\n".join(lines), {**fields, key: value})
 
 
 def remove_field(text: str, key: str) -> str:

@@ -1,4 +1,4 @@
-"""What generated prose has in common: text that stays on its line, and the words for each language."""
+"""What generated prose has in common: text that stays on its line, links, and the words for each language."""
 
 from __future__ import annotations
 
@@ -6,15 +6,47 @@ import re
 
 LANGUAGES = ("en", "zh")
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+# Patterns are texts, here and in daily.py and sessions.py: `re` compiles them when they are first used, and a hook
+# that needs none of them pays for none.
+LINK_TEXT = r"(?:\\.|[^\\\[\]\r\n])*"
+
+_UNPRINTABLE = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]"
+_MARKUP = r"[\\`*\[\]<]|__"  # means something to Markdown in the text of a link
+_NOT_IN_TARGET = r"""[\s()<>\[\]{}%"\\#?|^`]"""
 
 
 def one_line(text: str) -> str:
     """Return *text* on one line, without control characters and lone surrogates."""
-    return " ".join(_UNPRINTABLE.sub("", text).split())
+    return " ".join(re.sub(_UNPRINTABLE, "", text).split())
+
+
+def link(text: str, target: str) -> str:
+    """Return a Markdown link that neither *text* nor the relative path *target* can break out of."""
+    path = re.sub(_NOT_IN_TARGET, lambda match: f"%{ord(match[0]):02X}", one_line(target))
+    return f"[{re.sub(_MARKUP, _escaped, one_line(text))}]({path})"
+
+
+def find_links(text: str) -> list[tuple[str, str]]:
+    """Return the text and the target of each Markdown link in *text*, as `link` was given them."""
+    return [
+        (unescape(shown), _unquoted(target)) for shown, target in re.findall(rf"\[({LINK_TEXT})\]\(([^()\s]+)\)", text)
+    ]
+
+
+def unescape(text: str) -> str:
+    """Return the text of a link as it reads."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
 
 
 def in_language(labels: dict[str, tuple[str, str]], language: str) -> dict[str, str]:
     """Return the column of *labels* for *language*; English where memtool does not know it."""
     column = LANGUAGES.index(language) if language in LANGUAGES else 0
     return {name: words[column] for name, words in labels.items()}
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(f"\\{character}" for character in match[0])
+
+
+def _unquoted(target: str) -> str:
+    return re.sub(r"%([2-7][0-9A-F])", lambda match: chr(int(match[1], 16)), target)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
 
-from memtool.vault.frontmatter import quoted
-from memtool.vault.prose import in_language, one_line
+from memtool.vault.prose import find_links, in_language, link, one_line
 
 KEY_POINT_KINDS = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
+HEADER = ("project", "updated", "directory", "transcript", "links")
+SECTIONS = ("topic", "key_points", "files", "decisions", "done", "open")
 LABELS = {
     "session": ("Session", "会话"),
     "project": ("Project", "项目"),
     "updated": ("Time", "时间"),
     "directory": ("Directory", "目录"),
     "transcript": ("Transcript", "对话记录"),
+    "links": ("Links", "链接"),
     "topic": ("Topic", "主题"),
     "key_points": ("Key points", "要点"),
     "files": ("Files", "文件"),
@@ -24,26 +26,30 @@ LABELS = {
     "open": ("Open", "待办"),
     "last update": (" (last update)", "（最后更新）"),
     "lines": ("lines", "行"),
+    "more files": ("and N more", "另有 N 个"),
 }
 
-_TITLE, _HEADER, _SECTION, _BULLET = (
-    re.compile(pattern)
-    for pattern in (
-        r"# ([^:：]+)[:：] *(.*)",
-        r"- \*\*([^*]+)\*\*[:：] *(.*)",
-        r"\d+\. \*\*([^*]+)\*\*[:：] *(.*)",
-        r"\s+- (.*)",
-    )
+Part: TypeAlias = Literal["title", "header", "section", "bullet", ""]
+
+_PARTS: tuple[tuple[Part, str], ...] = (
+    ("title", r"# ([^:：]+)[:：] *(.*)"),
+    ("header", r"- \*\*([^*]+)\*\*[:：] *(.*)"),
+    ("section", r"\d+\. \*\*([^*]+)\*\*[:：] *(.*)"),
+    ("bullet", r"\s+()- (.*)"),
 )
-_TRANSCRIPT = re.compile(r"(\d{1,9}) KB, (\d{1,9})")
-_KIND = re.compile(rf"\[({'|'.join(KEY_POINT_KINDS)})\] +")
-_TAG = re.compile(r"#[^\s#]*[^\W\d][^\s#]*")  # `#4573` is an issue, not a tag
-_FILE = re.compile(r"`([^`]+)`|([^,`\s][^,`]*)")
-_NEEDS_CODE = re.compile(r"[,*]|__|^_")  # would end the list, or be read as emphasis
+_TRANSCRIPT = r"(\d{1,9}) KB, (\d{1,9})"
+_KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\] +"
+_TAG = r"#[^\s#]*[^\W\d][^\s#]*"  # `#4573` is an issue, not a tag
+_FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
+_MORE = "|".join(LABELS["more files"]).replace("N", r"(\d{1,9})")
+_NEEDS_CODE = rf"[,*]|__|^_|^(?:{_MORE})$"  # would end the list, or be read as something else
+_CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
+
+# The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
+_PLAIN_ID = r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9_][a-z0-9._-]{0,79}"
 
 
-@dataclass(frozen=True)
-class KeyPoint:
+class KeyPoint(NamedTuple):
     """One thing worth knowing. *kind* is empty or one of KEY_POINT_KINDS; *tags* are words without `#`."""
 
     text: str
@@ -51,9 +57,15 @@ class KeyPoint:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionNote:
-    """What a session was about. *updated* is local time to the minute, such as `2026-02-10 14:30`."""
+class SessionNote(NamedTuple):
+    """What a session was about.
+
+    Args:
+        id: the name of its file, without the suffix.
+        updated: local time to the minute, such as `2026-02-10 14:30`.
+        links: text and target of each link, relative to the folder of the note.
+        more_files: how many were touched besides *files*.
+    """
 
     id: str
     project: str = ""
@@ -61,23 +73,40 @@ class SessionNote:
     directory: str = ""
     transcript_kb: int = 0
     transcript_lines: int = 0
+    links: tuple[tuple[str, str], ...] = ()
     topic: str = ""
     key_points: tuple[KeyPoint, ...] = ()
     files: tuple[str, ...] = ()
+    more_files: int = 0
     decisions: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+
+
+def session_ref(session_id: str) -> str:
+    """Return the path of the note of a session: `sessions/<id>.md`, or a hash where the id is no safe name for a file.
+
+    Ids that differ in any way have different paths, on disks that take `A` and `a` for the same, too.
+    """
+    if re.fullmatch(_PLAIN_ID, session_id):
+        return f"sessions/{session_id}.md"
+    import hashlib
+
+    digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"sessions/id-{digest[:20]}.md"
 
 
 def render_session(note: SessionNote, *, language: str = "en") -> str:
     """Return the Markdown of *note*; what it has nothing to say about is left out."""
     labels = in_language(LABELS, language)
     header = [f"- **{labels[name]}**: {value}" for name, value in _header(note, labels).items() if value]
-    told = [f"**{labels[name]}**:{text}" for name, text in _sections(note).items() if text]
+    told = [f"**{labels[name]}**:{text}" for name, text in _sections(note, labels).items() if text]
     sections = [f"{number}. {text}" for number, text in enumerate(told, start=1)]
     title = f"# {labels['session']}: {one_line(note.id)}"
-    blocks = [_front_matter(note), title, "\n".join(header), "---" if sections else "", "\n".join(sections)]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    blocks = [title, "\n".join(header), "---" if sections else "", "\n".join(sections)]
+    body = "\n\n".join(block for block in blocks if block) + "\n"
+    matter = _front_matter(note)
+    return f"---\n{matter}checksum: {_quoted(_checksum(matter, body))}\n---\n\n{body}"
 
 
 def parse_session(text: str) -> SessionNote:
@@ -85,15 +114,46 @@ def parse_session(text: str) -> SessionNote:
     title, header, sections = "", dict[str, str](), dict[str, list[str]]()
     section: list[str] = []
     for line in text.splitlines():
-        if (match := _TITLE.fullmatch(line)) and match[1] in LABELS["session"]:
-            title = title or match[2]
-        elif match := _HEADER.fullmatch(line):
-            header[_name(match[1])] = match[2]
-        elif match := _SECTION.fullmatch(line):
-            section = sections[_name(match[1])] = [match[2]]
-        elif match := _BULLET.fullmatch(line):
-            section.append(match[1])
+        part, name, value = read_line(line)
+        if part == "title":
+            title = title or value
+        elif part == "header":
+            header[name] = value
+        elif part == "section":
+            section = sections[name] = [value]
+        elif part == "bullet":
+            section.append(value)
     return _note(title, header, {name: [line for line in lines if line] for name, lines in sections.items()})
+
+
+def read_line(line: str) -> tuple[Part, str, str]:
+    """Return which part of a session note *line* is, the name that its label stands for, and what it says.
+
+    The part is empty for a line that is none; the name is, where memtool does not know the label.
+    """
+    for part, pattern in _PARTS:
+        if match := re.fullmatch(pattern, line):
+            name = next((name for name, words in LABELS.items() if match[1] in words), "")
+            if part == "title" and name != "session":
+                return "", "", ""
+            return part, name, match[2]
+    return "", "", ""
+
+
+def is_as_written(text: str) -> bool:
+    """Whether *text* is a session note in which nothing has changed since memtool rendered it, line ends aside."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    found = re.search(rf"(?m)^{_CHECKSUM}", plain)
+    if not found or not plain.startswith("---\n"):
+        return False
+    matter, body = plain[len("---\n") : found.start()], plain[found.end() :].removeprefix("---\n\n")
+    return found[1] == _checksum(matter, body)
+
+
+def _checksum(matter: str, body: str) -> str:
+    import zlib
+
+    return f"{zlib.crc32(f'{matter}{body.rstrip()}'.encode('utf-8', 'replace')):08x}"
 
 
 def _front_matter(note: SessionNote) -> str:
@@ -104,11 +164,17 @@ def _front_matter(note: SessionNote) -> str:
         "date": note.updated[:10],
         "summary": note.topic,
     }
-    lines = [f"{name}: {quoted(value)}" for name, text in fields.items() if (value := one_line(text))]
+    lines = [f"{name}: {_quoted(value)}\n" for name, text in fields.items() if (value := one_line(text))]
     tags = dict.fromkeys(tag for point in note.key_points for tag in _parse_point(_point(point)).tags)
     if tags:
-        lines.append(f"tags: [{', '.join(map(quoted, tags))}]")
-    return "\n".join(["---", *lines, "---"])
+        lines.append(f"tags: [{', '.join(map(_quoted, tags))}]\n")
+    return "".join(lines)
+
+
+def _quoted(value: str) -> str:
+    from memtool.vault.frontmatter import quoted  # imports much that a hook does not need
+
+    return quoted(value)
 
 
 def _header(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
@@ -118,14 +184,16 @@ def _header(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
         "updated": note.updated and one_line(note.updated) + labels["last update"],
         "directory": one_line(note.directory),
         "transcript": size if note.transcript_kb or note.transcript_lines else "",
+        "links": ", ".join(link(text, target) for text, target in note.links if one_line(target)),
     }
 
 
-def _sections(note: SessionNote) -> dict[str, str]:
+def _sections(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
+    more = [labels["more files"].replace("N", str(note.more_files))] if note.more_files else []
     return {
         "topic": _inline([note.topic]),
         "key_points": _bullets(_point(point) for point in note.key_points),
-        "files": _inline([", ".join(filter(None, map(_file, note.files)))]),
+        "files": _inline([", ".join([*filter(None, map(_file, note.files)), *more])]),
         "decisions": _inline(note.decisions),
         "done": _inline(note.done),
         "open": _inline(note.open),
@@ -150,15 +218,12 @@ def _point(point: KeyPoint) -> str:
 
 def _file(name: str) -> str:
     line = one_line(name).replace("`", "'")
-    return f"`{line}`" if _NEEDS_CODE.search(line) else line
-
-
-def _name(label: str) -> str:
-    return next((name for name, words in LABELS.items() if label in words), "")
+    return f"`{line}`" if re.search(_NEEDS_CODE, line) else line
 
 
 def _note(title: str, header: dict[str, str], sections: dict[str, list[str]]) -> SessionNote:
-    size = _TRANSCRIPT.match(header.get("transcript", ""))
+    size = re.match(_TRANSCRIPT, header.get("transcript", ""))
+    files, more_files = _parse_files(sections.get("files", []))
     return SessionNote(
         id=title,
         project=header.get("project", ""),
@@ -166,19 +231,29 @@ def _note(title: str, header: dict[str, str], sections: dict[str, list[str]]) ->
         directory=header.get("directory", ""),
         transcript_kb=int(size[1]) if size else 0,
         transcript_lines=int(size[2]) if size else 0,
+        links=tuple(find_links(header.get("links", ""))),
         topic=" ".join(sections.get("topic", [])),
         key_points=tuple(_parse_point(line) for line in sections.get("key_points", [])),
-        files=tuple(code or plain.strip() for line in sections.get("files", []) for code, plain in _FILE.findall(line)),
+        files=files,
+        more_files=more_files,
         decisions=tuple(sections.get("decisions", ())),
         done=tuple(sections.get("done", ())),
         open=tuple(sections.get("open", ())),
     )
 
 
+def _parse_files(lines: list[str]) -> tuple[tuple[str, ...], int]:
+    """Return the files that are named, and how many more there are."""
+    found = [(code, plain.strip()) for line in lines for code, plain in re.findall(_FILE, line)]
+    counts = [match for code, plain in found if not code and (match := re.fullmatch(_MORE, plain))]
+    files = tuple(code or plain for code, plain in found if code or not re.fullmatch(_MORE, plain))
+    return files, sum(int(count) for match in counts for count in match.groups() if count)
+
+
 def _parse_point(line: str) -> KeyPoint:
-    match = _KIND.match(line)
+    match = re.match(_KIND, line)
     words = line[match.end() if match else 0 :].split()
     tags: list[str] = []
-    while len(words) > 1 and _TAG.fullmatch(words[-1]):
+    while len(words) > 1 and re.fullmatch(_TAG, words[-1]):
         tags.insert(0, words.pop()[1:])
     return KeyPoint(" ".join(words), match[1] if match else "", tuple(tags))

@@ -5,8 +5,17 @@ from datetime import date
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.vault.daily import DailyEntry, add_entry, parse_daily, render_daily
+from memtool.vault.daily import (
+    DailyEntry,
+    DailySession,
+    add_entry,
+    add_session,
+    listed_sessions,
+    parse_daily,
+    render_daily,
+)
 from memtool.vault.note import Note, parse_note
+from memtool.vault.prose import find_links
 
 DAY = date(2026, 2, 10)
 NOTE = """---
@@ -24,6 +33,18 @@ ENTRIES = (
     DailyEntry("14:30", "shop", ("auth.ts", "middleware/jwt.ts")),
     DailyEntry("14:31", "博客", ("文章/第一篇.md",)),
     DailyEntry("15:00", "", ("notes.txt",)),
+)
+
+
+LISTED = """
+## Sessions
+
+- 14:32 **shop**: [user authentication](../sessions/3f2a9c.md)
+- 15:00: [笔记](../sessions/51d6f4.md)
+"""
+SESSIONS = (
+    DailySession("14:32", "shop", "3f2a9c", "user authentication"),
+    DailySession("15:00", "", "51d6f4", "笔记"),
 )
 
 
@@ -84,6 +105,98 @@ def test_an_entry_without_files_is_none() -> None:
     assert add_entry(NOTE, DailyEntry("16:00", "shop", (" ", ""))) == NOTE
 
 
+def test_a_remark_below_an_entry_stays_below_it() -> None:
+    own = NOTE.replace("`文章/第一篇.md`\n", "`文章/第一篇.md`\n  - 写完了\n")
+    text = add_entry(own, DailyEntry("14:40", "shop", ("b.ts",)))
+    assert "  - 写完了\n- 14:40 **shop**: `b.ts`\n- 15:00" in text
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("# Daily: 2026-02-10\n\n", "## Evening\n\nwent home\n"),
+        ("# Daily: 2026-02-10\n\nA slow day.\n\n```\n## no heading\n```\n\n", LISTED[1:]),
+        ("---\n## a comment\ntype: daily\n---\n\n", "### Mine"),
+        ("", "## Sessions\n"),
+    ],
+)
+def test_the_first_entry_stands_above_what_is_not_about_edits(above: str, below: str) -> None:
+    line = "- 14:30 **shop**: `auth.ts`, `middleware/jwt.ts`\n"
+    assert add_entry(above + below, ENTRIES[0]) == f"{above}{line}\n{below}"
+    text = add_entry(f"{above}{line}\n{below}", DailyEntry("16:00", "", ("x",)))
+    assert text == f"{above}{line}- 16:00: `x`\n\n{below}"
+
+
+def test_the_sessions_of_the_day_stand_in_a_section_of_their_own() -> None:
+    assert render_daily(DAY, ENTRIES, reversed(SESSIONS)) == NOTE + LISTED
+    assert listed_sessions(NOTE + LISTED) == SESSIONS
+    assert parse_daily(NOTE + LISTED) == ENTRIES
+    text = render_daily(DAY, ENTRIES, SESSIONS, language="zh")
+    assert text.endswith(LISTED.replace("## Sessions", "## 会话"))
+    assert add_session(text, SESSIONS[0], language="en") == text
+
+
+def test_a_session_that_is_captured_again_replaces_its_own_line() -> None:
+    own = (NOTE + LISTED).replace("3f2a9c.md)", "3f2a9c.md) went well\n  - ask Ann") + "\n## Evening\n\nwent home"
+    text = add_session(own, SESSIONS[0]._replace(minute="14:50", topic="logout"))
+    assert text == own.replace("- 14:32", "- 14:50").replace("user authentication", "logout")
+    text = add_session(own, SESSIONS[0]._replace(minute="15:01"))
+    assert "\n\n- 15:00: [笔记]" in text
+    assert "3f2a9c.md) went well\n  - ask Ann\n\n## Evening" in text
+    assert add_session(text, SESSIONS[0]) == own
+    windows = own.replace("\n", "\r\n")
+    assert add_session(windows, SESSIONS[0]._replace(minute="15:01")) == text.replace("\n", "\r\n")
+
+
+def test_a_list_that_the_owner_moved_stays_where_it_is() -> None:
+    moved = NOTE.replace("- 14:30", LISTED.replace("## Sessions", "## What I talked about") + "\n## Edits\n\n- 14:30")
+    text = add_session(moved, DailySession("14:40", "shop", "x", "cart"))
+    assert text.replace("- 14:40 **shop**: [cart](../sessions/x.md)\n", "") == moved
+    assert [session.session_id for session in listed_sessions(text)] == ["3f2a9c", "x", "51d6f4"]
+
+
+@pytest.mark.parametrize("below", ["", "\n", "\n\n", "\n\nMy own words.\n", "\nMy own words.", "\n\n## Evening\n"])
+def test_an_empty_section_is_filled(below: str) -> None:
+    text = add_session(f"# My day\n\n## Sessions{below}", SESSIONS[0])
+    assert text.startswith(
+        "# My day\n\n## Sessions\n\n- 14:32 **shop**: [user authentication](../sessions/3f2a9c.md)\n"
+    )
+    own = below.strip()
+    assert not own or text.split("\n\n", 3)[3].rstrip("\n") == own
+    assert add_session(text, SESSIONS[0]) == text
+
+
+def test_a_note_without_the_section_gets_it_at_its_end() -> None:
+    assert add_session("# My day", SESSIONS[0]) == f"# My day\n{LISTED}".rsplit("- 15:00", 1)[0]
+    assert add_session("", SESSIONS[0]).startswith("## Sessions\n\n- ")
+    text = add_session(NOTE.replace("\n", "\r\n"), SESSIONS[0])
+    assert text.count("\n") == text.count("\r\n")
+    assert add_session(text, SESSIONS[1]) == (NOTE + LISTED).replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize(
+    "topic",
+    ["a ]] b", "a](https://evil.example) b", "a | b", "a\n## b\n- 15:00: `c`", "<script>", "[[x]]", "`x](", "a\\",
+     "![x](y)", "*", "__init__", ""],
+)  # fmt: skip
+def test_a_topic_cannot_break_out_of_its_link(topic: str) -> None:
+    session = DailySession("14:30", "a**b\n# c", "../../x", topic)
+    text = add_session(NOTE, session)
+    assert text.removeprefix(NOTE).count("\n") == 4
+    (listed,) = listed_sessions(text)
+    assert listed.topic == (" ".join(topic.split()) or listed.session_id)
+    assert listed.project == "ab # c"
+    assert parse_daily(text) == ENTRIES
+    assert add_session(text, session) == text
+    assert find_links(text) == [(listed.topic, f"../sessions/{listed.session_id}.md")]
+
+
+@pytest.mark.parametrize("mark", ["## x\n", "```\n", "- 14:30: `a`\n", "- 14:30: [", "[a\\", "\n", " "])
+def test_a_huge_note_takes_no_time(mark: str) -> None:
+    add_entry(mark * 20_000, ENTRIES[0])
+    add_session(mark * 20_000, SESSIONS[0])
+
+
 entries = st.builds(
     DailyEntry,
     minute=st.times().map(lambda time: f"{time:%H:%M}"),
@@ -102,3 +215,33 @@ def test_adding_twice_is_adding_once(added: list[DailyEntry], start: str) -> Non
     }
     for entry in added:
         assert add_entry(text, entry) == text
+
+
+sessions = st.builds(
+    DailySession,
+    minute=st.times().map(lambda time: f"{time:%H:%M}"),
+    project=st.text(max_size=5),
+    session_id=st.sampled_from(["a", "b", "c", "会"]),
+    topic=st.text(st.sampled_from("ab 令[]()\\`<|*\n\r#"), max_size=6),
+)
+
+
+@given(st.lists(st.one_of(entries, sessions), max_size=8))
+def test_entries_and_sessions_stay_together_and_in_order(added: list[DailyEntry | DailySession]) -> None:
+    text = render_daily(DAY)
+    for one in added:
+        text = add_entry(text, one) if isinstance(one, DailyEntry) else add_session(text, one)
+    edits, _, listed = text.partition("## Sessions")
+    minutes = [entry.minute for entry in parse_daily(edits)]
+    assert minutes == sorted(minutes)
+    assert parse_daily(listed) == ()
+    times = [session.minute for session in listed_sessions(listed)]
+    assert times == sorted(times)
+    assert len(times) == len({one.session_id for one in added if isinstance(one, DailySession)})
+
+
+@given(sessions, st.text())
+def test_listing_twice_is_listing_once(session: DailySession, start: str) -> None:
+    text = add_session(start, session)
+    assert add_session(text, session) == text
+    assert start.rstrip() in text

@@ -1,0 +1,272 @@
+"""What its owner wrote into a session note stays there when memtool makes the note again.
+
+A merge of three texts: what memtool wrote last (the base), what stands there now, and what memtool writes now. They
+are compared by the parts of a session note: a field of the front matter, a line of the header, an item of a section.
+
+    a part is ...                                              it becomes ...
+    as memtool wrote it                                        what memtool writes now
+    changed or added by the owner                              what the owner made of it
+    gone                                                       nothing, but an item that is new to the note is added
+    no part of the format                                      the same bytes in the same place
+
+Items are told apart by what they say, so an item that its owner changed is one that is gone and one that is added.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import count, pairwise
+from typing import NamedTuple
+
+from memtool.vault.session_parts import Block, Parts, split_session
+from memtool.vault.sessions import LABELS, is_as_written
+
+_LABEL = re.compile(r"(\d+)(\. \*\*[^*]+\*\*[:：])")
+_BULLET = re.compile(r"(\s+)[-*+] +")
+_LISTS = {
+    "matter:tags": re.compile(r"(tags:\s*\[)(.*)(\]\s*)"),
+    "header:links": re.compile(r"(- \*\*[^*]+\*\*[:：] *)(.*?)(\s*)"),
+}
+_CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}
+_START, _END = "\n", "\n\n"  # no item says that
+
+
+def _one_of(name: str) -> str:
+    return "|".join(map(re.escape, LABELS[name]))
+
+
+# Without a base nobody knows who wrote a line. These are memtool's own if they look as memtool writes them: kept as
+# the owner's, they would stay what they are for ever.
+_OWN_LOOK = {
+    "matter:date": r"date: \d{4}-\d{2}-\d{2}",
+    "matter:checksum": r"checksum: \S+",
+    "header:updated": rf"- \*\*[^*]+\*\*: \d{{4}}-\d{{2}}-\d{{2}} \d{{2}}:\d{{2}}(?:{_one_of('last update')})",
+    "header:transcript": rf"- \*\*[^*]+\*\*: \d+ KB, \d+ (?:{_one_of('lines')})",
+}
+
+
+class _Item(NamedTuple):
+    """One thing in a section, or in a list on one line. *says* is its text without layout."""
+
+    says: str
+    lines: tuple[str, ...]
+    is_inline: bool = False
+
+
+def keep_hand_edits(base: str | None, current: str, new: str) -> str:
+    """Return *new* with all that its owner has changed in *current*, which memtool wrote as *base*.
+
+    Args:
+        base: what memtool wrote last, before any merge; None if that is not known. Then a note that is as memtool
+            wrote it is replaced; else all that *new* does not say is taken for the owner's.
+        current: what stands in the file. A note of which nothing is left but the owner's own words stays as it is.
+        new: what memtool writes now.
+    """
+    if base is None and is_as_written(current):
+        base = current
+    if current == base or (base is None and not current.strip()):
+        return new
+    if new == base:
+        return current
+    bom = "\ufeff" if current.startswith("\ufeff") else ""
+    return bom + _merged(base, current.removeprefix(bom), new)
+
+
+def _merged(base: str | None, current: str, new: str) -> str:
+    cr = "\r" if current.split("\n", 1)[0].endswith("\r") else ""
+    end = "" if current.endswith("\n") else f"{cr}\n"  # a last line end that is missing stays missing
+    now, wanted = split_session(current + end), split_session(new.replace("\n", f"{cr}\n"))
+    before = _looks_like_ours(now) if base is None else split_session(base)
+    if any(block.key for block in now.body):
+        body = _numbered(_merge(before.body, now.body, wanted.body, cr))
+    elif base is None:
+        body = [*wanted.body, *now.body]
+    else:
+        return current
+    matter = now.matter and _merge(before.matter, now.matter, wanted.matter, cr)
+    if not now.matter and not before.matter:
+        matter = wanted.matter
+        if body[0].lines[0].strip():
+            body.insert(0, Block("", (cr,)))
+    return "\n".join(line for block in (*matter, *body) for line in block.lines).removesuffix(end)
+
+
+def _looks_like_ours(now: Parts) -> Parts:
+    """Return the parts of a note without a base that memtool must have written."""
+
+    def select(blocks: Iterable[Block]) -> list[Block]:
+        looks = ((block, _OWN_LOOK.get(block.key)) for block in blocks)
+        return [block for block, look in looks if look and re.fullmatch(look, " ".join(block.lines).rstrip())]
+
+    return Parts(select(now.matter), select(now.body))
+
+
+def _merge(base: Iterable[Block], current: Iterable[Block], wanted: Iterable[Block], cr: str) -> list[Block]:
+    """Return the *current* blocks, each merged with its namesakes, and what *wanted* has besides."""
+    before = {block.key: block for block in base if block.key}
+    after = {block.key: block for block in wanted if block.key}
+    merged = [(_merge_block(before.get(now.key), now, after.get(now.key)) if now.key else now) for now in current]
+    there = {now.key for now in current}
+    result = [block for block in merged if block is not None]
+    anchor = ""
+    for key, block in after.items():
+        fresh = None if key in there else _unseen(before.get(key), block)
+        if fresh:
+            _insert(result, fresh, anchor, cr)
+        if fresh or any(other.key == key for other in result):
+            anchor = key
+    return result
+
+
+def _merge_block(base: Block | None, current: Block, wanted: Block | None) -> Block | None:
+    if current.kind == "section" and current.key != "section:topic":
+        return _merge_section(base, current, wanted)
+    is_ours = base is not None and _says(base.lines) == _says(current.lines)
+    if is_ours or wanted is None or _says(current.lines) == _says(wanted.lines):
+        return wanted if is_ours else current
+    return _merge_list(base, current, wanted) if current.key in _LISTS else current
+
+
+def _unseen(base: Block | None, wanted: Block) -> Block | None:
+    """Return what *wanted* says that *base* did not: the rest was there, and its owner has taken it out."""
+    if base is None:
+        return wanted
+    if wanted.kind != "section":
+        return None
+    said = {item.says for item in _items(base)}
+    items = [item for item in _items(wanted) if item.says not in said]
+    return _with_items(wanted, items) if items else None
+
+
+def _insert(blocks: list[Block], block: Block, anchor: str, cr: str) -> None:
+    """Put *block* behind the one whose key is *anchor*, else before the first that has a key."""
+    keys = [other.key for other in blocks]
+    first = next((at for at, key in enumerate(keys) if key), min(1, len(keys)))
+    at = keys.index(anchor) + 1 if anchor in keys and anchor else first
+    gap = [Block("", (cr,))]
+    above = gap if at > 0 and _need_gap(blocks[at - 1], block) else []
+    below = gap if at < len(blocks) and _need_gap(block, blocks[at]) else []
+    blocks[at:at] = [*above, block, *below]
+
+
+def _need_gap(above: Block, below: Block) -> bool:
+    is_apart = above.kind != below.kind and "matter" not in (above.kind, below.kind)
+    return is_apart and bool(above.lines[-1].strip() and below.lines[0].strip())
+
+
+def _merge_list(base: Block | None, current: Block, wanted: Block) -> Block:
+    """Return the list on the line of *current*, merged item by item; *current* where it is no list on one line."""
+    match = _LISTS[current.key].fullmatch("\n".join(current.lines))
+    if match is None:
+        return current
+    items = _three_way(_listed(base), _listed(current), _listed(wanted))
+    return Block(current.key, (match[1] + ", ".join(item.lines[0] for item in items) + match[3],))
+
+
+def _listed(block: Block | None) -> list[_Item]:
+    match = _LISTS[block.key].fullmatch("\n".join(block.lines)) if block else None
+    return _inline(match[2]) if match else []
+
+
+def _inline(value: str) -> list[_Item]:
+    """Return the items of a list on one line; a comma within code, quotes or a link separates nothing."""
+    ends, closing = [-1], ""
+    for at, character in enumerate(value):
+        if closing:
+            closing = "" if character == closing else closing
+        elif character in _CLOSING:
+            closing = _CLOSING[character]
+        elif character == ",":
+            ends.append(at)
+    parts = [value[start + 1 : end].strip() for start, end in pairwise([*ends, len(value)])]
+    return [_Item(_says([part]), (part,), is_inline=True) for part in parts if part]
+
+
+def _merge_section(base: Block | None, current: Block, wanted: Block | None) -> Block | None:
+    now, new = _items(current), _items(wanted)
+    items = _three_way(_items(base), now, new)
+    said = [item.says for item in items]
+    if wanted and said == [item.says for item in new]:
+        return wanted
+    if said == [item.says for item in now] and (wanted is None or _unnumbered(wanted) == _unnumbered(current)):
+        return current
+    return _with_items(wanted or current, items) if items else None
+
+
+def _three_way(base: Iterable[_Item], current: Sequence[_Item], wanted: Sequence[_Item]) -> list[_Item]:
+    """Return *wanted* without what the owner has taken out of *base*, and with what they have added to it.
+
+    What was added stands behind the item that it stood behind.
+    """
+    ours = {item.says for item in base}
+    there = {item.says: item for item in current}
+    kept = [there.get(item.says, item) for item in wanted if item.says in there or item.says not in ours]
+    said = {item.says for item in kept}
+    added: dict[str, list[_Item]] = {}
+    anchor = _START
+    for item in current:
+        if item.says in said:
+            anchor = item.says
+        elif item.says not in ours:
+            added.setdefault(anchor, []).append(item)
+        elif anchor == _START:
+            anchor = _END
+    merged = added.pop(_START, [])
+    for item in kept:
+        merged += [item, *added.pop(item.says, [])]
+    return [*merged, *added.pop(_END, [])]
+
+
+def _items(section: Block | None) -> list[_Item]:
+    if section is None:
+        return []
+    value = section.lines[0][len(_label(section)) :].strip()
+    inline = _inline(value) if section.key == "section:files" else [_Item(value, (value,), is_inline=True)]
+    groups: list[list[str]] = []
+    indent = 0
+    for line in section.lines[1:]:
+        bullet = _BULLET.match(line)
+        if not groups or (bullet and len(bullet[1]) <= indent):
+            groups.append([line])
+            indent = len(bullet[1]) if bullet else 0
+        else:
+            groups[-1].append(line)
+    return [*(item for item in inline if item.says), *(_Item(_says(group), tuple(group)) for group in groups)]
+
+
+def _with_items(section: Block, items: Sequence[_Item]) -> Block:
+    """Return *section* with other *items*: files, and a single item, on the line of the label."""
+    cr = "\r" if section.lines[0].endswith("\r") else ""
+    on_line = [item for item in items if item.is_inline]
+    if section.key != "section:files" and len(items) > 1:
+        on_line = []
+    head = " ".join(filter(None, [_label(section), ", ".join(item.lines[0] for item in on_line)]))
+    below = [item for item in items if item not in on_line]
+    bullets = [line for item in below for line in ([f"   - {item.lines[0]}{cr}"] if item.is_inline else item.lines)]
+    return Block(section.key, (head + cr, *bullets))
+
+
+def _numbered(blocks: Iterable[Block]) -> list[Block]:
+    """Return *blocks* with the sections of the format numbered from 1."""
+    numbers = count(1)
+    return [
+        Block(block.key, (_LABEL.sub(rf"{next(numbers)}\2", block.lines[0], count=1), *block.lines[1:]))
+        if block.kind == "section"
+        else block
+        for block in blocks
+    ]
+
+
+def _label(section: Block) -> str:
+    match = _LABEL.match(section.lines[0])
+    return match[0] if match else ""
+
+
+def _unnumbered(section: Block) -> str:
+    return _label(section).lstrip("0123456789")
+
+
+def _says(lines: Iterable[str]) -> str:
+    """Return what *lines* say, whatever their layout."""
+    return _BULLET.sub("", " " + " ".join(" ".join(lines).split()), count=1).strip()

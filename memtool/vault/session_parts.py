@@ -1,0 +1,126 @@
+"""A session note in blocks: fields of the front matter, lines of the header, sections, and what is none of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtool.vault.note import split_front_matter
+from memtool.vault.sessions import HEADER, SECTIONS, read_line
+
+_FIELD = re.compile(r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)")
+_CODE_FENCE = re.compile(r"\s*(?:(`{3,})[^`]*$|(~{3,}))")
+
+
+class Block(NamedTuple):
+    """Lines that belong together.
+
+    Args:
+        key: `matter:<field>`, `title:session`, `header:<name>`, `rule` or `section:<name>`; empty for anything else.
+        lines: without their line feeds.
+    """
+
+    key: str
+    lines: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """The key without the name."""
+        return self.key.split(":", 1)[0]
+
+
+class Parts(NamedTuple):
+    """A note in blocks. *matter* is its front matter with the lines around it, empty for a note without."""
+
+    matter: list[Block]
+    body: list[Block]
+
+
+def split_session(text: str) -> Parts:
+    """Return *text*, without a byte order mark, in blocks; their lines, joined by line feeds, are the text again."""
+    text = text.removeprefix("\ufeff")
+    lines = text.split("\n")
+    start = split_front_matter(text)[1] - 1
+    matter = _matter_blocks(lines[:start])
+    if not any(block.key for block in matter):  # prose between two rules
+        return Parts([], _body_blocks(lines))
+    return Parts(matter, _body_blocks(lines[start:]))
+
+
+def _matter_blocks(lines: Sequence[str]) -> list[Block]:
+    """Return the front matter *lines* as blocks: one for each field, with the lines on which its value goes on."""
+    blocks: list[Block] = []
+    seen: set[str] = set()
+    fields = [(at, f"matter:{match[1].strip()}") for at, line in enumerate(lines) if (match := _FIELD.match(line))]
+    starts = [(0, ""), *fields]
+    for (start, key), (stop, _) in zip(starts, [*fields, (len(lines), "")], strict=True):
+        end = _end_of_value(lines, start, stop) if key else start
+        if key:
+            blocks.append(Block("" if key in seen else key, tuple(lines[start:end])))
+            seen.add(key)
+        blocks += [Block("", (line,)) for line in lines[end:stop]]
+    return blocks
+
+
+def _end_of_value(lines: Sequence[str], start: int, stop: int) -> int:
+    # Comments, empty lines and the closing fence are not part of the field above them.
+    while stop > start + 1 and (not lines[stop - 1].strip() or lines[stop - 1].startswith(("#", "---"))):
+        stop -= 1
+    return stop
+
+
+def _body_blocks(lines: Sequence[str]) -> list[Block]:
+    blocks: list[Block] = []
+    seen: set[str] = set()
+    quoted = _quoted_lines(lines)
+    at = 0
+    while at < len(lines):
+        key = "" if quoted[at] else _key(lines, at, seen)
+        end = _end_of_section(lines, at, quoted) if key.startswith("section:") else at + 1
+        blocks.append(Block(key, tuple(lines[at:end])))
+        seen.add(key)
+        at = end
+    return blocks
+
+
+def _key(lines: Sequence[str], at: int, seen: set[str]) -> str:
+    """Return which part begins at line *at*; a second one of the same kind is the owner's."""
+    part, name, _ = read_line(lines[at].rstrip())
+    in_sections = any(key.startswith("section:") for key in seen)
+    if part == "section" and name in SECTIONS:
+        key = f"section:{name}"
+    elif in_sections:
+        return ""
+    elif part == "title" or (part == "header" and name in HEADER):
+        key = f"{part}:{name}"
+    else:
+        is_rule = lines[at].strip() == "---" and any(seen) and not lines[at - 1].strip()
+        key = "rule" if is_rule else ""
+    return "" if key in seen else key
+
+
+def _quoted_lines(lines: Sequence[str]) -> list[bool]:
+    """Return for each line whether it stands within code or a comment that began above it."""
+    quoted, closing = [], ""
+    for line in lines:
+        quoted.append(bool(closing))
+        text = line.strip()
+        if closing:
+            is_closed = "-->" in text if closing == "-->" else text.startswith(closing) and not text.strip(closing[0])
+            closing = "" if is_closed else closing
+        elif match := _CODE_FENCE.match(line):
+            closing = match[1] or match[2]
+        elif text.startswith("<!--") and "-->" not in text:
+            closing = "-->"
+    return quoted
+
+
+def _end_of_section(lines: Sequence[str], start: int, quoted: Sequence[bool]) -> int:
+    """Return the line after the section that begins at *start*: all that is indented belongs to it."""
+    end = at = start + 1
+    while at < len(lines) and (quoted[at] or not lines[at].strip() or lines[at][0] in " \t"):
+        at += 1
+        if lines[at - 1].strip():
+            end = at
+    return end

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.vault.layout import Vault
+from memtool.vault.project_area import FRESH, area_name, find_area, find_registered_area, known_projects, shown_path
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    (tmp_path / "vault").mkdir()
+    return Vault(tmp_path / "vault")
+
+
+def make_repository(folder: Path, remote: str = "") -> Path:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    if remote:
+        subprocess.run(["git", "-C", str(folder), "remote", "add", "origin", remote], check=True)
+    return folder
+
+
+def test_a_new_project_is_named_after_its_remote(vault: Vault, tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "clone-3", "git@github.com:acme/shop.git")
+    (folder / "src").mkdir()
+    area = find_area(vault, folder / "src", tmp_path, 0.0)
+    assert area == ("shop", folder)
+
+
+def test_a_folder_without_git_is_named_after_itself_and_home_is_no_project(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "home" / "商店").mkdir(parents=True)
+    home = tmp_path / "home"
+    assert find_area(vault, home / "商店", home, 0.0).name == "商店"
+    assert find_area(vault, home, home, 0.0).name == ""
+    assert find_area(vault, Path("/"), home, 0.0).name == ""
+    assert find_area(vault, tmp_path / "gone", home, 0.0).name == "gone"
+
+
+def test_a_project_keeps_its_area_when_it_is_cloned_elsewhere(vault: Vault, tmp_path: Path) -> None:
+    first = make_repository(tmp_path / "one", "https://github.com/acme/shop.git")
+    area = find_registered_area(vault, first, tmp_path, 0.0)
+    summary = vault.root / area.ref
+    summary.rename(summary.parent.with_name("summary.md"))
+    summary.parent.rename(vault.root / "areas" / "projects" / "laden")
+    (vault.root / "areas" / "projects" / "summary.md").rename(
+        vault.root / "areas" / "projects" / "laden" / "summary.md"
+    )
+    second = make_repository(tmp_path / "two", "ssh://git@github.com/ACME/shop")
+    assert find_registered_area(vault, second, tmp_path, 0.0).name == "laden"
+    listed = known_projects(vault)["laden"]
+    assert {"github.com/acme/shop", f"path:{first}", f"path:{second}"} <= set(listed)
+
+
+def test_a_namesake_gets_a_name_of_its_own(vault: Vault, tmp_path: Path) -> None:
+    for owner in ("one", "two"):
+        (tmp_path / owner / "app").mkdir(parents=True)
+    first = find_registered_area(vault, tmp_path / "one" / "app", tmp_path, 0.0)
+    second = find_registered_area(vault, tmp_path / "two" / "app", tmp_path, 0.0)
+    assert first.name == "app"
+    assert second.name.startswith("app-")
+    assert len(second.name) == len("app-") + 4
+
+
+def test_an_area_that_was_made_by_hand_is_taken_and_only_its_identities_change(vault: Vault, tmp_path: Path) -> None:
+    summary = vault.root / "areas" / "projects" / "shop" / "summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text("---\ntype: project\nrank: 01234  # mine\n---\n\n# The shop\n", encoding="utf-8")
+    (tmp_path / "shop").mkdir()
+    assert find_registered_area(vault, tmp_path / "shop", tmp_path, 0.0).name == "shop"
+    assert summary.read_text(encoding="utf-8") == (
+        f'---\ntype: project\nrank: 01234  # mine\nidentities: ["path:{tmp_path / "shop"}"]\n---\n\n# The shop\n'
+    )
+
+
+def test_an_area_is_remembered_for_a_day(vault: Vault, tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    assert find_area(vault, folder, tmp_path, 1000.0).name == "shop"
+    make_repository(folder, "https://github.com/acme/store.git")
+    assert find_area(vault, folder, tmp_path, 1000.0 + FRESH - 1).name == "shop"
+    assert find_area(vault, folder, tmp_path, 1000.0 + FRESH).name == "store"
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"/x": 3}', '{"/x": ["../..", "/", 0, true]}'])
+def test_a_memory_that_somebody_else_wrote_does_no_harm(vault: Vault, tmp_path: Path, content: str) -> None:
+    (vault.root / ".memtool").mkdir()
+    (vault.root / ".memtool" / "projects.json").write_text(content.replace("/x", str(tmp_path / "shop")))
+    assert find_area(vault, tmp_path / "shop", tmp_path, 1.0).name in ("shop", "")
+
+
+@given(st.text())
+def test_a_name_is_one_that_every_disk_accepts(text: str) -> None:
+    name = area_name(text)
+    assert area_name(name) == name
+    assert not set(name) & set('<>:"/\\|?*\0\n`[]#')
+    assert len(name) <= 60
+    assert not name.startswith(".")
+
+
+def test_a_path_is_shown_as_a_person_would_write_it() -> None:
+    home = Path("/home/ana")
+    assert shown_path("/home/ana/src/shop/a/b.ts", Path("/home/ana/src/shop"), home) == "a/b.ts"
+    assert shown_path("/home/ana/notes.md", Path("/home/ana/src/shop"), home) == "~/notes.md"
+    assert shown_path("/etc/hosts", Path("/home/ana/src/shop"), home) == "/etc/hosts"
+    assert shown_path("/home/ana/数据.md", None, home) == "~/数据.md"
