@@ -1,7 +1,7 @@
 """The error tree: what went wrong in one sentence, an exit code, and a hint how to mend it.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 a bug in memtool, 20-29 the vault, 30-39 providers and settings,
-75 try again, 130 interrupted. `docs/reference/exit-codes.md` is generated from this module.
+40-49 what is captured, 75 try again, 130 interrupted. `docs/reference/exit-codes.md` is generated from this module.
 """
 
 from __future__ import annotations
@@ -102,6 +102,16 @@ class ProviderFailed(MemtoolError):
     """A provider answered with an error, or with something unusable."""
 
     exit_code = 32
+
+
+class TranscriptUnreadable(MemtoolError):
+    """The file that holds a session does not exist, or cannot be read."""
+
+    exit_code = 40
+    hint = "Claude Code deletes transcripts after 30 days; `cleanupPeriodDays` in its settings keeps them longer."
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"cannot read the transcript '{path}': {reason}")
 
 
 class NoteChanged(MemtoolError):

@@ -10,7 +10,7 @@ from memtool import errors
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 
 KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, MemtoolError)]
-RANGES = (range(1, 3), range(20, 30), range(30, 40), range(75, 76))
+RANGES = (range(1, 3), range(20, 30), range(30, 40), range(40, 50), range(75, 76))
 
 
 @pytest.mark.parametrize("kind", KINDS)

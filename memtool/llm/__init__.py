@@ -1,1 +1,91 @@
-"""Providers of text: who may write a summary."""
+"""Who may write a summary: providers of text, opened by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from memtool.errors import ProviderFailed, ProviderMissing
+from memtool.llm.tokens import tokens_in
+
+if TYPE_CHECKING:
+    from memtool.settings import Keys, ModelSettings
+
+EXTRACTIVE = "extractive"  # no model: whoever asks for text has a way without one
+PROVIDERS = {
+    "claude": "memtool.llm.claude:ClaudeCommand",
+    "anthropic": "memtool.llm.anthropic:AnthropicApi",
+    "openai": "memtool.llm.openai:OpenAIChat",
+}
+MAX_ANSWER = 1_000_000  # characters or bytes; a summary has a thousandth of that
+
+
+class Request(NamedTuple):
+    """What a model is asked. *max_tokens* bounds its answer."""
+
+    system: str
+    prompt: str
+    max_tokens: int = 3_000
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens it takes to read."""
+        return tokens_in(self.system, self.prompt)
+
+
+class Answer(NamedTuple):
+    """What a model said, and what that took. *cost_usd* is None unless the provider itself names it."""
+
+    text: str
+    provider: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+    seconds: float = 0.0
+
+
+class Wasted(ProviderFailed):
+    """A call that came to nothing and used up tokens all the same."""
+
+    def __init__(
+        self, sentence: str, input_tokens: int, output_tokens: int = 0, cost_usd: float | None = None, *, hint: str = ""
+    ) -> None:
+        super().__init__(sentence, hint=hint)
+        self.input_tokens = input_tokens
+        self.output_tokens = output_tokens
+        self.cost_usd = cost_usd
+
+
+class OutOfTime(Wasted):
+    """No answer came in time. What was sent may have been read, so that it counts."""
+
+    def __init__(self, who: str, request: Request, seconds: float) -> None:
+        super().__init__(f"{who} did not answer within {seconds:g} seconds", request.tokens)
+
+
+class Provider(Protocol):
+    """What turns a request into an answer."""
+
+    def complete(self, request: Request, timeout: float) -> Answer:
+        """Return the answer, within *timeout* seconds in all.
+
+        Raises:
+            ProviderMissing: it cannot be had on this machine.
+            memtool.http.Unavailable: it fails now, and may work soon.
+            ProviderFailed: it fails, or answers with something that is no text.
+        """
+
+
+def open_provider(name: str, settings: ModelSettings, keys: Keys) -> Provider:
+    """Return the provider *name*. Nothing is sent or started yet.
+
+    Raises:
+        ProviderMissing: its command, its library or its key is not there.
+        BadSetting: its settings cannot be used.
+    """
+    if name not in PROVIDERS:
+        raise ProviderMissing(f"there is no provider '{name}'", hint=f"There are {', '.join(PROVIDERS)}.")
+    module, _, kind = PROVIDERS[name].partition(":")
+    provider: Provider = getattr(import_module(module), kind).open(settings, keys)
+    return provider

@@ -11,13 +11,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from memtool.errors import BadSetting, ProviderFailed
 
-_MAX_BYTES = 128 * 1024 * 1024  # a hundred times the answer to a batch of 64
+_MAX_BYTES = 128 * 1024 * 1024  # a hundred times the vectors of a batch of 64
 _MAX_WAIT = 30.0  # seconds that a provider may ask us to wait
 _BLOCK = 65_536
 _SHOWN = 200  # characters of a provider's own words
@@ -30,10 +30,19 @@ class Endpoint(NamedTuple):
     key: str
     host: str
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine. A proxy of the environment is for the world outside."""
+        return self.host.split(":", maxsplit=1)[0] in ("localhost", "127.0.0.1") or self.host.startswith("::1")
 
-class _Again(Exception):
-    def __init__(self, reason: str, wait: float = 0.0) -> None:
-        super().__init__(reason)
+
+class Unavailable(ProviderFailed):
+    """What fails now and may work soon. *wait* is how many seconds the provider asks for, 0 if it names none."""
+
+    hint = "Try again later."
+
+    def __init__(self, sentence: str, wait: float = 0.0) -> None:
+        super().__init__(sentence, hint=f"It asks to wait {wait:.0f} seconds." if wait > _MAX_WAIT else None)
         self.wait = wait
 
 
@@ -73,86 +82,91 @@ def post_json(
     timeout: float,
     pauses: Sequence[float] = (),
     pause: Callable[[float], None] = time.sleep,
+    max_bytes: int = _MAX_BYTES,
 ) -> Any:  # noqa: ANN401  (JSON, which the caller checks)
     """Return the answer to *question*. What fails and may pass is tried again after each of *pauses* (seconds).
 
     Raises:
-        ProviderFailed: there is no answer, or one that is an error or not JSON.
+        Unavailable: there is no answer now.
+        ProviderFailed: the answer is an error, or not JSON.
     """
     for seconds in (*pauses, None):
         try:
-            return _ask(to, question, timeout)
-        except _Again as again:
-            if seconds is None:
-                raise ProviderFailed(str(again), hint="Try again later.") from None
-            if again.wait > _MAX_WAIT:
-                hint = f"It asks to wait {again.wait:.0f} seconds."
-                raise ProviderFailed(str(again), hint=hint) from None
-            pause(max(seconds, again.wait))
+            return _ask(to, question, timeout, max_bytes)
+        except Unavailable as failure:
+            if seconds is None or failure.wait > _MAX_WAIT:
+                raise
+            pause(max(seconds, failure.wait))
     raise AssertionError  # the loop returns or raises
 
 
-def _ask(to: Endpoint, question: Mapping[str, object], timeout: float) -> Any:  # noqa: ANN401
+def refusal(to: Endpoint, status: int, said: str, retry_after: str = "") -> ProviderFailed:
+    """Return the error for an answer with *status*, in which the provider *said* why."""
+    if status in (401, 403):
+        return ProviderFailed(f"{to.host} refuses the key ({status})", hint="Check the key and its variable.")
+    if 300 <= status < 400:
+        return ProviderFailed(
+            f"{to.host} redirects to another address ({status}), which memtool does not follow",
+            hint="Set the base URL to the final address, if you trust it.",
+        )
+    sentence = f"{to.host} answered {status}: {_shown(said, to)}"
+    if status in (408, 429) or status >= 500:
+        return Unavailable(sentence, _seconds(retry_after))
+    return ProviderFailed(sentence, hint="Check the base URL and the name of the model.")
+
+
+def unreachable(to: Endpoint, error: BaseException) -> Unavailable:
+    """Return the error for a connection that broke, or never came to be."""
+    reason = getattr(error, "reason", error)
+    return Unavailable(f"{to.host} cannot be reached: {_shown(str(reason) or type(error).__name__, to)}")
+
+
+def _ask(to: Endpoint, question: Mapping[str, object], timeout: float, max_bytes: int) -> Any:  # noqa: ANN401
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memtool"}
     if to.key:
         headers["Authorization"] = f"Bearer {to.key}"
     request = urllib.request.Request(to.url, json.dumps(question).encode(), headers)  # noqa: S310  (see `endpoint`)
     deadline = time.monotonic() + timeout
     try:
-        with _opener(to.host).open(request, timeout=timeout) as response:
-            body = _read(response, deadline)
+        with _opener(to).open(request, timeout=timeout) as response:
+            body = _read(response, deadline, max_bytes)
     except urllib.error.HTTPError as error:
         with error:
-            raise _refusal(to, error) from None
-    except (OSError, HTTPException, UnicodeError) as error:  # the last: a host name that is too long
-        reason = getattr(error, "reason", error)
-        raise _Again(f"{to.host} cannot be reached: {_shown(str(reason) or type(error).__name__, to)}") from None
+            raise refusal(to, error.code, _said(error), error.headers.get("Retry-After", "")) from None
+    except (OSError, HTTPException, ValueError) as error:  # the last: a host name that is too long, an odd proxy
+        raise unreachable(to, error) from None
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
         raise ProviderFailed(f"{to.host} answered with something that is not JSON") from None
 
 
-def _opener(host: str) -> urllib.request.OpenerDirector:
-    # A proxy of the environment is for the world outside, not for a server on this machine.
-    local = host.split(":", maxsplit=1)[0] in ("localhost", "127.0.0.1") or host.startswith("::1")
-    return urllib.request.build_opener(_NoRedirect, *([urllib.request.ProxyHandler({})] if local else []))
+def _opener(to: Endpoint) -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_NoRedirect, *([urllib.request.ProxyHandler({})] if to.is_local else []))
 
 
-def _read(response: HTTPResponse, deadline: float) -> bytes:
+def _read(response: HTTPResponse, deadline: float, max_bytes: int) -> bytes:
     # The timeout of a socket starts anew with every byte; this one does not.
     body = bytearray()
     while block := response.read1(_BLOCK):
         body += block
-        if len(body) > _MAX_BYTES:
+        if len(body) > max_bytes:
             raise OSError("the answer has no end")
         if time.monotonic() > deadline:
             raise TimeoutError("timed out")
+    if response.length:
+        raise IncompleteRead(b"", response.length)
     return bytes(body)
 
 
-def _refusal(to: Endpoint, error: urllib.error.HTTPError) -> Exception:
-    if error.code in (401, 403):
-        return ProviderFailed(f"{to.host} refuses the key ({error.code})", hint="Check the key and its variable.")
-    if 300 <= error.code < 400:
-        return ProviderFailed(
-            f"{to.host} redirects to another address ({error.code}), which memtool does not follow",
-            hint="Set the base URL to the final address, if you trust it.",
-        )
-    sentence = f"{to.host} answered {error.code}: {_said(error, to)}"
-    if error.code in (408, 429) or error.code >= 500:
-        return _Again(sentence, _seconds(error.headers.get("Retry-After", "")))
-    return ProviderFailed(sentence, hint="Check the base URL and the name of the model.")
-
-
-def _said(error: urllib.error.HTTPError, to: Endpoint) -> str:
+def _said(error: urllib.error.HTTPError) -> str:
     try:
         text = error.read(_BLOCK).decode("utf-8", "replace")
         words = json.loads(text)["error"]
         text = str(words["message"] if isinstance(words, dict) else words)
     except (OSError, HTTPException, ValueError, LookupError, TypeError, RecursionError):
         text = ""
-    return _shown(text or str(error.reason), to)
+    return text or str(error.reason)
 
 
 def _shown(text: str, to: Endpoint) -> str:

@@ -1,0 +1,96 @@
+"""Asking one provider after the other until one answers well."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Generic, NamedTuple, TypeVar
+
+from memtool.errors import MemtoolError
+from memtool.http import Unavailable
+from memtool.llm import EXTRACTIVE, Answer, OutOfTime, Provider, Request, open_provider
+from memtool.llm.ledger import BudgetSpent, Ledger
+from memtool.settings import Keys, ModelSettings
+
+T = TypeVar("T")
+
+_PAUSE = 1.0  # seconds before the second try, where the provider names none
+_NEEDED = 1.0  # seconds that a second try is worth
+
+
+class Outcome(NamedTuple, Generic[T]):
+    """What came of a request: the accepted value with its answer, or None; and why the others failed, a sentence each.
+
+    *may_pass* says whether a failure is one that may be gone in a while.
+    """
+
+    value: T | None = None
+    answer: Answer | None = None
+    reasons: tuple[str, ...] = ()
+    may_pass: bool = False
+
+
+class Clock(NamedTuple):
+    """Time: what it is here, seconds that only grow, and how to let some pass."""
+
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float] = time.monotonic
+    pause: Callable[[float], None] = time.sleep
+
+
+class Chain(NamedTuple):
+    """The providers of *settings*, in their order, up to `extractive`; every call is in the *ledger*."""
+
+    settings: ModelSettings
+    keys: Keys
+    ledger: Ledger
+    clock: Clock
+    open_provider: Callable[[str, ModelSettings, Keys], Provider] = open_provider
+
+    def complete(self, request: Request, accept: Callable[[str], T], *, purpose: str) -> Outcome[T]:
+        """Return what *accept* makes of the first answer that it does not refuse by raising a MemtoolError."""
+        failures: list[tuple[str, MemtoolError]] = []
+        for name in self.settings.providers:
+            if name == EXTRACTIVE or any(isinstance(error, BudgetSpent) for _, error in failures):
+                break
+            try:
+                value, answer = self._ask(name, request, accept, purpose)
+            except MemtoolError as error:
+                failures.append((name, error))
+            else:
+                return Outcome(value, answer, _reasons(failures))
+        may_pass = any(isinstance(error, Unavailable | OutOfTime) for _, error in failures)
+        return Outcome(None, None, _reasons(failures), may_pass)
+
+    def _ask(self, name: str, request: Request, accept: Callable[[str], T], purpose: str) -> tuple[T, Answer]:
+        """Return the accepted value and its answer; the ledger knows of the call whatever comes of it."""
+        provider = self.open_provider(name, self.settings, self.keys)
+        call = self.ledger.begin(name, request, purpose, self.clock.now())
+        began = self.clock.monotonic()
+        answer: Answer | None = None
+        try:
+            answer = self._answer(provider, request)
+            value = accept(answer.text)
+        except MemtoolError as error:
+            self.ledger.end(call, answer or error, self.clock.monotonic() - began, failure=str(error))
+            raise
+        answer = answer._replace(seconds=self.clock.monotonic() - began)
+        self.ledger.end(call, answer, answer.seconds)
+        return value, answer
+
+    def _answer(self, provider: Provider, request: Request) -> Answer:
+        """Return the answer; where it is worth it, and there is time, the provider is asked a second time."""
+        deadline = self.clock.monotonic() + self.settings.timeout
+        try:
+            return provider.complete(request, self.settings.timeout)
+        except Unavailable as failure:
+            wait = max(_PAUSE, failure.wait)
+            if self.clock.monotonic() + wait + _NEEDED > deadline:
+                raise
+        self.clock.pause(wait)
+        return provider.complete(request, deadline - self.clock.monotonic())
+
+
+def _reasons(failures: list[tuple[str, MemtoolError]]) -> tuple[str, ...]:
+    return tuple(f"{name}: {error}" for name, error in failures)

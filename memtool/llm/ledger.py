@@ -1,0 +1,221 @@
+"""What models were asked and what that took, in `.memtool/model-calls.jsonl`, and the budget of the day.
+
+    {"id": "…", "at": "2026-02-10T14:30:00+08:00", "provider": "claude", "purpose": "summary", "input_tokens": 6000, …}
+
+A line is written before a call, with an estimate, and one when it has ended, which replaces it. So a call that is
+killed has been counted, two processes cannot both spend what is left, and without a ledger there is no call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtool.errors import MemtoolError, ProviderFailed
+from memtool.llm import Answer, Request, Wasted
+from memtool.vault.files import hash_of, replace
+from memtool.vault.layout import Vault
+
+FILE = "model-calls.jsonl"
+MAX_BYTES = 1_000_000  # some 2,000 calls; then the oldest half goes, but nothing of the day
+
+_MOST_READ = 16 * MAX_BYTES
+_LONGEST_FAILURE = 300
+_UNFINISHED = "it never ended"
+_MOST = 10**12  # no true count is higher
+
+
+class BudgetSpent(ProviderFailed):
+    """The day's tokens are used up, or cannot be counted."""
+
+    hint = "Raise llm.daily_tokens, or wait for tomorrow."
+
+
+class Call(NamedTuple):
+    """One call of a model. *at* is local time; *failure* is empty if its answer was used."""
+
+    id: str
+    at: str
+    provider: str
+    purpose: str
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    seconds: float = 0.0
+    failure: str = _UNFINISHED
+
+
+class Usage(NamedTuple):
+    """What one provider was asked in one day, such as `2026-02-10`. *cost_usd* sums what is known of it."""
+
+    day: str
+    provider: str
+    calls: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+class Ledger(NamedTuple):
+    """The calls that are made for one vault, and how many tokens they may take in a day (0: as many as they like)."""
+
+    vault: Vault
+    daily_tokens: int
+
+    def begin(self, provider: str, request: Request, purpose: str, at: datetime) -> Call:
+        """Return the call that may now be made, counted by the estimate of its input.
+
+        Raises:
+            BudgetSpent: the day has not that many tokens left, or the ledger cannot be written.
+        """
+        call = Call(
+            os.urandom(6).hex(), at.isoformat(timespec="seconds"), provider, purpose, input_tokens=request.tokens
+        )
+        try:
+            with self.vault.lock("model-calls", timeout=5):
+                path = _path(self.vault)
+                self._check(call, _calls(path))
+                _append(path, call)
+                _shorten(path, _day(call))
+        except BudgetSpent:
+            raise
+        except (OSError, MemtoolError) as error:
+            hint = "Check the permissions of the vault's `.memtool` and the free space of the disk."
+            raise BudgetSpent(f"the ledger of model calls cannot be kept: {error}", hint=hint) from None
+        return call
+
+    def _check(self, call: Call, others: Iterable[Call]) -> None:
+        spent = sum(other.input_tokens + other.output_tokens for other in others if _day(other) == _day(call))
+        if self.daily_tokens and spent + call.input_tokens > self.daily_tokens:
+            budget = f"{self.daily_tokens:,} tokens"
+            raise BudgetSpent(f"the day's budget of {budget} is spent: {spent:,}, and this takes {call.input_tokens:,}")
+
+    def end(self, call: Call, outcome: Answer | MemtoolError, seconds: float, failure: str = "") -> None:
+        """Note how *call* ended: well, or with a *failure*. If that cannot be written, the estimate stands."""
+        call = call._replace(seconds=round(seconds, 3), failure=failure[:_LONGEST_FAILURE])
+        with contextlib.suppress(MemtoolError, OSError), self.vault.lock("model-calls", timeout=5):
+            _append(_path(self.vault), _counted(call, outcome))
+
+
+def usage(vault: Vault) -> list[Usage]:
+    """Return what was asked and what it took, per day and provider, the latest day first."""
+    sums: dict[tuple[str, str], Usage] = {}
+    for call in _calls(_path(vault)):
+        key = (_day(call), call.provider)
+        sums[key] = _added(sums.get(key, Usage(*key, 0, 0, 0, 0, None)), call)
+    return sorted(sorted(sums.values(), key=lambda row: row.provider), key=lambda row: row.day, reverse=True)
+
+
+def _counted(call: Call, outcome: Answer | MemtoolError) -> Call:
+    if isinstance(outcome, Answer):
+        call = call._replace(model=outcome.model)
+    elif not isinstance(outcome, Wasted):
+        return call._replace(input_tokens=0)
+    return call._replace(
+        input_tokens=outcome.input_tokens, output_tokens=outcome.output_tokens, cost_usd=outcome.cost_usd
+    )
+
+
+def _added(row: Usage, call: Call) -> Usage:
+    cost = row.cost_usd if call.cost_usd is None else (row.cost_usd or 0.0) + call.cost_usd
+    return row._replace(
+        calls=row.calls + 1,
+        failed=row.failed + bool(call.failure),
+        input_tokens=row.input_tokens + call.input_tokens,
+        output_tokens=row.output_tokens + call.output_tokens,
+        cost_usd=cost,
+    )
+
+
+def _day(call: Call) -> str:
+    return call.at[:10]
+
+
+def _path(vault: Vault) -> Path:
+    return vault.state_path / FILE
+
+
+def _calls(path: Path) -> list[Call]:
+    """Return the calls in the file at *path*, in order; a later line replaces an earlier one of the same call."""
+    return list({call.id: call for _, call in _lines(path)}.values())
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Call]]:
+    """Give the lines that can be read, and what they say."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):  # a vault may not choose what memtool reads
+            return
+        with open(path, "rb") as file:
+            file.seek(max(0, path.stat().st_size - _MOST_READ))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return
+    for line in text.split("\n"):
+        with contextlib.suppress(ValueError, TypeError, RecursionError):
+            call = _parsed(json.loads(line))
+            yield line, call
+
+
+def _parsed(fields: Any) -> Call:  # noqa: ANN401  (anything may stand in a file)
+    """Return the call that *fields* tell of.
+
+    Raises:
+        TypeError, ValueError: they tell of none.
+    """
+    call = Call(**fields)
+    datetime.fromisoformat(call.at)
+    texts = (call.id, call.at, call.provider, call.purpose, call.model, call.failure)
+    numbers = (call.input_tokens, call.output_tokens, call.seconds, call.cost_usd or 0)
+    if not all(isinstance(text, str) for text in texts) or not all(_is_count(number) for number in numbers):
+        raise TypeError
+    return call._replace(input_tokens=int(call.input_tokens), output_tokens=int(call.output_tokens))
+
+
+def _is_count(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value < _MOST  # type: ignore[operator]  # NaN is not
+
+
+def _append(path: Path, call: Call) -> None:
+    """Add a line for *call*, whole or not at all."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "there is a symlink")
+    line = json.dumps(call._asdict()).encode() + b"\n"
+    with open(path, "a+b", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(size - 1)
+            line = line if file.read(1) == b"\n" else b"\n" + line  # what was cut off stays a line of its own
+        written = 0
+        try:
+            written = file.write(line)
+        finally:
+            if written != len(line):
+                file.truncate(size)
+    if written != len(line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _shorten(path: Path, today: str) -> None:
+    """Forget the oldest calls, but none of *today*, once the file is large."""
+    size = path.stat().st_size
+    if size <= MAX_BYTES:
+        return
+    kept = "".join(f"{line}\n" for line in reversed(list(_newest(path, MAX_BYTES // 2, today))))
+    if len(kept) < 0.75 * size:  # or else the day has been long, and every call would write the file anew
+        replace(path, kept, expected=hash_of(path))
+
+
+def _newest(path: Path, room: int, today: str) -> Iterator[str]:
+    for line, call in reversed(list(_lines(path))):
+        room -= len(line)
+        if room >= 0 or _day(call) == today:
+            yield line
