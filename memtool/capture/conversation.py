@@ -20,6 +20,7 @@ class Step(NamedTuple):
         tool: the tool's name, such as `Edit`.
         file: the absolute path that the tool was given.
         error: why the tool failed; empty if it did not.
+        stopped: the user, or a rule of theirs, refused or interrupted the tool. That is no failure.
     """
 
     kind: StepKind
@@ -28,6 +29,7 @@ class Step(NamedTuple):
     tool: str = ""
     file: str = ""
     error: str = ""
+    stopped: bool = False
 
 
 class Conversation(NamedTuple):
@@ -58,5 +60,10 @@ class Conversation(NamedTuple):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that were written or edited, in the order of the first time."""
-        edits = (step for step in self.steps if step.tool in EDITING_TOOLS and step.file and not step.error)
-        return tuple(dict.fromkeys(step.file for step in edits))
+        return tuple(dict.fromkeys(step.file for step in self.edits))
+
+    @property
+    def edits(self) -> tuple[Step, ...]:
+        """The steps that wrote or edited a file."""
+        tools = (step for step in self.steps if step.tool in EDITING_TOOLS and step.file)
+        return tuple(step for step in tools if not step.error and not step.stopped)

@@ -1,0 +1,1 @@
+"""The summary of a session without a model: what was said, chosen and quoted."""

@@ -1,0 +1,1 @@
+"""The summary of a session by a model: what it is shown, and what is accepted of its answer."""

@@ -1,0 +1,174 @@
+"""The durable queue: one small file in `.memtool/queue/` for each session that waits to be captured.
+
+    put      a hook writes the session's file over the older one, if there is one: the newest wins
+    begin    a worker notes the try in it; should the worker die, the job is due again after LEASE
+    finish   the file goes, unless it was written anew meanwhile
+    fail     it waits for the next try; after the last one it is moved to `parked/`, with the reason
+
+A try is noted before it is made, so that a job which kills its worker is given up as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtool.errors import Busy, NotWritable
+from memtool.vault.files import hash_of, replace
+from memtool.vault.layout import Vault, make_state_folder
+from memtool.vault.sessions import session_ref
+
+LEASE = 300.0  # seconds after which a job whose worker died is taken over
+PAUSES = (60.0, 600.0)  # seconds between the tries of a job that failed
+TRIES = len(PAUSES) + 1
+
+SWEEP = "sweep"  # the id of the job that looks for sessions nobody captured
+
+_PATIENCE = 2.0  # seconds; whoever holds the lock writes one small file
+_LARGEST = 1_048_576  # bytes; a job that is larger was not written by memtool
+
+
+class Job(NamedTuple):
+    """A session to be captured, or a sweep. Times are seconds since 1970.
+
+    Args:
+        session_id: the client's name for the session.
+        transcript: the path of its transcript; for a sweep, of the folder that holds the projects' folders.
+        cwd: the folder in which the client works.
+        event: what asked for it, such as `SessionEnd`.
+        said: the last answer, redacted: the transcript may lag behind.
+        compaction: the client's own summary, redacted, for the same reason.
+        queued_at, due_at: when it was put here, and before which time it is not to be tried.
+        tries: how often it was begun.
+        reason: why the last try failed.
+    """
+
+    session_id: str
+    transcript: str
+    cwd: str = ""
+    event: str = ""
+    said: str = ""
+    compaction: str = ""
+    queued_at: float = 0.0
+    due_at: float = 0.0
+    tries: int = 0
+    reason: str = ""
+
+
+class Queue(NamedTuple):
+    """The queue of *vault*."""
+
+    vault: Vault
+
+    @property
+    def folder(self) -> Path:
+        """Where the jobs lie."""
+        return self.vault.state_path / "queue"
+
+    @property
+    def parked_folder(self) -> Path:
+        """Where jobs lie that were given up."""
+        return self.folder / "parked"
+
+    def put(self, job: Job) -> None:
+        """Put *job* in place of an older one of the same session.
+
+        Raises:
+            NotWritable, Busy: the vault's state cannot be written now.
+        """
+        with self._lock():
+            before = _read(self._path(job))
+            if before and not job.compaction:  # the transcript may still lag behind it
+                job = job._replace(compaction=before.compaction)
+            self._write(self._path(job), job)
+
+    def waiting(self) -> list[Job]:
+        """Return all jobs, oldest first."""
+        return _jobs_in(self.folder)
+
+    def parked(self) -> list[Job]:
+        """Return the jobs that were given up, oldest first."""
+        return _jobs_in(self.parked_folder)
+
+    def begin(self, job: Job, now: float) -> Job | None:
+        """Note that *job* is tried, and return it as it stands now; None if it was written anew, or is gone."""
+        with self._lock():
+            if _read(self._path(job)) != job:
+                return None
+            begun = job._replace(tries=job.tries + 1, due_at=now + LEASE)
+            self._write(self._path(job), begun)
+            return begun
+
+    def finish(self, job: Job) -> None:
+        """Remove *job*, unless it was put here anew since it was begun."""
+        with self._lock():
+            if _read(self._path(job)) == job:
+                self._path(job).unlink(missing_ok=True)
+            (self.parked_folder / self._path(job).name).unlink(missing_ok=True)
+
+    def fail(self, job: Job, reason: str, now: float) -> bool:
+        """Let *job* wait for its next try, or park it after the last one; return whether it was parked."""
+        with self._lock():
+            if _read(self._path(job)) != job:
+                return False
+            if job.tries < TRIES:
+                self._write(self._path(job), job._replace(due_at=now + PAUSES[job.tries - 1], reason=reason))
+                return False
+            self._write(self.parked_folder / self._path(job).name, job._replace(reason=reason))
+            self._path(job).unlink(missing_ok=True)
+            return True
+
+    def revive(self) -> None:
+        """Make every job due at once, those that were parked as well, with all tries before them."""
+        with self._lock():
+            for job in [*self.parked(), *self.waiting()]:
+                self._write(self._path(job), job._replace(due_at=0.0, tries=0))
+                (self.parked_folder / self._path(job).name).unlink(missing_ok=True)
+
+    def _path(self, job: Job) -> Path:
+        return self.folder / f"{Path(session_ref(job.session_id)).stem}.json"
+
+    def _write(self, path: Path, job: Job) -> None:
+        replace(path, json.dumps(job._asdict()), expected=hash_of(path))
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        try:
+            make_state_folder(self.folder)
+            with self.vault.lock("queue", timeout=_PATIENCE):
+                yield
+        except OSError as error:
+            raise NotWritable(f"cannot write in '{self.folder}': {error.strerror}") from None
+
+
+@contextmanager
+def only_worker(vault: Vault) -> Iterator[bool]:
+    """Be the one worker of *vault* for the length of a `with` block; gives False if there is another."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(vault.lock("worker", timeout=0.0))
+            alone = True
+        except Busy:
+            alone = False
+        yield alone
+
+
+def _jobs_in(folder: Path) -> list[Job]:
+    jobs = [job for path in folder.glob("*.json") if (job := _read(path))]
+    return sorted(jobs, key=lambda job: (job.queued_at, job.session_id))
+
+
+def _read(path: Path) -> Job | None:
+    """Return the job at *path*; None for what memtool did not write."""
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
+            return None
+        fields: Any = json.loads(path.read_bytes())
+        job = Job(**fields)
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    wanted = Job("", "")
+    return job if all(type(value) is type(default) for value, default in zip(job, wanted, strict=True)) else None

@@ -1,0 +1,209 @@
+"""One session, from its transcript to its note: read, redact, summarise, write; and again if a model is due."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.capture.conversation import Conversation, Step
+from memtool.capture.daily_file import change_daily, daily_ref
+from memtool.capture.extractive.summary import summarise
+from memtool.capture.model.summary import ModelSummary, summarise_with_model
+from memtool.capture.queue import Job
+from memtool.capture.records import Record, read_record, write_record
+from memtool.capture.session_note import daily_sessions, session_note
+from memtool.capture.transcript.reader import read_transcript
+from memtool.capture.transcript.text import compaction_text
+from memtool.errors import NoteChanged
+from memtool.llm import EXTRACTIVE
+from memtool.settings import Settings
+from memtool.vault.daily import add_session
+from memtool.vault.files import read_text, replace
+from memtool.vault.hand_edits import keep_hand_edits
+from memtool.vault.layout import Vault
+from memtool.vault.project_area import ProjectArea, find_registered_area
+from memtool.vault.sessions import render_session, session_ref
+
+_TURN = "Stop"  # the session goes on: a model is asked now and then only
+_WITHOUT_MODEL = ("PreCompact", "PostCompact", "import")  # the client is about to summarise it, or has; or it is old
+_LITTLE = 1_500  # characters said since the client's own summary that need no other
+_TRIES = 5  # an editor may save the note between our reading and writing
+
+
+class Context(NamedTuple):
+    """What capturing needs to know besides the session. *redact* removes secrets, *now* is the local time."""
+
+    vault: Vault
+    settings: Settings
+    redact: Callable[[str], str]
+    home: Path
+    now: Callable[[], datetime]
+
+    @property
+    def language(self) -> str:
+        """The language of generated prose."""
+        return self.settings.general.language
+
+
+class Captured(NamedTuple):
+    """What became of a session.
+
+    Args:
+        refs: the files that were written.
+        topic, project: of the session.
+        fallback: why the summary is extractive although a model was asked.
+        may_pass: whether asking again may help.
+    """
+
+    refs: tuple[str, ...] = ()
+    topic: str = ""
+    project: str = ""
+    fallback: str = ""
+    may_pass: bool = False
+
+
+def capture_session(context: Context, job: Job) -> Captured:
+    """Write the note of the session that *job* names, and its line in the daily note.
+
+    The extractive note is written first, so that there is one whatever becomes of the model.
+
+    Raises:
+        MemtoolError: the transcript cannot be read, or the vault cannot be written.
+    """
+    return capture_conversation(context, job, read_conversation(context, job))
+
+
+def capture_conversation(context: Context, job: Job, conversation: Conversation) -> Captured:
+    """Do the same for a *conversation* that was read already.
+
+    Raises:
+        MemtoolError: the vault cannot be written.
+    """
+    record = read_record(context.vault, job.session_id)
+    if not _says_anything(conversation):
+        write_record(context.vault, job.session_id, record._replace(size=conversation.size))
+        return Captured()
+    area = _area(context, conversation, job)
+    digest = _digest(conversation)
+    if record.provider in ("", EXTRACTIVE):
+        summary = summarise(conversation, language=context.language)
+        record = record._replace(digest=digest, provider=EXTRACTIVE, summary=summary)
+    record = record._replace(size=conversation.size)
+    refs, record = _write(context, job, conversation, area, record)
+    if not _model_is_due(context, job, conversation, record, digest):
+        return Captured(refs, record.summary.topic, area.name)
+    record, answer = _ask_model(context, conversation, record, digest)
+    if answer.summary is not None:
+        refs, record = _write(context, job, conversation, area, record)
+    write_record(context.vault, job.session_id, record)
+    return Captured(refs, record.summary.topic, area.name, answer.reason, answer.may_pass)
+
+
+def read_conversation(context: Context, job: Job) -> Conversation:
+    """Return the conversation in the transcript that *job* names, with what the job itself knows of its end."""
+    conversation = read_transcript(Path(job.transcript), context.redact, last_answer=job.said)
+    if job.compaction and not any(step.kind == "compaction" and step.text for step in conversation.steps):
+        summary = Step("compaction", compaction_text(job.compaction), conversation.ended_at)
+        conversation = conversation._replace(steps=(*conversation.steps, summary))
+    return conversation
+
+
+def _says_anything(conversation: Conversation) -> bool:
+    return any(step.kind in ("prompt", "compaction") and step.text for step in conversation.steps)
+
+
+def _digest(conversation: Conversation) -> str:
+    digest = hashlib.sha256()
+    for step in conversation.steps:
+        digest.update(f"{step.kind}\0{step.text}\0{step.file}\0{step.error}\0{step.stopped}\0".encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def _area(context: Context, conversation: Conversation, job: Job) -> ProjectArea:
+    folder = Path(conversation.cwd or job.cwd or context.home)
+    return find_registered_area(context.vault, folder, context.home, context.now().timestamp())
+
+
+def _model_is_due(context: Context, job: Job, conversation: Conversation, record: Record, digest: str) -> bool:
+    settings = context.settings
+    if set(settings.llm.providers) <= {EXTRACTIVE} or job.event in _WITHOUT_MODEL:
+        return False
+    if record.provider != EXTRACTIVE and record.digest == digest:
+        return False
+    pause = settings.capture.every_minutes * 60
+    if job.event == _TURN and context.now().timestamp() - record.model_at < pause:
+        return False
+    return _length_since_compaction(conversation) >= _LITTLE or not _has_compaction(conversation)
+
+
+def _has_compaction(conversation: Conversation) -> bool:
+    return any(step.kind == "compaction" and step.text for step in conversation.steps)
+
+
+def _length_since_compaction(conversation: Conversation) -> int:
+    length = 0
+    for step in reversed(conversation.steps):
+        if step.kind == "compaction" and step.text:
+            break
+        length += len(step.text)
+    return length
+
+
+def _ask_model(
+    context: Context, conversation: Conversation, record: Record, digest: str
+) -> tuple[Record, ModelSummary]:
+    """Return the record with the model's summary, or as it was where there is none, and what became of asking."""
+    now = context.now()
+    answer = summarise_with_model(conversation, context.settings, context.vault, now)
+    record = record._replace(model_at=now.timestamp(), owed=answer.may_pass)
+    if answer.summary is not None:
+        record = record._replace(digest=digest, provider=answer.provider, owed=False, summary=answer.summary)
+    return record, answer
+
+
+def _write(
+    context: Context, job: Job, conversation: Conversation, area: ProjectArea, record: Record
+) -> tuple[tuple[str, ...], Record]:
+    """Write the session's note and its lines in the daily notes; return what was written, and the record of it."""
+    named = conversation._replace(session_id=job.session_id)
+    now = context.now()
+    note = session_note(named, record.summary, project=area.name, root=area.root, home=context.home, now=now)
+    generated = render_session(note, language=context.language)
+    ref = session_ref(job.session_id)
+    _replace_note(context.vault, ref, record.base, generated)
+    record = record._replace(base=generated)
+    write_record(context.vault, job.session_id, record)
+    days = daily_sessions(named, note, now=now)
+    for day, line in days.items():
+        add = partial(add_session, session=line, language=context.language)
+        change_daily(context.vault, day, add, language=context.language)
+    return (ref, *map(daily_ref, days), *([area.ref] if area.name else [])), record
+
+
+def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
+    path = vault.path(ref)
+    with vault.lock():
+        for attempt in _attempts():
+            try:
+                current, expected = read_text(path)
+            except FileNotFoundError:
+                text, expected = generated, None
+            else:
+                text = keep_hand_edits(base or None, current, generated)
+                if text == current:
+                    return
+            try:
+                replace(path, text, expected=expected)
+            except NoteChanged:
+                if attempt == _TRIES - 1:
+                    raise
+                continue
+            return
+
+
+def _attempts() -> Iterator[int]:
+    yield from range(_TRIES)

@@ -1,0 +1,143 @@
+"""The records of a transcript one after the other, in little memory whatever the size of the file or of a line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from memtool.errors import TranscriptUnreadable
+
+Record: TypeAlias = dict[str, Any]
+
+_LONGEST_LINE = 32 * 1_048_576  # bytes; what is longer is passed over
+_LONG_LINE = 128 * 1024  # from here on the long strings in a line are cut before it is parsed,
+_LONG_STRING = 64 * 1024  # so that an image costs no memory, and a long text no time to redact
+_MOST_PARSED = 2 * 1_048_576  # of a line with its strings cut: an object in memory is many times its text
+_HEAD, _TAIL, _NEAR = 40 * 1024, 20 * 1024, 1024
+
+# Whole requests, system prompts and backups of files: most of the bytes of a transcript, and nothing that was said.
+# An unescaped quote is never part of a string, so these beginnings are what they look like.
+_SKIPPED = re.compile(
+    rb'\{"type":"(?:api-request|file-history-|cost-state"|tools-used")'
+    rb'|\{"parentUuid":(?:null|"[^"\\]*"),"isSidechain":(?:true,'
+    rb'|false,"attachment":\{"type":"(?!queued_command")[a-z_]+")'
+)
+# Also matches a string that the end of the line cuts off; else each quote in it would be tried as a beginning.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_BORDER = re.compile(rb'[^"\\/bfnrtu0-9a-fA-F\x80-\xbf]')  # never in the middle of a character or of an escape
+_WHOLE_TAG = re.compile(rb"(?:<|\xef\xbc\x9c)[\s/]{0,17}(?:private|memtool-context)", re.IGNORECASE)
+_BOM = b"\xef\xbb\xbf"
+_ELLIPSIS = memoryview(" … ".encode())
+
+
+@dataclass
+class Tally:
+    """What was met in a transcript: lines, bytes, and lines that could not be read."""
+
+    lines: int = 0
+    size: int = 0
+    broken: int = 0
+
+
+def open_transcript(path: Path) -> BinaryIO:
+    """Return the open file at *path*; a pipe or a device is refused without waiting for it.
+
+    Raises:
+        TranscriptUnreadable: there is no file, or it cannot be opened.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags)
+    except (OSError, ValueError) as error:
+        raise TranscriptUnreadable(path, getattr(error, "strerror", "") or "no such path") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise TranscriptUnreadable(path, "not a file")
+    return open(handle, "rb")
+
+
+def read_records(file: BinaryIO, tally: Tally) -> Iterator[Record]:
+    """Give the records of *file* that may matter, and count in *tally* what was met."""
+    for line in _lines(file, tally):
+        if line.isspace() or _SKIPPED.match(line):
+            continue
+        if (record := _parse(line)) is None:
+            tally.broken += 1
+        else:
+            yield record
+
+
+def _lines(file: BinaryIO, tally: Tally) -> Iterator[bytes | bytearray]:
+    line: bytes | bytearray
+    while line := file.readline(_LONG_LINE):
+        tally.lines += 1
+        tally.size += len(line)
+        if not line.endswith(b"\n"):
+            line = _with_rest(line, file, tally)
+        yield line.removeprefix(_BOM) if tally.lines == 1 else line
+
+
+def _with_rest(start: bytes, file: BinaryIO, tally: Tally) -> bytearray:
+    """Return the line that *start* begins; of one that is too long, only so much that it cannot be parsed."""
+    line = bytearray(start)
+    size = len(line)
+    piece = start
+    while not piece.endswith(b"\n") and (piece := file.readline(_LONG_LINE)):
+        size += len(piece)
+        if size <= _LONGEST_LINE:
+            line += piece
+        else:
+            line = line[:1]
+    tally.size += size - len(start)
+    return line
+
+
+def _parse(line: bytes | bytearray) -> Record | None:
+    if len(line) > _LONG_LINE:
+        parts = list(_short_strings(line))
+        if sum(map(len, parts)) > _MOST_PARSED:
+            return None
+        line = b"".join(parts)
+    try:
+        record = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):  # numbers of thousands of digits are a ValueError
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _short_strings(line: bytes | bytearray) -> Iterator[memoryview]:
+    """Give *line* in parts, its long strings cut."""
+    view = memoryview(line)
+    end = 0
+    for match in _STRING.finditer(line):
+        start, stop = match.span()
+        if stop - start > _LONG_STRING:
+            yield view[end : start + 1]
+            yield from _head_and_tail(view, start + 1, stop - 1)
+            end = stop - 1
+    yield view[end:]
+
+
+def _head_and_tail(line: memoryview, start: int, stop: int) -> Iterator[memoryview]:
+    """Give the ends of the string at `line[start:stop]`; nothing of one in which no place for a cut is found.
+
+    The reader keeps far less of either end than is given here, so a secret that the cut goes through is not kept. Only
+    a block that must go whole may be longer than that: its string ends where it begins.
+    """
+    if block := _WHOLE_TAG.search(line, start, stop):
+        stop = block.start()
+    if stop - start <= _HEAD + _TAIL:
+        yield line[start:stop]
+        return
+    head = _BORDER.search(line, start + _HEAD, start + _HEAD + _NEAR)
+    tail = _BORDER.search(line, stop - _TAIL, stop - _TAIL + _NEAR)
+    if head and tail:
+        yield line[start : head.start()]
+        yield _ELLIPSIS
+        yield line[tail.start() : stop]

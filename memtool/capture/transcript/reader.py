@@ -1,0 +1,291 @@
+"""From the client's transcript to a conversation: what was typed, answered, done, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+from memtool.capture.conversation import Conversation, Step, StepKind
+from memtool.capture.transcript.lines import Record, Tally, open_transcript, read_records
+from memtool.capture.transcript.records import (
+    ASKING_TOOL,
+    HELPING_TOOLS,
+    SHELL_TOOL,
+    SILENT,
+    TASKS_TOOL,
+    TITLES,
+    Result,
+    answers_in,
+    calls_in,
+    content_of,
+    helper_said,
+    is_by_a_person,
+    is_by_the_model,
+    is_notification,
+    notification_in,
+    plans_in,
+    results_in,
+    shell_command,
+    text_at,
+    text_in,
+    time_of,
+    title_of,
+)
+from memtool.capture.transcript.steps import Steps
+from memtool.capture.transcript.text import (
+    compaction_text,
+    error_text,
+    excerpt,
+    is_compaction,
+    one_line,
+    printable,
+    said_on_refusal,
+    short_pastes,
+    shorten,
+    typed,
+    without_injected,
+)
+from memtool.errors import TranscriptUnreadable
+
+# Characters of one text that are kept.
+_LONGEST: dict[StepKind, int] = {"prompt": 4_000, "answer": 6_000, "subagent": 3_000, "compaction": 12_000}
+_PASTE = 1_500
+_ERROR = 600
+_LINE = 200
+_TASKS = 600
+_NAME = 200
+_PATH = 4_096
+_ROOM = 8_192  # so many characters more than are kept are redacted
+
+_MOST_CALLS = 2_000  # whose results are waited for
+_MOST_RECORDS = 200_000  # whose identity is remembered, to know a repeated one
+_MOST_TITLES = 200
+_LAST_ANSWERS = 20  # among which the last one is looked for
+
+
+def read_transcript(path: Path, redact: Callable[[str], str], *, last_answer: str = "") -> Conversation:
+    """Return what happened in the session whose transcript lies at *path*, in the order of the file.
+
+    Every text in it has passed *redact*, whole and before it was shortened. *last_answer* is what a Stop hook was told
+    that the assistant said last: the transcript may lag behind it.
+
+    Raises:
+        TranscriptUnreadable: there is no file at *path*, or it cannot be read.
+    """
+    session = _Session(path.stem, redact)
+    tally = Tally()
+    with open_transcript(path) as file:
+        try:
+            for record in read_records(file, tally):
+                session.take(record)
+        except OSError as error:
+            raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
+    session.take_last_answer(last_answer)
+    return session.conversation(tally)
+
+
+class _Session:
+    """What the records so far came to."""
+
+    def __init__(self, name: str, redact: Callable[[str], str]) -> None:
+        self._redact = redact
+        self._clean_file = lru_cache(1_000)(self._clean)  # the same files come again and again
+        self._steps = Steps()
+        self._parent = ""  # of the last step: the message that it belongs to, or that it answers
+        self._calls: dict[str, tuple[int, str]] = {}
+        self._seen: set[int] = set()
+        self._name, self._first_name = name, ""
+        self._cwd = self._here = ""
+        self._titles: dict[tuple[str, str], str] = {}
+        self._started_at: datetime | None = None
+        self._ended_at: datetime | None = None
+        self._unknown = 0
+
+    def take(self, record: Record) -> None:
+        """Take in the next record."""
+        kind = text_at(record, "type")
+        self._take_envelope(record)
+        if record.get("isSidechain") is True or self._is_repeated(record):
+            return
+        if kind == "user":
+            self._take_user(record)
+        elif kind == "assistant":
+            self._take_assistant(record)
+        elif kind == "attachment":
+            self._take_attachment(record)
+        elif kind == "system" and record.get("subtype") == "compact_boundary":
+            self._add(record, Step("compaction"))
+        elif kind in TITLES:
+            self._take_title(kind, record)
+        elif kind not in SILENT:
+            self._unknown += 1
+
+    def take_last_answer(self, text: str) -> None:
+        """Take in what the assistant said last, unless it is known."""
+        text = self._shortened("answer", text)
+        answers = islice((step.text for step in reversed(self._steps) if step.kind == "answer"), _LAST_ANSWERS)
+        if text and not any(answer == text or answer.endswith(f"\n\n{text}") for answer in answers):
+            self._steps.add(Step("answer", text))
+
+    def conversation(self, tally: Tally) -> Conversation:
+        """Return what it all came to."""
+        return Conversation(
+            session_id=self._first_name or self._name,
+            cwd=self._file(self._cwd),
+            title=self._title(),
+            steps=tuple(self._steps),
+            started_at=self._started_at,
+            ended_at=self._ended_at,
+            lines=tally.lines,
+            size=tally.size,
+            broken=tally.broken,
+            unknown=self._unknown,
+            left_out=self._steps.left_out,
+        )
+
+    def _take_envelope(self, record: Record) -> None:
+        self._here = text_at(record, "cwd") or self._here
+        self._cwd = self._cwd or self._here
+        if (name := text_at(record, "sessionId")) == self._name or not self._first_name:
+            self._first_name = name[:_NAME]  # a fork begins with copies that may bear the name of the other session
+        if at := time_of(record):
+            self._started_at = min(self._started_at or at, at)
+            self._ended_at = max(self._ended_at or at, at)
+
+    def _is_repeated(self, record: Record) -> bool:
+        if not (uuid := text_at(record, "uuid")):
+            return False
+        identity = hash(uuid)
+        is_repeated = identity in self._seen
+        if len(self._seen) < _MOST_RECORDS:
+            self._seen.add(identity)
+        return is_repeated
+
+    def _take_title(self, kind: str, record: Record) -> None:
+        key = kind, text_at(record, "leafUuid")
+        if key in self._titles or len(self._titles) < _MOST_TITLES:
+            self._titles[key] = title_of(record)
+
+    def _title(self) -> str:
+        # An old client wrote the titles of other sessions into this one.
+        own = [(kind, title) for (kind, leaf), title in self._titles.items() if not leaf or hash(leaf) in self._seen]
+        titles = (title for wanted in TITLES for kind, title in reversed(own) if kind == wanted and title)
+        return self._line(next(titles, ""))
+
+    def _take_user(self, record: Record) -> None:
+        for result in results_in(record):
+            self._take_result(record, result)
+        text = printable(text_in(content_of(record)))
+        if record.get("isCompactSummary") is True or is_compaction(text):
+            self._take_compaction(record, text)
+        elif is_by_a_person(record):
+            self._take_prompt(record, text)
+
+    def _take_attachment(self, record: Record) -> None:
+        """Take in what was typed while the assistant worked."""
+        attachment = record.get("attachment")
+        if isinstance(attachment, dict) and attachment.get("type") == "queued_command" and is_by_a_person(attachment):
+            self._take_prompt(record, printable(text_in(attachment.get("prompt"))))
+
+    def _take_prompt(self, record: Record, text: str) -> None:
+        if command := shell_command(text):
+            self._add(record, Step("tool", self._line(f"! {command}"), tool=SHELL_TOOL))
+        elif is_notification(text):
+            self._take_notification(record, notification_in(text))
+        elif prompt := self._prompt(typed(text)):
+            self._add_prompt(record, prompt)
+
+    def _add_prompt(self, record: Record, text: str) -> None:
+        parent = text_at(record, "parentUuid")
+        number, last = self._steps.last()
+        if last.kind == "prompt" and parent and parent == self._parent:
+            self._set_text(number, text)  # it was taken back before it was answered, and typed anew
+        else:
+            self._add(record, Step("prompt", text))
+            self._parent = parent
+
+    def _take_compaction(self, record: Record, text: str) -> None:
+        summary = self._shortened("compaction", compaction_text(text))
+        number, last = self._steps.last()
+        if last.kind == "compaction" and not last.text:
+            self._set_text(number, summary)  # its boundary came before it
+        else:
+            self._add(record, Step("compaction", summary))
+
+    def _take_assistant(self, record: Record) -> None:
+        if not is_by_the_model(record):
+            return
+        content = content_of(record)
+        for text in (text_in(content), *plans_in(content)):
+            self._take_answer(record, text)
+        for call in calls_in(content, self._here):
+            text = self._line(call.text, _TASKS if call.tool == TASKS_TOOL else _LINE)
+            step = Step("tool", text, tool=self._line(call.tool), file=self._file(call.file))
+            self._calls[call.id] = self._add(record, step), call.tool
+            if len(self._calls) > _MOST_CALLS:
+                del self._calls[next(iter(self._calls))]
+
+    def _take_answer(self, record: Record, text: str) -> None:
+        if not (text := self._shortened("answer", text)):
+            return
+        message = text_at(record, "message", "id")
+        number, last = self._steps.last()
+        if last.kind == "answer" and message and message == self._parent:
+            self._set_text(number, shorten(f"{last.text}\n\n{text}", _LONGEST["answer"]))
+        else:
+            self._add(record, Step("answer", text))
+            self._parent = message
+
+    def _take_result(self, record: Record, result: Result) -> None:
+        number, tool = self._calls.get(result.call_id, (-1, ""))
+        if result.stopped:
+            self._steps.change(number, lambda step: step._replace(stopped=True))
+            if said := self._prompt(said_on_refusal(result.text)):
+                self._add(record, Step("prompt", said))
+        elif result.failed:
+            self._set_error(number, result.text)
+        elif tool in HELPING_TOOLS:
+            self._take_help(record, helper_said(record, result), tool)
+        elif tool == ASKING_TOOL and (chosen := self._prompt(answers_in(record))):
+            self._add(record, Step("prompt", chosen))
+
+    def _take_notification(self, record: Record, result: Result) -> None:
+        number, tool = self._calls.get(result.call_id, (-1, ""))
+        if result.failed:
+            self._set_error(number, result.text)
+        else:
+            self._take_help(record, result.text, tool)
+
+    def _take_help(self, record: Record, text: str, tool: str) -> None:
+        if text := self._shortened("subagent", without_injected(text)):
+            self._add(record, Step("subagent", text, tool=self._line(tool)))
+
+    def _add(self, record: Record, step: Step) -> int:
+        self._parent = ""
+        return self._steps.add(step._replace(at=time_of(record)))
+
+    def _set_text(self, number: int, text: str) -> None:
+        self._steps.change(number, lambda step: step._replace(text=text))
+
+    def _set_error(self, number: int, text: str) -> None:
+        error = error_text(self._clean(without_injected(text), _ERROR), _ERROR) or "no message"
+        self._steps.change(number, lambda step: step._replace(error=error))
+
+    def _clean(self, text: str, limit: int = _LINE) -> str:
+        return self._redact(excerpt(printable(text), _ROOM + 6 * limit)).strip()
+
+    def _shortened(self, kind: StepKind, text: str) -> str:
+        return shorten(self._clean(text, _LONGEST[kind]), _LONGEST[kind])
+
+    def _prompt(self, text: str) -> str:
+        limit = _LONGEST["prompt"]
+        return shorten(short_pastes(self._clean(text, limit), _PASTE), limit)
+
+    def _line(self, text: str, limit: int = _LINE) -> str:
+        return one_line(self._clean(text, limit), limit)
+
+    def _file(self, path: str) -> str:
+        return self._clean_file(path) if len(path) <= _PATH and "\n" not in path else ""

@@ -1,0 +1,212 @@
+"""What one record of a transcript says. The format is the client's own and changes: any field may be of any type."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any, NamedTuple
+
+from memtool.capture.transcript.lines import Record
+from memtool.capture.transcript.text import inside
+
+# Seen in transcripts of 1.0 to 2.1.330, and without anything that was said or done.
+SILENT = frozenset(
+    """
+    agent-color agent-name agent-setting api-request api-request-blob api-request-shape atis-latch attachment
+    bridge-session content-replacement continued-in cost-state file-history-delta file-history-snapshot last-prompt mode
+    permission-mode pr-link progress queue-operation result speculation-accept started system tag tools-used
+    worktree-state
+    """.split()
+)
+ASKING_TOOL, PLANNING_TOOL, TASKS_TOOL = "AskUserQuestion", "ExitPlanMode", "TodoWrite"
+HELPING_TOOLS = frozenset({"Agent", "Task"})
+SHELL_TOOL = "Bash"
+
+TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+_DESCRIBING = ("subject", "description", "command", "pattern", "url", "query", "skill")  # arguments of tools
+_NAMING_A_FILE = ("file_path", "notebook_path", "path")
+_STOPPED = (
+    "The user doesn't want to",
+    "The user wants to clarify these questions",
+    "The agent proposed a plan that was rejected by the user",
+    "Claude requested permissions to",
+    "Permission to use ",
+    "Permission for this tool use was denied",
+    "[Request interrupted by user",
+    "[Tool call",  # did not complete, was skipped
+)
+_OTHERS = ("coordinator", "peer", "teammate", "agent")  # origins of messages that no person wrote
+
+
+class Call(NamedTuple):
+    """The use of a tool: what for, in full, and on which file."""
+
+    id: str
+    tool: str
+    text: str
+    file: str
+
+
+class Result(NamedTuple):
+    """What became of a call. *stopped*: by the user or by a rule of theirs, which is no failure."""
+
+    call_id: str
+    text: str
+    failed: bool
+    stopped: bool
+
+
+def text_at(record: Mapping[str, Any], *path: str) -> str:
+    """Return the text at *path* in *record*, empty if there is none."""
+    value: Any = record
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def time_of(record: Record) -> datetime | None:
+    """Return when *record* was written."""
+    try:
+        at = datetime.fromisoformat(text_at(record, "timestamp")[:40])
+    except ValueError:
+        return None
+    if not 2000 <= at.year < 9000:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def title_of(record: Record) -> str:
+    """Return the title that *record* gives to the session, empty if it gives none."""
+    return text_at(record, TITLES.get(text_at(record, "type"), ""))
+
+
+def is_by_a_person(record: Record) -> bool:
+    """Return whether the message in *record*, a user's or an attachment, may be one that a person wrote."""
+    return record.get("isMeta") is not True and text_at(record, "origin", "kind") not in _OTHERS
+
+
+def is_by_the_model(record: Record) -> bool:
+    """Return whether the assistant's message in *record* is an answer, and not the client's word on an error."""
+    return record.get("isApiErrorMessage") is not True and text_at(record, "message", "model") != "<synthetic>"
+
+
+def content_of(record: Record) -> object:
+    """Return the content of the message in *record*: a text, a list of blocks, or anything."""
+    message = record.get("message")
+    return message.get("content") if isinstance(message, dict) else message
+
+
+def text_in(content: object) -> str:
+    """Return the text in a message's *content*."""
+    if isinstance(content, str):
+        return content
+    texts = (text_at(block, "text") for block in _blocks(content, "text"))
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def calls_in(content: object, cwd: str) -> Iterator[Call]:
+    """Give the uses of tools in an assistant's message; files are made absolute by *cwd*."""
+    for block in _blocks(content, "tool_use", "server_tool_use"):
+        tool, given = text_at(block, "name"), block.get("input")
+        given = given if isinstance(given, dict) else {}
+        file = next((text for key in _NAMING_A_FILE if (text := text_at(given, key))), "")
+        yield Call(text_at(block, "id"), tool, _describe(tool, given), _absolute(file, cwd))
+
+
+def plans_in(content: object) -> Iterator[str]:
+    """Give the plans that an assistant's message lays before the user."""
+    for block in _blocks(content, "tool_use"):
+        if block.get("name") == PLANNING_TOOL and (plan := text_at(block, "input", "plan")):
+            yield plan
+
+
+def results_in(record: Record) -> Iterator[Result]:
+    """Give the results of tools that *record* brings."""
+    detail = record.get("toolUseResult")
+    interrupted = isinstance(detail, dict) and detail.get("interrupted") is True
+    for block in _blocks(content_of(record), "tool_result"):
+        text = text_in(block.get("content"))
+        failed = block.get("is_error") is True
+        denied = failed and (bool(text_at(record, "toolDenialKind")) or text.lstrip().startswith(_STOPPED))
+        yield Result(text_at(block, "tool_use_id"), text, failed, denied or interrupted)
+
+
+def answers_in(record: Record) -> str:
+    """Return what the user chose when they were asked questions: one line for each question."""
+    detail = record.get("toolUseResult")
+    answers = detail.get("answers") if isinstance(detail, dict) else None
+    if not isinstance(answers, dict):
+        return ""
+    return "\n".join(f"{question} {_listed(answer)}" for question, answer in answers.items() if _listed(answer))
+
+
+def helper_said(record: Record, result: Result) -> str:
+    """Return the last words of a subagent; empty if it works on in the background."""
+    detail = record.get("toolUseResult")
+    if isinstance(detail, dict):
+        if detail.get("isAsync") is True or detail.get("status") == "async_launched":
+            return ""
+        if text := text_in(detail.get("content")):
+            return text
+    for block in _blocks(content_of(record), "tool_result"):
+        if text_at(block, "tool_use_id") == result.call_id and isinstance(content := block.get("content"), list):
+            return text_in(content[:1])  # what follows is addressed to the model
+    return result.text
+
+
+def shell_command(text: str) -> str:
+    """Return the command that the user gave the shell by `!`; empty if *text* is something else."""
+    return inside(text, "bash-input") if text.lstrip().startswith("<bash-input>") else ""
+
+
+def is_notification(text: str) -> bool:
+    """Return whether *text* tells of a call whose work went on in the background."""
+    return text.lstrip().startswith("<task-notification>")
+
+
+def notification_in(text: str) -> Result:
+    """Return what *text*, a notification, says of its call."""
+    failed = inside(text, "status") == "failed"
+    said = inside(text, "summary") if failed else inside(text, "result")
+    return Result(inside(text, "tool-use-id"), said, failed, stopped=False)
+
+
+def _blocks(content: object, *kinds: str) -> Iterator[Any]:
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") in kinds:
+            yield block
+
+
+def _describe(tool: str, given: Mapping[str, Any]) -> str:
+    if tool.startswith("mcp__"):
+        return ""  # its name says it, and its arguments may be anything
+    if tool == TASKS_TOOL:
+        return "; ".join(text_at(todo, "content") for todo in _objects(given, "todos") if not _is_completed(todo))
+    if tool == ASKING_TOOL:
+        return " ".join(text_at(question, "question") for question in _objects(given, "questions"))
+    return next((text for key in _DESCRIBING if (text := text_at(given, key))), "")
+
+
+def _objects(given: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+    values = given.get(key)
+    return (value for value in (values if isinstance(values, list) else ()) if isinstance(value, dict))
+
+
+def _is_completed(todo: Mapping[str, Any]) -> bool:
+    return todo.get("status") == "completed"
+
+
+def _absolute(file: str, cwd: str) -> str:
+    """Return *file* as the tool understood it: the model may name it from the folder it is in."""
+    if not file or file.startswith("~") or PurePosixPath(file).is_absolute() or PureWindowsPath(file).drive:
+        return file
+    if cwd.startswith("/"):
+        return posixpath.normpath(f"{cwd}/{file}")
+    return str(PureWindowsPath(cwd, file)) if cwd else file
+
+
+def _listed(answer: object) -> str:
+    parts = answer if isinstance(answer, list) else [answer]
+    return ", ".join(part for part in parts if isinstance(part, str))

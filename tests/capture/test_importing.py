@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from capture_desk import Desk
+from client_transcripts import answer, edit, prompt, write_transcript
+
+from memtool.capture.importing import Imported, find_sources, import_sessions
+from memtool.vault.sessions import parse_session
+
+TALK = [
+    prompt("Why does the refund endpoint charge customers twice?"),
+    *edit("/src/shop/api/gateway.ts"),
+    answer("The root cause is the retry in `gateway.ts`. 已改为发送幂等键。"),
+]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Path:
+    folder = tmp_path / ".claude"
+    write_transcript(folder / "projects" / "-src-shop" / "one.jsonl", TALK)
+    write_transcript(folder / "projects" / "-src-mail" / "two.jsonl", TALK, cwd="/src/邮件")
+    write_transcript(folder / "projects" / "-src-mail" / "silent.jsonl", [{"type": "mode"}], cwd="/src/邮件")
+    lines = [
+        {"display": "给登录接口加限流", "timestamp": 1_770_000_000_000, "project": "/src/shop", "sessionId": "gone"},
+        {
+            "display": "known by its transcript",
+            "timestamp": 1_770_000_000_000,
+            "project": "/src/shop",
+            "sessionId": "one",
+        },
+    ]
+    (folder / "history.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return folder
+
+
+def do_import(desk: Desk, client: Path) -> Imported:
+    return import_sessions(desk.context, client, find_sources(desk.context, client), lambda _done, _all: None)
+
+
+def test_a_preview_counts_and_changes_nothing(desk: Desk, client: Path) -> None:
+    before = desk.everything()
+    sources = find_sources(desk.context, client)
+    assert next((source.session_id, source.project, source.is_known) for source in sources) == ("gone", "shop", False)
+    assert sorted(source.session_id for source in sources) == ["gone", "one", "silent", "two"]
+    assert {source.project for source in sources} == {"shop", "邮件"}
+    notes = {path.name for path in desk.vault.root.rglob("*.md")}
+    assert "2026-02-10.md" not in notes
+    assert len(desk.everything()) - len(before) < 1000  # what it remembers of the folders
+
+
+def test_sessions_become_session_and_daily_notes(desk: Desk, client: Path) -> None:
+    assert do_import(desk, client) == Imported(notes=3, empty=1)
+    assert parse_session(desk.read("sessions/one.md")).project == "shop"
+    assert parse_session(desk.read("sessions/two.md")).project == "邮件"
+    assert "限流" in parse_session(desk.read("sessions/gone.md")).topic
+    day = desk.read("daily/2026-02-10.md")
+    assert "**shop**: `api/gateway.ts`" in day
+    assert "sessions/one.md" in day
+    log = subprocess.run(["git", "-C", str(desk.vault.root), "log", "--format=%s"], capture_output=True, check=True)
+    assert log.stdout.splitlines()[0] == b"import: 3 sessions of Claude Code"
+
+
+def test_a_second_import_changes_nothing(desk: Desk, client: Path) -> None:
+    do_import(desk, client)
+    before = {path: path.read_bytes() for path in desk.vault.root.rglob("*.md")}
+    assert do_import(desk, client) == Imported()
+    assert {path: path.read_bytes() for path in desk.vault.root.rglob("*.md")} == before
+
+
+def test_an_import_that_was_interrupted_goes_on_where_it_stopped(desk: Desk, client: Path) -> None:
+    def interrupt(done: int, _all: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    sources = find_sources(desk.context, client)
+    with pytest.raises(KeyboardInterrupt):
+        import_sessions(desk.context, client, sources, interrupt)
+    assert sum(source.is_known for source in find_sources(desk.context, client)) == 2
+    done = do_import(desk, client)
+    assert done.notes + done.empty == 2
+    assert len(list((desk.vault.root / "sessions").glob("*.md"))) == 3
+
+
+def test_what_a_transcript_said_is_not_replaced_by_its_prompts(desk: Desk, client: Path) -> None:
+    do_import(desk, client)
+    before = desk.read("sessions/one.md")
+    (client / "projects" / "-src-shop" / "one.jsonl").unlink()
+    do_import(desk, client)
+    assert desk.read("sessions/one.md") == before
+
+
+def test_nothing_of_the_clients_own_is_changed(desk: Desk, client: Path) -> None:
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in client.rglob("*") if path.is_file()}
+    do_import(desk, client)
+    assert {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in client.rglob("*") if path.is_file()
+    } == before
+
+
+def test_a_transcript_that_cannot_be_read_does_not_stop_the_others(desk: Desk, client: Path) -> None:
+    (client / "projects" / "-src-shop" / "folder.jsonl").mkdir()
+    (client / "projects" / "-src-shop" / "garbage.jsonl").write_bytes(b"\xff\x00{" * 1000)
+    done = do_import(desk, client)
+    assert done.notes == 3

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memtool.capture.log import ERROR, NOTE, Entry, log, read_log
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+ENTRY = Entry("2026-02-10T14:30:00+01:00", ERROR, "Stop", "the disk is full 磁盘已满")
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    log([tmp_path], ENTRY)
+    log([tmp_path], ENTRY._replace(level=NOTE, at="2026-02-11T14:30:00+01:00"))
+    assert read_log([tmp_path], LONG_AGO) == [ENTRY, ENTRY._replace(level=NOTE, at="2026-02-11T14:30:00+01:00")]
+    assert len(read_log([tmp_path], datetime(2026, 2, 11, tzinfo=UTC))) == 1
+
+
+def test_an_entry_is_one_line(tmp_path: Path) -> None:
+    log([tmp_path], ENTRY._replace(subject="St op\n\x1b[31m", message="two\nlines\r\n" + "x" * 9_999 + "\ud800"))
+    (line,) = (tmp_path / "hook.log").read_text(encoding="utf-8").splitlines()
+    assert line.startswith("2026-02-10T14:30:00+01:00 error Stop31m two lines xxx")
+    assert len(line) < 600
+
+
+def test_the_next_folder_takes_what_the_first_one_cannot(tmp_path: Path) -> None:
+    log([tmp_path / "gone", tmp_path], ENTRY)
+    assert read_log([tmp_path], LONG_AGO) == [ENTRY]
+    log([tmp_path / "gone"], ENTRY)  # nobody can be told
+
+
+def test_a_log_does_not_grow_for_ever(tmp_path: Path) -> None:
+    for _ in range(2):
+        (tmp_path / "hook.log").write_bytes(b"x" * 300_000)
+        log([tmp_path], ENTRY)
+        log([tmp_path], ENTRY)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 310_000
+    assert len(read_log([tmp_path], LONG_AGO)) == 2
+
+
+def test_lines_that_are_none_of_ours_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "hook.log").write_bytes(b"\xff\xfe\nhello\n\n2026-99-99 error x y\n2026-02-10T14:30:00 error x y\n")
+    log([tmp_path], ENTRY)
+    assert read_log([tmp_path], LONG_AGO) == [ENTRY]
+
+
+def test_a_log_that_leads_elsewhere_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "hook.log").symlink_to(tmp_path / "victim")
+    log([tmp_path / "state"], ENTRY)
+    assert not (tmp_path / "victim").exists()

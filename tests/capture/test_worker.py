@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from capture_desk import Desk
+from client_transcripts import answer, edit, prompt, write_transcript
+
+from memtool.capture import session_capture
+from memtool.capture.model.summary import ModelSummary
+from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, only_worker
+from memtool.capture.records import read_record
+from memtool.capture.summary import Summary
+from memtool.capture.transcript import reader
+from memtool.errors import ProviderFailed
+from memtool.llm import Answer
+from memtool.vault.sessions import parse_session
+
+KEY = "sk-ant-" + "api03-" + "Zx9" * 30
+TALK = [
+    prompt("Why does the refund endpoint charge customers twice? 请修复。"),
+    *edit("/src/shop/api/gateway.ts"),
+    answer("The root cause is the retry in `gateway.ts`. I fixed it by sending an idempotency key."),
+]
+
+
+def log_of(desk: Desk) -> list[str]:
+    done = subprocess.run(
+        ["git", "-C", str(desk.vault.root), "log", "--format=%s"], capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_session_becomes_a_note_and_a_line_of_its_day(desk: Desk) -> None:
+    desk.put(write_transcript(desk.folder / "3f2a9c.jsonl", TALK))
+    assert desk.drain().captured == ("3f2a9c",)
+    note = parse_session(desk.read("sessions/3f2a9c.md"))
+    assert (note.id, note.project, note.files) == ("3f2a9c", "shop", ("api/gateway.ts",))
+    assert "refund" in note.topic
+    assert "idempotency" in desk.read("sessions/3f2a9c.md")
+    assert "sessions/3f2a9c.md" in desk.read("daily/2026-02-10.md")
+    assert "path:/src/shop" in desk.read("areas/projects/shop/summary.md")
+    assert (desk.queue.waiting(), desk.told) == ([], [])
+
+
+def test_it_is_one_commit(desk: Desk) -> None:
+    before = len(log_of(desk))
+    for name in ("one", "two"):
+        desk.put(write_transcript(desk.folder / f"{name}.jsonl", TALK))
+    desk.drain()
+    assert log_of(desk)[:-before] == ["capture: 2 sessions"]
+    status = ["git", "-C", str(desk.vault.root), "status", "--porcelain"]
+    assert subprocess.run(status, capture_output=True, check=True).stdout == b""
+
+
+def test_a_turn_is_not_a_commit_yet(desk: Desk) -> None:
+    before = log_of(desk)
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK), "Stop")
+    desk.drain()
+    assert log_of(desk) == before
+    desk.put(desk.folder / "one.jsonl")
+    desk.drain()
+    assert len(log_of(desk)) == len(before) + 1
+
+
+def test_the_same_session_again_gives_the_same_note(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    desk.put(path)
+    desk.drain()
+    first = (desk.read("sessions/one.md"), desk.read("daily/2026-02-10.md"))
+    desk.pass_time(3600)
+    desk.put(path)
+    desk.drain()
+    assert (desk.read("sessions/one.md"), desk.read("daily/2026-02-10.md")) == first
+
+
+def test_what_the_owner_wrote_into_a_note_survives_its_next_version(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    desk.put(path)
+    desk.drain()
+    note = desk.vault.root / "sessions" / "one.md"
+    note.write_text(note.read_text(encoding="utf-8") + "\n## 我的笔记\n\nAsk Ana first.\n", encoding="utf-8")
+    write_transcript(path, [prompt("把同样的修复也用在 subscription.ts 上"), *edit("/src/shop/subscription.ts", "e2")])
+    desk.put(path)
+    desk.drain()
+    text = desk.read("sessions/one.md")
+    assert text.count("## 我的笔记\n\nAsk Ana first.\n") == 1
+    assert "subscription.ts" in text
+
+
+def test_no_secret_reaches_the_vault(desk: Desk) -> None:
+    records = [prompt(f"the key is {KEY}, 密钥是{KEY}"), answer(f"I use <private>our plan</private> and {KEY}.")]
+    desk.put(write_transcript(desk.folder / "one.jsonl", records), said=f"so {KEY}")
+    desk.put(desk.folder / "one.jsonl")
+    desk.drain()
+    assert (desk.vault.root / "sessions" / "one.md").exists()
+    stored = desk.everything()
+    assert KEY.encode() not in stored
+    assert b"our plan" not in stored
+
+
+def test_a_session_in_which_nobody_said_anything_leaves_no_note(desk: Desk) -> None:
+    desk.put(write_transcript(desk.folder / "one.jsonl", [{"type": "mode", "mode": "plan"}]))
+    assert desk.drain().captured == ("one",)
+    assert not list((desk.vault.root / "sessions").glob("*.md"))
+
+
+def test_the_last_answer_is_taken_from_the_hook_where_the_transcript_lags(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "one.jsonl", TALK[:1])
+    desk.put(path, "Stop", said="决定采用 PgBouncer，而不是在应用里限流，因为迁移任务也要占用连接。")
+    desk.drain()
+    assert "PgBouncer" in desk.read("sessions/one.md")
+
+
+def test_the_clients_own_summary_is_a_source(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "one.jsonl", TALK[:1])
+    summary = (
+        "<analysis>Let me think.</analysis>\n<summary>\n"
+        "1. Primary Request and Intent:\n   Refunds must not be doubled.\n"
+        "5. Problem Solving:\n   - Decided to use Redis streams rather than Kafka for the mail queue.\n"
+        "7. Pending Tasks:\n   - 给登录接口加限流\n</summary>"
+    )
+    desk.put(path, "PostCompact", compaction=summary)
+    desk.drain()
+    text = desk.read("sessions/one.md")
+    assert "Redis streams" in text
+    assert "给登录接口加限流" in text
+    assert "Let me think" not in text
+
+
+def test_a_transcript_that_is_gone_is_tried_three_times_and_parked(desk: Desk) -> None:
+    desk.put(desk.folder / "gone.jsonl")
+    for pause in (0, *PAUSES):
+        desk.pass_time(pause)
+        drained = desk.drain()
+        assert desk.drain() == ((), (), (), False)  # not again before the pause is over
+    assert drained.parked == ("gone",)
+    assert [job.session_id for job in desk.queue.parked()] == ["gone"]
+    assert "gone.jsonl" in desk.queue.parked()[0].reason
+    assert len(desk.told) == 3
+
+
+def test_a_job_of_a_worker_that_died_is_taken_over_after_five_minutes(desk: Desk) -> None:
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    (job,) = desk.queue.waiting()
+    desk.queue.begin(job, desk.now.timestamp())  # and here it is killed
+    desk.pass_time(LEASE - 1)
+    assert desk.drain().captured == ()
+    desk.pass_time(1)
+    assert desk.drain().captured == ("one",)
+
+
+def test_a_second_worker_leaves_the_work_to_the_first(desk: Desk) -> None:
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    with only_worker(desk.vault):
+        assert desk.drain().busy
+    assert desk.drain().captured == ("one",)
+
+
+def test_a_bug_in_one_session_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = reader.read_transcript
+
+    def fails(path: Path, *args: object, **options: object) -> object:
+        if path.stem == "bad":
+            raise KeyError("secret")
+        return real(path, *args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(session_capture, "read_transcript", fails)
+    for name in ("bad", "good"):
+        desk.put(write_transcript(desk.folder / f"{name}.jsonl", TALK))
+    drained = desk.drain()
+    assert (drained.captured, drained.failed) == (("good",), ("bad",))
+
+
+def test_a_sweep_finds_what_nobody_captured(desk: Desk) -> None:
+    folder = desk.folder / "projects"
+    captured = write_transcript(folder / "-src-shop" / "known.jsonl", TALK)
+    desk.put(captured)
+    desk.drain()
+    write_transcript(folder / "-src-shop" / "killed.jsonl", TALK)
+    write_transcript(folder / "-src-shop" / "killed" / "subagents" / "agent-1.jsonl", TALK)
+    write_transcript(folder / "-src-shop" / "agent-2.jsonl", TALK)
+    desk.now = desk.now.fromtimestamp((folder / "-src-shop" / "killed.jsonl").stat().st_mtime, desk.now.tzinfo)
+    desk.queue.put(Job(SWEEP, str(folder), event="SessionStart"))
+    assert desk.drain().captured == ("killed",)
+    write_transcript(captured, [prompt("And now the mail queue, 邮件队列也要。")])
+    desk.queue.put(Job(SWEEP, str(folder), event="SessionStart"))
+    assert desk.drain().captured == ("known",)
+    desk.queue.put(Job(SWEEP, str(folder), event="SessionStart"))
+    assert desk.drain().captured == ()
+
+
+def test_a_sweep_leaves_old_transcripts_to_the_import(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "projects" / "p" / "old.jsonl", TALK)
+    desk.now = desk.now.fromtimestamp(path.stat().st_mtime + 8 * 86_400, desk.now.tzinfo)
+    desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart"))
+    assert desk.drain().captured == ()
+
+
+class Model:
+    """Stands in for the chain of models, and counts how often it is asked."""
+
+    def __init__(self, *answers: ModelSummary) -> None:
+        self.answers = list(answers)
+        self.asked = 0
+
+    def __call__(self, *_: object) -> ModelSummary:
+        self.asked += 1
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+GOOD = ModelSummary(Summary("重复扣款"), Answer("{}", "claude", "haiku", 10, 5, None), (), may_pass=False)
+DOWN = ModelSummary(None, None, ("claude: it is overloaded",), may_pass=True)
+MISSING = ModelSummary(None, None, ("claude: it is not installed",), may_pass=False)
+
+
+def with_model(desk: Desk, monkeypatch: pytest.MonkeyPatch, *answers: ModelSummary) -> Model:
+    model = Model(*answers)
+    monkeypatch.setattr(session_capture, "summarise_with_model", model)
+    desk.settings = desk.settings._replace(llm=desk.settings.llm._replace(providers=("claude", "extractive")))
+    return model
+
+
+def test_a_model_replaces_the_extractive_note(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = with_model(desk, monkeypatch, GOOD)
+    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    for _ in range(2):  # the second time there is nothing new to tell it
+        desk.put(path)
+        desk.drain()
+    assert model.asked == 1
+    assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"
+    assert read_record(desk.vault, "one").provider == "claude"
+
+
+def test_while_a_session_goes_on_a_model_is_asked_now_and_then_only(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = with_model(desk, monkeypatch, GOOD)
+    path = desk.folder / "one.jsonl"
+    for turn in range(31):
+        write_transcript(path, [prompt(f"And case {turn}, bitte"), answer(f"Case {turn} is fixed.")])
+        desk.put(path, "Stop")
+        desk.drain()
+        desk.pass_time(60)
+    assert model.asked == 3
+    assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"  # and the extractive one never comes back
+
+
+def test_a_model_that_is_down_leaves_the_extractive_note_and_is_tried_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = with_model(desk, monkeypatch, DOWN, GOOD)
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    assert desk.drain().failed == ("one",)
+    assert "refund" in parse_session(desk.read("sessions/one.md")).topic
+    desk.pass_time(PAUSES[0])
+    assert desk.drain().captured == ("one",)
+    assert (model.asked, parse_session(desk.read("sessions/one.md")).topic) == (2, "重复扣款")
+
+
+def test_a_model_that_stays_down_is_given_up_with_the_reason(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = with_model(desk, monkeypatch, DOWN)
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    for pause in (0, *PAUSES, 86_400):
+        desk.pass_time(pause)
+        desk.drain()
+    assert model.asked == 3
+    assert [job.reason for job in desk.queue.parked()] == ["claude: it is overloaded"]
+    assert "refund" in parse_session(desk.read("sessions/one.md")).topic
+
+
+def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = with_model(desk, monkeypatch, MISSING)
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    assert desk.drain().captured == ("one",)
+    assert (model.asked, len(desk.told)) == (1, 1)
+    assert "not installed" in desk.told[0]
+
+
+def test_no_model_is_asked_around_a_compaction(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = with_model(desk, monkeypatch, GOOD)
+    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    for event in ("PreCompact", "PostCompact"):
+        desk.put(path, event, compaction="<summary>Refunds are idempotent now.</summary>")
+        desk.drain()
+    assert model.asked == 0
+
+
+def test_a_vault_that_cannot_be_written_keeps_the_job(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ProviderFailed("the disk is full")
+
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    monkeypatch.setattr(session_capture, "replace", refuse)
+    assert desk.drain().failed == ("one",)
+    monkeypatch.undo()
+    desk.pass_time(PAUSES[0])
+    assert desk.drain().captured == ("one",)

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.capture.transcript.text import (
+    MARK,
+    compaction_text,
+    excerpt,
+    one_line,
+    printable,
+    short_pastes,
+    shorten,
+    typed,
+    without_injected,
+)
+
+
+@pytest.mark.parametrize(
+    ("raw", "summary"),
+    [
+        ("<analysis>\nhm\n</analysis>\n<summary>\n1. Tokens\n</summary>", "1. Tokens"),
+        ("<analysis>hm</analysis>\n1. Tokens", "1. Tokens"),
+        ("1. 令牌", "1. 令牌"),
+        ("This session is being continued from a previous conversation that ran out of context. Summary: tokens",
+         "This session is being continued from a previous conversation that ran out of context. Summary: tokens"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_summary_is_taken_out_of_what_the_client_wraps_around_it(raw: str, summary: str) -> None:
+    assert compaction_text(raw) == summary
+
+
+@given(text=st.text(), limit=st.integers(20, 200))
+def test_a_shortened_text_keeps_both_ends(text: str, limit: int) -> None:
+    short = shorten(text, limit)
+    assert len(short) <= limit
+    if len(text) <= limit:
+        assert short == text
+    else:
+        before, after = short.split(f"\n{MARK}\n")[0], short.split(f"\n{MARK}\n")[-1]
+        assert text.startswith(before)
+        assert text.endswith(after)
+
+
+def test_no_word_is_cut_in_two() -> None:
+    assert shorten("alpha beta gamma delta epsilon zeta eta", 30) == f"alpha beta gamma\n{MARK}\neta"
+    assert shorten("密钥过期" * 20, 30) == f"密钥过期密钥过期密钥过期密钥过期密\n{MARK}\n密钥过期密钥过期"
+
+
+@given(text=st.text(st.sampled_from("ab\n 字"), max_size=400), room=st.integers(10, 300))
+def test_an_excerpt_is_cut_at_the_ends_of_lines(text: str, room: int) -> None:
+    part = excerpt(text, room)
+    if part != text:
+        head, _, tail = part.partition(f"\n{MARK}\n")
+        assert text.startswith(f"{head}\n")
+        assert text.endswith(f"\n{tail}")
+        assert len(part) <= room + len(MARK) + 2
+
+
+@pytest.mark.parametrize("tag", ["<private>", "< / PRIVATE>", "＜private＞", "<memtool-context x>"])
+def test_a_text_with_a_block_that_must_go_whole_is_not_cut(tag: str) -> None:
+    text = "a\n" * 200 + tag + "\nb" * 200
+    assert excerpt(text, 100) == text
+    assert excerpt(text.replace(tag, ""), 100) != text
+
+
+@given(text=st.text())
+def test_what_is_printable_can_be_written(text: str) -> None:
+    shown = printable(text)
+    shown.encode()
+    assert printable(shown) == shown
+    assert not set(shown) & {"\0", "\x1b", "\r", "\u2028"}
+
+
+@given(text=st.text(), limit=st.integers(2, 50))
+def test_one_line_is_one_line(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert len(line) <= limit
+    assert len(line.splitlines()) <= 1
+
+
+PARTS = ["<system-reminder>", "</system-reminder>", "<private>", "a", "\n", "<ide_selection x='1'>"]
+
+
+@given(parts=st.lists(st.sampled_from(PARTS)))
+def test_only_closed_blocks_are_taken_out(parts: list[str]) -> None:
+    text = "".join(parts)
+    left = without_injected(text)
+    if "</system-reminder>" not in parts:
+        assert left == text
+    assert left.count("a") <= text.count("a")
+
+
+@pytest.mark.parametrize(
+    "text", ["<system-reminder>" * 200_000, "<command-message>" * 100_000, "[request interrupted by user " * 100_000,
+             "<pasted_content " * 100_000, "# Summary:\n" * 100_000, "<user-memory-input><" * 100_000]
+)  # fmt: skip
+def test_hostile_text_is_read_in_linear_time(text: str) -> None:
+    typed(text)
+    short_pastes(text, 100)
+    compaction_text(text)
+    printable(text + "\x1b]" * 100_000)
