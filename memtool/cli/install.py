@@ -1,0 +1,141 @@
+"""`memtool install`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from memtool import settings
+from memtool.cli import output
+from memtool.cli.session import Session, with_vault
+from memtool.errors import UsageError
+from memtool.integrations.claude_code import hooks, places
+from memtool.integrations.claude_code.health import obstacles, project_notices, why_unread
+from memtool.integrations.claude_code.hooks import HOOKS, Program
+from memtool.integrations.claude_code.install import Change, install
+from memtool.integrations.claude_code.program import find_program
+
+PROJECT = click.option(
+    "--project",
+    metavar="[PATH]",
+    is_flag=False,
+    flag_value=".",
+    help="Only for the project in PATH, or in the working folder.",
+)
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the difference and write nothing.")
+
+
+@click.group()
+def command() -> None:
+    """Let another program work with memtool."""
+
+
+@command.command("claude-code")
+@PROJECT
+@DRY_RUN
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@with_vault
+def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json: bool) -> None:
+    """Let Claude Code write down its sessions, by hooks in its settings.
+
+    The hooks go into your own settings, so that they hold in every project. With --project they go into
+    `.claude/settings.local.json` there. Every other byte of the file is kept. Run it again at any time: it
+    brings the hooks up to date, and keeps a timeout or a matcher that you have changed.
+    """
+    path = settings_path(session, project)
+    program = find_program(_named_vault(session), this_project=project is not None)
+    change = install(path, program, dry_run=dry_run)
+    notices = _notices(session, change, project)
+    if as_json:
+        fields = {
+            "events": [hook.event for hook in HOOKS],
+            "command": [program.command, *program.args],
+            "vault": str(session.vault.root),
+            "notices": notices,
+        }
+        output.emit_json(as_fields(change, dry_run=dry_run) | fields)
+    elif dry_run and change.is_change:
+        output.emit_text(change.diff())
+    else:
+        click.echo(output.printable_lines(_as_text(change, program, session.vault.root, project)))
+    if not as_json:
+        output.say(*notices)
+
+
+def settings_path(session: Session, project: str | None) -> Path:
+    """Return the settings file that the command line speaks of."""
+    if project is None:
+        return places.user_settings_path(session.environ)
+    return places.project_settings_path(project_folder(project))
+
+
+def project_folder(name: str) -> Path:
+    """Return the folder *name*, absolute.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    folder = Path(name).absolute()
+    if not name or not folder.is_dir():
+        raise UsageError(f"there is no folder '{name}'", hint="Name the folder of a project, such as `--project .`.")
+    return folder
+
+
+def working_folder() -> Path | None:
+    """Return the working folder, None if it has been removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
+
+
+def as_fields(change: Change, *, dry_run: bool) -> dict[str, object]:
+    """Return *change* for JSON."""
+    return {
+        "settings": str(change.path),
+        "changed": change.is_change,
+        "dry_run": dry_run,
+        "diff": change.diff(),
+        "backup": str(change.original) if change.original else "",
+    }
+
+
+def _named_vault(session: Session) -> Path | None:
+    """Return the vault to name to the hooks: none where they find it by themselves, so that it may move."""
+    origin = session.vault_path()[1]
+    vault = session.vault.root  # it must be there
+    found_by_itself = origin in ("default", str(settings.user_config_path(session.environ)))
+    return None if found_by_itself else vault
+
+
+def _notices(session: Session, change: Change, project: str | None) -> list[str]:
+    kept = [f"kept as you have changed it: {sentence}" for sentence in hooks.changes_kept(change.after or "")]
+    unread = why_unread(change.path, change.after or "")
+    for_project = project_notices(project_folder(project)) if project else []
+    folder = project_folder(project) if project else working_folder()
+    return [*kept, *filter(None, [unread]), *for_project, *obstacles(session.environ, folder)]
+
+
+def _as_text(change: Change, program: Program, vault: Path, project: str | None) -> str:
+    if not change.is_change:
+        return f"Nothing to do: memtool's hooks stand in {change.path} already."
+    width = max(len(hook.event) for hook in HOOKS)
+    named = "" if program.vault else ", or the one that your settings name by then"
+    lines = [f"memtool's hooks stand in {change.path} now:"]
+    lines += [f"  {hook.event:<{width}}  {hook.deed}" for hook in HOOKS]
+    lines.append(f"From now on sessions are written into the vault at {vault}{named}.")
+    lines.append("Sessions that are running take part within seconds.")
+    if project:
+        lines.append("The file is for this machine only, because it holds paths of this machine.")
+    if change.original:
+        lines.append(f"The file as it was before: {change.original}")
+    lines.append(f"To undo: {_undoing(project)}")
+    return "\n".join(lines)
+
+
+def _undoing(project: str | None) -> str:
+    import shlex
+
+    option = f" --project {shlex.quote(str(project_folder(project)))}" if project else ""
+    return f"memtool uninstall claude-code{option}"

@@ -1,0 +1,1 @@
+"""memtool in Claude Code: the hooks that call `memtool-hook`, and the settings files that name them."""

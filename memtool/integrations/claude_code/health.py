@@ -1,0 +1,157 @@
+"""Whether the installed hooks will run, once each: what `memtool install` warns of and `memtool doctor` examines."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import BadSetting, HistoryFailed
+from memtool.integrations import json_text
+from memtool.integrations.claude_code import hooks, places
+from memtool.integrations.claude_code.hooks import HOOKS, Handler, Program
+from memtool.integrations.claude_code.probe import fault_of
+from memtool.vault import git
+
+_PLUGIN = "memtool"
+_AGAIN = "Run `memtool install claude-code` again, with --project for a project."
+
+
+class Finding(NamedTuple):
+    """Something that is wrong, or only worth knowing, and what mends it."""
+
+    is_broken: bool
+    sentence: str
+    fix: str
+
+
+class Health(NamedTuple):
+    """In which settings files hooks of ours stand, what they run, and what is wrong with them."""
+
+    paths: tuple[Path, ...]
+    programs: tuple[Program, ...]
+    findings: tuple[Finding, ...]
+
+
+class _Installation(NamedTuple):
+    """Hooks of ours in the settings file at *path*."""
+
+    path: Path
+    text: str
+    handlers: list[Handler]
+
+    def programs(self) -> list[Program]:
+        """Return what they run."""
+        return list(dict.fromkeys(handler.program for handler in self.handlers))
+
+
+def examine(environ: Mapping[str, str], folder: Path | None) -> Health:
+    """Return the health of the hooks that a session in *folder* would run; without one, of the user's.
+
+    Raises:
+        BadSetting: the home folder is unknown.
+    """
+    found, errors = _installations(environ, folder)
+    findings = [Finding(True, str(error), error.hint) for error in errors]
+    for installation in found:
+        findings += _faults(installation, may_run=installation.path == places.user_settings_path(environ))
+    findings += [Finding(False, sentence, "") for sentence in obstacles(environ, folder)]
+    programs = dict.fromkeys(program for installation in found for program in installation.programs())
+    return Health(tuple(installation.path for installation in found), tuple(programs), tuple(findings))
+
+
+def installed_in(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
+    """Return the settings files that hold hooks of ours, as far as they can be read."""
+    return [installation.path for installation in _installations(environ, folder)[0]]
+
+
+def obstacles(environ: Mapping[str, str], folder: Path | None) -> list[str]:
+    """Return what keeps hooks of ours from running once each in a session in *folder*, a sentence each."""
+    sentences = [sentence for path in _settings_paths(environ, folder) for sentence in _switches(path)]
+    found, _ = _installations(environ, folder)
+    # The client runs handlers that are alike in every field once, wherever they stand.
+    if len({frozenset((handler.event, handler.program) for handler in each.handlers) for each in found}) > 1:
+        where = " and ".join(f"'{installation.path}'" for installation in found)
+        sentences.append(f"the hooks in {where} differ, so both run for each event: uninstall one of them")
+    return sentences
+
+
+def why_unread(path: Path, text: str) -> str:
+    """Return why the client ignores all of the settings *text*, or an empty string (seen in 2.1.197 and 2.1.330)."""
+    if not text or json_text.is_plain(text):
+        return ""
+    return f"Claude Code ignores all of '{path}' while it holds comments or trailing commas"
+
+
+def project_notices(folder: Path) -> list[str]:
+    """Return what is to be known of an installation for the project in *folder* only, a sentence each."""
+    path = places.project_settings_path(folder)
+    sentences = []
+    with contextlib.suppress(HistoryFailed):
+        # `check-ignore` refuses the literal paths that `ask` asks for.
+        if git.ask(folder, "--no-literal-pathspecs", "check-ignore", "--quiet", str(path)).code == 1:
+            sentences.append(f"git does not ignore '{path}', which holds paths of this machine: add it to .gitignore")
+    root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    if root != folder:
+        sentences.append(f"only sessions that start in '{folder}' run these hooks; its repository is '{root}'")
+    return sentences
+
+
+def _settings_paths(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
+    paths = [places.user_settings_path(environ), places.managed_settings_path()]
+    if folder:
+        paths += [places.shared_settings_path(folder), places.project_settings_path(folder)]
+    return list(dict.fromkeys(paths))  # the home folder may be a project, too
+
+
+def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[list[_Installation], list[BadSetting]]:
+    """Return the installations, and an error for each settings file that cannot be read."""
+    found: list[_Installation] = []
+    errors: list[BadSetting] = []
+    for path in _settings_paths(environ, folder):
+        try:
+            content = places.read(path)
+            handlers = hooks.find_handlers(content.text) if content else []
+        except BadSetting as error:
+            errors.append(error)
+        except ValueError as error:
+            errors.append(places.not_settings(path, error))
+        else:
+            if content and handlers:
+                found.append(_Installation(path, content.text, handlers))
+    return found, errors
+
+
+def _switches(path: Path) -> Iterator[str]:
+    values = places.values(path)
+    if values.get("disableAllHooks") is True:
+        yield f"'{path}' says disableAllHooks, so no hook runs at all"
+    if values.get("allowManagedHooksOnly") is True and path == places.managed_settings_path():
+        yield f"'{path}' says allowManagedHooksOnly, so only the hooks of your administrator run"
+    plugins = values.get("enabledPlugins")
+    names = plugins if isinstance(plugins, dict) else {}
+    if any(name.partition("@")[0] == _PLUGIN and on for name, on in names.items()):
+        yield f"'{path}' enables the plugin '{_PLUGIN}', which brings the same hooks: use either"
+
+
+def _faults(installation: _Installation, *, may_run: bool) -> Iterator[Finding]:
+    path, handlers = installation.path, installation.handlers
+    unread = why_unread(path, installation.text)
+    if unread:
+        yield Finding(True, unread, "Remove them from the file.")
+    missing = [hook.event for hook in HOOKS if hook.event not in {handler.event for handler in handlers}]
+    if missing:
+        yield Finding(False, f"'{path}' lacks the hooks {', '.join(missing)}", _AGAIN)
+    for program in installation.programs():
+        yield from _program_faults(program, may_run=may_run)
+
+
+def _program_faults(program: Program, *, may_run: bool) -> Iterator[Finding]:
+    if program.vault and not Path(program.vault).is_dir():
+        yield Finding(True, f"the hooks write to '{program.vault}', which is not there", _AGAIN)
+    if shutil.which(program.command) is None:
+        yield Finding(True, f"the hooks run '{program.command}', which is not there", _AGAIN)
+    elif may_run and (fault := fault_of(program)):
+        yield Finding(True, f"the hooks run '{program.command}', and {fault}", _AGAIN)

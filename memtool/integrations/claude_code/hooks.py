@@ -1,0 +1,263 @@
+"""Which hooks memtool has in Claude Code, and how they come into a settings text and out of it again. All pure.
+
+What is ours is known by the program that a handler runs, wherever that lies: so an installation by another memtool,
+or one that its user has edited, is brought up to date and not doubled.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from memtool.integrations import json_text
+from memtool.integrations.json_text import Node
+
+_TIMEOUT = 10  # seconds; the client's own is 600, and 1.5 for SessionEnd, which a settings file may raise
+
+
+class Hook(NamedTuple):
+    """One event that memtool listens to, and what it does then."""
+
+    event: str
+    deed: str
+    matcher: str = ""
+    timeout: int = _TIMEOUT
+
+
+HOOKS = (
+    Hook("SessionStart", "finds sessions that were not captured to their end"),
+    Hook("PostToolUse", "writes edited files into the daily note", "Write|Edit|MultiEdit|NotebookEdit"),
+    Hook("PreCompact", "captures the session before it is compacted"),
+    Hook("PostCompact", "keeps the client's own summary"),
+    Hook("Stop", "captures the session after each answer"),
+    Hook("SessionEnd", "captures the session when it ends"),
+)
+
+
+class Program(NamedTuple):
+    """What a handler runs, without a shell."""
+
+    command: str
+    args: tuple[str, ...] = ()
+
+    @property
+    def vault(self) -> str:
+        """The vault that it names, or an empty string."""
+        return next((value for name, value in pairwise(self.args) if name == "--vault"), "")
+
+
+class Handler(NamedTuple):
+    """A handler of ours in a settings text, with its place: `hooks.<event>[group].hooks[item]`."""
+
+    event: str
+    group: int
+    item: int
+    groups: Node
+    handlers: Node
+
+    @property
+    def node(self) -> Node:
+        """The handler itself."""
+        return self.handlers.members[self.item].node
+
+    @property
+    def program(self) -> Program:
+        """What it runs."""
+        value = self.node.value
+        args = value.get("args")
+        return Program(value["command"], tuple(map(str, args)) if isinstance(args, list) else ())
+
+
+class WrongShape(ValueError):
+    """The settings hold something else where hooks should stand; the text says what."""
+
+
+def find_handlers(text: str) -> list[Handler]:
+    """Return all handlers of ours in the settings *text*, in their order.
+
+    Raises:
+        json.JSONDecodeError, WrongShape
+    """
+    return list(_handlers(_settings(text)))
+
+
+def with_hooks(text: str, program: Program) -> str:
+    """Return the settings *text* with all of `HOOKS` running *program*, and every other byte kept.
+
+    Handlers of ours that stand there get the new program and keep the rest: timeout, matcher, place.
+
+    Raises:
+        json.JSONDecodeError, WrongShape
+    """
+    if _is_blank(text):
+        text = "{}\n"
+    for handler in reversed(find_handlers(text)):  # from behind, so that places stay true
+        text = _with_program(text, handler.node, program)
+    for hook in HOOKS:
+        text = _with_hook(text, hook, program)
+    return text
+
+
+def without_hooks(text: str, original: str | None) -> str:
+    """Return the settings *text* without any handler of ours.
+
+    *original* is the text from before the installation, None if there was no file. It tells which empty lists and
+    objects are not ours to remove; and if nothing else has changed since, it is returned byte for byte.
+
+    Raises:
+        json.JSONDecodeError, WrongShape
+    """
+    if original is None:
+        return _without(text, set())
+    try:
+        owned = _lists(_settings(original))
+        left, expected = _without(text, owned), _without(with_hooks(original, Program("memtool-hook")), owned)
+    except ValueError:  # the original is of no help
+        return _without(text, set())
+    return original if left == expected else left
+
+
+def changes_kept(text: str) -> list[str]:
+    """Return what the user has changed in handlers of ours in the settings *text*, a sentence each.
+
+    Raises:
+        json.JSONDecodeError, WrongShape
+    """
+    by_event = {hook.event: hook for hook in HOOKS}
+    return [
+        sentence
+        for handler in find_handlers(text)
+        if handler.event in by_event
+        for sentence in _changes(handler, by_event[handler.event])
+    ]
+
+
+def _changes(handler: Handler, hook: Hook) -> Iterator[str]:
+    group, value = handler.groups.members[handler.group].node.value, handler.node.value
+    expected = _group(hook, handler.program)
+    pairs = [("matcher", group.get("matcher", ""), expected.get("matcher", ""))]
+    pairs += [
+        (name, value.get(name), expected["hooks"][0].get(name))
+        for name in dict.fromkeys([*expected["hooks"][0], *value])
+        if name not in ("type", "command", "args")
+    ]
+    for name, there, ours in pairs:
+        if there != ours:
+            yield f"{hook.event}: {name} {_shown(there)}" + (f", not {_shown(ours)}" if ours else "")
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if value not in (None, "") else "none"
+
+
+def _group(hook: Hook, program: Program) -> dict[str, Any]:
+    handler = {"type": "command", "command": program.command, "args": list(program.args), "timeout": hook.timeout}
+    return ({"matcher": hook.matcher} if hook.matcher else {}) | {"hooks": [handler]}
+
+
+def _with_hook(text: str, hook: Hook, program: Program) -> str:
+    root = _settings(text)
+    group = _group(hook, program)
+    hooks = root.get("hooks")
+    if hooks is None:
+        return json_text.added(text, root, {hook.event: [group]}, "hooks")
+    groups = hooks.get(hook.event)
+    if groups is None:
+        return json_text.added(text, hooks, [group], hook.event)
+    if any(handler.event == hook.event for handler in _handlers(root)):
+        return text
+    return json_text.added(text, groups, group)
+
+
+def _with_program(text: str, handler: Node, program: Program) -> str:
+    command, args = handler.get("command"), handler.get("args")
+    # `args` stands there even when it is empty: without it the client hands the command to a shell.
+    wanted = [(command, "command", program.command), (args, "args", list(program.args))]
+    for node, name, value in sorted(wanted, key=lambda item: item[0].start if item[0] else handler.end, reverse=True):
+        if node is None:
+            text = json_text.added(text, handler, value, name)
+        elif node.value != value:
+            text = json_text.replaced(text, node, value)
+    return text
+
+
+def _without(text: str, owned: set[str]) -> str:
+    while True:
+        root = _settings(text)
+        handler = next(_handlers(root), None)
+        if handler is None:
+            return text
+        text = json_text.removed(text, *_what_becomes_empty(root, handler, owned))
+
+
+def _what_becomes_empty(root: Node, handler: Handler, owned: set[str]) -> tuple[Node, int]:
+    """Return the outermost thing that holds nothing but *handler* and is not the user's, as (where, which)."""
+    group = handler.groups.members[handler.group].node
+    if len(handler.handlers.members) > 1 or group.value.keys() - {"matcher", "hooks"}:
+        return handler.handlers, handler.item
+    if len(handler.groups.members) > 1 or handler.event in owned:
+        return handler.groups, handler.group
+    hooks = root.get("hooks") or root
+    if len(hooks.members) > 1 or "" in owned:
+        return hooks, [member.name for member in hooks.members].index(handler.event)
+    return root, [member.name for member in root.members].index("hooks")
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip("\ufeff \t\r\n")
+
+
+def _lists(root: Node) -> set[str]:
+    """Return the events that have a list of groups, and an empty string if there is an object for them at all."""
+    hooks = root.get("hooks")
+    return {"", *hooks.value} if hooks else set()
+
+
+def _settings(text: str) -> Node:
+    root = json_text.parse("{}" if _is_blank(text) else text)
+    if not isinstance(root.value, dict):
+        raise WrongShape("it should hold an object, {…}")
+    hooks = root.value.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise WrongShape("'hooks' in it should be an object, {…}")
+    for hook in HOOKS:
+        if not isinstance(hooks.get(hook.event, []), list):
+            raise WrongShape(f"'hooks.{hook.event}' in it should be a list, […]")
+    return root
+
+
+def _handlers(root: Node) -> Iterator[Handler]:
+    hooks = root.get("hooks")
+    for event in hooks.members if hooks else ():
+        for group, member in enumerate(event.node.members):
+            handlers = member.node.get("hooks")
+            for item, handler in enumerate(handlers.members if handlers else ()):
+                if handlers and _is_ours(handler.node.value):
+                    yield Handler(event.name, group, item, event.node, handlers)
+
+
+def _is_ours(handler: object) -> bool:
+    match handler:
+        case {"command": str(command), "args": [*args]}:
+            words = [command, *map(str, args)]
+        case {"command": str(command)}:
+            words = _words(command)
+        case _:
+            return False
+    runs_module = ("-m", "memtool.hook") in pairwise(words)
+    return runs_module or bool(words and _PROGRAM.search(words[0]))
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a *command* for a shell, in which a backslash may be a part of a path."""
+    try:
+        return [word.strip("\"'") for word in shlex.split(command, posix=False)]
+    except ValueError:
+        return command.split()
+
+
+_PROGRAM = re.compile(r"(?:^|[\\/])memtool-hook(?:\.exe)?$", re.IGNORECASE)

@@ -1,0 +1,93 @@
+"""Where Claude Code's settings lie, and what stands in them."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtool.errors import BadSetting, BrokenVaultFile
+from memtool.integrations import json_text
+from memtool.vault import files
+
+_LARGEST = 1_048_576  # bytes; nobody's settings are
+_MANAGED = {"darwin": "/Library/Application Support/ClaudeCode", "win32": r"C:\Program Files\ClaudeCode"}
+_MEND = "Mend it with an editor. memtool has changed nothing."
+
+
+class Content(NamedTuple):
+    """The text of a settings file, and the hash to hand to `memtool.vault.files.replace`."""
+
+    text: str
+    hash: str
+
+
+def user_settings_path(environ: Mapping[str, str]) -> Path:
+    """Return the settings file of the user.
+
+    Raises:
+        BadSetting: the home folder is unknown.
+    """
+    if environ.get("CLAUDE_CONFIG_DIR"):
+        return Path(environ["CLAUDE_CONFIG_DIR"]).absolute() / "settings.json"
+    try:
+        return Path.home() / ".claude" / "settings.json"
+    except RuntimeError:
+        raise BadSetting("nobody knows your home folder", hint="Set HOME or CLAUDE_CONFIG_DIR.") from None
+
+
+def project_settings_path(folder: Path) -> Path:
+    """Return the settings file for the project in *folder* that is not shared through git."""
+    return folder / ".claude" / "settings.local.json"
+
+
+def shared_settings_path(folder: Path) -> Path:
+    """Return the settings file that everyone who works on the project in *folder* shares."""
+    return folder / ".claude" / "settings.json"
+
+
+def managed_settings_path() -> Path:
+    """Return the settings file that an administrator may have written for this machine."""
+    return Path(_MANAGED.get(sys.platform, "/etc/claude-code")) / "managed-settings.json"
+
+
+def read(path: Path) -> Content | None:
+    """Return what stands in the settings file at *path*, None where there is no file.
+
+    Raises:
+        BadSetting: it cannot be read, or is not a small text file.
+    """
+    try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise BadSetting(f"'{path}' is not a file", hint="Move it away.")
+        if about.st_size > _LARGEST:
+            raise BadSetting(f"'{path}' is too large for a settings file ({about.st_size:,} bytes)", hint=_MEND)
+        return Content(*files.read_text(path))
+    except FileNotFoundError:
+        return None
+    except BrokenVaultFile as error:
+        raise BadSetting(f"'{path}' cannot be read as text: {error}", hint=_MEND) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadSetting(f"cannot read '{path}': {reason}", hint="Check its permissions.") from None
+
+
+def not_settings(path: Path, error: ValueError) -> BadSetting:
+    """Return the error for a file whose text is not what settings should be."""
+    if isinstance(error, json.JSONDecodeError):
+        return BadSetting(f"'{path}' is not JSON: {error.msg} (line {error.lineno}, column {error.colno})", hint=_MEND)
+    return BadSetting(f"'{path}' is broken: {error}", hint=_MEND)
+
+
+def values(path: Path) -> dict[str, Any]:
+    """Return what the settings file at *path* holds, as far as it can be read."""
+    try:
+        content = read(path)
+        found = json_text.parse(content.text).value if content else {}
+    except (BadSetting, json.JSONDecodeError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from terminal import on_a_terminal, with_pipes
+
+from memtool.integrations.claude_code.hooks import HOOKS, find_handlers
+from memtool.integrations.claude_code.program import find_program
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+COMMAND = find_program(None, this_project=False).command
+OTHERS = '{\n  "model": "opus"\n}\n'
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings file of a user of Claude Code."""
+    folder = tmp_path / "config"
+    folder.mkdir()
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+    (folder / "settings.json").write_text(OTHERS)
+    return folder / "settings.json"
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder: a project, and no vault."""
+    (tmp_path / "项目").mkdir()
+    monkeypatch.chdir(tmp_path / "项目")
+    return tmp_path / "项目"
+
+
+@pytest.fixture
+def home_vault(memtool: Memtool) -> Path:
+    """The vault that memtool finds when nobody names one."""
+    memtool("init", "~/memory")
+    return Path.home() / "memory"
+
+
+def run_by(path: Path) -> list[list[str]]:
+    """What the hooks in the settings file *path* run."""
+    programs = dict.fromkeys(handler.program for handler in find_handlers(path.read_text()))
+    return [[program.command, *program.args] for program in programs]
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, client: Path, home_vault: Path) -> None:
+    code, out, err = memtool("install", "claude-code")
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[0] == f"memtool's hooks stand in {client} now:"
+    assert [line.split()[0] for line in lines[1:7]] == [hook.event for hook in HOOKS]
+    assert f"into the vault at {home_vault}, or the one that your settings name by then." in out
+    assert f"The file as it was before: {client}.memtool-backup\n" in out
+    assert lines[-1] == "To undo: memtool uninstall claude-code"
+    assert memtool("install", "claude-code").out == f"Nothing to do: memtool's hooks stand in {client} already.\n"
+    code, out, err = memtool("uninstall", "claude-code")
+    assert (code, err, client.read_text()) == (0, "", OTHERS)
+    assert out.startswith(f"memtool's hooks are out of {client}.\nYour vault stays.")
+    assert memtool("uninstall", "claude-code").out == f"Nothing to do: no hook of memtool stands in {client}.\n"
+
+
+def test_without_a_variable_it_is_the_folder_in_the_home(
+    memtool: Memtool, home_vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    assert memtool("install", "claude-code").code == 0
+    assert run_by(Path.home() / ".claude" / "settings.json") == [[COMMAND]]
+    assert memtool("uninstall", "claude-code").code == 0
+    assert not (Path.home() / ".claude").exists()
+    assert home_vault.is_dir()
+
+
+def test_a_vault_that_was_named_or_is_where_we_are_is_written_down(
+    memtool: Memtool, client: Path, home_vault: Path, notes: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def args(*options: str) -> list[str]:
+        assert memtool(*options, "install", "claude-code").code == 0
+        ((_, *args),) = run_by(client)
+        return args
+
+    monkeypatch.chdir(elsewhere)
+    assert args() == []
+    assert args("--vault", "../notes") == ["--vault", str(notes)]
+    monkeypatch.setenv("MEMTOOL_VAULT", str(notes))
+    assert args() == ["--vault", str(notes)]
+    monkeypatch.delenv("MEMTOOL_VAULT")
+    monkeypatch.chdir(notes)
+    assert args() == ["--vault", str(notes)]
+    monkeypatch.chdir(elsewhere)
+    (Path.home() / "config.toml").write_text(f"vault = '{notes}'")
+    assert args() == []
+    assert args("--vault", str(home_vault)) == ["--vault", str(home_vault)]
+
+
+def test_a_vault_must_be_there_to_install_and_need_not_be_to_uninstall(
+    memtool: Memtool, client: Path, notes: Path
+) -> None:
+    memtool("install", "claude-code")
+    (notes / "memtool.toml").unlink()
+    notes.rmdir()
+    code, out, err = memtool("install", "claude-code", "--vault", str(notes))
+    assert (code, out) == (21, "")
+    assert "memtool init" in err
+    assert memtool("uninstall", "claude-code").code == 0
+    assert client.read_text() == OTHERS
+
+
+@pytest.mark.usefixtures("client")
+def test_a_project_has_a_file_of_its_own(memtool: Memtool, home_vault: Path, elsewhere: Path) -> None:
+    out = memtool("install", "claude-code", "--project").out
+    path = elsewhere / ".claude" / "settings.local.json"
+    assert run_by(path) == [[COMMAND, "--this-project"]]
+    assert "The file is for this machine only" in out
+    assert out.endswith(f"To undo: memtool uninstall claude-code --project '{elsewhere}'\n")
+    said = memtool("uninstall", "claude-code")
+    assert said.out.startswith("Nothing to do: ")
+    assert said.err == f"hooks of memtool still stand in {path}\n"
+    assert memtool("uninstall", "claude-code", "--project", str(elsewhere)).code == 0
+    assert list(elsewhere.iterdir()) == []
+    assert memtool("install", "claude-code", "--vault", str(home_vault), "--project", "..").code == 0
+    assert run_by(elsewhere.parent / ".claude" / "settings.local.json") == [
+        [COMMAND, "--vault", str(home_vault), "--this-project"]
+    ]
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_dry_run_prints_the_difference_and_writes_nothing(memtool: Memtool, client: Path) -> None:
+    code, out, _ = memtool("install", "claude-code", "--dry-run")
+    assert code == 0
+    assert out.startswith(f"--- {client}\n+++ {client}\n@@ -1,3 +1,")
+    assert '\n-  "model": "opus"\n+  "model": "opus",\n+  "hooks": {\n' in out
+    assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
+    memtool("install", "claude-code")
+    assert memtool("install", "claude-code", "--dry-run").out.startswith("Nothing to do: ")
+    assert '\n-  "hooks": {\n' in memtool("uninstall", "claude-code", "--dry-run").out
+    assert len(find_handlers(client.read_text())) == len(HOOKS)
+
+
+def test_json_tells_all_of_it(memtool: Memtool, client: Path, notes: Path) -> None:
+    planned = memtool("install", "claude-code", "--json", "--dry-run").answer
+    answer = memtool("install", "claude-code", "--json").answer
+    assert answer == {
+        "format": 1,
+        "settings": str(client),
+        "changed": True,
+        "dry_run": False,
+        "diff": answer["diff"],
+        "backup": f"{client}.memtool-backup",
+        "events": [hook.event for hook in HOOKS],
+        "command": [COMMAND, "--vault", str(notes)],
+        "vault": str(notes),
+        "notices": [],
+    }
+    assert planned == answer | {"dry_run": True}
+    again = memtool("install", "claude-code", "--json").answer
+    assert (again["changed"], again["diff"]) == (False, "")
+    gone = memtool("uninstall", "claude-code", "--json").answer
+    assert (gone["format"], gone["changed"], gone["backup"], gone["notices"]) == (1, True, "", [])
+
+
+@pytest.mark.usefixtures("home_vault")
+def test_what_stands_in_the_way_is_said(memtool: Memtool, client: Path, elsewhere: Path) -> None:
+    client.write_text('{"disableAllHooks": true, /* 暂时 */}')
+    ran = memtool("install", "claude-code")
+    assert "/* 暂时 */" in client.read_text()
+    assert f"'{client}' says disableAllHooks" in ran.err
+    assert f"Claude Code ignores all of '{client}' while it holds comments" in ran.err
+    memtool("install", "claude-code", "--project", str(elsewhere), "--vault", str(elsewhere))
+    assert "differ" in memtool("install", "claude-code", "--project", str(elsewhere)).err
+    value = json.loads(client.read_text().replace("/* 暂时 */", "").replace(",}", "}"))
+    value["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 60
+    client.write_text(json.dumps(value))
+    assert "kept as you have changed it: Stop: timeout 60, not 10\n" in memtool("install", "claude-code").err
+
+
+@pytest.mark.usefixtures("notes")
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_a_broken_file_is_one_sentence(memtool: Memtool, client: Path, verb: str) -> None:
+    client.write_text('{"hooks": ')
+    code, out, err = memtool(verb, "claude-code")
+    assert (code, out) == (30, "")
+    assert err == (
+        f"memtool: '{client}' is not JSON: Expecting value (line 1, column 11)\n"
+        "Mend it with an editor. memtool has changed nothing.\n"
+    )
+    assert client.read_text() == '{"hooks": '
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_working_folder_that_is_gone_does_not_matter(
+    client: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert with_pipes("install", "claude-code", "--vault", str(tmp_path / "notes")).code == 0
+    assert with_pipes("uninstall", "claude-code").code == 0
+    assert client.read_text() == OTHERS
+
+
+@pytest.mark.usefixtures("client", "notes")
+def test_a_path_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "a\x1b[31m").mkdir()
+    ran = on_a_terminal("install", "claude-code", "--project", str(tmp_path / "a\x1b[31m"))
+    assert ran.code == 0
+    assert "\x1b[31m" not in ran.out
+
+
+def test_without_a_target_it_says_what_there_is(memtool: Memtool) -> None:
+    for verb in ("install", "uninstall"):
+        ran = memtool(verb)
+        assert ran.code == 2
+        assert "claude-code" in ran.err
+
+
+@pytest.mark.usefixtures("notes")
+def test_doctor_knows_the_installation(memtool: Memtool, client: Path, notes: Path) -> None:
+    assert "  note  claude-code: no session is captured" in memtool("doctor").out
+    memtool("install", "claude-code")
+    assert f"    ok  claude-code: hooks in {client} write to {notes}\n" in memtool("doctor").out
+    client.write_text(client.read_text().replace(COMMAND, "/gone/memtool-hook"))
+    ran = memtool("doctor")
+    assert ran.code == 1
+    assert "broken  claude-code: the hooks run '/gone/memtool-hook', which is not there\n" in ran.out

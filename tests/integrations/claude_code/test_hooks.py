@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+from hypothesis import given, strategies as st
+from integrations.json_texts import NAMES, VALUES, layouts
+
+from memtool.integrations.claude_code.hooks import (
+    HOOKS,
+    Program,
+    WrongShape,
+    changes_kept,
+    find_handlers,
+    with_hooks,
+    without_hooks,
+)
+from memtool.integrations.json_text import parse
+
+HERE = Program("/opt/memtool/bin/memtool-hook", ("--vault", "/home/陈/记忆"))
+THERE = Program("/old/bin/memtool-hook")
+EVENTS = [hook.event for hook in HOOKS]
+
+OTHERS = st.sampled_from(
+    [
+        {"type": "command", "command": "echo memtool-hook"},
+        {"type": "command", "command": "/usr/bin/格式化", "args": ["memtool-hook"], "timeout": 5},
+        {"type": "http", "url": "http://127.0.0.1:1/memtool-hook"},
+        {"type": "prompt", "prompt": "Run memtool-hook"},
+    ]
+)
+GROUPS = st.builds(
+    lambda matcher, handlers, more: {**matcher, "hooks": handlers, **more},
+    st.sampled_from([{}, {"matcher": ""}, {"matcher": "Write|Edit"}, {"matcher": "Bash"}]),
+    st.lists(OTHERS, max_size=3),
+    st.sampled_from([{}, {"description": "为什么"}]),
+)
+EVENT_LISTS = st.dictionaries(
+    st.sampled_from([*EVENTS, "UserPromptSubmit", "FromTheFuture"]), st.lists(GROUPS, max_size=3)
+)
+
+
+@st.composite
+def settings(draw: st.DrawFn) -> dict[str, Any]:
+    """Settings of a stranger: unknown keys, hooks of other tools, empty lists."""
+    before = draw(st.dictionaries(NAMES.filter(lambda name: name != "hooks"), VALUES, max_size=3))
+    after = draw(st.dictionaries(st.sampled_from(["permissions", "enabledPlugins"]), VALUES, max_size=2))
+    return before | draw(st.just({}) | EVENT_LISTS.map(lambda events: {"hooks": events})) | after
+
+
+TEXTS = settings().flatmap(layouts) | st.sampled_from(["", "\n", "\ufeff", "{}", "{ }", "{\n}\n"])
+
+
+def handlers_of(value: dict[str, Any]) -> list[dict[str, Any]]:
+    groups = [group for event in value.get("hooks", {}).values() for group in event]
+    return [handler for group in groups for handler in group["hooks"]]
+
+
+FEWER = hypothesis.settings(max_examples=50)  # each parses a file two dozen times
+
+
+@FEWER
+@given(TEXTS)
+def test_uninstalling_gives_back_every_byte(text: str) -> None:
+    assert without_hooks(with_hooks(with_hooks(text, THERE), HERE), text) == text
+
+
+@FEWER
+@given(TEXTS)
+def test_installing_twice_is_installing_once(text: str) -> None:
+    once = with_hooks(text, HERE)
+    assert with_hooks(once, HERE) == once
+
+
+@FEWER
+@given(TEXTS)
+def test_every_event_gets_one_handler_and_nothing_else_changes(text: str) -> None:
+    new = with_hooks(text, HERE)
+    assert sorted(handler.event for handler in find_handlers(new)) == sorted(EVENTS)
+    assert {handler.program for handler in find_handlers(new)} == {HERE}
+    left, before = parse(without_hooks(new, None)).value, parse(text if text.strip("\ufeff\n") else "{}").value
+    assert handlers_of(left) == handlers_of(before)
+    assert {key: value for key, value in left.items() if key != "hooks"} == {
+        key: value for key, value in before.items() if key != "hooks"
+    }
+
+
+@FEWER
+@given(TEXTS, st.dictionaries(st.sampled_from(["theme", "主题"]), VALUES, min_size=1))
+def test_what_others_changed_since_stays_when_memtool_goes(text: str, more: dict[str, Any]) -> None:
+    """The client writes the file itself: with its own layout, and new keys."""
+    rewritten = json.dumps(parse(with_hooks(text, HERE)).value | more, indent=2, ensure_ascii=False)
+    before = parse(text if text.strip("\ufeff\n") else "{}").value
+    assert parse(without_hooks(rewritten, text)).value == before | more
+
+
+@FEWER
+@given(TEXTS)
+def test_a_new_place_of_memtool_changes_only_what_names_it(text: str) -> None:
+    old = with_hooks(text, THERE)
+    new = with_hooks(old, THERE._replace(command="/new/bin/memtool-hook"))
+    assert new == old.replace("/old/bin/memtool-hook", "/new/bin/memtool-hook")
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        {"command": "/other/bin/memtool-hook", "args": []},
+        {"command": r"C:\Users\陈 伟\Scripts\memtool-hook.EXE", "args": ["--vault", "x"]},
+        {"command": "memtool-hook --vault ~/notes"},
+        {"command": '"/with space/memtool-hook"'},
+        {"command": r'"C:\with space\memtool-hook.exe" --vault D:\notes'},
+        {"command": "/usr/bin/python3", "args": ["-P", "-m", "memtool.hook", "--vault", "x"]},
+        {"command": "python -m memtool.hook"},
+        {"command": "memtool-hook 'unclosed"},
+    ],
+)
+def test_ours_is_known_wherever_it_lies(handler: dict[str, Any]) -> None:
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [handler | {"timeout": 60}]}]}}, indent=2)
+    new = with_hooks(text, HERE)
+    (stop,) = [found for found in find_handlers(new) if found.event == "Stop"]
+    assert stop.node.value == {"command": HERE.command, "args": list(HERE.args), "timeout": 60}
+    assert without_hooks(new, None) == "{}"
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        {"command": "echo memtool-hook"},
+        {"command": "/bin/wrapper", "args": ["memtool-hook"]},
+        {"command": "my-memtool-hook"},
+        {"command": "memtool-hook.py"},
+        {"command": "python", "args": ["-m", "memtool"]},
+        {"command": ""},
+        {"command": 5},
+        {"prompt": "memtool-hook"},
+        "memtool-hook",
+        None,
+    ],
+)
+def test_what_only_looks_like_ours_is_left_alone(handler: object) -> None:
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}})
+    assert find_handlers(text) == []
+    assert without_hooks(with_hooks(text, HERE), text) == text
+
+
+def test_what_the_user_changed_is_kept_and_told() -> None:
+    text = with_hooks("{}", THERE)
+    value = json.loads(text)
+    value["hooks"]["PostToolUse"][0]["matcher"] = "Write"
+    value["hooks"]["PostToolUse"][0]["hooks"][0] |= {"timeout": 60, "async": True}
+    value["hooks"]["Stop"][0]["hooks"].insert(0, {"type": "command", "command": "say done"})
+    edited = json.dumps(value, indent=4)
+    new = with_hooks(edited, HERE)
+    group = json.loads(new)["hooks"]["PostToolUse"][0]
+    assert (group["matcher"], group["hooks"][0]["timeout"], group["hooks"][0]["async"]) == ("Write", 60, True)
+    assert changes_kept(new) == [
+        'PostToolUse: matcher "Write", not "Write|Edit|MultiEdit|NotebookEdit"',
+        "PostToolUse: timeout 60, not 10",
+        "PostToolUse: async true",
+    ]
+    assert changes_kept(text) == []
+    assert json.loads(without_hooks(new, None)) == {
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}
+    }
+
+
+def test_a_group_with_words_of_the_user_stays() -> None:
+    text = '{"hooks": {"Stop": [{"description": "记住", "hooks": [{"command": "memtool-hook"}]}]}}'
+    assert without_hooks(text, None) == '{"hooks": {"Stop": [{"description": "记住", "hooks": []}]}}'
+
+
+def test_what_was_empty_before_stays_and_what_we_made_goes() -> None:
+    original = '{"hooks": {"Stop": []}}'
+    installed = with_hooks(original, HERE)
+    changed = installed.replace("{", '{"model": "x", ', 1)
+    assert without_hooks(changed, original) == '{"model": "x", "hooks": {"Stop": []}}'
+    assert without_hooks(changed, None) == '{"model": "x"}'
+    assert without_hooks(changed, "no json") == '{"model": "x"}'
+
+
+@pytest.mark.parametrize("text", ["[]", "5", '"hooks"', "null"])
+def test_settings_are_an_object(text: str) -> None:
+    with pytest.raises(WrongShape, match="should hold an object"):
+        with_hooks(text, HERE)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"hooks": []}', "'hooks' in it should be an object"),
+        ('{"hooks": null}', "'hooks' in it should be an object"),
+        ('{"hooks": {"Stop": {}}}', "'hooks.Stop' in it should be a list"),
+        ('{"hooks": {"SessionEnd": "x"}}', "'hooks.SessionEnd' in it should be a list"),
+    ],
+)
+def test_hooks_of_another_shape_are_refused(text: str, why: str) -> None:
+    with pytest.raises(WrongShape, match=re.escape(why)):
+        with_hooks(text, HERE)
+
+
+def test_odd_things_of_others_do_no_harm() -> None:
+    text = '{"hooks": {"Stop": [5, {"hooks": 5}, {"hooks": [5]}, []], "Other": 5, "More": {"a": {"hooks": [1]}}}}'
+    assert without_hooks(with_hooks(text, HERE), text) == text
+
+
+def test_the_table_fits_the_client() -> None:
+    by_event = {hook.event: hook for hook in HOOKS}
+    assert by_event["PostToolUse"].matcher == "Write|Edit|MultiEdit|NotebookEdit"
+    assert all(not hook.matcher for hook in HOOKS if hook.event != "PostToolUse")
+    assert 1.5 < by_event["SessionEnd"].timeout <= 60
+    text = with_hooks("", Program("/bin/memtool-hook"))
+    assert json.loads(text)["hooks"]["SessionEnd"] == [
+        {"hooks": [{"type": "command", "command": "/bin/memtool-hook", "args": [], "timeout": 10}]}
+    ]
+
+
+def test_the_page_for_users_names_every_hook_as_it_is() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "claude-code.md").read_text(encoding="utf-8")
+    for hook in HOOKS:
+        assert re.search(rf"^\| `{hook.event}` \| {hook.deed}.* \| {hook.timeout} s \|$", page, re.MULTILINE)
+        assert all(f"`{tool}`" in page for tool in hook.matcher.split("|") if tool)
