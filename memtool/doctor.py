@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from memtool import settings as settings_module
+from memtool.capture.log import ERROR, NAME as LOG_NAME, read_log
+from memtool.capture.queue import Queue
 from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError
 from memtool.index.embedding import chunks_waiting
@@ -17,12 +20,15 @@ from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.state import state_folder
+from memtool.integrations.claude_code import health
 from memtool.settings import Settings
 from memtool.vault import history
 from memtool.vault.layout import Vault, open_vault
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
+_NAMED_ERRORS = 3
+_RECENT = dt.timedelta(days=7)
 
 _PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\n"
 _PROBE_QUERIES = ("user probe", "解密失败", "v2.1.210")
@@ -38,14 +44,18 @@ class Check:
     fix: str = ""
 
 
-def examine(vault_path: Path, origin: str, environ: Mapping[str, str]) -> list[Check]:
-    """Return what there is to say of the vault at *vault_path*, which *origin* has named, and of this machine."""
-    checks = [_probe()]
+def examine(vault_path: Path, origin: str, environ: Mapping[str, str], *, folder: Path | None = None) -> list[Check]:
+    """Return what there is to say of the vault at *vault_path*, which *origin* has named, and of this machine.
+
+    *folder* is where the agent works: its settings are looked at, too.
+    """
+    checks = [_probe(), *_client_checks(environ, folder)]
     try:
         vault = open_vault(vault_path)
     except MemtoolError as error:
         return [_broken("vault", error), *checks, *_settings_checks(None, environ)]
     checks = [Check("vault", OK, f"{vault.root} (named by {origin})"), *_history_checks(vault), *checks]
+    checks += _capture_checks(vault, environ)
     checks += _settings_checks(vault, environ)
     try:
         settings = settings_module.load(vault.settings_path, environ)
@@ -155,6 +165,48 @@ def _probe() -> Check:
             "probe", BROKEN, f"a new note was indexed and not found by {', '.join(lost)}", "Please report this."
         )
     return Check("probe", OK, "a new note was written, indexed and found")
+
+
+def _client_checks(environ: Mapping[str, str], folder: Path | None) -> Iterator[Check]:
+    """Check the hooks in Claude Code: each program that the user's settings name is given an edit to write down."""
+    try:
+        found = health.examine(environ, folder)
+    except MemtoolError as error:
+        yield _broken("claude-code", error)
+        return
+    for finding in found.findings:
+        yield Check("claude-code", BROKEN if finding.is_broken else NOTE, finding.sentence, finding.fix)
+    if found.paths:
+        where = ", ".join(str(path) for path in found.paths)
+        vaults = ", ".join(program.vault or "the vault of your settings" for program in found.programs)
+        yield Check("claude-code", OK, f"hooks in {where} write to {vaults}")
+    elif not found.findings:
+        sentence = "no session is captured, because its settings hold no hook of memtool"
+        yield Check("claude-code", NOTE, sentence, "Run `memtool install claude-code`.")
+
+
+def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Say what went wrong where nobody was watching: in hooks and in the worker, within the last days."""
+    folders = [vault.state_path]
+    with contextlib.suppress(MemtoolError):  # the checks of the index say it
+        folders.append(settings_module.user_cache_path(environ))
+    entries = read_log(folders, dt.datetime.now().astimezone() - _RECENT)
+    errors = [entry for entry in entries if entry.level == ERROR]
+    for entry in errors[-_NAMED_ERRORS:]:
+        yield Check("capture", BROKEN, f"{entry.at}, {entry.subject}: {entry.message}", f"See {_logs_in(folders)}.")
+    if len(errors) > _NAMED_ERRORS:
+        yield Check("capture", BROKEN, f"and {len(errors) - _NAMED_ERRORS} more in the last {_RECENT.days} days")
+    queue = Queue(vault)
+    for job in queue.parked()[:_NAMED]:
+        fix = "Try it again with `memtool capture --drain --now`."
+        yield Check("capture", BROKEN, f"session {job.session_id} was given up: {job.reason}", fix)
+    waiting = len(queue.waiting())
+    if not errors:
+        yield Check("capture", OK, f"no errors in the last {_RECENT.days} days, {waiting} sessions waiting")
+
+
+def _logs_in(folders: Iterable[Path]) -> str:
+    return " and ".join(str(folder / LOG_NAME) for folder in folders if (folder / LOG_NAME).exists())
 
 
 def _lost_queries(index: Index) -> list[str]:

@@ -18,6 +18,7 @@ from memtool.errors import BadSetting, UsageError
 
 CONFIG_FILE = "config.toml"
 DEFAULT_VAULT = "~/memory"
+INTERNAL = "MEMTOOL_INTERNAL"  # set while a model works for memtool: its session is none of the user's
 
 _NAMED = 5  # unknown settings of one file
 

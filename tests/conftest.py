@@ -92,7 +92,7 @@ sys.addaudithook(_GUARD.audit)
 def guard(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard]:
     """Point the user's folders into a temporary one, forget the user's settings, and fail on any violation."""
     for name in os.environ:
-        if name.startswith(("MEMTOOL_", "GIT_", "XDG_")):
+        if name.startswith(("MEMTOOL_", "GIT_", "XDG_", "CLAUDE")):
             monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")
     for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):

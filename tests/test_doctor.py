@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,20 @@ from scripted_embeddings import refusal, serve_embeddings
 from unprivileged import unprivileged
 
 from memtool import doctor, settings
+from memtool.capture.log import ERROR, Entry, log
+from memtool.capture.queue import TRIES, Job, Queue
 from memtool.doctor import BROKEN, NOTE, OK, Check, examine
+from memtool.integrations.claude_code.install import install
+from memtool.integrations.claude_code.program import find_program
 from memtool.vault.layout import Vault
 
 
 def checks(path: Path, subject: str = "", **environ: str) -> list[Check]:
-    """The findings on *subject*; without one, those that are not ok."""
+    """The findings on *subject*; without one, those that are not ok, but for hooks, which no test here installs."""
     without = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"} | environ
     found = examine(path, "--vault", {**settings.environment(), **without})
-    return [check for check in found if (check.subject == subject if subject else check.state != OK)]
+    odd = [check for check in found if check.state != OK and check.subject != "claude-code"]
+    return [check for check in found if check.subject == subject] if subject else odd
 
 
 def git(folder: Path, *args: str) -> None:
@@ -35,11 +41,13 @@ def test_a_new_vault_is_healthy(vault: Vault) -> None:
         ("vault", f"{vault.root} (named by MEMTOOL_VAULT)"),
         ("git", "the vault is its own repository"),
         ("probe", "a new note was written, indexed and found"),
+        ("claude-code", "no session is captured, because its settings hold no hook of memtool"),
+        ("capture", "no errors in the last 7 days, 0 sessions waiting"),
         ("settings", "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER"),
-        ("index", found[4].sentence),
+        ("index", found[6].sentence),
         ("vectors", "switched off: search is by words"),
     ]
-    assert found[4].sentence.endswith("chunks, up to date")
+    assert found[6].sentence.endswith("chunks, up to date")
 
 
 @pytest.mark.parametrize(
@@ -218,3 +226,54 @@ def test_an_embedder_is_asked_and_missing_vectors_are_counted(vault: Vault) -> N
         server.answers += [refusal(401)] * 9
         (broken,) = checks(vault.root, "vectors", **endpoint(server.base_url))
         assert broken.state == BROKEN
+
+
+def test_installed_hooks_are_examined(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    user, local = tmp_path / "settings.json", tmp_path / ".claude" / "settings.local.json"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    assert [check.state for check in checks(vault.root, "claude-code")] == [NOTE]
+    install(user, find_program(None, this_project=False))
+    (fine,) = checks(vault.root, "claude-code")
+    assert fine == Check("claude-code", OK, f"hooks in {user} write to the vault of your settings")
+    install(local, find_program(vault.root, this_project=True))
+    twice, both = [
+        check
+        for check in examine(vault.root, "--vault", settings.environment(), folder=tmp_path)
+        if check.subject == "claude-code"
+    ]
+    assert (twice.state, "differ" in twice.sentence) == (NOTE, True)
+    assert both.sentence == f"hooks in {user}, {local} write to the vault of your settings, {vault.root}"
+    user.write_text("{")
+    (broken,) = checks(vault.root, "claude-code")
+    assert (broken.state, "is not JSON" in broken.sentence) == (BROKEN, True)
+
+
+def test_a_home_that_nobody_knows_is_a_finding(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", unknown)
+    (broken,) = checks(vault.root, "claude-code", CLAUDE_CONFIG_DIR="")
+    assert (broken.state, broken.fix) == (BROKEN, "Set HOME or CLAUDE_CONFIG_DIR.")
+
+
+def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> None:
+    now = datetime.now().astimezone()
+    folders = [vault.state_path, settings.user_cache_path(settings.environment())]
+    for number, folder in enumerate(folders):
+        folder.mkdir(parents=True, exist_ok=True)
+        log([folder], Entry(now.isoformat(timespec="seconds"), ERROR, "Stop", f"磁盘已满 {number}"))
+        log([folder], Entry(now.isoformat(timespec="seconds"), "note", "Stop", "nothing to mend"))
+        log([folder], Entry((now - timedelta(days=8)).isoformat(timespec="seconds"), ERROR, "Stop", "long ago"))
+    Queue(vault).put(Job("one", "/t.jsonl"))
+    for _ in range(TRIES):
+        (job,) = Queue(vault).waiting()
+        begun = Queue(vault).begin(job, 0.0)
+        assert begun
+        Queue(vault).fail(begun, "the model is down", 0.0)
+    found = checks(vault.root, "capture")
+    assert [check.state for check in found] == [BROKEN] * 3
+    assert "磁盘已满 0" in found[0].sentence
+    assert "磁盘已满 1" in found[1].sentence
+    assert "hook.log" in found[0].fix
+    assert "one was given up: the model is down" in found[2].sentence

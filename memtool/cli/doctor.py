@@ -8,7 +8,7 @@ import click
 
 from memtool import doctor
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault
+from memtool.cli.session import Session, with_vault, working_folder
 
 _SIGNS = {doctor.OK: ("ok", "green"), doctor.NOTE: ("note", "yellow"), doctor.BROKEN: ("broken", "red")}
 
@@ -24,7 +24,7 @@ def command(ctx: click.Context, session: Session, *, as_json: bool) -> None:
     see that the whole way works. The exit code is 1 if something is broken.
     """
     path, origin = session.vault_path()
-    checks = doctor.examine(path, origin, session.environ)
+    checks = doctor.examine(path, origin, session.environ, folder=working_folder())
     broken = any(check.state == doctor.BROKEN for check in checks)
     if as_json:
         output.emit_json({"healthy": not broken, "checks": [asdict(check) for check in checks]})

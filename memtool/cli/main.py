@@ -6,10 +6,13 @@ A command's module is imported when the command runs, so that `memtool search` d
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import os
 import sys
+import threading
 from importlib import import_module
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -28,9 +31,13 @@ COMMANDS = {
     "show": "Read a note, a fact or some lines.",
     "index": "Bring the index up to date with the vault.",
     "eval": "Measure the search with your own questions.",
+    "capture": "Turn sessions into notes; say what waits.",
+    "import": "Turn the sessions that lie on this machine into notes.",
+    "install": "Let Claude Code work with memtool.",
+    "uninstall": "Take memtool out of Claude Code.",
     "doctor": "Check the vault, the index and the settings.",
 }
-_MODULES = {"eval": "evaluate"}  # `eval` would be a poor name for a module
+_MODULES = {"eval": "evaluate", "import": "import_sessions"}  # where the name would be a poor one for a module
 
 
 class LazyGroup(click.Group):
@@ -68,7 +75,7 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         _speak_utf8(stream)
-    sys.exit(run(sys.argv[1:]))
+    _end(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:  # noqa: PLR0911  (one for each way to end)
@@ -88,6 +95,18 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911  (one for each way to end
     except Exception:  # noqa: BLE001  (whatever is left is a bug, and the user should not meet a traceback)
         return _report_bug()
     return code if isinstance(code, int) else 0  # what `ctx.exit` was told
+
+
+def _end(exit_code: int) -> NoReturn:
+    """End the process, as a rule without taking the interpreter apart first: that takes as long as a search."""
+    if threading.active_count() == 1:  # nobody is left whose work would be cut off
+        with contextlib.suppress(OSError, ValueError):  # a full disk, a closed stream: the ordinary end deals with it
+            atexit._run_exitfuncs()  # noqa: SLF001  (there is no other way to let them run now)
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:  # the caller has closed it
+                    stream.flush()
+            os._exit(exit_code)
+    sys.exit(exit_code)
 
 
 def _say_wrong_use(error: click.ClickException) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -21,18 +20,18 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass
 class Session:
     """One run of the command line. *overrides* are settings given as options."""
 
-    vault_option: str | None = None
-    environ: Mapping[str, str] = field(default_factory=settings.environment)
-    overrides: dict[str, object] = field(default_factory=dict)
+    def __init__(self, *, vault_option: str | None = None) -> None:
+        self.vault_option = vault_option
+        self.environ: Mapping[str, str] = settings.environment()
+        self.overrides: dict[str, object] = {}
 
     def vault_path(self, named: str | None = None) -> tuple[Path, str]:
         """Return where the vault is, unless it is *named* here, and who said so."""
         option = self.vault_option if named is None else named
-        return settings.find_vault_path(option, self.environ, _working_folder())
+        return settings.find_vault_path(option, self.environ, working_folder())
 
     @cached_property
     def vault(self) -> Vault:
@@ -63,7 +62,8 @@ class Session:
         )
 
 
-def _working_folder() -> Path:
+def working_folder() -> Path:
+    """Return the folder in which the command runs; the topmost one if that has been removed."""
     try:
         return Path.cwd()
     except FileNotFoundError:  # it has been removed; there is nothing to look upwards from

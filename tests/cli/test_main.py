@@ -7,15 +7,27 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 from terminal import MEMTOOL, with_pipes
 
 from memtool import __version__
 from memtool.cli import show
-from memtool.cli.main import COMMANDS
+from memtool.cli.main import COMMANDS, cli
 
 if TYPE_CHECKING:
     from terminal import Memtool
+
+
+def commands() -> list[list[str]]:
+    """The words of each command; of a group, those of the commands below it."""
+    context = click.Context(cli)
+    words: list[list[str]] = []
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        below = command.commands if isinstance(command, click.Group) else {}
+        words += [[name, each] for each in below] or [[name]]
+    return words
 
 
 def test_help_names_every_command_and_every_command_has_help(memtool: Memtool) -> None:
@@ -26,6 +38,8 @@ def test_help_names_every_command_and_every_command_has_help(memtool: Memtool) -
         code, page, err = memtool(name, "--help")
         assert (code, err) == (0, "")
         assert page.startswith(f"Usage: memtool {name} ")
+    for words in commands():
+        page = memtool(*words, "--help").out
         assert "--vault PATH" in page
         assert "--json" in page
     assert with_pipes("search", "-h").out == memtool("search", "--help").out
@@ -182,6 +196,22 @@ def test_an_interrupted_process_says_nothing_and_leaves_a_usable_index(notes: Pa
     ran = subprocess.run([sys.executable, "-c", script, "search", "tea"], capture_output=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr.strip()) == (130, b"", b"")
     assert with_pipes("search", "tea", "--json").answer["hits"][0]["path"] == "n.md"
+
+
+AT_EXIT = "import atexit; atexit.register(print, 'last words')"
+IN_A_THREAD = """
+import threading
+threading.Thread(target=lambda: (threading.main_thread().join(), print("last words"))).start()
+"""
+
+
+@pytest.mark.parametrize("left_behind", [AT_EXIT, IN_A_THREAD])
+def test_the_end_of_a_process_cuts_nothing_off(notes: Path, left_behind: str) -> None:
+    script = f"{left_behind}\nfrom memtool.cli.main import main\nmain()"
+    ran = subprocess.run([sys.executable, "-c", script, "show", "gone.md"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (20, "last words\n")
+    assert ran.stderr.startswith("memtool: no note matches 'gone.md'")
+    assert notes.is_dir()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")

@@ -1,0 +1,166 @@
+"""`memtool capture`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memtool.capture.log import ERROR, Entry, log
+from memtool.capture.queue import SWEEP, TRIES, Job, Queue
+from memtool.cli import output
+from memtool.cli.session import Session, with_vault
+from memtool.errors import UsageError
+from memtool.llm.ledger import Usage, usage
+
+if TYPE_CHECKING:
+    from memtool.capture.session_capture import Context
+    from memtool.capture.worker import Drained
+
+
+@click.command()
+@click.argument("transcripts", nargs=-1, metavar="[TRANSCRIPT]...")
+@click.option("--drain", is_flag=True, help="Capture the sessions that wait, then end. Hooks start this by themselves.")
+@click.option("--now", is_flag=True, help="With --drain: also those that wait for another try, or were given up.")
+@click.option("--status", "only_status", is_flag=True, help="Say what waits and what was given up.")
+@click.option("--usage", "only_usage", is_flag=True, help="Say what models were asked, and what that took.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@with_vault
+def command(
+    session: Session,
+    transcripts: tuple[str, ...],
+    *,
+    drain: bool,
+    now: bool,
+    only_status: bool,
+    only_usage: bool,
+    as_json: bool,
+) -> None:
+    """Turn sessions into notes: those that wait, or the TRANSCRIPTs named here.
+
+    As a rule there is nothing to do by hand: the hooks that `memtool install claude-code` brings put each session on
+    a queue, and start `memtool capture --drain` in the background.
+    """
+    if sum([drain, only_status, only_usage, bool(transcripts)]) > 1:
+        raise UsageError("--drain, --status, --usage and TRANSCRIPT exclude each other")
+    if now and not drain:
+        raise UsageError("--now goes with --drain")
+    if only_usage:
+        _print_usage(session, as_json=as_json)
+    elif drain or transcripts:
+        _drain(session, transcripts, now=now, as_json=as_json)
+    else:
+        _print_status(session, as_json=as_json)
+
+
+def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json: bool) -> None:
+    from memtool.capture.worker import drain
+
+    queue = Queue(session.vault)
+    if now:
+        queue.revive()
+    for transcript in transcripts:
+        path = Path(transcript).resolve()
+        if not path.is_file():
+            raise UsageError(f"there is no transcript at '{transcript}'")
+        queue.put(Job(path.stem, str(path), event="capture", queued_at=time.time()))
+    problems: list[Entry] = []
+
+    def tell(entry: Entry) -> None:
+        problems.append(entry)
+        if entry.level == ERROR:
+            log([session.vault.state_path], entry)
+
+    drained = drain(capture_context(session), tell)
+    if as_json:
+        output.emit_json(drained._asdict() | {"problems": [problem.message for problem in problems]})
+    else:
+        _print_drained(drained)
+        output.say(*(problem.message for problem in problems))
+
+
+def capture_context(session: Session) -> Context:
+    """Return what capturing needs to know in this run."""
+    from memtool.capture.session_capture import Context
+    from memtool.redaction import make_redactor
+
+    settings = session.settings
+    return Context(session.vault, settings, make_redactor(settings.redact), Path.home(), local_now)
+
+
+def local_now() -> dt.datetime:
+    """Return the time here and now, with its zone."""
+    return dt.datetime.now().astimezone()
+
+
+def _print_drained(drained: Drained) -> None:
+    if drained.busy:
+        click.echo("Another worker is at work.")
+        return
+    click.echo(f"{_count(len(drained.captured), 'session')} captured.")
+    if drained.failed:
+        click.echo(f"{_count(len(drained.failed), 'session')} will be tried again.")
+    if drained.parked:
+        click.echo(f"{_count(len(drained.parked), 'session')} given up: see `memtool capture --status`.")
+
+
+def _print_status(session: Session, *, as_json: bool) -> None:
+    queue = Queue(session.vault)
+    waiting, parked = queue.waiting(), queue.parked()
+    if as_json:
+        output.emit_json({"waiting": [_fields(job) for job in waiting], "parked": [_fields(job) for job in parked]})
+        return
+    click.echo(f"{_count(len(waiting), 'session')} waiting, {len(parked)} given up.")
+    for job in waiting:
+        click.echo(output.printable(f"  {_name(job)}: {_state(job)}"))
+    for job in parked:
+        click.echo(
+            output.printable(f"  {_name(job)}: given up after {_count(job.tries, 'try', 'tries')}: {job.reason}")
+        )
+    if parked:
+        output.say("Try them again with `memtool capture --drain --now`. Their extractive notes stand.")
+
+
+def _name(job: Job) -> str:
+    return "looking for sessions that nobody captured" if job.session_id == SWEEP else job.session_id
+
+
+def _state(job: Job) -> str:
+    if not job.tries:
+        return f"since {_clock(job.queued_at)} ({job.event})"
+    reason = f": {job.reason}" if job.reason else " (being captured, or its worker died)"
+    return f"try {job.tries} of {TRIES}, again at {_clock(job.due_at)}{reason}"
+
+
+def _clock(seconds: float) -> str:
+    return dt.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _fields(job: Job) -> dict[str, Any]:
+    names = ("session_id", "transcript", "event", "queued_at", "due_at", "tries", "reason")
+    return {name: getattr(job, name) for name in names}
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _print_usage(session: Session, *, as_json: bool) -> None:
+    rows = usage(session.vault)
+    if as_json:
+        output.emit_json({"budget": session.settings.llm.daily_tokens, "usage": [row._asdict() for row in rows]})
+        return
+    if not rows:
+        click.echo("No model was asked yet.")
+    for row in rows:
+        click.echo(_usage_line(row))
+
+
+def _usage_line(row: Usage) -> str:
+    failed = f", {row.failed} without a usable answer" if row.failed else ""
+    cost = f", {row.cost_usd:.4f} USD" if row.cost_usd is not None else ""
+    tokens = f"{row.input_tokens:,} tokens in, {row.output_tokens:,} out"
+    return f"{row.day}  {row.provider}: {_count(row.calls, 'call')}{failed}, {tokens}{cost}"

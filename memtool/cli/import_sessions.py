@@ -1,0 +1,108 @@
+"""`memtool import`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memtool.capture.importing import Source, find_sources, import_sessions
+from memtool.cli import output
+from memtool.cli.capture import capture_context, local_now
+from memtool.cli.session import Session, with_vault
+from memtool.errors import UsageError
+from memtool.index.filters import parse_day
+
+
+@click.group()
+def command() -> None:
+    """Turn what other programs keep on this machine into notes."""
+
+
+@command.command("claude-code")
+@click.option("--from", "folder", metavar="PATH", help="The client's folder; `~/.claude` if nothing else is said.")
+@click.option("--since", metavar="DATE", help="Only sessions not older than: 2026-02-10, 2026-02, 7d, 2w, yesterday.")
+@click.option("--project", "projects", multiple=True, help="Only sessions of this project. Repeatable.")
+@click.option("--with-model", is_flag=True, help="Let the models of the settings summarise them: costs tokens.")
+@click.option("--dry-run", is_flag=True, help="Say what would be imported; change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@with_vault
+def claude_code(
+    session: Session,
+    *,
+    folder: str | None,
+    since: str | None,
+    projects: tuple[str, ...],
+    with_model: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Turn the sessions that Claude Code keeps on this machine into session and daily notes.
+
+    Nothing of Claude Code's own is changed. Sessions that were captured already are passed over, so that this can be
+    interrupted and repeated. Summaries are made without a model, unless asked otherwise.
+    """
+    client = _client_folder(session, folder)
+    context = capture_context(session)
+    sources = _wanted(find_sources(context, client), since, projects)
+    new = [source for source in sources if not source.is_known]
+    if not as_json:
+        _print_preview(client, sources, new)
+    if dry_run or not new or not (yes or as_json or _go_on()):
+        if as_json:
+            output.emit_json(_fields(sources, new))
+        return
+    with output.progress_bar("Importing sessions") as progress:
+        done = import_sessions(context, client, sources, progress, with_model=with_model)
+    if as_json:
+        output.emit_json({**_fields(sources, new), **done._asdict()})
+        return
+    click.echo(f"{done.notes:,} sessions became notes; {done.empty:,} held nothing to note.")
+    output.say(*done.problems)
+    click.echo("Find something in them with `memtool search WORDS`.")
+
+
+def _client_folder(session: Session, named: str | None) -> Path:
+    path = Path(named or session.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
+    if not path.is_dir():
+        raise UsageError(f"there is no folder '{path}'", hint="Name Claude Code's folder with `--from PATH`.")
+    return path
+
+
+def _wanted(sources: Sequence[Source], since: str | None, projects: tuple[str, ...]) -> list[Source]:
+    first = parse_day(since, local_now().date()) if since is not None else ""
+    names = {project.casefold() for project in projects}
+    return [
+        source
+        for source in sources
+        if source.ended_on.isoformat() >= first and (not names or source.project.casefold() in names)
+    ]
+
+
+def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source]) -> None:
+    click.echo(f"{len(sources):,} sessions in {output.printable(str(client))}, {len(new):,} of them new.")
+    if not new:
+        return
+    size = sum(source.size for source in new)
+    click.echo(f"{size / 1e6:,.1f} MB, from {new[0].ended_on} to {new[-1].ended_on}:")
+    for project, number in Counter(source.project for source in new).most_common():
+        click.echo(output.printable(f"  {number:>6,}  {project or '(no project)'}"))
+    prompts_only = sum(source.path is None for source in new)
+    if prompts_only:
+        click.echo(f"Of {prompts_only:,} only the prompts are left.")
+
+
+def _go_on() -> bool:
+    """Whether to go on; where nobody can be asked, the command itself was the answer."""
+    return not sys.stdin.isatty() or click.confirm("Import them?", default=True, err=True)
+
+
+def _fields(sources: Sequence[Source], new: Sequence[Source]) -> dict[str, Any]:
+    by_project = dict(Counter(source.project for source in new).most_common())
+    return {"found": len(sources), "new": len(new), "bytes": sum(one.size for one in new), "projects": by_project}

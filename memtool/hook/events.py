@@ -1,0 +1,163 @@
+"""What memtool does at each event of the client."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtool import settings as settings_module
+from memtool.errors import BadSetting
+from memtool.hook.options import Options, vault_path
+from memtool.hook.problems import note
+from memtool.settings import Settings
+from memtool.vault.layout import Vault, open_vault
+
+EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+
+_LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a transcript that lags
+
+
+class Occasion(NamedTuple):
+    """An event, and what acting on it needs."""
+
+    name: str
+    event: Mapping[str, Any]
+    vault: Vault
+    settings: Settings
+    environ: Mapping[str, str]
+    options: Options
+
+    def text(self, field: str) -> str:
+        """Return a field of the event; empty if it is missing or no text."""
+        value = self.event.get(field)
+        return value if isinstance(value, str) else ""
+
+
+def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[str, str]) -> None:
+    """Do what is to be done at the event *name*.
+
+    Raises:
+        Exception: whatever goes wrong; the caller writes it to the log.
+    """
+    action = ACTIONS.get(name)
+    if action is None:
+        note(name, "memtool does not know this event", options, environ)
+        return
+    vault = open_vault(vault_path(options, environ))
+    loaded = settings_module.load(vault.settings_path, environ)
+    action(Occasion(name, event, vault, loaded, environ, options))
+
+
+def note_edit(occasion: Occasion) -> None:
+    """Write the edited file into the daily note."""
+    from memtool.capture.edits import Edit, Surroundings, note_edit as write_edit
+
+    if occasion.text("tool_name") not in EDITING_TOOLS:
+        return
+
+    def redact(text: str) -> str:
+        return _redactor(occasion.settings)(text)  # made only for the few names that could hold a secret
+
+    around = Surroundings(
+        vault=occasion.vault,
+        home=Path.home(),
+        client_folder=_client_folder(occasion.environ),
+        ignore=occasion.settings.capture.ignore,
+        language=occasion.settings.general.language,
+        redact=redact,
+    )
+    write_edit(around, Edit(_edited_file(occasion.event), occasion.text("cwd"), datetime.now().astimezone()))
+
+
+def queue_session(occasion: Occasion) -> None:
+    """Put the session on the queue and start a worker."""
+    from memtool.capture.queue import Job
+
+    session_id, transcript = occasion.text("session_id"), occasion.text("transcript_path")
+    if not session_id or not _is_file(transcript):
+        sentence = f"there is no transcript at '{transcript}', so the session was not captured"
+        note(occasion.name, sentence, occasion.options, occasion.environ)
+        return
+    job = Job(
+        session_id,
+        transcript,
+        cwd=occasion.text("cwd"),
+        event=occasion.name,
+        said=_tail(_redacted(occasion, "last_assistant_message")),
+        compaction=_redacted(occasion, "compact_summary"),
+        queued_at=time.time(),
+    )
+    _put(occasion, job)
+
+
+def sweep(occasion: Occasion) -> None:
+    """Let a worker look for sessions that nobody captured."""
+    from memtool.capture.queue import SWEEP, Job
+
+    transcript = occasion.text("transcript_path")
+    if transcript:
+        projects = Path(transcript).parent
+        folder = projects if occasion.options.this_project else projects.parent
+        _put(occasion, Job(SWEEP, str(folder), event=occasion.name, queued_at=time.time()))
+
+
+ACTIONS: dict[str, Callable[[Occasion], None]] = {
+    "PostToolUse": note_edit,
+    "Stop": queue_session,
+    "PreCompact": queue_session,
+    "PostCompact": queue_session,
+    "SessionEnd": queue_session,
+    "SessionStart": sweep,
+}
+
+
+def _put(occasion: Occasion, job: Any) -> None:  # noqa: ANN401  (a `Job`, imported only where one is made)
+    from memtool.capture.background import start_worker
+    from memtool.capture.queue import Queue
+
+    Queue(occasion.vault).put(job)
+    start_worker(occasion.vault, occasion.environ)
+
+
+def _edited_file(event: Mapping[str, Any]) -> str:
+    asked = event.get("tool_input")
+    for name in ("file_path", "notebook_path"):
+        value = asked.get(name) if isinstance(asked, dict) else None
+        if isinstance(value, str) and Path(value).is_absolute():
+            return value
+    return ""
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
+
+
+def _tail(text: str) -> str:
+    return text if len(text) <= _LONGEST_ANSWER else "…" + text[-_LONGEST_ANSWER:]
+
+
+def _client_folder(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
+
+
+def _redacted(occasion: Occasion, field: str) -> str:
+    """Return a field without secrets; nothing of it where the user's patterns cannot be used, so the worker says so."""
+    text = occasion.text(field)
+    try:
+        return _redactor(occasion.settings)(text) if text else ""
+    except BadSetting:
+        return ""
+
+
+def _redactor(settings: Settings) -> Callable[[str], str]:
+    from memtool.redaction import make_redactor
+
+    return make_redactor(settings.redact)

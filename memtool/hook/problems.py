@@ -1,0 +1,60 @@
+"""Where a hook's problems go: one line in a log, in the vault or, if that cannot be written, in the user's cache."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from memtool import settings
+from memtool.capture.log import ERROR, NOTE, Entry, log
+from memtool.errors import MemtoolError
+from memtool.hook.options import Options, vault_path
+from memtool.vault.layout import STATE_FOLDER
+
+
+def report(event: str, error: BaseException, options: Options, environ: Mapping[str, str]) -> None:
+    """Write *error* to the log. If that is not possible either, nobody can be told."""
+    write(Entry(_now(), ERROR, event, _sentence(error)), options, environ)
+
+
+def write(entry: Entry, options: Options, environ: Mapping[str, str]) -> None:
+    """Write *entry* to the log."""
+    folders: list[Path] = []
+    with contextlib.suppress(Exception):
+        root = vault_path(options, environ)
+        if root.is_dir() and not (root / STATE_FOLDER).is_symlink():
+            with contextlib.suppress(OSError):
+                (root / STATE_FOLDER).mkdir(mode=0o700, exist_ok=True)
+            folders.append(root / STATE_FOLDER)
+    with contextlib.suppress(Exception):
+        cache = settings.user_cache_path(environ)
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders.append(cache)
+    with contextlib.suppress(Exception):
+        log(folders, entry)
+
+
+def note(event: str, sentence: str, options: Options, environ: Mapping[str, str]) -> None:
+    """Write to the log what nobody needs to mend."""
+    write(Entry(_now(), NOTE, event, sentence), options, environ)
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def _sentence(error: BaseException) -> str:
+    """Return what went wrong. A bug says where it is; nothing quotes the event, which may hold a secret."""
+    if isinstance(error, MemtoolError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"the system refused: {error.strerror or type(error).__name__}"
+    if type(error) in (ValueError, TypeError):
+        return str(error)
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})" if trace else ""
+    return f"{type(error).__name__}{where}"

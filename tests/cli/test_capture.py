@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from capture_desk import NOW
+from client_transcripts import answer, edit, prompt, write_transcript
+
+from memtool.capture.queue import TRIES, Job, Queue
+from memtool.llm import Request
+from memtool.llm.ledger import Ledger
+from memtool.vault.layout import Vault
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+TALK = [
+    prompt("Why does the refund endpoint charge customers twice?"),
+    *edit("/src/shop/api/gateway.ts"),
+    answer("The root cause is the retry in `gateway.ts`. 已改为发送幂等键。"),
+]
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return write_transcript(tmp_path / "transcripts" / "one.jsonl", TALK)
+
+
+def test_a_transcript_that_is_named_becomes_a_note(memtool: Memtool, notes: Path, transcript: Path) -> None:
+    assert memtool("capture", str(transcript)) == (0, "1 session captured.\n", "")
+    assert (notes / "sessions" / "one.md").is_file()
+    hits = json.loads(memtool("search", "幂等键", "--kind", "session", "--json").out)["hits"]
+    assert [hit["path"] for hit in hits] == ["sessions/one.md"]
+
+
+def test_without_options_it_says_what_waits(memtool: Memtool, notes: Path, transcript: Path) -> None:
+    assert memtool("capture").out == "0 sessions waiting, 0 given up.\n"
+    queue = Queue(Vault(notes))
+    queue.put(Job("one", str(transcript), event="Stop", queued_at=1.0))
+    queue.put(Job("sweep", str(transcript.parent), event="SessionStart", queued_at=2.0))
+    out = memtool("capture", "--status").out
+    assert out.startswith("2 sessions waiting, 0 given up.\n  one: since 1970-01-01")
+    assert "looking for sessions that nobody captured" in out
+    waiting = json.loads(memtool("capture", "--status", "--json").out)["waiting"]
+    assert [job["session_id"] for job in waiting] == ["one", "sweep"]
+
+
+def test_what_was_given_up_is_shown_and_tried_again(memtool: Memtool, notes: Path, transcript: Path) -> None:
+    queue = Queue(Vault(notes))
+    queue.put(Job("one", str(transcript)))
+    for _ in range(TRIES):
+        begun = queue.begin(queue.waiting()[0], 0.0)
+        assert begun
+        queue.fail(begun, "the model is down", 0.0)
+    _, out, err = memtool("capture")
+    assert out == "0 sessions waiting, 1 given up.\n  one: given up after 3 tries: the model is down\n"
+    assert "--drain --now" in err
+    assert memtool("capture", "--drain").out == "0 sessions captured.\n"
+    assert memtool("capture", "--drain", "--now").out == "1 session captured.\n"
+    assert memtool("capture").out == "0 sessions waiting, 0 given up.\n"
+
+
+def test_a_failure_is_said_and_kept(memtool: Memtool, notes: Path) -> None:
+    Queue(Vault(notes)).put(Job("one", str(notes / "gone.jsonl")))
+    code, out, err = memtool("capture", "--drain")
+    assert (code, out) == (0, "0 sessions captured.\n1 session will be tried again.\n")
+    assert "gone.jsonl" in err
+    assert "gone.jsonl" in (notes / ".memtool" / "hook.log").read_text(encoding="utf-8")
+    assert "try 1 of 3" in memtool("capture").out
+
+
+def test_usage_sums_what_models_were_asked(memtool: Memtool, notes: Path) -> None:
+    assert memtool("capture", "--usage").out == "No model was asked yet.\n"
+    Ledger(Vault(notes), 0).begin("claude", Request("s", "p" * 400, 100), "summary", NOW)
+    assert memtool("capture", "--usage").out.startswith("2026-02-10  claude: 1 call, 1 without a usable answer, ")
+    answer = json.loads(memtool("capture", "--usage", "--json").out)
+    assert answer["budget"] == 300_000
+    assert answer["usage"][0]["calls"] == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--drain", "--status"), ("--now",), ("--usage", "x.jsonl"), ("gone.jsonl",), (".",)]
+)
+@pytest.mark.usefixtures("notes")
+def test_wrong_use_is_a_sentence(memtool: Memtool, arguments: tuple[str, ...]) -> None:
+    code, out, err = memtool("capture", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("memtool: ")
+
+
+def test_an_import_shows_what_it_would_do(memtool: Memtool, notes: Path, tmp_path: Path) -> None:
+    client = tmp_path / ".claude"
+    write_transcript(client / "projects" / "-src-shop" / "one.jsonl", TALK)
+    write_transcript(client / "projects" / "-src-mail" / "two.jsonl", TALK, cwd="/src/邮件")
+    preview = memtool("import", "claude-code", "--from", str(client), "--dry-run").out
+    assert "2 sessions" in preview
+    assert "2 of them new" in preview
+    assert "1  shop" in preview
+    assert "1  邮件" in preview
+    assert not (notes / "sessions").exists()
+
+
+def test_an_import_by_project_and_since_a_date(memtool: Memtool, notes: Path, tmp_path: Path) -> None:
+    client = tmp_path / ".claude"
+    write_transcript(client / "projects" / "-src-shop" / "one.jsonl", TALK)
+    write_transcript(client / "projects" / "-src-mail" / "two.jsonl", TALK, cwd="/src/邮件")
+    command = ("import", "claude-code", "--from", str(client), "--json")
+    assert json.loads(memtool(*command, "--since", "2099-01-01").out)["found"] == 0
+    answer = json.loads(memtool(*command, "--project", "邮件").out)
+    assert (answer["found"], answer["notes"], answer["problems"]) == (1, 1, [])
+    assert [path.name for path in (notes / "sessions").iterdir()] == ["two.md"]
+    assert "1 of them new" in memtool(*command[:-1], "--yes").out
+    assert json.loads(memtool(*command).out)["new"] == 0
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_client_that_is_not_there_is_a_sentence(memtool: Memtool, tmp_path: Path) -> None:
+    code, _, err = memtool("import", "claude-code", "--from", str(tmp_path / "gone"))
+    assert code == 2
+    assert "there is no folder" in err
