@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import os
 import re
 import subprocess
@@ -327,9 +328,7 @@ def test_a_vault_whose_state_folder_leads_elsewhere_is_searched_and_nothing_is_w
         assert memtool("search", "tea", "--json").answer["hits"][0]["path"] == "n.md"
         memtool("search", "tea")
         (notes / link).unlink()
-        for folder in (".memtool/index", ".memtool"):
-            if (notes / folder).is_dir():
-                (notes / folder).rmdir()
+        shutil.rmtree(notes / ".memtool", ignore_errors=True)
     assert {path.name: path.read_text() for path in (tmp_path / "mine").iterdir()} == {
         "bashrc": "precious", "mine.sqlite": "precious",
     }  # fmt: skip
