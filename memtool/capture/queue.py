@@ -41,6 +41,7 @@ class Job(NamedTuple):
         event: what asked for it, such as `SessionEnd`.
         said: the last answer, redacted: the transcript may lag behind.
         compaction: the client's own summary, redacted, for the same reason.
+        besides: of a sweep, the session that has just begun and is not to be looked at.
         queued_at, due_at: when it was put here, and before which time it is not to be tried.
         tries: how often it was begun.
         reason: why the last try failed.
@@ -52,6 +53,7 @@ class Job(NamedTuple):
     event: str = ""
     said: str = ""
     compaction: str = ""
+    besides: str = ""
     queued_at: float = 0.0
     due_at: float = 0.0
     tries: int = 0

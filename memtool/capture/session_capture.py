@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily_file import change_daily, daily_ref
 from memtool.capture.extractive.summary import summarise
+from memtool.capture.helpers import with_edits_of_helpers
 from memtool.capture.model.summary import ModelSummary, summarise_with_model
 from memtool.capture.queue import Job
 from memtool.capture.records import Record, read_record, write_record
@@ -28,7 +29,9 @@ from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_registered_area
 from memtool.vault.sessions import render_session, session_ref
 
-_TURN = "Stop"  # the session goes on: a model is asked now and then only
+GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
+
+_NOW_AND_THEN = ("Stop", "SessionStart")  # a sweep may find a session that is going on elsewhere
 _WITHOUT_MODEL = ("PreCompact", "PostCompact", "import")  # the client is about to summarise it, or has; or it is old
 _LITTLE = 1_500  # characters said since the client's own summary that need no other
 _TRIES = 5  # an editor may save the note between our reading and writing
@@ -94,7 +97,10 @@ def capture_conversation(context: Context, job: Job, conversation: Conversation)
         record = record._replace(digest=digest, provider=EXTRACTIVE, summary=summary)
     record = record._replace(size=conversation.size)
     refs, record = _write(context, job, conversation, area, record)
-    if not _model_is_due(context, job, conversation, record, digest):
+    if not _wants_model(context, job, conversation, record, digest):
+        return Captured(refs, record.summary.topic, area.name)
+    if _is_too_early(context, job, record):
+        write_record(context.vault, job.session_id, record._replace(owed=True))  # a later sweep will see to it
         return Captured(refs, record.summary.topic, area.name)
     record, answer = _ask_model(context, conversation, record, digest)
     if answer.summary is not None:
@@ -105,7 +111,9 @@ def capture_conversation(context: Context, job: Job, conversation: Conversation)
 
 def read_conversation(context: Context, job: Job) -> Conversation:
     """Return the conversation in the transcript that *job* names, with what the job itself knows of its end."""
-    conversation = read_transcript(Path(job.transcript), context.redact, last_answer=job.said)
+    path = Path(job.transcript)
+    conversation = read_transcript(path, context.redact, last_answer=job.said)
+    conversation = with_edits_of_helpers(conversation, path, context.redact)
     if job.compaction and not any(step.kind == "compaction" and step.text for step in conversation.steps):
         summary = Step("compaction", compaction_text(job.compaction), conversation.ended_at)
         conversation = conversation._replace(steps=(*conversation.steps, summary))
@@ -119,7 +127,9 @@ def _says_anything(conversation: Conversation) -> bool:
 def _digest(conversation: Conversation) -> str:
     digest = hashlib.sha256()
     for step in conversation.steps:
-        digest.update(f"{step.kind}\0{step.text}\0{step.file}\0{step.error}\0{step.stopped}\0".encode("utf-8", "replace"))
+        digest.update(
+            f"{step.kind}\0{step.text}\0{step.file}\0{step.error}\0{step.stopped}\0".encode("utf-8", "replace")
+        )
     return digest.hexdigest()
 
 
@@ -128,16 +138,17 @@ def _area(context: Context, conversation: Conversation, job: Job) -> ProjectArea
     return find_registered_area(context.vault, folder, context.home, context.now().timestamp())
 
 
-def _model_is_due(context: Context, job: Job, conversation: Conversation, record: Record, digest: str) -> bool:
-    settings = context.settings
-    if set(settings.llm.providers) <= {EXTRACTIVE} or job.event in _WITHOUT_MODEL:
+def _wants_model(context: Context, job: Job, conversation: Conversation, record: Record, digest: str) -> bool:
+    if set(context.settings.llm.providers) <= {EXTRACTIVE} or job.event in _WITHOUT_MODEL:
         return False
     if record.provider != EXTRACTIVE and record.digest == digest:
         return False
-    pause = settings.capture.every_minutes * 60
-    if job.event == _TURN and context.now().timestamp() - record.model_at < pause:
-        return False
     return _length_since_compaction(conversation) >= _LITTLE or not _has_compaction(conversation)
+
+
+def _is_too_early(context: Context, job: Job, record: Record) -> bool:
+    pause = context.settings.capture.every_minutes * 60
+    return job.event in _NOW_AND_THEN and context.now().timestamp() - record.model_at < pause
 
 
 def _has_compaction(conversation: Conversation) -> bool:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.log import ERROR, Entry
 from memtool.capture.queue import SWEEP, Job, Queue, only_worker
-from memtool.capture.session_capture import Captured, Context, capture_session
+from memtool.capture.session_capture import GOES_ON, Captured, Context, capture_session
 from memtool.capture.sweep import find_uncaptured
 from memtool.errors import MemtoolError
 from memtool.vault import history
@@ -66,7 +67,7 @@ def _do(context: Context, queue: Queue, job: Job, tell: Tell, total: Drained, to
             _sweep(context, queue, job)
         else:
             captured = capture_session(context, job)
-            if captured.refs and job.event != "Stop":
+            if captured.refs and job.event not in GOES_ON:
                 to_commit.append(captured)
             if captured.may_pass:
                 reason = captured.fallback
@@ -86,9 +87,7 @@ def _do(context: Context, queue: Queue, job: Job, tell: Tell, total: Drained, to
 
 
 def _sweep(context: Context, queue: Queue, job: Job) -> None:
-    from pathlib import Path
-
-    waiting = {other.session_id for other in [*queue.waiting(), *queue.parked()]}
+    waiting = {job.besides, *(other.session_id for other in [*queue.waiting(), *queue.parked()])}
     for found in find_uncaptured(context.vault, Path(job.transcript), context.now().timestamp()):
         if found.session_id not in waiting:
             queue.put(found)
@@ -112,7 +111,7 @@ def _tell(context: Context, tell: Tell, sentence: str) -> None:
 
 
 def _message(captured: Sequence[Captured]) -> str:
-    if len(captured) == 1:
+    if len({one.refs[0] for one in captured}) == 1:
         project = f"{captured[0].project}: " if captured[0].project else ""
         return f"capture: {project}{captured[0].topic or 'a session'}"[:100]
-    return f"capture: {len(captured)} sessions"
+    return f"capture: {len({one.refs[0] for one in captured})} sessions"

@@ -103,7 +103,8 @@ def sweep(occasion: Occasion) -> None:
     if transcript:
         projects = Path(transcript).parent
         folder = projects if occasion.options.this_project else projects.parent
-        _put(occasion, Job(SWEEP, str(folder), event=occasion.name, queued_at=time.time()))
+        job = Job(SWEEP, str(folder), event=occasion.name, besides=occasion.text("session_id"), queued_at=time.time())
+        _put(occasion, job)
 
 
 ACTIONS: dict[str, Callable[[Occasion], None]] = {

@@ -191,6 +191,13 @@ def test_a_sweep_finds_what_nobody_captured(desk: Desk) -> None:
     assert desk.drain().captured == ()
 
 
+def test_a_sweep_leaves_the_session_alone_that_has_just_begun(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "projects" / "p" / "new.jsonl", TALK)
+    desk.now = desk.now.fromtimestamp(path.stat().st_mtime, desk.now.tzinfo)
+    desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart", besides="new"))
+    assert desk.drain().captured == ()
+
+
 def test_a_sweep_leaves_old_transcripts_to_the_import(desk: Desk) -> None:
     path = write_transcript(desk.folder / "projects" / "p" / "old.jsonl", TALK)
     desk.now = desk.now.fromtimestamp(path.stat().st_mtime + 8 * 86_400, desk.now.tzinfo)
@@ -245,6 +252,23 @@ def test_while_a_session_goes_on_a_model_is_asked_now_and_then_only(
         desk.pass_time(60)
     assert model.asked == 3
     assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"  # and the extractive one never comes back
+
+
+def test_what_it_was_too_early_for_is_done_after_a_later_sweep(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = with_model(desk, monkeypatch, GOOD)
+    path = write_transcript(desk.folder / "projects" / "p" / "one.jsonl", TALK)
+    desk.now = desk.now.fromtimestamp(path.stat().st_mtime, desk.now.tzinfo)
+    for pause in (0, 60):  # the second turn comes too early for the model, and then the client is killed
+        desk.pass_time(pause)
+        write_transcript(path, [prompt(f"And then {pause}?"), answer("It is done.")])
+        desk.put(path, "Stop")
+        desk.drain()
+    assert model.asked == 1
+    for pause, asked in ((60, 1), (900, 2), (900, 2)):
+        desk.pass_time(pause)
+        desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart"))
+        desk.drain()
+        assert model.asked == asked
 
 
 def test_a_model_that_is_down_leaves_the_extractive_note_and_is_tried_again(

@@ -30,7 +30,7 @@ _TELLING = tuple(
         (3, r"^(?:fatal|panic|error|Error|ERROR|npm ERR!|Fatal error)(?:\[[^\]]{1,40}\])?[:\s]\s?\S"),
         (2, r"(?:Error|Exception)\b"),
         (1, r"(?i)not found|denied|refused|cannot |can't |could not|failed|timed? ?out|no such file|unauthorized"),
-        (1, r"(?i)undefined|invalid|unexpected|错误|失败|异常|エラー|오류"),
+        (1, r"(?i)undefined|invalid|unexpected|错误|失败|异常|超时|拒绝|无法|エラー|오류"),
     )
 )
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
@@ -38,6 +38,11 @@ _NOISE = re.compile(r"^(?:Exit code \d+|E {2,8}|npm ERR! |Uncaught |--- |> )\s*"
 _STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+|^\[?\d\d:\d\d:\d\d[.,\d]*\]?\s+")
 _FOLDERS = re.compile(r"(?<![\w./:])(?:[A-Za-z]:)?(?:[/\\][\w.@~+-]{1,80}){2,40}")
 _NOT_THE_COMMAND = re.compile(r"^(?:cd [^&;]{1,300}(?:&&|;)\s*|[A-Z_]{2,40}=\S{1,200}\s+|sudo |time )+")
+# What is run to see whether all is well: it failing matters, whatever it says.
+_CHECK = re.compile(
+    r"(?i)(?<![a-z])(?:tests?|builds?|lint|checks?|compile|deploy|migrate|pytest|cargo|tsc|make|mypy|ruff)(?![a-z])"
+    r"|测试|构建|编译|部署|检查|テスト|ビルド|테스트|빌드"
+)
 
 LONGEST_OUTPUT = 40_000  # characters of an error that are read
 MOST_FAILURES = 100  # the last so many failing steps are looked at
@@ -69,7 +74,7 @@ def failures_of(steps: Sequence[Step]) -> list[Failure]:
     failed = [place for place, at in enumerate(runs) if _has_failed(steps[at])]
     for place in failed[-MOST_FAILURES:]:
         at = runs[place]
-        if not (line := telling_line(steps[at].error)):
+        if not (line := _line_of(steps[at])):
             continue
         later = runs[place + 1 : place + 1 + LOOK_AHEAD]
         again = [run for run in later if _is_same_command(steps[at], steps[run])]
@@ -105,11 +110,20 @@ def _has_failed(step: Step) -> bool:
 def _failure(steps: Sequence[Step], line: str, at: int, again: Sequence[int], runs: Sequence[int]) -> Failure:
     """Return the failure of step *at*, given the later runs of the same command."""
     if any(not steps[later].error for later in again):  # else another error merely took its place
-        gone = next(later for later in again if telling_line(steps[later].error) != line)
+        gone = next(later for later in again if _line_of(steps[later]) != line)
         return Failure(line, at, gone, _edited(steps, at, gone))
     last = again[-1] if again else at
-    stayed = telling_line(steps[last].error) == line and bool(again or _is_serious(line))
+    stayed = _line_of(steps[last]) == line and bool(again or _is_serious(line) or _CHECK.search(steps[last].text))
     return Failure(line, at, open=stayed and not _ends_well(steps, last, runs))
+
+
+def _line_of(step: Step) -> str:
+    """Return the telling line of a step's error; of a failed check the last line, if none tells by itself."""
+    line = telling_line(step.error)
+    if line or not _CHECK.search(step.text):
+        return line
+    lines = [line for raw in step.error[-LONGEST_OUTPUT:].splitlines() if (line := _NOISE.sub("", raw.strip()))]
+    return one_line(lines[-1][:600]).replace("`", "'").strip(" .") if lines else ""
 
 
 def _is_same_command(step: Step, later: Step) -> bool:

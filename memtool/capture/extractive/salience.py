@@ -12,6 +12,7 @@ from memtool.capture.extractive.statements import CLIENT, FINAL, HELPER, LAST, M
 from memtool.index.text import fold, query_terms
 
 SAME = 0.4  # Jaccard over character trigrams from which two statements say the same
+REDACTED = -1.5  # worth of a statement out of which a secret was taken: it was about the secret
 MOST_WEIGHED = 400  # statements whose words are counted
 WITHIN = 0.7  # share of the shorter one's trigrams that the longer one holds
 
@@ -102,7 +103,8 @@ def alike(one: frozenset[str], other: frozenset[str]) -> bool:
 def _rough_worth(statement: Statement) -> float:
     """Return what *statement* is worth by its cues and its place alone, which is cheap."""
     cues = statement.cues - {"chatter", "personal"} if statement.source == USER else statement.cues
-    return _SOURCES[statement.source] + sum(_CUES.get(cue, 0.0) for cue in cues)
+    secret = REDACTED if "[redacted: " in statement.text else 0.0
+    return _SOURCES[statement.source] + sum(_CUES.get(cue, 0.0) for cue in cues) + secret
 
 
 def _worth(statement: Statement, steps: int) -> float:

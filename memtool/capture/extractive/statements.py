@@ -37,6 +37,7 @@ _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget)\b.{0,30}\b(?:previous|prior|above|earlier)\b|忽略(?:之前|以上|上面)", re.IGNORECASE
 )
 _QUOTES = "\"'“”「」"
+_REDACTED = re.compile(r"\[redacted: [\w-]{1,40}\]")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
 _PAST = {"change", "fix", "refactor"}  # under a heading that says so, nothing is open
 
@@ -108,6 +109,7 @@ def is_sentence(text: str) -> bool:
         or _ORDERS.search(text)
     ):
         return False
+    text = _REDACTED.sub("", text)
     words = _PROSE.findall(text)
     return len(words) > 2 or (not text.isascii() and len(text) >= NARROWEST // 2)
 

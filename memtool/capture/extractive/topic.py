@@ -18,6 +18,7 @@ from memtool.vault.prose import one_line
 
 WIDEST = 100  # columns
 CLEAR = 0.9  # worth of a request that names a task without those before it
+ENOUGH_TERMS = 3  # of a request, so that it says what it is about
 SLIGHTEST = 0.1  # worth of a request below which it asks for nothing
 FIRST_PROMPTS, LAST_PROMPTS = 50, 100  # prompts that are read
 LONGEST_TITLE = 300
@@ -147,8 +148,11 @@ def _asked(text: str) -> Iterator[tuple[str, float]]:
 def _naming(sentence: str) -> float:
     """Return how well *sentence* names a task: it asks for something, is specific, neither too short nor too long."""
     cues, columns = cues_of(as_request(sentence)) | cues_of(sentence), width(sentence)
-    worth = 0.8 if "request" in cues else 0.6 if "problem" in cues else 0.0
-    worth += min(0.8, 0.15 * len(query_terms(sentence[:400])))
+    terms = len(query_terms(sentence[:400]))
+    worth = 0.6 if "problem" in cues else 0.0
+    if "request" in cues:
+        worth = 0.8 if terms >= ENOUGH_TERMS or not sentence.isascii() else 0.3  # "find out why and fix it" is no topic
+    worth += min(0.8, 0.15 * terms)
     worth -= 0.6 if columns < 14 or _CHOICE.search(sentence) else 0.3 if columns > 200 else 0.0
     rule = "rule" in cues_of(_CLAUSE_END.split(sentence, maxsplit=1)[0])  # a rule that follows a task is no harm
     return worth - 0.8 * ("housekeeping" in cues) - 0.8 * rule - 0.3 * ("dangling" in cues and "request" not in cues)

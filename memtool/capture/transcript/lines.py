@@ -28,6 +28,7 @@ _SKIPPED = re.compile(
     rb'|\{"parentUuid":(?:null|"[^"\\]*"),"isSidechain":(?:true,'
     rb'|false,"attachment":\{"type":"(?!queued_command")[a-z_]+")'
 )
+_OF_HELPER = re.compile(rb'\{"parentUuid":(?:null|"[^"\\]*"),"isSidechain":true,')
 # Also matches a string that the end of the line cuts off; else each quote in it would be tried as a beginning.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _BORDER = re.compile(rb'[^"\\/bfnrtu0-9a-fA-F\x80-\xbf]')  # never in the middle of a character or of an escape
@@ -62,10 +63,13 @@ def open_transcript(path: Path) -> BinaryIO:
     return open(handle, "rb")
 
 
-def read_records(file: BinaryIO, tally: Tally) -> Iterator[Record]:
-    """Give the records of *file* that may matter, and count in *tally* what was met."""
+def read_records(file: BinaryIO, tally: Tally, *, of_helper: bool = False) -> Iterator[Record]:
+    """Give the records of *file* that may matter, and count in *tally* what was met.
+
+    Those of helpers matter only in a transcript that is a helper's.
+    """
     for line in _lines(file, tally):
-        if line.isspace() or _SKIPPED.match(line):
+        if line.isspace() or (_SKIPPED.match(line) and not (of_helper and _OF_HELPER.match(line))):
             continue
         if (record := _parse(line)) is None:
             tally.broken += 1

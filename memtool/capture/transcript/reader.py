@@ -66,20 +66,23 @@ _MOST_TITLES = 200
 _LAST_ANSWERS = 20  # among which the last one is looked for
 
 
-def read_transcript(path: Path, redact: Callable[[str], str], *, last_answer: str = "") -> Conversation:
+def read_transcript(
+    path: Path, redact: Callable[[str], str], *, last_answer: str = "", of_helper: bool = False
+) -> Conversation:
     """Return what happened in the session whose transcript lies at *path*, in the order of the file.
 
     Every text in it has passed *redact*, whole and before it was shortened. *last_answer* is what a Stop hook was told
-    that the assistant said last: the transcript may lag behind it.
+    that the assistant said last: the transcript may lag behind it. *of_helper* says that it is a helper's, whose records
+    are left out elsewhere.
 
     Raises:
         TranscriptUnreadable: there is no file at *path*, or it cannot be read.
     """
-    session = _Session(path.stem, redact)
+    session = _Session(path.stem, redact, of_helper=of_helper)
     tally = Tally()
     with open_transcript(path) as file:
         try:
-            for record in read_records(file, tally):
+            for record in read_records(file, tally, of_helper=of_helper):
                 session.take(record)
         except OSError as error:
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
@@ -90,8 +93,9 @@ def read_transcript(path: Path, redact: Callable[[str], str], *, last_answer: st
 class _Session:
     """What the records so far came to."""
 
-    def __init__(self, name: str, redact: Callable[[str], str]) -> None:
+    def __init__(self, name: str, redact: Callable[[str], str], *, of_helper: bool) -> None:
         self._redact = redact
+        self._of_helper = of_helper
         self._clean_file = lru_cache(1_000)(self._clean)  # the same files come again and again
         self._steps = Steps()
         self._parent = ""  # of the last step: the message that it belongs to, or that it answers
@@ -108,7 +112,7 @@ class _Session:
         """Take in the next record."""
         kind = text_at(record, "type")
         self._take_envelope(record)
-        if record.get("isSidechain") is True or self._is_repeated(record):
+        if (record.get("isSidechain") is True and not self._of_helper) or self._is_repeated(record):
             return
         if kind == "user":
             self._take_user(record)

@@ -1,0 +1,36 @@
+"""What a session's helpers edited: the client keeps it in transcripts of their own, beside that of the session."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
+
+from memtool.capture.conversation import Conversation, Step
+from memtool.capture.transcript.reader import read_transcript
+from memtool.errors import TranscriptUnreadable
+
+MOST_HELPERS = 100  # of one session, the last ones
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def with_edits_of_helpers(conversation: Conversation, path: Path, redact: Callable[[str], str]) -> Conversation:
+    """Return *conversation*, whose transcript lies at *path*, with what its helpers edited, each edit at its time."""
+    steps = list(conversation.steps)
+    times = list(accumulate((step.at or _LONG_AGO for step in steps), max))
+    edits = sorted(_edits(path, redact), key=lambda step: step.at or _LONG_AGO, reverse=True)
+    for edit in edits:
+        steps.insert(bisect_right(times, edit.at or _LONG_AGO), edit)
+    return conversation._replace(steps=tuple(steps))
+
+
+def _edits(path: Path, redact: Callable[[str], str]) -> Sequence[Step]:
+    found: list[Step] = []
+    for helper in sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))[-MOST_HELPERS:]:
+        with suppress(TranscriptUnreadable):
+            found += read_transcript(helper, redact, of_helper=True).edits
+    return found
