@@ -124,6 +124,6 @@ def test_a_bar_is_drawn_on_a_terminal_only_and_one_at_a_time() -> None:
 
 
 def test_the_width_is_that_of_the_terminal_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    for columns, width in (("10", 40), ("77", 77), ("500", 120)):
+    for columns, width in (("10", 40), ("77", 77), ("500", 120), ("many", 80)):
         monkeypatch.setenv("COLUMNS", columns)
         assert output.width() == width

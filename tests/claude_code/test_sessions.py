@@ -1,0 +1,276 @@
+"""Whole sessions of the real client, with memtool installed by its own command.
+
+Prompts, answers and tools hold secrets of all kinds; `owner` looks for them in the vault at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+
+from claude_code.api import ScriptedApi
+from claude_code.box import Box, finish
+from claude_code.owner import Owner
+from claude_code.planted import ALL_OF_THEM, SECRETS, leaks
+from claude_code.processes import processes_of
+from claude_code.script import NEVER, Turn, use
+from claude_code.tui import Tui
+
+from memtool.redaction import CONTEXT_TAG
+from memtool.vault.sessions import KeyPoint
+
+TOOLS = ("--allowedTools", "Write Edit Bash Agent")
+
+
+def writes(box: Box, name: str, content: str = "text\n") -> Turn:
+    return use("Write", file_path=str(box.project / name), content=content)
+
+
+def edits(box: Box, name: str, old: str, new: str) -> Turn:
+    return use("Edit", file_path=str(box.project / name), old_string=old, new_string=new)
+
+
+def after_worker(box: Box, turn: Turn) -> Turn:
+    """Return *turn*, to come when no worker is left, so that the one of the session's start sees nothing of it."""
+    return replace(turn, ready=lambda: "--drain" not in str(processes_of(box.root)))
+
+
+def test_edits_become_daily_lines_and_the_session_a_note(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    api.answers([
+        writes(box, "auth.ts", f"const lifetime = 1; // {ALL_OF_THEM}\n"),
+        edits(box, "auth.ts", "lifetime = 1", "lifetime = 24"),
+        use("Bash", command=f"echo '{ALL_OF_THEM}'", description="print the environment"),
+        use("Bash", command=f"echo 'cannot reach {SECRETS['address']}' >&2; exit 3", description="run the tests"),
+        writes(box, "middleware/jwt.ts"),
+        writes(box, f"{SECRETS['GitHub']}.txt"),
+        f"We decided to let access tokens live 24 hours, because the refresh token is rotated. {ALL_OF_THEM}",
+    ])  # fmt: skip
+    session = box.run(api.url, f"Make login tokens live longer\n\n{ALL_OF_THEM}", *TOOLS)
+    box.wait_until_idle()
+    files = {"auth.ts", "middleware/jwt.ts", "[redacted: github-token].txt"}
+    assert set(owner.edited()) == {f"project/{file}" for file in files}
+    assert session.id in owner.daily()
+    assert list(owner.notes()) == [session.id]
+    note = owner.notes()[session.id]
+    assert "login tokens" in note.topic
+    assert note.project == "project"
+    assert set(note.files) == files
+    assert "24 hours" in owner.text_of(session.id)
+    assert len(owner.text_of(session.id).encode()) < 3_000
+    told = [(hook["hook_event"], hook["exit_code"], hook["output"]) for hook in session.hooks]
+    assert told == [("SessionStart", 0, ""), *[("PostToolUse", 0, "")] * 4, ("Stop", 0, "")]
+
+
+def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    settings = owner.vault / "memtool.toml"
+    settings.write_text('language = "zh"\n' + settings.read_text())
+    github = SECRETS["GitHub"]
+    api.answers([
+        writes(box, "支付/回调.py", f"密钥 = '{github}'\n"),
+        use("Bash", command="echo '数据库连接超时' >&2; exit 1", description="运行测试"),
+        edits(box, "支付/回调.py", "密钥", "口令"),
+        f"已经修复支付回调的签名校验。我们决定用数据库锁代替内存锁,因为服务有多个实例。密钥是{github},不要外传。",
+    ])  # fmt: skip
+    session = box.run(api.url, f"支付回调的签名校验失败了,请修复。令牌:{github}。\n{ALL_OF_THEM}", *TOOLS)
+    box.wait_until_idle()
+    assert set(owner.edited()) == {"project/支付/回调.py"}
+    note = owner.notes()[session.id]
+    assert "签名校验" in note.topic
+    assert note.files == ("支付/回调.py",)
+    assert "# 会话:" in owner.text_of(session.id).replace(":", ":")
+    assert "数据库锁" in owner.text_of(session.id)
+
+
+def test_a_resumed_session_has_one_note_that_grows(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    api.answers([writes(box, "one.py"), "wrote one", writes(box, "two.py"), "We decided to keep both files."])
+    first = box.run(api.url, f"Write the parser module {ALL_OF_THEM}", *TOOLS)
+    box.wait_until_idle()
+    before = owner.notes()[first.id]
+    again = box.run(api.url, "Now write the lexer module", *TOOLS, "--resume", first.id)
+    box.wait_until_idle()
+    assert again.id == first.id
+    assert list(owner.notes()) == [first.id]
+    assert before.files == ("one.py",)
+    assert owner.notes()[first.id].files == ("one.py", "two.py")
+    assert "keep both files" in owner.text_of(first.id)
+    assert owner.daily().count(first.id) == 1
+
+
+def test_what_the_owner_wrote_into_a_note_is_kept(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    api.answers(["first answer", "second answer"])
+    session = box.run(api.url, "Look at the parser")
+    box.wait_until_idle()
+    path = owner.vault / "sessions" / f"{session.id}.md"
+    path.write_text(path.read_text() + "\nMy own remark: 重要。\n")
+    box.run(api.url, "Look at the lexer", "--resume", session.id)
+    box.wait_until_idle()
+    assert "My own remark: 重要。" in path.read_text()
+
+
+def test_a_compaction_keeps_the_session_in_one_note(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    summary = f"""<analysis>Let me think.</analysis>
+<summary>
+1. Primary Request and Intent: Fix the cache key. {ALL_OF_THEM}
+4. Errors and fixes:
+   - Two tenants shared one entry: the cache key now includes the tenant.
+7. Pending Tasks:
+   - Invalidate the old entries in production
+</summary>"""
+    api.answers([writes(box, "cache.py"), "done", "answered"], compact=[summary])
+    session = box.run(api.url, f"Fix the cache key {ALL_OF_THEM}", *TOOLS)
+    box.run(api.url, "/compact keep the cache", "--resume", session.id)
+    box.run(api.url, "What is open?", "--resume", session.id)
+    box.wait_until_idle()
+    assert list(owner.notes()) == [session.id]
+    assert owner.notes()[session.id].files == ("cache.py",)
+    assert "tenant" in owner.text_of(session.id)
+    assert "old entries" in " ".join(owner.notes()[session.id].open)
+    assert "Let me think" not in owner.text_of(session.id)
+
+
+def test_a_subagent_is_part_of_its_session(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    look = use(
+        "Agent", description="write the tests", prompt=f"Write the tests. {ALL_OF_THEM}",
+        subagent_type="general-purpose", run_in_background=False,
+    )  # fmt: skip
+    api.answers(
+        [look, "The helper wrote the tests."],
+        subagent=[writes(box, "tests/test_login.py"), f"I wrote seven tests of the login. {ALL_OF_THEM}"],
+    )
+    session = box.run(api.url, "Let a helper write the tests", *TOOLS)
+    box.wait_until_idle()
+    assert set(owner.edited()) == {"project/tests/test_login.py"}
+    assert list(owner.notes()) == [session.id]
+    assert "helper write the tests" in owner.notes()[session.id].topic
+
+
+def test_two_sessions_at_once_in_one_project_lose_nothing(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    with ScriptedApi() as other_api:
+        sessions = []
+        for one, name in ((api, "left"), (other_api, "right")):
+            turns = [writes(box, f"{name}{number}.py") for number in range(4)]
+            one.answers([*turns, f"All of {name} is written."])
+            sessions.append(box.start(one.url, f"Write the {name} half {ALL_OF_THEM}", *TOOLS))
+        left, right = map(finish, sessions)
+        box.wait_until_idle()
+    wanted = {f"project/{name}{number}.py" for name in ("left", "right") for number in range(4)}
+    assert sorted(owner.edited()) == sorted(wanted)
+    assert set(owner.notes()) == {left.id, right.id}
+    assert "left half" in owner.notes()[left.id].topic
+    assert "right half" in owner.notes()[right.id].topic
+
+
+def test_a_session_that_was_killed_is_recovered_at_the_next_start(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    api.answers([after_worker(box, writes(box, "half.py")), NEVER])
+    client = box.start(api.url, f"Rewrite the importer {ALL_OF_THEM}", *TOOLS)
+    api.wait_for("main", 2)
+    client.kill()
+    client.communicate()
+    box.wait_until_idle()
+    (killed,) = (path.stem for path in box.transcripts())
+    assert "half.py" not in str(owner.notes())
+    api.answers(["hello"])
+    after = box.run(api.url, "hello again")
+    box.wait_until_idle()
+    assert set(owner.notes()) == {killed, after.id}
+    assert "importer" in owner.notes()[killed].topic
+    assert owner.notes()[killed].files == ("half.py",)
+    assert owner.edited() == ["project/half.py"]
+
+
+def test_clear_ends_one_session_and_begins_another(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    box.probe("SessionStart", "Stop")
+    api.answers(["the parser is fine", "the lexer is fine"])
+    with Tui(box, api.url) as tui:
+        tui.say("Look at the parser")
+        first = box.wait_for("Stop", last_assistant_message="the parser is fine")["session_id"]
+        tui.say("/clear")
+        second = box.wait_for("SessionStart", source="clear")["session_id"]
+        tui.say("Look at the lexer")
+        box.wait_for("Stop", last_assistant_message="the lexer is fine")
+        tui.say("/exit")
+        assert tui.wait() == 0
+    box.wait_until_idle()
+    assert set(owner.notes()) == {first, second}
+    assert "parser" in owner.notes()[first].topic
+    assert "lexer" in owner.notes()[second].topic
+
+
+def test_edits_of_the_vault_itself_are_not_written_down(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    note = owner.vault / "areas" / "global" / "knowledge" / "tea.md"
+    api.answers([use("Write", file_path=str(note), content="# Tea\n"), "noted"])
+    box.run(api.url, "Note that I like tea", *TOOLS, "--add-dir", str(owner.vault))
+    box.wait_until_idle()
+    assert note.exists()
+    assert owner.edited() == []
+
+
+def test_what_memtool_told_the_agent_is_not_captured_again(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    told = f"<{CONTEXT_TAG}>The old memory speaks of zeppelins.</{CONTEXT_TAG}>"
+    box.hook("SessionStart", "echo", told)
+    box.hook("UserPromptSubmit", "echo", told)
+    api.answers([f"The memory says: {told} So it is.", "done"])
+    session = box.run(api.url, f"{told} Look at the lexer.")
+    box.wait_until_idle()
+    assert "zeppelins" in json.dumps(api.asked("main")[0]["messages"])
+    assert "lexer" in owner.text_of(session.id)
+    assert not [path for path in owner.vault.rglob("*") if path.is_file() and b"zeppelins" in path.read_bytes()]
+
+
+def test_after_uninstalling_nothing_is_written_and_other_hooks_still_run(box: Box, api: ScriptedApi) -> None:
+    settings = box.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    before = (
+        '{\n  "model": "claude-fake",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}\n}\n'
+    )
+    settings.write_text(before)
+    owner = Owner(box)
+    box.probe("Stop")
+    owner.run("uninstall", "claude-code")
+    api.answers([writes(box, "a.py"), "done"])
+    box.run(api.url, "Write a", *TOOLS)
+    box.wait_until_idle()
+    assert settings.read_text() == before
+    assert (len(box.seen("Stop")), owner.notes(), owner.edited()) == (1, {}, [])
+
+
+def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    owner.configure(f'[llm]\nproviders = ["claude", "extractive"]\nclaude_command = "{box.client}"\n')
+    box.probe("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", everywhere=True)
+    point = {"text": "Access tokens live 24 hours", "kind": "decision", "tags": ["auth"]}
+    answer = json.dumps({"topic": "Longer tokens, told by a model", "key_points": [point]})
+    has_ended = threading.Event()
+    api.answers(
+        [
+            writes(box, "auth.ts", ALL_OF_THEM),
+            use("Bash", command=f"echo '{ALL_OF_THEM}' >&2; exit 3", description=f"print {ALL_OF_THEM}"),
+            f"Access tokens live 24 hours now. {ALL_OF_THEM}",
+        ],
+        plain=[Turn(answer, ready=has_ended.is_set)] * 2,
+    )
+    session = box.run(api.url, f"Make login tokens live longer {ALL_OF_THEM}", *TOOLS)
+    api.wait_for("plain")
+    assert "login tokens" in owner.notes()[session.id].topic  # while the model thinks, and after the client has ended
+    has_ended.set()
+    box.wait_until_idle()
+    note = owner.notes()[session.id]
+    assert (note.topic, note.files) == ("Longer tokens, told by a model", ("auth.ts",))
+    assert note.key_points == (KeyPoint("Access tokens live 24 hours", "decision", ("auth",)),)
+    asked = json.dumps(api.asked("plain"))
+    assert "login tokens" in asked
+    assert leaks(asked) == []
+    # The model's call was no session: it ran no hook and left no transcript.
+    assert [len(box.seen(event)) for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")] == [1] * 4
+    assert [path.stem for path in box.transcripts()] == list(owner.notes()) == [session.id]
+    assert "claude" in owner.run("capture", "--usage")
+
+
+def test_a_model_is_asked_once_for_a_session_of_one_turn(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    owner.configure(f'[llm]\nproviders = ["claude", "extractive"]\nclaude_command = "{box.client}"\n')
+    answer = json.dumps({"topic": "Longer tokens, told by a model", "key_points": ["Access tokens live 24 hours"]})
+    # The worker of the session's start has all the time it wants, and must find nothing to do.
+    api.answers([after_worker(box, writes(box, "auth.ts")), "Access tokens live 24 hours now."], plain=[answer] * 3)
+    box.run(api.url, "Make login tokens live longer", *TOOLS)
+    box.wait_until_idle()
+    assert len(api.asked("plain")) == 1
