@@ -88,6 +88,15 @@ class ModelSettings(NamedTuple):
     openai_api_key_env: str = "MEMTOOL_LLM_API_KEY"
 
 
+class RecallSettings(NamedTuple):
+    """What an agent is given of the vault, and how much of it."""
+
+    session_tokens: int = 2_000
+    prompt_characters: int = 1_500
+    first_prompt: int = 10
+    later_prompts: int = 5
+
+
 class About(NamedTuple):
     """What is to be known of a setting: *trusted* ones are never taken from a vault, numbers are *least* or more."""
 
@@ -117,6 +126,10 @@ ABOUT = {
     "capture.every_minutes": About("While a session goes on, a model summarises it at most this often."),
     "redact.patterns": About("Regular expressions for secrets of your own.", trusted=True),
     "redact.allow": About("Regular expressions for what only looks like a secret.", trusted=True),
+    "recall.session_tokens": About("How much a session is given at its start, in tokens; 0 gives nothing."),
+    "recall.prompt_characters": About("How much a prompt is given, in characters; 0 gives nothing."),
+    "recall.first_prompt": About("How many memories the first prompt gets, and the first one after a compaction."),
+    "recall.later_prompts": About("How many memories every other prompt gets."),
     "llm.providers": About(
         "Who writes summaries; the next one takes over when one fails.",
         ("claude", "anthropic", "openai", "extractive"),
@@ -144,6 +157,7 @@ Section: TypeAlias = (
     | CaptureSettings
     | RedactSettings
     | ModelSettings
+    | RecallSettings
 )
 SECTIONS: dict[str, type[Section]] = {
     "": VaultSettings,
@@ -153,6 +167,7 @@ SECTIONS: dict[str, type[Section]] = {
     "capture": CaptureSettings,
     "redact": RedactSettings,
     "llm": ModelSettings,
+    "recall": RecallSettings,
 }
 
 
@@ -177,6 +192,7 @@ class Settings(NamedTuple):
     capture: CaptureSettings = CaptureSettings()
     redact: RedactSettings = RedactSettings()
     llm: ModelSettings = ModelSettings()
+    recall: RecallSettings = RecallSettings()
     keys: Keys = Keys()
     origins: Mapping[str, str] = MappingProxyType({})
     notices: tuple[str, ...] = ()
@@ -248,6 +264,7 @@ def load(
         capture=cast("CaptureSettings", sections["capture"]),
         redact=cast("RedactSettings", sections["redact"]),
         llm=llm,
+        recall=cast("RecallSettings", sections["recall"]),
         keys=Keys(*(environ.get(variable, "") for variable in variables)),
         origins=origins,
         notices=tuple(notices),

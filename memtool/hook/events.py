@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting
 from memtool.hook.options import Options, vault_path
-from memtool.hook.problems import note
+from memtool.hook.problems import note, report
 from memtool.settings import Settings
 from memtool.vault.layout import Vault, open_vault
 
@@ -38,19 +38,33 @@ class Occasion(NamedTuple):
         return value if isinstance(value, str) else ""
 
 
-def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[str, str]) -> None:
-    """Do what is to be done at the event *name*.
+Action: TypeAlias = Callable[[Occasion], str | None]  # what it returns is what the client is told
+
+
+def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[str, str]) -> str:
+    """Do what is to be done at the event *name*, and return what the client is told: mostly nothing.
+
+    What goes wrong in one action is written to the log and does not keep the others from being done.
 
     Raises:
-        Exception: whatever goes wrong; the caller writes it to the log.
+        Exception: the vault or its settings cannot be opened; the caller writes it to the log.
     """
-    action = ACTIONS.get(name)
-    if action is None:
+    actions = ACTIONS.get(name)
+    if actions is None:
         note(name, "memtool does not know this event", options, environ)
-        return
+        return ""
     vault = open_vault(vault_path(options, environ))
     loaded = settings_module.load(vault.settings_path, environ)
-    action(Occasion(name, event, vault, loaded, environ, options))
+    occasion = Occasion(name, event, vault, loaded, environ, options)
+    return "".join(_done(action, occasion) for action in actions)
+
+
+def _done(action: Action, occasion: Occasion) -> str:
+    try:
+        return action(occasion) or ""
+    except Exception as error:  # noqa: BLE001
+        report(occasion.name, error, occasion.options, occasion.environ)
+        return ""
 
 
 def note_edit(occasion: Occasion) -> None:
@@ -107,13 +121,13 @@ def sweep(occasion: Occasion) -> None:
         _put(occasion, job)
 
 
-ACTIONS: dict[str, Callable[[Occasion], None]] = {
-    "PostToolUse": note_edit,
-    "Stop": queue_session,
-    "PreCompact": queue_session,
-    "PostCompact": queue_session,
-    "SessionEnd": queue_session,
-    "SessionStart": sweep,
+ACTIONS: dict[str, tuple[Action, ...]] = {
+    "PostToolUse": (note_edit,),
+    "Stop": (queue_session,),
+    "PreCompact": (queue_session,),
+    "PostCompact": (queue_session,),
+    "SessionEnd": (queue_session,),
+    "SessionStart": (sweep,),
 }
 
 

@@ -18,17 +18,18 @@ _LARGEST = 67_108_864  # bytes of one event; it holds the whole of a file that w
 
 def main() -> int:
     """Run one Claude Code hook. Always 0: exit code 2 would erase the user's prompt."""
-    run(sys.argv[1:], settings.environment(), sys.stdin.buffer)
     try:
+        answer = run(sys.argv[1:], settings.environment(), sys.stdin.buffer)
+        sys.stdout.buffer.write(answer.encode("utf-8", "replace"))
         sys.stdout.flush()
     finally:
         os._exit(0)  # nothing is left to do; tidying up the interpreter would take as long as the work
 
 
-def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) -> None:
-    """Act on the event in *stream*. Nothing is raised, not even for the user's Ctrl-C."""
+def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) -> str:
+    """Act on the event in *stream* and return the answer. Nothing is raised, not even for the user's Ctrl-C."""
     if environ.get(settings.INTERNAL):
-        return  # one of our own model calls must not be captured
+        return ""  # one of our own model calls must not be captured
     options = parse_options(arguments)
     name = ""
     try:
@@ -36,11 +37,12 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
         name = str(event.get("hook_event_name", ""))
         from memtool.hook.events import act
 
-        act(name, event, options, environ)
+        return act(name, event, options, environ)
     except BaseException as error:  # noqa: BLE001
         from memtool.hook.problems import report
 
         report(name, error, options, environ)
+        return ""
 
 
 def _read(stream: BinaryIO) -> Mapping[str, Any]:

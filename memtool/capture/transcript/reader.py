@@ -72,8 +72,8 @@ def read_transcript(
     """Return what happened in the session whose transcript lies at *path*, in the order of the file.
 
     Every text in it has passed *redact*, whole and before it was shortened. *last_answer* is what a Stop hook was told
-    that the assistant said last: the transcript may lag behind it. *of_helper* says that it is a helper's, whose records
-    are left out elsewhere.
+    that the assistant said last: the transcript may lag behind it. *of_helper* says that it is a helper's transcript,
+    whose records are left out elsewhere.
 
     Raises:
         TranscriptUnreadable: there is no file at *path*, or it cannot be read.
