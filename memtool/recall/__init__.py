@@ -1,0 +1,1 @@
+"""What an agent is given of its memory, when, and how much."""
