@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.hooks import hooks, transcripts
 from benchmarks.processes import Finished, run, sample
 from benchmarks.questions import questions
 from benchmarks.rows import Row
@@ -167,8 +168,10 @@ GROUPS: dict[str, Callable[[Stage], Iterator[Row]]] = {
     "process": process,
     "query": query,
     "vectors": vectors,
+    "hooks": hooks,
+    "transcripts": transcripts,
 }
-ONCE = ("vectors",)  # the others are measured for each size
+ONCE = ("vectors", "transcripts")  # the others are measured for each size
 
 
 def _import_only(stage: Stage) -> Finished:

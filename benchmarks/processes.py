@@ -30,15 +30,18 @@ class Failed(Exception):
     """A process ended with an error."""
 
 
-def run(command: Sequence[str], environ: Mapping[str, str]) -> Finished:
-    """Run *command* to its end.
+def run(command: Sequence[str], environ: Mapping[str, str], given: bytes = b"") -> Finished:
+    """Run *command* to its end; *given* is what it reads on its stdin.
 
     Raises:
         Failed: it did not end with 0.
     """
     started = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environ, cwd=CLONE) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, cwd=CLONE) as process:
+        assert process.stdin
         assert process.stdout
+        process.stdin.write(given)  # less than a pipe holds
+        process.stdin.close()
         output = process.stdout.read().decode()
         peak = _wait(process)
     seconds = time.perf_counter() - started

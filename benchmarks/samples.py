@@ -14,18 +14,25 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from benchmarks import floors, vaults
 from benchmarks.questions import Question, half_typed, questions
+from memtool.capture.importing import find_sources, import_sessions
+from memtool.capture.queue import Job
+from memtool.capture.session_capture import Context, capture_session
 from memtool.index import schema
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
+from memtool.redaction import make_redactor
+from memtool.settings import Settings
 from memtool.vault.layout import open_vault
 from memtool.vault.scan import scan
+from memtool.vault.template import make_vault
 
 Answer = dict[str, Any]
 _TODAY = dt.date(2026, 2, 10)
@@ -51,6 +58,29 @@ def unchanged(vault: str, repeat: int) -> Answer:
     place = _place(vault)
     use_index(place, _nothing)
     return _in_turn(repeat, ours=lambda: use_index(place, _nothing), floor=lambda: list(floors.walk(vault)))
+
+
+def transcript_to_note(transcript: str, folder: str, repeat: int) -> Answer:
+    """Turn *transcript* into the note of its session, each time in a new vault below *folder*."""
+    seconds = []
+    for number in range(repeat):
+        context = _capturing(Path(folder) / f"capture-{number}")
+        job = Job(Path(transcript).stem, transcript, event="SessionEnd")
+        seconds.append(_seconds(partial(capture_session, context, job)))
+    return {"ours": seconds}
+
+
+def import_all(client: str, folder: str) -> Answer:
+    """Import every session that the client keeps in the folder *client* into a new vault below *folder*."""
+    context = _capturing(Path(folder) / "import")
+    done: list[Any] = []
+
+    def all_of_it() -> None:
+        sources = find_sources(context, Path(client))
+        done.append(import_sessions(context, Path(client), sources, lambda _done, _all: None))
+
+    seconds = _seconds(all_of_it)
+    return {"seconds": seconds, "notes": done[0].notes, "bytes": sum(p.stat().st_size for p in Path(client).rglob("*"))}
 
 
 def walk(vault: str, repeat: int) -> Answer:
@@ -112,6 +142,12 @@ def _place(vault: str) -> Place:
     return Place(opened, opened.state_path)
 
 
+def _capturing(folder: Path) -> Context:
+    vault = make_vault(folder).vault
+    settings = Settings()
+    return Context(vault, settings, make_redactor(settings.redact), folder, lambda: dt.datetime.now().astimezone())
+
+
 def _nothing(_: Index) -> None:
     """Open the index, and no more."""
 
@@ -166,7 +202,18 @@ def _seconds(task: Callable[[], object]) -> float:
 
 
 SAMPLES: dict[str, Callable[..., Answer]] = {
-    sample.__name__: sample for sample in (first_index, first_index_floor, unchanged, walk, changed, query, vectors)
+    sample.__name__: sample
+    for sample in (
+        first_index,
+        first_index_floor,
+        unchanged,
+        walk,
+        changed,
+        query,
+        vectors,
+        transcript_to_note,
+        import_all,
+    )
 }
 
 if __name__ == "__main__":
