@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Set up memtool in this clone, fill a vault with Markdown, and search it.
 
-python3 quickstart.py            with memtool's own documents and a sample vault, in English and Chinese
+python3 quickstart.py            with memtool's own documents, a sample vault and a sample session, in two languages
 python3 quickstart.py FOLDER     with copies of the Markdown in FOLDER; FOLDER itself stays as it is
 """
 
@@ -27,12 +27,15 @@ newer_python.require()
 from scripts.markdown_copy import SUFFIXES, Copies, copy_markdown
 from scripts.virtual_environment import SetupFailed, make_ready, script_of
 
-SAMPLE_QUERIES = ("why were customers charged twice", "密钥轮换后解密失败")
+SAMPLE_QUERIES = ("why were customers charged twice", "密钥轮换后解密失败", "overlapping reservations")
 MORE_COMMANDS = (
     ("search", "max_connections", "--kind", "fact"),
     ("search", "连接池", "--project", "shop"),
     ("search", "E0308", "--since", "2026-02", "--explain"),
     ("show", "areas/projects/shop/summary.md"),
+    ("show", "sessions/sample-1f3c9a52.md"),
+    ("import", "claude-code", "--dry-run"),
+    ("install", "claude-code", "--dry-run"),
     ("doctor",),
 )
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.{1,200})$", re.MULTILINE)
@@ -52,6 +55,8 @@ def main(arguments: list[str]) -> int:
         memtool = script_of(ENVIRONMENT, "memtool")
         queries, more = fill_from(folder, vault) if folder else fill_with_samples(vault)
         run(memtool, "init", vault)
+        if not folder:
+            run(memtool, "--vault", vault, "capture", *sorted((CLONE / "sample_sessions").glob("*.jsonl")))
         run(memtool, "--vault", vault, "index")
         for query in queries:
             run(memtool, "--vault", vault, "search", query, "--limit", "3")

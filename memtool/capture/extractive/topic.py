@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation, Step
@@ -18,7 +19,7 @@ from memtool.vault.prose import one_line
 
 WIDEST = 100  # columns
 CLEAR = 0.9  # worth of a request that names a task without those before it
-ENOUGH_TERMS = 3  # of a request, so that it says what it is about
+ENOUGH_TERMS = 2  # of a request that are not said of any task, so that it names one
 SLIGHTEST = 0.1  # worth of a request below which it asks for nothing
 FIRST_PROMPTS, LAST_PROMPTS = 50, 100  # prompts that are read
 LONGEST_TITLE = 300
@@ -47,6 +48,11 @@ _OWN_COMMANDS = frozenset(
     /usage /vim
     """.split()
 )
+_GENERIC = """
+    find look see check figure investigate debug understand explain fix repair solve resolve cause reason bug issue
+    problem error failure wrong broken work make sure change update add write implement improve clean review test tests
+    code file thing again try run start continue go on do it this that
+"""
 _CHOICE = re.compile(r"\b(?:option|plan|approach) [A-Z\d]\b|方案\s*[A-Z\d一二三]", re.IGNORECASE)
 _CLAUSE_END = re.compile("[,，;；]")
 _SLUG = re.compile(r"[\w-]*")
@@ -148,14 +154,20 @@ def _asked(text: str) -> Iterator[tuple[str, float]]:
 def _naming(sentence: str) -> float:
     """Return how well *sentence* names a task: it asks for something, is specific, neither too short nor too long."""
     cues, columns = cues_of(as_request(sentence)) | cues_of(sentence), width(sentence)
-    terms = len(query_terms(sentence[:400]))
+    terms = frozenset(query_terms(sentence[:400]))
     worth = 0.6 if "problem" in cues else 0.0
     if "request" in cues:
-        worth = 0.8 if terms >= ENOUGH_TERMS or not sentence.isascii() else 0.3  # "find out why and fix it" is no topic
-    worth += min(0.8, 0.15 * terms)
+        worth = 0.8 if len(terms - _generic_terms()) >= ENOUGH_TERMS or not sentence.isascii() else 0.3
+    worth += min(0.8, 0.15 * len(terms))
     worth -= 0.6 if columns < 14 or _CHOICE.search(sentence) else 0.3 if columns > 200 else 0.0
     rule = "rule" in cues_of(_CLAUSE_END.split(sentence, maxsplit=1)[0])  # a rule that follows a task is no harm
     return worth - 0.8 * ("housekeeping" in cues) - 0.8 * rule - 0.3 * ("dangling" in cues and "request" not in cues)
+
+
+@cache
+def _generic_terms() -> frozenset[str]:
+    """Return the terms of words that are said of any task: "find the cause and fix it" does not tell of which."""
+    return frozenset(query_terms(_GENERIC))
 
 
 def _fits(title: str, requests: Sequence[Request]) -> bool:
