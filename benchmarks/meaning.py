@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import itertools
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from benchmarks import floors
 from benchmarks.vaults import SEED
+from memtool.index import schema
+from memtool.index.embedding import text_hash
 from memtool.index.vectors import VectorStore, open_store
 
 _AT_ONCE = 10_000
+_QUESTIONS = 50  # different ones
 _PIECES = 4  # vectors of a chunk: its own and those of three paragraphs
 
 
@@ -27,6 +30,7 @@ class RandomEmbedder:
         self.dimension = dimension
         self.scripts: frozenset[str] = frozenset()
         self._chance = np.random.default_rng(SEED)
+        self._questions = itertools.cycle(self.embed_notes([""] * _QUESTIONS))
 
     def embed_notes(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a row for each text."""
@@ -35,33 +39,35 @@ class RandomEmbedder:
         return unit
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return one vector."""
-        row: NDArray[np.float32] = self.embed_notes([text])[0]
-        return row
+        """Return one of some vectors that are ready, so that making it takes no time."""
+        del text
+        return next(self._questions)
 
 
 @contextlib.contextmanager
 def fill(folder: Path, embedder: RandomEmbedder, count: int) -> Iterator[tuple[sqlite3.Connection, VectorStore]]:
     """Give an index and a store in *folder*, with *count* vectors."""
-    hashes = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(count)]
+    hashes = [text_hash(str(number)) for number in range(count)]
     with open_store(folder, embedder.name, embedder.dimension) as store:
         for start in range(0, count, _AT_ONCE):
             new = hashes[start : start + _AT_ONCE]
-            store.add(new, embedder.embed_notes(new))
+            store.add(new, embedder.embed_notes([str(each) for each in new]))
         with contextlib.closing(floors.create(folder / "pieces.sqlite")) as db:
             _name_pieces(db, hashes)
+        with contextlib.closing(schema.connect(folder / "pieces.sqlite")) as db:  # as a search opens an index
             yield db, store
 
 
-def _name_pieces(db: sqlite3.Connection, hashes: Sequence[str]) -> None:
+def _name_pieces(db: sqlite3.Connection, hashes: Sequence[int]) -> None:
     db.execute("BEGIN")
     db.execute("INSERT INTO note VALUES (1, 'note.md', 0, 0, 0, '', '', '')")
     db.executemany(
         "INSERT INTO chunk VALUES (?, 1, 1, 1, '', '', 'note', '', 'general', '', '', '', '', 0, '')",
         [(chunk_id,) for chunk_id in range(-(-len(hashes) // _PIECES))],
     )
-    db.executemany(
-        "INSERT INTO piece VALUES (?, ?, ?)",
-        [(number // _PIECES, number % _PIECES, each) for number, each in enumerate(hashes)],
-    )
+    lists = [
+        (start // _PIECES, schema.packed(hashes[start : start + _PIECES])) for start in range(0, len(hashes), _PIECES)
+    ]
+    db.executemany("INSERT INTO piece_list VALUES (?, ?)", lists)
+    db.executemany("INSERT INTO piece VALUES (?, ?)", [(each, at // _PIECES) for at, each in enumerate(hashes)])
     db.execute("COMMIT")

@@ -94,7 +94,8 @@ def _index_checks(vault: Vault, settings: Settings, environ: Mapping[str, str]) 
     max_bytes = settings.index.max_note_kb * 1024
     try:
         cache = settings_module.user_cache_path(environ)
-        place = Place(vault, state_folder(vault, lambda: cache), max_bytes=max_bytes)
+        projects = settings_module.client_projects(settings, environ)
+        place = Place(vault, state_folder(vault, lambda: cache), max_bytes=max_bytes, client_projects=projects)
         return use_index(place, lambda index: [*_index_health(index), *_embedder_health(index, settings, cache)])
     except MemtoolError as error:
         return [_broken("index", error)]

@@ -42,6 +42,7 @@ class IndexSettings(NamedTuple):
     """What goes into the index."""
 
     max_note_kb: int = 10_240
+    client_memory: str = "yes"
 
 
 class EmbeddingSettings(NamedTuple):
@@ -113,6 +114,7 @@ ABOUT = {
     "search.fusion": About("How hybrid merges its two rankings.", ("adaptive", "rrf")),
     "search.limit": About("How many hits to show.", least=1),
     "index.max_note_kb": About("Larger notes are reported and not read, in KiB.", least=1),
+    "index.client_memory": About("Whether Claude Code's own memory files are searched, too.", ("yes", "no")),
     "embeddings.provider": About("Who computes vectors.", ("fastembed", "openai", "none"), trusted=True),
     "embeddings.model": About("The model's name; empty means memtool's multilingual default.", trusted=True),
     "embeddings.path": About("A local folder that holds the model (ONNX).", trusted=True),
@@ -283,6 +285,20 @@ def user_cache_path(environ: Mapping[str, str]) -> Path:
     if environ.get("MEMTOOL_CACHE"):
         return _expanded(environ["MEMTOOL_CACHE"])
     return _platform_folder(environ, "cache")
+
+
+def client_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder in which Claude Code keeps its settings, transcripts and memory.
+
+    Raises:
+        BadSetting: the home folder is unknown.
+    """
+    return _expanded(environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
+
+
+def client_projects(settings: Settings, environ: Mapping[str, str]) -> Path | None:
+    """Return where the client keeps the memory files that are to be searched, too; None if they are not."""
+    return client_folder(environ) / "projects" if settings.index.client_memory == "yes" else None
 
 
 def _platform_folder(environ: Mapping[str, str], kind: str) -> Path:

@@ -16,6 +16,7 @@ from memtool.cli.capture import capture_context, local_now
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.filters import parse_day
+from memtool.settings import client_folder
 
 
 @click.group()
@@ -69,7 +70,7 @@ def claude_code(
 
 
 def _client_folder(session: Session, named: str | None) -> Path:
-    path = Path(named or session.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
+    path = Path(named).expanduser() if named else client_folder(session.environ)
     if not path.is_dir():
         raise UsageError(f"there is no folder '{path}'", hint="Name Claude Code's folder with `--from PATH`.")
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
 import unicodedata
@@ -10,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 import click
+
+from memtool.settings import environment
 
 FORMAT = 1  # of all JSON output; raised when a field changes its meaning
 
@@ -99,9 +102,14 @@ def emit_text(text: str) -> None:
 
 def width() -> int:
     """Return how many columns the terminal has, between 40 and 120."""
-    import shutil  # brings the archive modules along, which JSON can do without
+    return max(40, min(120, _terminal_columns() or 80))
 
-    return max(40, min(120, shutil.get_terminal_size().columns))
+
+def _terminal_columns() -> int:
+    try:  # as `shutil` finds it, which brings the archive modules along: milliseconds
+        return int(environment().get("COLUMNS", 0)) or os.get_terminal_size(1).columns
+    except (ValueError, OSError):
+        return 0
 
 
 def columns(text: str) -> int:

@@ -59,6 +59,7 @@ class Session:
             max_bytes=self.settings.index.max_note_kb * 1024,
             patience=patience,
             progress=progress or no_progress,
+            client_projects=settings.client_projects(self.settings, self.environ),
         )
 
 

@@ -9,9 +9,12 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
+from memtool.errors import NoteNotFound
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, note_refs
-from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_note, resolve
+from memtool.settings import client_projects
+from memtool.vault.client_memory import client_memory_path
+from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note, resolve
 
 
 @click.command()
@@ -45,18 +48,24 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
 
 def _direct(session: Session, ref: Ref, level: int) -> Reading | None:
     """Read what is named by its path; that needs no index."""
+    max_bytes = session.settings.index.max_note_kb * 1024
+    projects = client_projects(session.settings, session.environ)
+    if projects and (path := client_memory_path(ref.name, projects)):
+        return read_file(path, path.as_posix(), ref, level=level, max_bytes=max_bytes)
     if not os.path.isfile(session.vault.path(ref.name)):  # noqa: PTH113  (Path.is_file may raise)
         return None
-    return read_note(session.vault, ref, level=level, max_bytes=session.settings.index.max_note_kb * 1024)
+    return read_note(session.vault, ref, level=level, max_bytes=max_bytes)
 
 
 def _found(session: Session, index: Index, text: str, ref: Ref, level: int) -> Reading:
     fact = find_fact(index.db, text)
     if fact:
         return _fact(session, fact, level)
-    path = resolve(ref.name, note_refs(index.db))
-    max_bytes = session.settings.index.max_note_kb * 1024
-    return read_note(session.vault, Ref(path, ref.first, ref.last), level=level, max_bytes=max_bytes)
+    named = Ref(resolve(ref.name, note_refs(index.db)), ref.first, ref.last)
+    reading = _direct(session, named, level)
+    if reading is None:
+        raise NoteNotFound(ref.name)
+    return reading
 
 
 def _fact(session: Session, fact: Reading, level: int) -> Reading:

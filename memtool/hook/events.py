@@ -80,7 +80,7 @@ def note_edit(occasion: Occasion) -> None:
     around = Surroundings(
         vault=occasion.vault,
         home=Path.home(),
-        client_folder=_client_folder(occasion.environ),
+        client_folder=settings_module.client_folder(occasion.environ),
         ignore=occasion.settings.capture.ignore,
         language=occasion.settings.general.language,
         redact=redact,
@@ -157,10 +157,6 @@ def _is_file(path: str) -> bool:
 
 def _tail(text: str) -> str:
     return text if len(text) <= _LONGEST_ANSWER else "…" + text[-_LONGEST_ANSWER:]
-
-
-def _client_folder(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
 
 
 def _redacted(occasion: Occasion, field: str) -> str:

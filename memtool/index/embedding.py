@@ -17,6 +17,7 @@ from memtool.errors import ProviderFailed
 from memtool.index.chunking import pieces_of
 from memtool.index.engine import Index, Progress, no_progress
 from memtool.index.rows import context
+from memtool.index.schema import packed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,15 +67,16 @@ def embed(
         done = 0
         progress(done, total)
         for chunks in _batches(index.db, embedder.name):
-            pieces = [(chunk.chunk_id, *piece) for chunk in chunks for piece in chunk.pieces()]
-            texts = {text_hash: text for _, _, text_hash, text in pieces}
-            missing = store.missing(texts)
+            pieces = {chunk.chunk_id: chunk.pieces() for chunk in chunks}
+            by_hash = {text_hash(text): text for texts in pieces.values() for text in texts}
+            missing = store.missing(by_hash)
             at_most -= len(missing)
             if at_most < 0:
                 break
             if missing:
-                store.add(missing, _vectors_of(embedder, [texts[text_hash] for text_hash in missing]))
-            _remember(index.db, embedder.name, [piece[:3] for piece in pieces])
+                store.add(missing, _vectors_of(embedder, [by_hash[content_hash] for content_hash in missing]))
+            hashes = {chunk_id: [text_hash(text) for text in texts] for chunk_id, texts in pieces.items()}
+            _remember(index.db, embedder.name, hashes)
             done += len(chunks)
             progress(done, total)
     return done
@@ -90,6 +92,14 @@ def forget_unused(index: Index, embedder: Embedder, store: VectorStore) -> None:
             delete_other_models(index.place.folder / "vectors", embedder.name)
 
 
+def text_hash(text: str) -> int:
+    """Return the content hash of *text*, by which its vector is known: 64 bits with a sign, as SQLite stores them.
+
+    In one of forty million vaults with a million texts, two of these would share a vector.
+    """
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+
+
 class _Waiting(NamedTuple):
     chunk_id: int
     title: str
@@ -97,10 +107,9 @@ class _Waiting(NamedTuple):
     date: str
     text: str
 
-    def pieces(self) -> list[tuple[int, str, str]]:
-        """Return (position, hash, text): the whole chunk and what it is about, then its paragraphs and bullets."""
-        texts = [f"{context(self.title, self.heading, self.date)}\n{self.text}", *pieces_of(self.text)]
-        return [(position, _text_hash(text), text) for position, text in enumerate(texts)]
+    def pieces(self) -> list[str]:
+        """Return the whole chunk and what it is about, then its paragraphs and bullets."""
+        return [f"{context(self.title, self.heading, self.date)}\n{self.text}", *pieces_of(self.text)]
 
 
 def _batches(db: sqlite3.Connection, model: str) -> Iterator[list[_Waiting]]:
@@ -119,17 +128,17 @@ def _vectors_of(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
     return vectors
 
 
-def _remember(db: sqlite3.Connection, model: str, pieces: list[tuple[int, int, str]]) -> None:
+def _remember(db: sqlite3.Connection, model: str, pieces: dict[int, list[int]]) -> None:
     """Write down which vectors belong to which chunk, and how far *model* has come."""
+    # Another process may have replaced a chunk in the meantime: its pieces come with its new number.
+    living = "WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)"
+    lists = [(chunk_id, packed(hashes)) for chunk_id, hashes in pieces.items()]
+    each = [(chunk_id, content_hash) for chunk_id, hashes in pieces.items() for content_hash in hashes]
     with db:
         db.execute("BEGIN IMMEDIATE")
-        # Another process may have replaced a chunk in the meantime: its pieces come with its new number.
-        db.executemany(
-            "INSERT OR IGNORE INTO piece (chunk_id, position, hash)"
-            " SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)",
-            pieces,
-        )
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_mark(model), str(pieces[-1][0])))
+        db.executemany(f"INSERT OR IGNORE INTO piece_list (chunk_id, hashes) SELECT ?1, ?2 {living}", lists)
+        db.executemany(f"INSERT OR IGNORE INTO piece (chunk_id, hash) SELECT ?1, ?2 {living}", each)
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_mark(model), str(lists[-1][0])))
 
 
 def _embedded_up_to(db: sqlite3.Connection, model: str) -> int:
@@ -139,7 +148,3 @@ def _embedded_up_to(db: sqlite3.Connection, model: str) -> int:
 
 def _mark(model: str) -> str:
     return f"embedded up to: {model}"
-
-
-def _text_hash(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

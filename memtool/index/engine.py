@@ -2,7 +2,7 @@
 
     scan the disk, compare the stamps                       no lock, a few milliseconds
     if something is suspect: take the index's lock
-        compare again                                       another process may have done the work
+        scan again, if another process wrote meanwhile      it may have done the work
         one transaction: read and hash the suspects, write what changed, then remove what is gone
     if there is no usable index: build a generation aside, then make it the current one
 
@@ -16,7 +16,6 @@ import gc
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
@@ -26,7 +25,7 @@ from memtool.index.writer import Applied, Writer
 from memtool.vault.broken import BrokenNote
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
-from memtool.vault.scan import RACY_NS, Changes, KnownStamp, Scan, changes, scan
+from memtool.vault.scan import KnownStamp, Scan, changes, is_suspect, scan
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # files done, files in all
@@ -54,6 +53,7 @@ class Place(NamedTuple):
         patience: seconds to wait for another process that is writing.
         progress: is called with (files done, files in all).
         now_ns: the clock.
+        client_projects: where the client keeps its own memory files; None leaves them out.
     """
 
     vault: Vault
@@ -62,6 +62,16 @@ class Place(NamedTuple):
     patience: float = 1.0
     progress: Progress = no_progress
     now_ns: Callable[[], int] = time.time_ns
+    client_projects: Path | None = None
+
+    def scan(self) -> Scan:
+        """Return the stamps of all that belongs in the index."""
+        found = scan(self.vault.root)
+        if self.client_projects:
+            from memtool.vault.client_memory import add_client_memory
+
+            add_client_memory(found, self.client_projects)
+        return found
 
     @property
     def generations(self) -> Path:
@@ -86,20 +96,20 @@ class Place(NamedTuple):
             yield
 
 
-@dataclass
 class Index:
     """An open index. *applied* is what bringing it up to date has changed, *problems* are files it cannot read.
 
     *rebuilt* says why it had to be built anew; *behind* that another process is writing, so it may be older.
     """
 
-    place: Place
-    db: sqlite3.Connection
-    path: Path
-    applied: Applied = field(default_factory=Applied)
-    problems: list[BrokenNote] = field(default_factory=list)
-    rebuilt: str = ""
-    behind: bool = False
+    def __init__(self, place: Place, db: sqlite3.Connection, path: Path) -> None:
+        self.place = place
+        self.db = db
+        self.path = path
+        self.applied = Applied()
+        self.problems: list[BrokenNote] = []
+        self.rebuilt = ""
+        self.behind = False
 
     def stamps(self) -> dict[str, KnownStamp]:
         """Return the stamps of the files in the index, by path."""
@@ -108,11 +118,10 @@ class Index:
         rows = self.db.execute(f"SELECT ref, size, mtime_ns, {read_at} FROM note", (self.place.max_bytes,))
         return {row[0]: cast("KnownStamp", row[1:]) for row in rows}  # named tuples would take longer than the query
 
-    def trusted_stamps(self) -> dict[str, tuple[int, int]]:
-        """Return the same in short; a file that must be read again in any case has a size that no file has."""
-        trusted = f"read_at_ns - mtime_ns >= {RACY_NS} AND (size > ? OR length(hash) >= 64)"
-        rows = self.db.execute(f"SELECT ref, iif({trusted}, size, -1), mtime_ns FROM note", (self.place.max_bytes,))
-        return {ref: (size, mtime_ns) for ref, size, mtime_ns in rows}
+    def is_settled_by(self, found: Scan) -> bool:
+        """Whether the index is known to hold all that *found* shows, with no file to be read again."""
+        row = self.db.execute("SELECT scan FROM settled WHERE max_bytes = ?", (self.place.max_bytes,)).fetchone()
+        return row is not None and row[0] == found.as_bytes()
 
     def broken_notes(self) -> list[BrokenNote]:
         """Return the files of the vault that could not be read, or only in part."""
@@ -156,44 +165,44 @@ def _refusals(place: Place, codes: tuple[int, ...]) -> Iterator[None]:
 
 
 def _open_and_use(place: Place, use: Callable[[Index], T], rebuild_because: str) -> T:
-    path, reason = (None, rebuild_because) if rebuild_because else _usable(place.generations)
-    built = None
-    if path is None:
-        path, built = _rebuild(place)
+    path = None if rebuild_because else generations.current(place.generations)
+    if path is not None:
+        with contextlib.closing(schema.connect(path)) as db:
+            rebuild_because = schema.misfit(db)
+            if not rebuild_because:
+                return use(_refreshed(Index(place, db, path)))
+    path, built = _rebuild(place)
     with contextlib.closing(schema.connect(path)) as db:
         index = Index(place, db, path)
         if built is None:
-            _refresh(index)
-        else:
-            index.applied, index.problems, index.rebuilt = built.applied, built.problems, reason
+            return use(_refreshed(index))
+        index.applied, index.problems, index.rebuilt = built.applied, built.problems, rebuild_because
         return use(index)
 
 
-def _usable(folder: Path) -> tuple[Path | None, str]:
-    """Return the current generation if this memtool can use it; else None, and why not."""
-    path = generations.current(folder)
-    if path is None:
-        return None, ""
-    with contextlib.closing(schema.connect(path)) as db:
-        reason = schema.misfit(db)
-    return (None, reason) if reason else (path, "")
-
-
-def _refresh(index: Index) -> None:
+def _refreshed(index: Index) -> Index:
+    """Bring *index* up to date with its vault and return it."""
     with _no_collection():
-        found = scan(index.place.vault.root)
+        commits = _commits_of_others(index.db)
+        found = index.place.scan()
         index.problems = found.problems
-        if index.trusted_stamps() == found.stamps:  # as a rule, and much faster than looking at each
-            return
-        if not changes(index.stamps(), found):
-            return
+        # As a rule it is settled, and seeing that is much faster than looking at each stamp.
+        if index.is_settled_by(found) or not changes(index.stamps(), found):
+            return index
     try:
         with index.place.lock():
-            found = scan(index.place.vault.root)  # what another process has indexed meanwhile must not look deleted
-            index.applied = _apply(index.db, index.place, changes(index.stamps(), found))
+            if _commits_of_others(index.db) != commits:  # what they have indexed meanwhile must not look deleted
+                found = index.place.scan()
+            index.applied = _apply(index, found)
             index.problems = found.problems + index.applied.unreadable
     except Busy:
         index.behind = True
+    return index
+
+
+def _commits_of_others(db: sqlite3.Connection) -> int:
+    """Return a number that changes when another connection has changed the database."""
+    return int(db.execute("PRAGMA data_version").fetchone()[0])
 
 
 @contextlib.contextmanager
@@ -216,7 +225,7 @@ def _rebuild(place: Place) -> tuple[Path, _Built | None]:
             current = generations.current(place.generations)
             if current is not None and current != unusable:
                 return current, None
-            return _build(place, scan(place.vault.root))
+            return _build(place, place.scan())
     except OSError as error:
         raise NotWritable(f"cannot write the index in '{place.folder}': {error.strerror}") from None
 
@@ -240,16 +249,18 @@ def _fill(path: Path, place: Place, found: Scan) -> Applied:
         db.execute("PRAGMA synchronous = OFF")
         db.execute("PRAGMA cache_size = -65536")
         schema.create(db)
-        applied = _apply(db, place, changes({}, found))
+        applied = _apply(Index(place, db, path), found)
         db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
         db.execute("PRAGMA journal_mode = WAL")
     return applied
 
 
-def _apply(db: sqlite3.Connection, place: Place, pending: Changes) -> Applied:
-    """Write *pending* in one transaction: additions first, so that a moved note is never missing."""
+def _apply(index: Index, found: Scan) -> Applied:
+    """Write what *found* shows in one transaction: additions first, so that a moved note is never missing."""
+    place, db = index.place, index.db
+    pending = changes(index.stamps(), found)
     applied = Applied()
-    writer = Writer(db, place.max_bytes)
+    writer = Writer(db, place.max_bytes, place.vault)
     total = len(pending.suspects)
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -258,7 +269,8 @@ def _apply(db: sqlite3.Connection, place: Place, pending: Changes) -> Applied:
             writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
         for ref in pending.gone:
             writer.remove(ref, applied)
-        writer.finish()
+        open_ends = any(is_suspect(writer.stamps.get(ref), found.stamps[ref]) for ref in pending.suspects)
+        writer.finish(settled=None if open_ends else found.as_bytes())
     except BaseException:
         if db.in_transaction:  # SQLite ends it by itself when the disk is full
             db.execute("ROLLBACK")

@@ -12,22 +12,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 from pathlib import Path
 
-_NAME = re.compile(r"[0-9a-f]{8}\.sqlite")
-_FILE = re.compile(_NAME.pattern + r"(-wal|-shm|-journal)?")
+_SUFFIX = ".sqlite"
+_JOURNALS = ("", "-wal", "-shm", "-journal")
 
 
 def current(folder: Path) -> Path | None:
     """Return the file of the current generation, or None before there is one."""
     try:
-        name = (folder / "current").read_text(encoding="ascii", errors="replace").strip()
+        name = (folder / "current").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return None
     path = folder / name
     # A vault that was cloned may hold symlinks; it does not choose what memtool reads, writes and deletes.
-    ours = _NAME.fullmatch(name) and not folder.is_symlink() and not path.is_symlink()
+    ours = _is_generation(name) and not folder.is_symlink() and not path.is_symlink()
     return path if ours and path.is_file() else None
 
 
@@ -40,7 +39,7 @@ def begin(folder: Path) -> Path:
     if folder.is_symlink():
         raise NotADirectoryError(errno.ENOTDIR, "its folder is a symlink")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"{os.urandom(4).hex()}.sqlite"
+    path = folder / f"{os.urandom(4).hex()}{_SUFFIX}"
     path.touch(mode=0o600)
     return path
 
@@ -61,6 +60,11 @@ def remove_others(folder: Path) -> None:
     """Delete all generations but the current one. Where a system refuses (open files on Windows), they wait."""
     kept = current(folder)
     for path in folder.iterdir():
-        if _FILE.fullmatch(path.name) and not (kept and path.name.startswith(kept.name)):
+        name, suffix, journal = path.name.partition(_SUFFIX)
+        if _is_generation(name + suffix) and journal in _JOURNALS and not (kept and kept.name == name + suffix):
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+def _is_generation(name: str) -> bool:
+    return len(name) == 8 + len(_SUFFIX) and name.endswith(_SUFFIX) and set(name[:8]) <= set("0123456789abcdef")

@@ -6,7 +6,6 @@ import math
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtool.index.completion import complete, completed_terms, occurs
@@ -22,16 +21,16 @@ NOTE_WEIGHT = 0.3  # the best hits of the same note, each worth half of the one 
 NOTE_HITS = 5  # so many of them
 
 
-@dataclass
 class LexicalHit:
     """A chunk that holds some of the terms. *score* is `bm25` times the two factors, plus the note's bonus."""
 
-    chunk_id: int
-    bm25: float
-    characters: float = 0.0  # share of the query's Han and Hangul characters in the chunk, by their idf
-    dated: bool = False  # whether the note has a date that the question names
-    note: float = 0.0  # what the hits in its note add, itself among them
-    completed: bool = False  # whether a completed word alone found it
+    def __init__(self, chunk_id: int, bm25: float) -> None:
+        self.chunk_id = chunk_id
+        self.bm25 = bm25
+        self.characters = 0.0  # share of the query's Han and Hangul characters in the chunk, by their idf
+        self.dated = False  # whether the note has a date that the question names
+        self.note = 0.0  # what the hits in its note add, itself among them
+        self.completed = False  # whether a completed word alone found it
 
     @property
     def own_score(self) -> float:

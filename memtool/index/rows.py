@@ -86,7 +86,8 @@ def _note_chunks(note: Note) -> Iterator[ChunkRow]:
     date = _date_of(note)
     note_tags = [tag[:_LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][:_MOST_TAGS]
     title = _title_of(note)
-    extra = "\n".join([*note.words("aliases"), *note_tags, note.field("summary")])[:_LONGEST_EXTRA]
+    told = (note.field("summary"), note.field("description"))
+    extra = "\n".join([*note.words("aliases"), *note_tags, *told])[:_LONGEST_EXTRA]
     for chunk in chunk_note(note.body, note.body_line):
         yield ChunkRow(
             chunk.start_line, chunk.end_line, chunk.heading, chunk.text,

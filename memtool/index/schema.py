@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 
 from memtool.index import versions
@@ -15,6 +16,8 @@ from memtool.index import versions
 # FTS5 gets terms that Python has made, joined by spaces; its tokenizer only has to leave them whole. No user text
 # is ever FTS syntax: terms hold letters, digits and these characters, and are always quoted in a query.
 _TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
+
+HASH = 8  # bytes of a content hash
 
 _FTS_BUFFER = 16 << 20  # bytes of new terms held before FTS5 writes a segment, which it must merge later
 
@@ -26,6 +29,7 @@ CREATE TABLE note (
     size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL,
     title TEXT NOT NULL, problem TEXT NOT NULL
 );
+CREATE TABLE settled (max_bytes INTEGER NOT NULL, scan BLOB NOT NULL);  -- at most one: see memtool.index.engine
 CREATE TABLE chunk (
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: see memtool.index.embedding
     note_id INTEGER NOT NULL REFERENCES note(id),
@@ -42,11 +46,11 @@ CREATE VIRTUAL TABLE chunk_terms USING fts5 (
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (chunk_terms, row);
 CREATE VIRTUAL TABLE occurrence USING fts5vocab (chunk_terms, instance);
 CREATE TABLE word (word TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE piece (
-    chunk_id INTEGER NOT NULL REFERENCES chunk(id), position INTEGER NOT NULL, hash TEXT NOT NULL,
-    PRIMARY KEY (chunk_id, position)
-) WITHOUT ROWID;
-CREATE INDEX piece_of_hash ON piece (hash);
+CREATE TABLE word_list (words TEXT NOT NULL);  -- the same, a line each: to look at all of them in little time
+CREATE TABLE piece_list (  -- the hashes of what has a vector in a chunk, packed: all of it, then its pieces
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id), hashes BLOB NOT NULL
+);
+CREATE TABLE piece (hash INTEGER NOT NULL, chunk_id INTEGER NOT NULL, PRIMARY KEY (hash, chunk_id)) WITHOUT ROWID;
 """
 
 
@@ -64,15 +68,33 @@ def create(db: sqlite3.Connection) -> None:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the database at *path*, which must exist, without starting a transaction."""
+    """Open the database at *path*, which must exist, without starting a transaction.
+
+    Raises:
+        sqlite3.DatabaseError: it cannot be opened, or is damaged.
+    """
     uri = f"{path.absolute().as_uri()}?mode=rw"
     db = sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -16384")  # KiB; with the default of 2 MB, vectors' chunks are read each time
     except sqlite3.DatabaseError:
         db.close()
         raise
+    except UnicodeDecodeError:  # a message that quotes what stands in place of a table's definition
+        db.close()
+        raise sqlite3.DatabaseError("the tables' definitions are no text") from None
     return db
+
+
+def packed(hashes: Iterable[int]) -> bytes:
+    """Return content hashes as the index and the store of vectors hold them."""
+    return b"".join(each.to_bytes(HASH, "little", signed=True) for each in hashes)
+
+
+def unpacked(hashes: bytes) -> list[int]:
+    """Return the content hashes that were packed."""
+    return [int.from_bytes(hashes[at : at + HASH], "little", signed=True) for at in range(0, len(hashes), HASH)]
 
 
 def misfit(db: sqlite3.Connection) -> str:

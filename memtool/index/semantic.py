@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.index.filters import Filter
 from memtool.index.lexical import admitted
+from memtool.index.schema import HASH
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 CANDIDATES = 100  # chunks
 NEAREST = 400  # vectors that are looked at to find them: a chunk has several
-_MOST_PARAMETERS = 900  # of one SQL statement
+_MOST_NUMBERS = 10_000  # in one SQL statement
+_LISTS = "SELECT p.chunk_id, p.hashes FROM piece_list AS p"
 
 
 class Vectors(NamedTuple):
@@ -39,57 +42,70 @@ def semantic_search(
     db: sqlite3.Connection, vectors: Vectors, text: str, wanted: Filter, also: Iterable[int]
 ) -> Semantic:
     """Return the likeness of the chunks nearest to *text*, and of the chunks *also*, which words have found."""
-    scores = vectors.store.scores(vectors.embedder.embed_query(text))
-    near = admitted(db, _near_chunks(db, vectors.store, scores), wanted)
-    if wanted.narrows and len(near) < CANDIDATES:  # the filter is narrow, so that looking at all it admits is cheap
-        near = _allowed(db, wanted)
-    likeness = _likeness(db, vectors.store, scores, near)
-    best = sorted(likeness, key=lambda chunk_id: (-likeness[chunk_id], chunk_id))[:CANDIDATES]
-    found = {chunk_id: likeness[chunk_id] for chunk_id in best}
-    floor = found[best[-1]] if best else 0.0
-    return Semantic(found | _likeness(db, vectors.store, scores, set(also) - found.keys()), floor)
+    store = vectors.store
+    scores = store.scores(vectors.embedder.embed_query(text))
+    lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
+    near = _likeness(_select(db, lists, _nearest_hashes(store, scores)), store, scores)
+    found = _best_admitted(db, near, wanted)
+    if wanted.narrows and len(found) < CANDIDATES:  # the filter is narrow, so that looking at all it admits is cheap
+        condition, values = wanted.where()
+        rows = db.execute(f"{_LISTS} JOIN chunk AS c ON c.id = p.chunk_id WHERE {condition}", values).fetchall()
+        found = dict(islice(_likeness(rows, store, scores).items(), CANDIDATES))
+    floor = min(found.values(), default=0.0)
+    more = _select(db, _LISTS + " WHERE p.chunk_id IN ({})", set(also) - found.keys())
+    return Semantic(found | _likeness(more, store, scores), floor)
 
 
-def _near_chunks(db: sqlite3.Connection, store: VectorStore, scores: NDArray[np.float32]) -> list[int]:
+def _best_admitted(db: sqlite3.Connection, near: dict[int, float], wanted: Filter) -> dict[int, float]:
+    """Return the first candidates of *near* that the filter lets through, without asking about those behind them."""
+    found: dict[int, float] = {}
+    chunk_ids = list(near)
+    for start in range(0, len(chunk_ids), CANDIDATES):
+        part = chunk_ids[start : start + CANDIDATES]
+        allowed = admitted(db, part, wanted)
+        found |= {chunk_id: near[chunk_id] for chunk_id in part if chunk_id in allowed}
+        if len(found) >= CANDIDATES:
+            break
+    return dict(islice(found.items(), CANDIDATES))
+
+
+def _nearest_hashes(store: VectorStore, scores: NDArray[np.float32]) -> list[int]:
     import numpy as np
 
     count = min(NEAREST, len(scores))
     if not count:
         return []
     rows = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
-    found = _select(db, "SELECT DISTINCT chunk_id FROM piece WHERE hash IN ({})", store.hashes(rows))
-    return list({row[0] for row in found})
+    hashes: list[int] = store.hashes()[rows].tolist()
+    return hashes
 
 
-def _allowed(db: sqlite3.Connection, wanted: Filter) -> set[int]:
-    condition, values = wanted.where()
-    return {row[0] for row in db.execute(f"SELECT c.id FROM chunk AS c WHERE {condition}", values)}
+def _likeness(lists: list[tuple[int, bytes]], store: VectorStore, scores: NDArray[np.float32]) -> dict[int, float]:
+    """Return for each chunk, best first, the mean of its own likeness and that of its best paragraph or bullet.
+
+    *lists* are rows of `piece_list`. A chunk that has only one of the two, or no other vector yet, is judged by that.
+    """
+    import numpy as np
+
+    if not lists:
+        return {}
+    chunk_ids, hashes = zip(*lists, strict=True)
+    rows = store.rows(np.frombuffer(b"".join(hashes), "<i8"))
+    alike = np.full(len(rows), -np.inf)
+    alike[rows >= 0] = scores[rows[rows >= 0]]
+    starts = np.cumsum([0, *(len(each) // HASH for each in hashes[:-1])])
+    whole = alike[starts]
+    alike[starts] = -np.inf
+    piece = np.maximum.reduceat(alike, starts)
+    mean = (np.where(np.isinf(whole), piece, whole) + np.where(np.isinf(piece), whole, piece)) / 2
+    ids = np.array(chunk_ids)
+    order = np.lexsort((ids, -mean))[: np.isfinite(mean).sum()]
+    return dict(zip(ids[order].tolist(), mean[order].tolist(), strict=True))
 
 
-def _likeness(
-    db: sqlite3.Connection, store: VectorStore, scores: NDArray[np.float32], chunk_ids: Iterable[int]
-) -> dict[int, float]:
-    """Return for each chunk the mean of its own likeness and that of its best paragraph or bullet."""
-    select = "SELECT chunk_id, position, hash FROM piece WHERE chunk_id IN ({})"
-    pieces = _select(db, select, sorted(chunk_ids))
-    rows = store.rows([piece_hash for _, _, piece_hash in pieces])
-    whole: dict[int, float] = {}
-    best: dict[int, float] = {}
-    for (chunk_id, position, _), row in zip(pieces, rows, strict=True):
-        if row >= 0:
-            side = best if position else whole
-            side[chunk_id] = max(side.get(chunk_id, -1.0), float(scores[row]))
-    return {chunk_id: (score + best.get(chunk_id, score)) / 2 for chunk_id, score in _both(whole, best)}
-
-
-def _both(whole: Mapping[int, float], best: Mapping[int, float]) -> Iterable[tuple[int, float]]:
-    # A chunk whose own vector is still missing is judged by its best piece.
-    return ({**best, **whole}).items()
-
-
-def _select(db: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+def _select(db: sqlite3.Connection, sql: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    for start in range(0, len(values), _MOST_PARAMETERS):
-        part = values[start : start + _MOST_PARAMETERS]
-        rows += db.execute(sql.format(", ".join("?" * len(part))), part)
+    listed = sorted(numbers)
+    for start in range(0, len(listed), _MOST_NUMBERS):
+        rows += db.execute(sql.format(", ".join(map(str, listed[start : start + _MOST_NUMBERS]))))
     return rows

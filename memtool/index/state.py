@@ -42,7 +42,7 @@ def _own_name(cache: Path) -> str:
     """Return the secret name, which is drawn once and kept in the user's *cache*."""
     path = cache / "machine"
     with contextlib.suppress(OSError, ValueError):
-        name = path.read_text(encoding="ascii").strip()
+        name = path.read_text(encoding="utf-8").strip()
         if len(name) == _NAME_LENGTH and name.isalnum():
             return name
     name = os.urandom(_NAME_LENGTH // 2).hex()
@@ -51,6 +51,6 @@ def _own_name(cache: Path) -> str:
         temporary = path.with_name(f".machine.{name}")
         temporary.write_text(name, encoding="ascii")
         os.replace(temporary, path)
-        return path.read_text(encoding="ascii")  # another process may have been quicker
+        return path.read_text(encoding="utf-8")  # another process may have been quicker
     except OSError:
         return "unnamed"  # no place for a secret: rather an index that a stranger could forge than none

@@ -1,7 +1,7 @@
 """The two files that hold the vectors of one model, and how they stay in step.
 
     <stem>.<generation>.f32       a header of 64 bytes, then the rows: float32, little-endian
-    <stem>.<generation>.sqlite3   which content hash has which row
+    <stem>.<generation>.sqlite3   which content hash each row has: 8 bytes a row, in the order of the rows
 
 Within a generation a row is never moved or changed, so whoever opened a pair can use it for as long as it likes.
 New rows are written behind the last one and synced before one transaction names them in the table: a crash between
@@ -17,19 +17,20 @@ import mmap
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from memtool.errors import Busy
+from memtool.index.schema import HASH
 
-_FORMAT = 1
+_FORMAT = 2
 HEADER = 64  # bytes, so that rows begin at a line of the processor's cache
 
 _SCHEMA = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE about (header BLOB);
-CREATE TABLE vector (row INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE);
+CREATE TABLE vector (first INTEGER PRIMARY KEY, hashes BLOB NOT NULL);  -- of the rows from the first on
 """
 _FILE = re.compile(r"(?P<stem>.+)\.(?P<generation>\d{1,18})\.(?P<kind>f32|sqlite3|sqlite3-wal|sqlite3-shm|new.*)")
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_ERROR)
@@ -40,12 +41,17 @@ class Damaged(Exception):
 
 
 class Pair(NamedTuple):
-    """An open pair: the table, the mapped matrix, and how many rows the table names."""
+    """An open pair: the table, the mapped matrix, and the content hashes of the rows that the table names."""
 
     generation: int
     table: sqlite3.Connection
     matrix: mmap.mmap
-    size: int
+    hashes: bytes
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.hashes) // HASH
 
 
 class VectorFiles(NamedTuple):
@@ -71,11 +77,12 @@ class VectorFiles(NamedTuple):
         """
         table = _connect(self._path(generation, "sqlite3"))
         try:
-            header, size = table.execute("SELECT header, (SELECT max(row) + 1 FROM vector) FROM about").fetchone()
-            # Mapped after the count was read: rows are in the file before the table names them.
+            (header,) = table.execute("SELECT header FROM about").fetchone()
+            hashes = _all_hashes(table)
+            # Mapped after the hashes were read: rows are in the file before the table names them.
             with self._path(generation, "f32").open("rb") as file:
                 matrix = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            pair = Pair(generation, table, matrix, size or 0)
+            pair = Pair(generation, table, matrix, hashes)
             self._check(pair, header)
         except sqlite3.Error as error:
             table.close()
@@ -88,7 +95,7 @@ class VectorFiles(NamedTuple):
             raise
         return pair
 
-    def append(self, pair: Pair, hashes: Sequence[str], rows: bytes) -> None:
+    def append(self, pair: Pair, hashes: bytes, rows: bytes) -> None:
         """Add *rows* to the pair and name them *hashes*.
 
         Raises:
@@ -108,7 +115,7 @@ class VectorFiles(NamedTuple):
                 raise Damaged("the table is damaged") from None
             raise
 
-    def write(self, generation: int, hashes: Sequence[str], rows: Iterable[bytes]) -> None:
+    def write(self, generation: int, hashes: bytes, rows: Iterable[bytes]) -> None:
         """Write a new pair, which is the current one when this returns.
 
         Raises:
@@ -199,8 +206,18 @@ def _connected(path: Path, options: str) -> sqlite3.Connection:
     return table
 
 
-def _name(table: sqlite3.Connection, hashes: Sequence[str], first: int) -> None:
-    table.executemany("INSERT INTO vector VALUES (?, ?)", enumerate(hashes, first))
+def _all_hashes(table: sqlite3.Connection) -> bytes:
+    hashes = bytearray()
+    for first, part in table.execute("SELECT first, hashes FROM vector ORDER BY first"):
+        if first * HASH != len(hashes) or len(part) % HASH:
+            raise Damaged("the table is damaged")
+        hashes += part
+    return bytes(hashes)
+
+
+def _name(table: sqlite3.Connection, hashes: bytes, first: int) -> None:
+    if hashes:
+        table.execute("INSERT INTO vector VALUES (?, ?)", (first, hashes))
 
 
 def _create(path: Path) -> BinaryIO:

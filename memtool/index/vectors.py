@@ -6,14 +6,14 @@ Vectors are a cache by content hash. What is damaged or foreign counts as empty,
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from memtool.errors import NotWritable
-from memtool.index.vector_files import HEADER, Damaged, Pair, VectorFiles, remove, stem, unreadable
+from memtool.index.schema import packed
+from memtool.index.vector_files import HEADER, Damaged, Pair, VectorFiles, remove, stem
 from memtool.vault.layout import make_state_folder
 from memtool.vault.lock import lock
 
@@ -28,8 +28,8 @@ _BLOCK = 4096  # rows copied at once
 class VectorStore:
     """The vectors of one model, as they stood when the store was opened or last written by this object.
 
-    Use it in a `with` block. Row numbers hold until this object writes: keep content hashes, not rows, on disk.
-    *notices* say what was found damaged.
+    Use it in a `with` block. A content hash is a number of 64 bits with a sign. Row numbers hold until this object
+    writes: keep hashes, not rows, on disk. *notices* say what was found damaged.
     """
 
     def __init__(self, files: VectorFiles) -> None:
@@ -37,6 +37,7 @@ class VectorStore:
         self.notices: list[str] = []
         self._files = files
         self._pair: Pair | None = None
+        self._by_hash: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None  # the hashes in order, their rows
         self._open()
 
     def __enter__(self) -> Self:
@@ -52,26 +53,32 @@ class VectorStore:
         """Close the table. Matrices that were handed out stay usable."""
         if self._pair:
             self._pair.table.close()
-        self._pair = None
+        self._pair = self._by_hash = None
 
-    def missing(self, hashes: Iterable[str]) -> list[str]:
+    def missing(self, hashes: Iterable[int]) -> list[int]:
         """Return those of *hashes* that have no vector yet, each once, in their order."""
         wanted = list(dict.fromkeys(hashes))
-        return [each for each, row in zip(wanted, self._rows(wanted), strict=True) if row < 0]
+        return [each for each, row in zip(wanted, self.rows(wanted).tolist(), strict=True) if row < 0]
 
-    def rows(self, hashes: Sequence[str]) -> NDArray[np.int64]:
+    def rows(self, hashes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the row of each of *hashes*, -1 where it has no vector."""
         import numpy as np
 
-        return np.array(self._rows(hashes), np.int64)
+        asked = np.asarray(hashes, np.int64)
+        if not len(self):
+            return np.full(len(asked), -1, np.int64)
+        if self._by_hash is None:
+            order = np.argsort(self.hashes())
+            self._by_hash = self.hashes()[order], order
+        known, rows = self._by_hash
+        places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+        return np.where(known[places] == asked, rows[places], -1)
 
-    def hashes(self, rows: Iterable[int]) -> list[str]:
-        """Return the content hash of each of *rows*, which came from this store."""
-        asked = json.dumps([int(row) for row in rows])
-        found = self._select(
-            "SELECT hash FROM json_each(?) AS asked JOIN vector ON row = asked.value ORDER BY asked.key", asked
-        )
-        return [each for (each,) in found]
+    def hashes(self) -> NDArray[np.int64]:
+        """Return the content hash of every row: (len(store),)."""
+        import numpy as np
+
+        return np.frombuffer(self._pair.hashes if self._pair else b"", "<i8")
 
     def matrix(self) -> NDArray[np.float32]:
         """Return all vectors as a read-only view of the mapped file: (len(store), dimension)."""
@@ -93,7 +100,7 @@ class VectorStore:
         """Return the *n* rows that are nearest to *query*, best first, and their scores."""
         return highest(self.scores(query), n)
 
-    def add(self, hashes: Sequence[str], vectors: ArrayLike) -> None:
+    def add(self, hashes: Sequence[int], vectors: ArrayLike) -> None:
         """Append a row for each of *hashes* that has none yet. When this returns, no crash takes them back.
 
         Raises:
@@ -108,46 +115,31 @@ class VectorStore:
         with self._writing():
             place = {each: at for at, each in enumerate(hashes)}
             new = self.missing(hashes)
+            names = packed(new)
             rows = matrix[[place[each] for each in new]].tobytes()
             try:
-                self._append(new, rows)
+                self._append(names, rows)
             except Damaged as damage:
                 self._discard(damage)
-                self._append(new, rows)
+                self._append(names, rows)
 
-    def collect_garbage(self, keep: set[str]) -> int:
+    def collect_garbage(self, keep: set[int]) -> int:
         """Drop the vectors whose hash is not in *keep*, if they are more than a quarter; return how many went.
 
         Raises:
             NotWritable, Busy: as `add`.
         """
+        import numpy as np
+
         with self._writing():
-            named = self._select("SELECT row, hash FROM vector ORDER BY row")
-            kept = [(row, each) for row, each in named if each in keep]
+            named = self.hashes()
+            kept = np.flatnonzero(np.isin(named, np.fromiter(keep, np.int64, len(keep))))
             unused = len(named) - len(kept)
             if unused * 4 <= len(named):
                 self._tidy()
                 return 0
-            self._begin([each for _, each in kept], self._copied([row for row, _ in kept]))
+            self._begin(named[kept].tobytes(), self._copied(kept))
             return unused
-
-    def _rows(self, hashes: Sequence[str]) -> list[int]:
-        found = self._select(
-            "SELECT row FROM json_each(?) AS asked LEFT JOIN vector ON hash = asked.value ORDER BY asked.key",
-            json.dumps(list(hashes)),
-        )
-        # A row that another process appended since is not in our map.
-        rows = [-1 if row is None or row >= len(self) else int(row) for (row,) in found]
-        return rows or [-1] * len(hashes)
-
-    def _select(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
-        if not self._pair:
-            return []
-        try:
-            return self._pair.table.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
-            self._discard(unreadable(error))
-            return []
 
     def _open(self) -> None:
         self.close()
@@ -180,7 +172,7 @@ class VectorStore:
         except (OSError, sqlite3.Error) as error:
             raise NotWritable(f"cannot write vectors in '{self._files.folder}': {error}") from None
 
-    def _append(self, hashes: list[str], rows: bytes) -> None:
+    def _append(self, hashes: bytes, rows: bytes) -> None:
         if not hashes:
             return
         if self._pair:
@@ -189,7 +181,7 @@ class VectorStore:
         else:
             self._begin(hashes, [rows])
 
-    def _begin(self, hashes: list[str], rows: Iterable[bytes]) -> None:
+    def _begin(self, hashes: bytes, rows: Iterable[bytes]) -> None:
         self._files.write(self._files.generation() + 1, hashes, rows)
         self._open()
         self._tidy()
@@ -199,7 +191,7 @@ class VectorStore:
         ours, current = stem(self._files.model), self._files.generation()
         remove(self._files.folder, lambda each, generation: each == ours and generation != current)
 
-    def _copied(self, rows: list[int]) -> Iterator[bytes]:
+    def _copied(self, rows: NDArray[np.int64]) -> Iterator[bytes]:
         matrix = self.matrix()
         for at in range(0, len(rows), _BLOCK):
             yield matrix[rows[at : at + _BLOCK]].tobytes()

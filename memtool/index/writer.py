@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtool.index import schema
 from memtool.vault.broken import BrokenNote
 from memtool.vault.files import content_hash
-from memtool.vault.scan import Stamp
+from memtool.vault.layout import Vault
+from memtool.vault.scan import KnownStamp, Stamp
 
 if TYPE_CHECKING:
     from memtool.index.rows import ChunkRow, NoteRow
@@ -20,6 +21,7 @@ _CHUNK_COLUMNS = (
     "id, note_id, start_line, end_line, heading, text, kind, project, category, status, date, tags, expires, "
     "archived, fact_id"
 )
+_WORDS_OF_A_LIST = 2000  # so that no row is a burden to memory
 
 
 class Content(NamedTuple):
@@ -30,14 +32,14 @@ class Content(NamedTuple):
     content: bytes | None
 
 
-@dataclass
 class Applied:
     """What was written: the paths of the notes added, changed and removed, and the files that could not be read."""
 
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    unreadable: list[BrokenNote] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.added: list[str] = []
+        self.changed: list[str] = []
+        self.removed: list[str] = []
+        self.unreadable: list[BrokenNote] = []
 
 
 def read_file(path: Path, max_bytes: int, now_ns: int) -> Content:
@@ -54,11 +56,16 @@ def read_file(path: Path, max_bytes: int, now_ns: int) -> Content:
 
 
 class Writer:
-    """Writes notes into the open database *db*. The caller holds the index's lock and the transaction."""
+    """Writes notes into the open database *db*. The caller holds the index's lock and the transaction.
 
-    def __init__(self, db: sqlite3.Connection, max_bytes: int) -> None:
+    *stamps* are those of all files that were read, changed or not.
+    """
+
+    def __init__(self, db: sqlite3.Connection, max_bytes: int, vault: Vault) -> None:
         self.db = db
         self.max_bytes = max_bytes
+        self.vault = vault
+        self.stamps: dict[str, KnownStamp] = {}
         self._words: set[str] = set()
         self._stale: list[int] = []
 
@@ -74,6 +81,7 @@ class Writer:
         except OSError as error:
             applied.unreadable.append(BrokenNote(ref, f"cannot be read: {error.strerror}"))
             return
+        self.stamps[ref] = KnownStamp(*read.stamp, read.read_at_ns)
         digest = content_hash(read.content) if read.content is not None else f"{read.stamp.size} bytes"
         if known and known[1] == digest:
             self.db.execute(
@@ -92,12 +100,19 @@ class Writer:
             self._delete(note_id)
             applied.removed.append(ref)
 
-    def finish(self) -> None:
+    def finish(self, *, settled: bytes | None) -> None:
         """Write what is cheap only all at once and in order: new words, and the terms of chunks that are gone.
 
         FTS5 gathers changes in memory while row numbers rise, and writes a segment whenever one falls.
+        *settled* is the scan that leaves nothing to do, if there is one: `Index.is_settled_by` recognises it.
         """
-        self.db.executemany("INSERT OR IGNORE INTO word (word) VALUES (?)", [(word,) for word in sorted(self._words)])
+        self.db.execute("DELETE FROM settled")
+        if settled is not None:
+            self.db.execute("INSERT INTO settled VALUES (?, ?)", (self.max_bytes, settled))
+        insert = "INSERT OR IGNORE INTO word (word) VALUES (?)"
+        new = [word for word in sorted(self._words) if self.db.execute(insert, (word,)).rowcount]
+        lists = ("\n".join(new[at : at + _WORDS_OF_A_LIST]) for at in range(0, len(new), _WORDS_OF_A_LIST))
+        self.db.executemany("INSERT INTO word_list VALUES (?)", ((words,) for words in lists))
         self.db.executemany("DELETE FROM chunk_terms WHERE rowid = ?", [(number,) for number in sorted(self._stale)])
         self._words.clear()
         self._stale.clear()
@@ -108,7 +123,16 @@ class Writer:
         if read.content is None:
             size, limit = read.stamp.size / 1e6, self.max_bytes / 1e6
             return NoteRow(ref.rsplit("/", 1)[-1], f"too large to read: {size:.0f} MB, the limit is {limit:.0f} MB", ())
-        return note_row(ref, read.content)
+        row = note_row(ref, read.content)
+        return self._in_project(ref, row) if os.path.isabs(ref) else row  # noqa: PTH117  (speed)
+
+    def _in_project(self, ref: str, row: NoteRow) -> NoteRow:
+        """Return *row*, of the client's own memory, with the project that its place tells of."""
+        from memtool.vault.client_memory import names_by_folder, project_of_client_memory
+
+        project = project_of_client_memory(ref, names_by_folder(self.vault))
+        chunks = (chunk._replace(project=project, context=f"{chunk.context}\n{project}") for chunk in row.chunks)
+        return row._replace(chunks=tuple(chunks))
 
     def _insert(self, ref: str, read: Content, digest: str, row: NoteRow) -> None:
         note_id = self.db.execute(
@@ -135,6 +159,9 @@ class Writer:
     def _delete(self, note_id: int) -> None:
         chunks = "SELECT id FROM chunk WHERE note_id = ?"
         self._stale += [number for (number,) in self.db.execute(chunks, (note_id,))]
-        self.db.execute(f"DELETE FROM piece WHERE chunk_id IN ({chunks})", (note_id,))
+        lists = self.db.execute(f"SELECT chunk_id, hashes FROM piece_list WHERE chunk_id IN ({chunks})", (note_id,))
+        pieces = [(each, chunk_id) for chunk_id, hashes in lists for each in schema.unpacked(hashes)]
+        self.db.executemany("DELETE FROM piece WHERE hash = ? AND chunk_id = ?", pieces)
+        self.db.execute(f"DELETE FROM piece_list WHERE chunk_id IN ({chunks})", (note_id,))
         self.db.execute("DELETE FROM chunk WHERE note_id = ?", (note_id,))
         self.db.execute("DELETE FROM note WHERE id = ?", (note_id,))

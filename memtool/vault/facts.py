@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CATEGORIES", "NO_FACTS", "STATUSES", "Fact", "FactFile", "Place", "add", "archive", "check_facts", "is_expired",
-    "new_fact_id", "parse_facts", "render_facts", "supersede", "update_facts",
+    "new_fact_id", "parse_facts", "purge", "render_facts", "supersede", "supersede_by", "update_facts", "without",
 ]  # fmt: skip
 
 NO_FACTS = '{\n  "facts": []\n}\n'
@@ -128,12 +129,7 @@ def update_facts(
     """
     path = vault.path(ref).resolve()
     with vault.lock(timeout=timeout):
-        try:
-            text, expected = files.read_text(path)
-        except FileNotFoundError:
-            text, expected = NO_FACTS, None
-        except OSError as error:
-            raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
+        text, expected = _read_file(path, ref)
         before = parse_facts(text, ref)
         facts = tuple(change(before.facts))
         if facts == before.facts:
@@ -160,6 +156,40 @@ def supersede(facts: tuple[Fact, ...], old_id: str, new: Fact) -> tuple[Fact, ..
     return add((*facts[:at], old, *facts[at + 1 :]), replace(new, supersedes=old_id))
 
 
+def supersede_by(facts: tuple[Fact, ...], old_id: str, new_id: str) -> tuple[Fact, ...]:
+    """Return *facts* with the active fact *old_id* pointing to *new_id*, which stands among them already."""
+    new = facts[_find(facts, new_id)]
+    rest = tuple(fact for fact in facts if fact is not new)
+    linked = supersede(rest, old_id, new)
+    by_id = {fact.id: fact for fact in linked}
+    return tuple(by_id[fact.id] if fact.id in (old_id, new_id) else fact for fact in facts)
+
+
+def without(file: FactFile, fact_id: str) -> str:
+    """Return the text of *file* without the fact *fact_id*, every other byte kept. Only a purge removes facts."""
+    start = file.places[_find(file.facts, fact_id)].start
+    places = [item.place for item in file.listed.items]
+    at = next(number for number, place in enumerate(places) if place.start == start)
+    if at > 0:
+        return file.text[: places[at - 1].end] + file.text[places[at].end :]
+    if len(places) > 1:
+        return file.text[:start] + file.text[places[1].start :]
+    opening = file.text.rindex("[", 0, start) + 1
+    return file.text[:opening] + file.text[file.text.index("]", places[0].end) :]
+
+
+def purge(vault: Vault, ref: str, fact_id: str, *, timeout: float = 10.0) -> None:
+    """Remove the fact *fact_id* from the file *ref* under the vault's lock.
+
+    Raises:
+        NoteNotFound, BrokenVaultFile, NoteChanged, NotWritable, Busy, OutsideVault: the file stands as it was.
+    """
+    path = vault.path(ref).resolve()
+    with vault.lock(timeout=timeout):
+        text, expected = _read_file(path, ref)
+        files.replace(path, without(parse_facts(text, ref), fact_id), expected=expected)
+
+
 def archive(facts: tuple[Fact, ...], fact_id: str) -> tuple[Fact, ...]:
     """Return *facts* with *fact_id* archived; nothing changes if it is archived already."""
     at = _find(facts, fact_id)
@@ -176,6 +206,15 @@ def is_expired(fact: Fact, today: date) -> bool:
 def new_fact_id(clock: Callable[[], datetime], random: Callable[[int], str]) -> str:
     """Return an id such as `fact-20260210-9f3a1c04be`; *random* gives so many bytes in hexadecimal."""
     return f"fact-{clock():%Y%m%d}-{random(5)}"
+
+
+def _read_file(path: Path, ref: str) -> tuple[str, str | None]:
+    try:
+        return files.read_text(path)
+    except FileNotFoundError:
+        return NO_FACTS, None
+    except OSError as error:
+        raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
 
 
 def _parse(text: str, ref: str) -> JsonList:

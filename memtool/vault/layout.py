@@ -128,7 +128,7 @@ def kind_of(ref: str, declared: str = "") -> str:
     parts = ref.removeprefix("archive/").split("/")
     if parts[-1] == FACTS_FILE:
         return "fact"
-    if parts == ["MEMORY.md"]:
+    if parts == ["MEMORY.md"] or os.path.isabs(ref):  # noqa: PTH117  (see memtool.vault.client_memory)
         return "memory"
     if len(parts) > 1 and parts[0] in ("sessions", "daily"):
         return {"sessions": "session", "daily": "daily"}[parts[0]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
@@ -84,6 +84,15 @@ def read_note(vault: Vault, ref: Ref, *, level: int, max_bytes: int) -> Reading:
     name = path.relative_to(vault.root).as_posix()  # however it was written: its place says what it is
     if any(part.startswith(".") for part in name.split("/")):
         raise NoteNotFound(ref.name)  # git's files and our own are nobody's notes
+    return read_file(path, name, ref, level=level, max_bytes=max_bytes)
+
+
+def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int) -> Reading:
+    """Return the same of the file at *path*, which is called *name*; the caller knows that it may be read.
+
+    Raises:
+        NoteNotFound, BrokenVaultFile
+    """
     try:
         if not path.is_file():
             raise NoteNotFound(ref.name)

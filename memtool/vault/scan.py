@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,13 +34,16 @@ class KnownStamp(NamedTuple):
     read_at_ns: int
 
 
-@dataclass
-class Scan:
+class Scan(NamedTuple):
     """What a walk found. *unreadable* are files, and folders with a slash at the end: unknown is not deleted."""
 
-    stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
-    unreadable: list[str] = field(default_factory=list)
-    problems: list[BrokenNote] = field(default_factory=list)
+    stamps: dict[str, tuple[int, int]]
+    unreadable: list[str]
+    problems: list[BrokenNote]
+
+    def as_bytes(self) -> bytes:
+        """Return what is the same for two walks that found the same in the same order."""
+        return marshal.dumps((self.stamps, self.unreadable), 2)  # the last version without references; the fastest
 
 
 class Changes(NamedTuple):
@@ -58,15 +62,14 @@ def scan(root: Path) -> Scan:
     Folders whose names begin with a dot are not entered. Symlinks are not followed: one that stays inside the vault
     leads to a file that is found in its own place, one that leads out is a problem.
     """
-    found = Scan()
+    found = Scan({}, [], [])
     top = os.fspath(root)
     waiting = [""]
     while waiting:
         folder = waiting.pop()
+        path = os.path.join(top, folder)  # noqa: PTH118  (speed)
         try:
-            with os.scandir(os.path.join(top, folder)) as entries:  # noqa: PTH118  (speed)
-                for entry in entries:
-                    _visit(entry, folder, found, waiting, root)
+            _visit(_entries(path), path, folder, found, waiting, top)
         except FileNotFoundError:
             if not folder:  # the vault itself: a volume that went away, and no deletion of everything
                 found.unreadable.append(folder)
@@ -79,12 +82,13 @@ def scan(root: Path) -> Scan:
 def changes(known: Mapping[str, KnownStamp], found: Scan) -> Changes:
     """Return what an index that holds the stamps *known* must read again, and what it must forget."""
     stamps = found.stamps
-    suspects = [ref for ref, stamp in stamps.items() if _is_suspect(known.get(ref), stamp)]
+    suspects = [ref for ref, stamp in stamps.items() if is_suspect(known.get(ref), stamp)]
     gone = [ref for ref in known if ref not in stamps and not _is_below(ref, found.unreadable)]
     return Changes(tuple(sorted(suspects)), tuple(sorted(gone)))
 
 
-def _is_suspect(known: KnownStamp | None, stamp: tuple[int, int]) -> bool:
+def is_suspect(known: KnownStamp | None, stamp: tuple[int, int]) -> bool:
+    """Whether a file that has *stamp* now must be read, or read again."""
     if known is None or known[0] != stamp[0] or known[1] != stamp[1]:
         return True
     return known[2] - known[1] < RACY_NS
@@ -94,31 +98,47 @@ def _is_below(ref: str, folders: list[str]) -> bool:
     return any(ref.startswith(folder) for folder in folders)
 
 
-def _visit(entry: os.DirEntry[str], folder: str, found: Scan, waiting: list[str], root: Path) -> None:
-    name = entry.name
-    if name[0] == ".":
-        return
-    if is_note_name(name) and entry.is_file(follow_symlinks=False):
-        _visit_note(entry, folder + name, found)
-    elif entry.is_symlink():
-        _visit_symlink(entry, folder, found, root)
-    elif name not in _SKIPPED_FOLDERS and entry.is_dir(follow_symlinks=False):
-        waiting.append(f"{folder}{name}/")
+if sys.platform == "win32":
+
+    def _entries(path: str) -> Iterator[os.DirEntry[str]]:
+        with os.scandir(path) as entries:
+            yield from entries
+
+else:
+
+    def _entries(path: str) -> Iterator[os.DirEntry[str]]:
+        # Below an open folder, the system finds a file by its name alone: a sixth less time for the walk.
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with os.scandir(handle) as entries:
+                yield from entries
+        finally:
+            os.close(handle)
 
 
-def _visit_note(entry: os.DirEntry[str], ref: str, found: Scan) -> None:
-    if not _is_speakable(ref):
-        found.problems.append(BrokenNote(ascii(ref)[1:-1], "the path holds a line break or is not UTF-8"))
-        return
-    try:
-        stat = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return  # removed since the folder was listed
-    except OSError as error:  # the folder may be listed and not entered
-        found.unreadable.append(ref)
-        found.problems.append(BrokenNote(ref, f"cannot be read: {error.strerror}"))
-        return
-    found.stamps[ref] = (stat.st_size, stat.st_mtime_ns)  # plain, not a Stamp: there may be very many
+def _visit(
+    entries: Iterator[os.DirEntry[str]], path: str, folder: str, found: Scan, waiting: list[str], top: str
+) -> None:
+    stamps = found.stamps
+    for entry in entries:  # before each search, for each note: hence no function calls but for what is rare
+        name = entry.name
+        if name[0] == ".":
+            continue
+        if (name.endswith(NOTE_SUFFIXES) or is_note_name(name)) and entry.is_file(follow_symlinks=False):
+            ref = folder + name
+            if not (ref.isprintable() or _is_speakable(ref)):
+                found.problems.append(BrokenNote(ascii(ref)[1:-1], "the path holds a line break or is not UTF-8"))
+                continue
+            try:
+                stat = entry.stat(follow_symlinks=False)
+            except OSError as error:
+                _remember_unreadable(ref, error, found)
+                continue
+            stamps[ref] = (stat.st_size, stat.st_mtime_ns)  # plain, not a Stamp
+        elif entry.is_symlink():
+            _visit_symlink(os.path.join(path, name), folder + name, found, top)  # noqa: PTH118
+        elif name not in _SKIPPED_FOLDERS and entry.is_dir(follow_symlinks=False):
+            waiting.append(f"{folder}{name}/")
 
 
 def is_note_name(name: str) -> bool:
@@ -127,11 +147,17 @@ def is_note_name(name: str) -> bool:
 
 
 def _is_speakable(ref: str) -> bool:
-    return ref.isprintable() or not any(char < " " or "\ud800" <= char <= "\udfff" for char in ref)
+    return not any(char < " " or "\ud800" <= char <= "\udfff" for char in ref)
 
 
-def _visit_symlink(entry: os.DirEntry[str], folder: str, found: Scan, root: Path) -> None:
-    target = os.path.realpath(entry.path)
-    looks_read = is_note_name(entry.name) or os.path.isdir(target)  # noqa: PTH112  (Path.is_dir may raise)
-    if looks_read and not Path(target).is_relative_to(root):
-        found.problems.append(BrokenNote(folder + entry.name, "a symlink that leaves the vault is not followed"))
+def _remember_unreadable(ref: str, error: OSError, found: Scan) -> None:
+    if not isinstance(error, FileNotFoundError):  # which has been removed since the folder was listed
+        found.unreadable.append(ref)  # the folder may be listed and not entered
+        found.problems.append(BrokenNote(ref, f"cannot be read: {error.strerror}"))
+
+
+def _visit_symlink(path: str, ref: str, found: Scan, top: str) -> None:
+    target = os.path.realpath(path)
+    looks_read = is_note_name(ref.rsplit("/", 1)[-1]) or os.path.isdir(target)  # noqa: PTH112  (Path.is_dir may raise)
+    if looks_read and not Path(target).is_relative_to(top):
+        found.problems.append(BrokenNote(ref, "a symlink that leaves the vault is not followed"))

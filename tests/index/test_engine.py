@@ -16,6 +16,7 @@ from memtool.index import engine
 from memtool.index.engine import Index
 from memtool.index.status import status
 from memtool.settings import EmbeddingSettings, Settings
+from memtool.vault import scan
 from memtool.vault.scan import Scan
 
 SECOND = 1_000_000_000
@@ -76,6 +77,71 @@ def test_the_stamp_of_a_file_that_was_not_young_is_trusted(tmp_path: Path) -> No
     assert read == []
 
 
+def test_where_nothing_changed_one_walk_and_one_comparison_are_enough(notebook: Notebook) -> None:
+    notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
+    notebook.write("笔记/b.md", "beta", mtime_ns=LONG_AGO_NS)
+
+    assert notebook.use(lambda index: index.is_settled_by(scan.scan(notebook.root)))
+    notebook.write("a.md", "gamma", mtime_ns=LONG_AGO_NS + 1)
+    notebook.opened()
+    assert notebook.use(lambda index: index.is_settled_by(scan.scan(notebook.root)))
+
+
+@pytest.mark.parametrize("change", ["content", "time", "name", "new", "gone", "young"])
+def test_any_change_needs_a_closer_look(notebook: Notebook, change: str) -> None:
+    path = notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
+    notebook.write("b.md", "beta", mtime_ns=LONG_AGO_NS)
+
+    def look(index: Index) -> bool:
+        match change:
+            case "content":
+                notebook.write("a.md", "gamma delta", mtime_ns=LONG_AGO_NS)
+            case "time":
+                os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS + 1))
+            case "name":
+                path.rename(path.with_name("c.md"))
+            case "new":
+                notebook.write("c.md", "gamma", mtime_ns=LONG_AGO_NS)
+            case "gone":
+                path.unlink()
+        return index.is_settled_by(scan.scan(notebook.root))
+
+    if change == "young":
+        notebook = Notebook(notebook.root, now_ns=lambda: LONG_AGO_NS + SECOND)
+    assert not notebook.use(look)
+
+
+def test_a_change_is_found_by_one_walk(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(notebook, 3)
+    notebook.opened()
+    notebook.write("n1.md", "other")
+    walks: list[Path] = []
+
+    def counted(root: Path) -> Scan:
+        walks.append(root)
+        return scan.scan(root)
+
+    monkeypatch.setattr(engine, "scan", counted)
+
+    assert notebook.opened().applied.changed == ["n1.md"]
+    assert walks == [notebook.root]
+
+
+def test_a_folder_that_could_not_be_read_and_then_goes_is_forgotten(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook.write("secret/a.md", "alpha", mtime_ns=LONG_AGO_NS)
+    notebook.write("b.md", "beta", mtime_ns=LONG_AGO_NS)
+    notebook.opened()
+    with monkeypatch.context() as patch:
+        unreadable(patch, scan, "_entries", notebook.root / "secret")
+        notebook.write("b.md", "gamma", mtime_ns=LONG_AGO_NS)
+        assert notebook.find("alpha gamma") == ["secret/a.md", "b.md"]
+    shutil.rmtree(notebook.root / "secret")
+
+    assert notebook.find("alpha gamma") == ["b.md"]
+
+
 @pytest.mark.parametrize("wrong_by", [-10 * 365 * 86_400, 10 * 365 * 86_400])
 def test_a_clock_that_jumps_hides_no_change(tmp_path: Path, wrong_by: int) -> None:
     notebook = Notebook(tmp_path / "notes", now_ns=lambda: LONG_AGO_NS + wrong_by * SECOND)
@@ -103,7 +169,7 @@ def test_a_folder_that_cannot_be_read_is_not_deleted(notebook: Notebook, monkeyp
     notebook.write("secret/a.md", "alpha")
     notebook.write("b.md", "beta")
     notebook.opened()
-    unreadable(monkeypatch, os, "scandir", notebook.root / "secret")
+    unreadable(monkeypatch, scan, "_entries", notebook.root / "secret")
     (notebook.root / "b.md").unlink()
 
     index = notebook.opened()
@@ -116,7 +182,7 @@ def test_a_folder_that_cannot_be_read_is_not_deleted(notebook: Notebook, monkeyp
 def test_a_vault_that_cannot_be_read_loses_nothing(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     notebook.write("a.md", "alpha")
     notebook.opened()
-    unreadable(monkeypatch, os, "scandir", notebook.root)
+    unreadable(monkeypatch, scan, "_entries", notebook.root)
 
     assert notebook.find("alpha") == ["a.md"]
 
@@ -155,20 +221,12 @@ def test_a_file_whose_folder_may_be_listed_only_is_not_deleted(
 ) -> None:
     notebook.write("secret/a.md", "alpha")
     notebook.opened()
-    true = os.scandir
+    true = scan._entries
 
-    class Listing:
-        def __init__(self, path: str) -> None:
-            self._entries = true(path)
-            self._secret = "secret" in path
+    def listing(path: str) -> Iterator[Any]:
+        return (Unstattable(entry) if "secret" in path else entry for entry in true(path))
 
-        def __enter__(self) -> Iterator[Any]:
-            return (Unstattable(entry) if self._secret else entry for entry in self._entries)
-
-        def __exit__(self, *_: object) -> None:
-            self._entries.close()
-
-    monkeypatch.setattr(os, "scandir", Listing)
+    monkeypatch.setattr(scan, "_entries", listing)
 
     assert notebook.find("alpha") == ["secret/a.md"]
 

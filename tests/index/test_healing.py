@@ -76,6 +76,8 @@ def test_an_index_that_was_replaced_is_built_anew_and_says_so(built: Notebook, c
         ("DROP TABLE meta", "damaged"),
         ("DROP TABLE note", "damaged"),
         ("DROP TABLE chunk_terms", "damaged"),
+        ("DROP TABLE settled", "damaged"),
+        ("UPDATE settled SET scan = x'00'", ""),
         ("DROP TABLE word", ""),  # only what is asked for is missed
         ("DELETE FROM chunk", ""),
     ],

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -16,30 +17,45 @@ from hypothesis import given, strategies as st
 
 from memtool.errors import Busy, NotWritable
 from memtool.index import vector_files, vectors
+from memtool.index.embedding import text_hash
+from memtool.index.schema import packed
 from memtool.index.vectors import VectorStore, delete_other_models, highest, open_store
 from memtool.vault.lock import lock
 
 D = 4
 
 
-def _vectors(hashes: list[str]) -> np.ndarray:
-    """Make a vector that its hash tells, so that a mixed-up row shows."""
-    made = [np.random.default_rng(list(each.encode())).standard_normal(D) for each in hashes]
+def _hashes(names: Iterable[str]) -> list[int]:
+    return [text_hash(name) for name in names]
+
+
+def _vectors(names: Iterable[str]) -> np.ndarray:
+    """Make a vector that its name tells, so that a mixed-up row shows."""
+    made = [np.random.default_rng(list(each.encode())).standard_normal(D) for each in names]
     return np.array(made, np.float32).reshape(-1, D)
 
 
-def _add(folder: Path, *hashes: str, model: str = "m") -> None:
+def _put(store: VectorStore, *names: str) -> None:
+    store.add(_hashes(names), _vectors(names))
+
+
+def _add(folder: Path, *names: str, model: str = "m") -> None:
     with open_store(folder, model, D) as store:
-        store.add(hashes, _vectors(list(hashes)))
+        _put(store, *names)
 
 
-def _check(store: VectorStore, *hashes: str) -> None:
+def _missing(store: VectorStore, names: Iterable[str]) -> list[str]:
+    by_hash = {text_hash(name): name for name in names}
+    return [by_hash[each] for each in store.missing(by_hash)]
+
+
+def _check(store: VectorStore, *names: str) -> None:
     """Check that the store holds these vectors, each its own."""
-    rows = store.rows(hashes)
+    rows = store.rows(_hashes(names))
     assert (rows >= 0).all()
-    np.testing.assert_array_equal(store.matrix()[rows], _vectors(list(hashes)))
-    assert store.hashes(rows) == list(hashes)
-    assert store.missing(hashes) == []
+    np.testing.assert_array_equal(store.matrix()[rows], _vectors(names))
+    assert store.hashes()[rows].tolist() == _hashes(names)
+    assert _missing(store, names) == []
 
 
 @pytest.fixture
@@ -55,8 +71,8 @@ def store(folder: Path) -> Iterator[VectorStore]:
 
 def test_an_empty_store_has_nothing_and_writes_nothing(folder: Path, store: VectorStore) -> None:
     assert len(store) == 0
-    assert store.missing(["b", "a", "b"]) == ["b", "a"]
-    assert store.rows(["a"]).tolist() == [-1]
+    assert store.missing([2, 1, 2]) == [2, 1]
+    assert store.rows([1]).tolist() == [-1]
     assert store.matrix().shape == (0, D)
     assert store.scores([1, 0, 0, 0]).shape == (0,)
     assert store.nearest([1, 0, 0, 0], 5)[0].tolist() == []
@@ -65,24 +81,24 @@ def test_an_empty_store_has_nothing_and_writes_nothing(folder: Path, store: Vect
 
 
 def test_what_was_added_is_found_at_once_and_later(folder: Path, store: VectorStore) -> None:
-    store.add(["a", "b"], _vectors(["a", "b"]))
-    store.add(["c"], _vectors(["c"]))
+    _put(store, "a", "b")
+    _put(store, "c")
     _check(store, "c", "a", "b")
-    assert store.missing(["a", "x", "c"]) == ["x"]
+    assert _missing(store, ["a", "x", "c"]) == ["x"]
     with open_store(folder, "m", D) as again:
         _check(again, "a", "b", "c")
         assert again.notices == []
 
 
 def test_what_is_there_is_not_added_again(store: VectorStore) -> None:
-    store.add(["a", "b"], _vectors(["a", "b"]))
-    store.add(["b", "c", "c", "a"], _vectors(["x", "c", "c", "x"]))
+    _put(store, "a", "b")
+    store.add(_hashes(["b", "c", "c", "a"]), _vectors(["x", "c", "c", "x"]))
     assert len(store) == 3
     _check(store, "a", "b", "c")
 
 
 def test_the_matrix_cannot_be_written(store: VectorStore) -> None:
-    store.add(["a"], _vectors(["a"]))
+    _put(store, "a")
     with pytest.raises(ValueError, match="read-only"):
         store.matrix()[0, 0] = 1
 
@@ -90,14 +106,14 @@ def test_the_matrix_cannot_be_written(store: VectorStore) -> None:
 @pytest.mark.parametrize("shape", [(1, D + 1), (2, D), (D,), (0, D)])
 def test_vectors_that_do_not_match_are_refused(store: VectorStore, shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="shape"):
-        store.add(["a"], np.zeros(shape, np.float32))
+        store.add([1], np.zeros(shape, np.float32))
 
 
 def test_scores_are_dot_products_and_the_nearest_come_first(store: VectorStore) -> None:
-    store.add(["a", "b", "c"], np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0.6, 0.8, 0, 0]]))
+    store.add([1, -2, 3], np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0.6, 0.8, 0, 0]]))
     np.testing.assert_allclose(store.scores([1, 0, 0, 0]), [1, 0, 0.6])
     rows, scores = store.nearest([1, 0, 0, 0], 2)
-    assert store.hashes(rows) == ["a", "c"]
+    assert store.hashes()[rows].tolist() == [1, 3]
     np.testing.assert_allclose(scores, [1, 0.6])
     assert len(store.nearest([1, 0, 0, 0], 99)[0]) == 3
 
@@ -112,10 +128,10 @@ def test_the_highest_are_those_that_sorting_finds(numbers: list[int], n: int) ->
 
 
 def test_a_store_shows_what_stood_when_it_was_opened(folder: Path, store: VectorStore) -> None:
-    store.add(["a"], _vectors(["a"]))
+    _put(store, "a")
     _add(folder, "b")
-    assert (len(store), store.missing(["a", "b"])) == (1, ["b"])
-    store.add(["c"], _vectors(["c"]))
+    assert (len(store), _missing(store, ["a", "b"])) == (1, ["b"])
+    _put(store, "c")
     _check(store, "a", "b", "c")
 
 
@@ -123,7 +139,7 @@ def test_two_models_do_not_see_each_other(folder: Path) -> None:
     _add(folder, "a", model="one/model")
     _add(folder, "b", model="one-model")
     with open_store(folder, "one/model", D) as one, open_store(folder, "one-model", D) as two:
-        assert (one.missing(["a", "b"]), two.missing(["a", "b"])) == (["b"], ["a"])
+        assert (_missing(one, ["a", "b"]), _missing(two, ["a", "b"])) == (["b"], ["a"])
 
 
 def test_other_models_can_be_deleted(folder: Path) -> None:
@@ -149,7 +165,7 @@ def test_files_of_others_are_left_alone(folder: Path) -> None:
 
 def test_files_and_folders_are_for_the_owner_only(folder: Path) -> None:
     with open_store(folder, "m", D) as store:
-        store.add(["a"], _vectors(["a"]))
+        _put(store, "a")
         modes = {path.stat().st_mode & 0o777 for path in folder.iterdir()}
     assert modes == {0o600}
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -159,50 +175,50 @@ def test_files_and_folders_are_for_the_owner_only(folder: Path) -> None:
 
 
 def test_a_little_garbage_stays(store: VectorStore) -> None:
-    store.add(list("abcd"), _vectors(list("abcd")))
-    assert store.collect_garbage(set("abc")) == 0
+    _put(store, *"abcd")
+    assert store.collect_garbage(set(_hashes("abc"))) == 0
     _check(store, *"abcd")
 
 
 def test_much_garbage_goes(folder: Path, store: VectorStore) -> None:
-    store.add(list("abcdefgh"), _vectors(list("abcdefgh")))
+    _put(store, *"abcdefgh")
     before = store.matrix()
-    assert store.collect_garbage({"b", "g", "other"}) == 6
+    assert store.collect_garbage(set(_hashes(["b", "g", "other"]))) == 6
     assert len(store) == 2
     _check(store, "b", "g")
-    assert store.missing(list("abg")) == ["a"]
+    assert _missing(store, list("abg")) == ["a"]
     np.testing.assert_array_equal(before, _vectors(list("abcdefgh")))  # a map that someone holds stays good
     assert len(list(folder.glob("*.f32"))) == 1
-    store.add(["z"], _vectors(["z"]))
+    _put(store, "z")
     _check(store, "b", "g", "z")
 
 
 def test_everything_may_be_garbage(store: VectorStore) -> None:
-    store.add(["a"], _vectors(["a"]))
+    _put(store, "a")
     assert store.collect_garbage(set()) == 1
     assert len(store) == 0
-    store.add(["b"], _vectors(["b"]))
+    _put(store, "b")
     _check(store, "b")
 
 
 def test_an_empty_store_has_no_garbage(store: VectorStore) -> None:
-    assert store.collect_garbage({"a"}) == 0
+    assert store.collect_garbage({1}) == 0
 
 
 def test_a_reader_of_the_old_generation_keeps_its_rows(folder: Path, store: VectorStore) -> None:
-    store.add(list("abcd"), _vectors(list("abcd")))
+    _put(store, *"abcd")
     with open_store(folder, "m", D) as reader:
-        store.collect_garbage({"d"})
-        store.add(["e"], _vectors(["e"]))
+        store.collect_garbage(set(_hashes("d")))
+        _put(store, "e")
         _check(reader, *"abcd")
-        assert reader.missing(["e"]) == ["e"]
+        assert _missing(reader, ["e"]) == ["e"]
 
 
 def test_a_writer_that_opened_the_old_generation_adds_to_the_new_one(folder: Path, store: VectorStore) -> None:
-    store.add(list("abcd"), _vectors(list("abcd")))
+    _put(store, *"abcd")
     with open_store(folder, "m", D) as collector:
-        collector.collect_garbage({"d"})
-    store.add(["e", "a"], _vectors(["e", "a"]))
+        collector.collect_garbage(set(_hashes("d")))
+    _put(store, "e", "a")
     _check(store, "d", "e", "a")
     assert len(store) == 3
 
@@ -221,8 +237,8 @@ def _truncate(path: Path) -> None:
 
 def _from_the_future(path: Path) -> None:
     content = path.read_bytes()
-    assert b"memtool vectors 1" in content
-    path.write_bytes(content.replace(b"memtool vectors 1", b"memtool vectors 9"))
+    assert b"memtool vectors 2" in content
+    path.write_bytes(content.replace(b"memtool vectors 2", b"memtool vectors 9"))
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
@@ -240,19 +256,19 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 def test_a_damaged_file_counts_as_empty_and_is_made_anew(
     folder: Path, pattern: str, damage: Callable[[Path], object]
 ) -> None:
-    hashes = [str(number) for number in range(50)]
-    _add(folder, *hashes)
+    names = [str(number) for number in range(50)]
+    _add(folder, *names)
     damage(_only(folder, pattern))
     with open_store(folder, "m", D) as store:
-        assert store.missing(["0", "x"]) == ["0", "x"]
+        assert _missing(store, ["0", "x"]) == ["0", "x"]
         assert store.scores([1, 0, 0, 0]).shape == (0,)
         if damage is not Path.unlink or pattern == "*.f32":
             [notice] = store.notices
             assert "'m' are unusable" in notice
-        store.add(hashes[:2], _vectors(hashes[:2]))
-        _check(store, *hashes[:2])
+        _put(store, *names[:2])
+        _check(store, *names[:2])
     with open_store(folder, "m", D) as store:
-        _check(store, *hashes[:2])
+        _check(store, *names[:2])
         assert store.notices == []
     assert len(list(folder.glob("*.f32"))) == 1
 
@@ -263,30 +279,40 @@ def test_a_file_of_another_model_is_not_taken_for_ours(tmp_path: Path, folder: P
     _add(tmp_path / "other", "a", "b", model="other")
     shutil.copy(_only(tmp_path / "other", pattern), _only(folder, pattern))
     with open_store(folder, "m", D) as store:
-        assert store.missing(["a"]) == ["a"]
+        assert _missing(store, ["a"]) == ["a"]
         assert len(store.notices) == 1
 
 
 def test_another_dimension_is_another_model(folder: Path) -> None:
     _add(folder, "a")
     with open_store(folder, "m", D * 2) as store:
-        assert store.missing(["a"]) == ["a"]
-        store.add(["a"], np.ones((1, D * 2), np.float32))
+        assert _missing(store, ["a"]) == ["a"]
+        store.add(_hashes("a"), np.ones((1, D * 2), np.float32))
         assert store.matrix().shape == (1, D * 2)
 
 
-def test_a_table_that_breaks_under_a_reader_is_a_notice(folder: Path) -> None:
-    hashes = [f"{number:0200}" for number in range(500)]
-    _add(folder, *hashes)
+def test_a_table_that_is_broken_somewhere_is_a_notice(folder: Path) -> None:
+    names = [str(number) for number in range(5000)]
+    _add(folder, *names)
     path = _only(folder, "*.sqlite3")
     content = bytearray(path.read_bytes())
     content[4096 * 3 :] = b"\xff" * (len(content) - 4096 * 3)
     path.write_bytes(content)
     with open_store(folder, "m", D) as store:
-        assert store.missing(hashes) == hashes
+        assert _missing(store, names) == names
         assert "table is damaged" in store.notices[0]
-        store.add(hashes, _vectors(hashes))
-        _check(store, *hashes)
+        _put(store, *names)
+        _check(store, *names)
+
+
+def test_a_table_that_leaves_rows_out_is_damaged(folder: Path) -> None:
+    _add(folder, "a")
+    _add(folder, "b")
+    with contextlib.closing(sqlite3.connect(_only(folder, "*.sqlite3"))) as table, table:
+        table.execute("DELETE FROM vector WHERE first = 0")
+    with open_store(folder, "m", D) as store:
+        assert _missing(store, "ab") == ["a", "b"]
+        assert "table is damaged" in store.notices[0]
 
 
 # Crashes
@@ -315,10 +341,10 @@ def _killed_at(patch: pytest.MonkeyPatch, module: object, name: str, nth: int, w
 
 def _write_a_lot(folder: Path) -> None:
     with open_store(folder, "m", D) as store:
-        store.add(["a", "b"], _vectors(["a", "b"]))
-        store.add(["c", "d"], _vectors(["c", "d"]))
-        store.collect_garbage({"a", "d"})
-        store.add(["e"], _vectors(["e"]))
+        _put(store, "a", "b")
+        _put(store, "c", "d")
+        store.collect_garbage(set(_hashes("ad")))
+        _put(store, "e")
 
 
 PLACES: list[tuple[object, str]] = [
@@ -336,7 +362,7 @@ def test_a_killed_writer_leaves_a_store_that_is_right(
             if not _killed_at(patch, module, name, nth, partial(_write_a_lot, here)):
                 break
         with open_store(here, "m", D) as store:
-            there = [each for each in "abcde" if each not in store.missing("abcde")]
+            there = [each for each in "abcde" if each not in _missing(store, "abcde")]
             assert "".join(there) in ("", "ab", "abcd", "ad", "ade")
             _check(store, *there)
         _write_a_lot(here)
@@ -348,10 +374,10 @@ def test_a_killed_writer_leaves_a_store_that_is_right(
 
 
 def test_rows_that_no_one_named_are_written_over(folder: Path, store: VectorStore) -> None:
-    store.add(["a"], _vectors(["a"]))
+    _put(store, "a")
     with _only(folder, "*.f32").open("ab") as file:
         file.write(b"\x07" * 100)  # as after a crash between the matrix and the table
-    store.add(["b", "c"], _vectors(["b", "c"]))
+    _put(store, "b", "c")
     _check(store, "a", "b", "c")
 
 
@@ -362,14 +388,14 @@ from pathlib import Path
 from memtool.index import vector_files
 from memtool.index.vectors import open_store
 store = open_store(Path({str(folder)!r}), "m", {D})
-store.add(["a"], numpy.ones((1, {D})))
-store.add(["b"], numpy.ones((1, {D})))
+store.add([{text_hash("a")}], numpy.ones((1, {D})))
+store.add([{text_hash("b")}], numpy.ones((1, {D})))
 vector_files._name = lambda *_: os._exit(9)  # when the rows are written and the table does not name them yet
-store.add(["c"], numpy.ones((1, {D})))
+store.add([{text_hash("c")}], numpy.ones((1, {D})))
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
     with open_store(folder, "m", D) as store:
-        assert store.missing(["a", "b", "c"]) == ["c"]
+        assert _missing(store, ["a", "b", "c"]) == ["c"]
 
 
 # Several processes
@@ -381,7 +407,7 @@ def test_a_writer_waits_for_its_turn_and_a_reader_does_not(folder: Path, monkeyp
     with lock(folder / "vectors.lock"), open_store(folder, "m", D) as store:
         _check(store, "a")
         for write in (
-            lambda: store.add(["b"], _vectors(["b"])),
+            lambda: _put(store, "b"),
             lambda: store.collect_garbage(set()),
             lambda: delete_other_models(folder, "x"),
         ):
@@ -394,10 +420,10 @@ def test_a_reader_is_not_blocked_by_a_transaction(folder: Path) -> None:
     _add(folder, "a")
     table = sqlite3.connect(_only(folder, "*.sqlite3"), isolation_level=None)
     table.execute("BEGIN IMMEDIATE")
-    table.execute("INSERT INTO vector VALUES (7, 'unfinished')")
+    table.execute("INSERT INTO vector VALUES (1, ?)", (packed(_hashes(["unfinished"])),))
     with open_store(folder, "m", D) as store:
         _check(store, "a")
-        assert store.missing(["unfinished"]) == ["unfinished"]
+        assert _missing(store, ["unfinished"]) == ["unfinished"]
     table.close()
 
 
@@ -406,22 +432,22 @@ def test_several_processes_write_and_none_loses_a_vector(folder: Path) -> None:
 import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_vectors import _vectors, D
+from test_vectors import _hashes, _vectors, D
 from memtool.index.vectors import open_store
 from memtool.vault.lock import lock
 me = sys.argv[1]
 with open_store(Path({str(folder)!r}), "m", D) as store:
     for number in range(20):
-        hashes = [f"{{me}}-{{number}}", f"shared-{{number}}", f"garbage-{{me}}-{{number}}"]
+        names = [f"{{me}}-{{number}}", f"shared-{{number}}", f"garbage-{{me}}-{{number}}"]
         # What to keep is known only while nobody adds, so both happen under one lock, as in memtool.index.embedding.
         with lock(Path({str(folder.parents[1] / "outer.lock")!r}), timeout=60):
-            store.add(hashes, _vectors(hashes))
+            store.add(_hashes(names), _vectors(names))
             if number % 7 != 3:
                 continue
-            rows = store.rows(hashes)
-            assert (store.matrix()[rows] == _vectors(hashes)).all()
-            named = store.hashes(range(len(store)))
-            store.collect_garbage({{each for each in named if not each.startswith("garbage")}})
+            rows = store.rows(_hashes(names))
+            assert (store.matrix()[rows] == _vectors(names)).all()
+            garbage = _hashes(f"garbage-{{who}}-{{number}}" for who in "xyz" for number in range(20))
+            store.collect_garbage(set(store.hashes().tolist()) - set(garbage))
 """
     running = [subprocess.Popen([sys.executable, "-c", script, each]) for each in "xyz"]
     assert [process.wait() for process in running] == [0, 0, 0]
@@ -436,13 +462,13 @@ with open_store(Path({str(folder)!r}), "m", D) as store:
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with open_store(tmp_path / "file" / "vectors", "m", D) as store:
-        assert store.missing(["a"]) == ["a"]
+        assert _missing(store, ["a"]) == ["a"]
         with pytest.raises(NotWritable, match="cannot write vectors"):
-            store.add(["a"], _vectors(["a"]))
+            _put(store, "a")
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(store: VectorStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.add(["a"], _vectors(["a"]))
+    _put(store, "a")
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
@@ -450,11 +476,11 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(store: VectorStore, monke
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with pytest.raises(NotWritable, match="No space left"):
-            store.add(["b"], _vectors(["b"]))
+            _put(store, "b")
         with pytest.raises(NotWritable, match="No space left"):
             store.collect_garbage(set())
     _check(store, "a")
-    store.add(["b"], _vectors(["b"]))
+    _put(store, "b")
     _check(store, "a", "b")
 
 
@@ -466,7 +492,7 @@ def test_a_folder_that_cannot_be_written_can_be_read(folder: Path) -> None:
         with open_store(folder, "m", D) as store:
             _check(store, "a")
             with pytest.raises(NotWritable):
-                store.add(["b"], _vectors(["b"]))
+                _put(store, "b")
             _check(store, "a")
     finally:
         folder.chmod(0o700)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from memtool.vault import scan as scan_module
 from memtool.vault.broken import BrokenNote
 from memtool.vault.scan import RACY_NS, Changes, KnownStamp, Scan, Stamp, changes, is_note_name, scan
 
+NOTHING = Scan({}, [], [])
 OUT = "a symlink that leaves the vault is not followed"
 
 
@@ -34,13 +36,13 @@ def test_everything_else_is_passed_over(tmp_path: Path) -> None:
     write(tmp_path, "a.txt", "md", "a.md.bak", ".hidden.md", ".obsidian/a.md", ".git/a.md", "node_modules/a.md")
     write(tmp_path, "x/__pycache__/a.md", "x/.memtool/facts.json", "my-facts.json", "facts.JSON", "a.json")
     (tmp_path / "folder.md").mkdir()
-    assert scan(tmp_path) == Scan()
+    assert scan(tmp_path) == NOTHING
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 def test_a_pipe_is_no_note(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.md")
-    assert scan(tmp_path) == Scan()
+    assert scan(tmp_path) == NOTHING
 
 
 def test_symlinks_are_not_followed_and_those_that_leave_the_vault_are_named(tmp_path: Path) -> None:
@@ -108,18 +110,19 @@ def test_a_vault_that_cannot_be_read_forgets_nothing(tmp_path: Path) -> None:
 
 def test_what_goes_away_during_the_walk_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a/b.md", "c.md")
-    visit = scan_module._visit
+    entries = scan_module._entries
 
-    def removing(entry: os.DirEntry[str], *rest: object) -> None:
-        if entry.name == "c.md":
-            Path(entry.path).unlink()
-        visit(entry, *rest)  # type: ignore[arg-type]
-        if entry.name == "a":
-            (tmp_path / "a" / "b.md").unlink()
-            (tmp_path / "a").rmdir()
+    def removing(path: str) -> Iterator[os.DirEntry[str]]:
+        for entry in entries(path):
+            if entry.name == "c.md":
+                (tmp_path / "c.md").unlink()
+            yield entry
+            if entry.name == "a":
+                (tmp_path / "a" / "b.md").unlink()
+                (tmp_path / "a").rmdir()
 
-    monkeypatch.setattr(scan_module, "_visit", removing)
-    assert scan(tmp_path) == Scan()
+    monkeypatch.setattr(scan_module, "_entries", removing)
+    assert scan(tmp_path) == NOTHING
 
 
 def test_a_deep_and_wide_vault_is_walked_to_its_end(tmp_path: Path) -> None:
@@ -148,7 +151,7 @@ known_stamps = st.builds(KnownStamp, small, small, st.sampled_from([0, 1, RACY_N
 def test_changes_name_what_is_new_or_doubtful_and_what_is_surely_gone(
     known: dict[str, KnownStamp], found: dict[str, Stamp], unreadable: list[str]
 ) -> None:
-    result = changes(known, Scan({**found}, unreadable))
+    result = changes(known, Scan({**found}, unreadable, []))
     for ref, stamp in found.items():
         same = ref in known and known[ref][:2] == stamp
         settled = same and known[ref].read_at_ns - stamp.mtime_ns >= RACY_NS
@@ -163,10 +166,11 @@ def test_changes_name_what_is_new_or_doubtful_and_what_is_surely_gone(
 
 
 def test_a_file_read_soon_after_it_was_written_is_read_again() -> None:
-    found = Scan({"a.md": Stamp(3, 1_000)})
+    found = Scan({"a.md": Stamp(3, 1_000)}, [], [])
     assert changes({"a.md": KnownStamp(3, 1_000, 1_000 + RACY_NS - 1)}, found).suspects == ("a.md",)
     assert not changes({"a.md": KnownStamp(3, 1_000, 1_000 + RACY_NS)}, found)
 
 
 def test_a_file_from_the_future_is_never_trusted() -> None:
-    assert changes({"a.md": KnownStamp(3, 10**19, 10**18)}, Scan({"a.md": Stamp(3, 10**19)})).suspects == ("a.md",)
+    found = Scan({"a.md": Stamp(3, 10**19)}, [], [])
+    assert changes({"a.md": KnownStamp(3, 10**19, 10**18)}, found).suspects == ("a.md",)

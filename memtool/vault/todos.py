@@ -1,0 +1,105 @@
+"""Open items: the Markdown task list of an area, changed one line at a time (docs/vault-format.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memtool.errors import NoteNotFound
+from memtool.vault.frontmatter import quoted
+from memtool.vault.prose import in_language
+
+LABELS = {"title": ("Open items", "待办"), "session": (" (from session {})", "（来自会话 {}）")}
+
+_ITEM = re.compile(r"(?P<lead>(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+)\[(?P<mark>.)\]\s+(?P<text>.*\S)")
+_FENCE = re.compile(r"\s*(```|~~~)")
+
+
+class Todo(NamedTuple):
+    """An item of a task list, and the line of the file on which it stands."""
+
+    line: int
+    text: str
+    is_open: bool
+
+
+def new_todos(project: str, language: str) -> str:
+    """Return the text of a task list without items."""
+    owner = f"project: {quoted(project)}\n" if project else ""
+    return f"---\ntype: todo\n{owner}---\n\n# {in_language(LABELS, language)['title']}\n"
+
+
+def todo_line(text: str, *, tags: Sequence[str] = (), source: str = "", language: str = "en") -> str:
+    """Return *text*, which is one line, with its tags and the session that it comes from."""
+    origin = in_language(LABELS, language)["session"].format(source) if source else ""
+    return " ".join([text, *(f"#{tag}" for tag in tags)]) + origin
+
+
+def find_todos(text: str) -> list[Todo]:
+    """Return the items of a task list, in order; what stands in a block of code is none."""
+    return [Todo(number, match["text"], match["mark"] == " ") for number, match in _items(text)]
+
+
+def add_todo(text: str, item: str) -> tuple[str, int]:
+    """Return *text* with the open *item* behind the last open one, else at its end; and the line it stands on."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = (text if text.endswith("\n") or not text else text + newline).split("\n")[:-1]
+    top = [number for number, match in _items(text) if match["mark"] == " " and not match["indent"]]
+    at = _end_of_item(lines, top[-1]) if top else len(lines)
+    is_list = at > 0 and (not lines[at - 1].strip() or lines[at - 1][0].isspace() or _ITEM.match(lines[at - 1]))
+    added = [f"- [ ] {item}"] if is_list or not at else ["", f"- [ ] {item}"]
+    lines[at:at] = [line + newline.removesuffix("\n") for line in added]
+    return "\n".join(lines) + "\n", at + len(added)
+
+
+def drop_todo(text: str, line: int) -> str:
+    """Return *text* with the item on *line* ticked off and struck out: it is no longer to be done.
+
+    Raises:
+        NoteNotFound: no item stands there.
+    """
+    match = _item_at(text, line)
+    lines = text.split("\n")
+    lines[line - 1] = f"{match['lead']}[x] ~~{match['text']}~~" + ("\r" if lines[line - 1].endswith("\r") else "")
+    return "\n".join(lines)
+
+
+def remove_todo(text: str, line: int) -> str:
+    """Return *text* without the item on *line* and what hangs below it.
+
+    Raises:
+        NoteNotFound: no item stands there.
+    """
+    _item_at(text, line)
+    lines = text.split("\n")
+    del lines[line - 1 : _end_of_item(lines, line)]
+    return "\n".join(lines)
+
+
+def _items(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    is_code = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if _FENCE.match(line):
+            is_code = not is_code
+        elif not is_code and (match := _ITEM.match(line)):
+            yield number, match
+
+
+def _item_at(text: str, line: int) -> re.Match[str]:
+    for number, match in _items(text):
+        if number == line:
+            return match
+    raise NoteNotFound(f"line {line}")
+
+
+def _end_of_item(lines: Sequence[str], line: int) -> int:
+    """Return the number of the last line that hangs below the item on *line*."""
+    depth = _indent(lines[line - 1])
+    while line < len(lines) and lines[line].strip() and _indent(lines[line]) > depth:
+        line += 1
+    return line
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
