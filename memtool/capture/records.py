@@ -55,7 +55,7 @@ def write_record(vault: Vault, session_id: str, record: Record) -> None:
     fields = record._asdict() | {"summary": _fields(record.summary)}
     with suppress(MemtoolError, OSError):
         if not path.is_symlink() and not path.parent.is_symlink():
-            replace(path, json.dumps(fields), expected=hash_of(path))
+            replace(path, json.dumps(fields), expected=hash_of(path), durable=False)
 
 
 def _path(vault: Vault, session_id: str) -> Path:

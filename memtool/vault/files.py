@@ -33,11 +33,12 @@ def read_text(path: Path) -> tuple[str, str]:
         raise BrokenVaultFile(f"'{path.name}' is not UTF-8 (byte {error.start})") from None
 
 
-def replace(path: Path, text: str, *, expected: str | None) -> str:
+def replace(path: Path, text: str, *, expected: str | None, durable: bool = True) -> str:
     """Write *text* to *path* if its hash is still *expected*; return the new hash.
 
     *expected* is None for a file that must not exist yet. Callers that share a file hold the vault's lock
-    around reading and writing; the hash guards against everyone else, such as an editor.
+    around reading and writing; the hash guards against everyone else, such as an editor. What is not *durable* may be
+    lost in a power cut: for derived files, since making sure takes tens of milliseconds.
 
     Raises:
         NoteChanged: someone else wrote the file in the meantime.
@@ -51,7 +52,7 @@ def replace(path: Path, text: str, *, expected: str | None) -> str:
         make_folder(path.parent)
         if hash_of(path) != expected:
             raise NoteChanged(f"'{path.name}' was changed by someone else")
-        _write_over(path.resolve(), content)  # a symlink stays one
+        _write_over(path.resolve(), content, durable=durable)  # a symlink stays one
     except OSError as error:
         raise NotWritable(f"cannot write '{path}': {error.strerror}") from None
     return content_hash(content)
@@ -65,7 +66,7 @@ def make_folder(path: Path) -> None:
             folder.mkdir(mode=0o700)
 
 
-def _write_over(path: Path, content: bytes) -> None:
+def _write_over(path: Path, content: bytes, *, durable: bool) -> None:
     # A short name, because that of the note may be as long as the system allows; no walk reads hidden files.
     temporary = path.with_name(f".memtool-{os.urandom(4).hex()}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
@@ -73,14 +74,16 @@ def _write_over(path: Path, content: bytes) -> None:
         with open(handle, "wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         with contextlib.suppress(FileNotFoundError):
             temporary.chmod(path.stat().st_mode & 0o7777)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    if durable:
+        _sync_folder(path.parent)
 
 
 def _sync_folder(path: Path) -> None:

@@ -164,7 +164,7 @@ def _remember(vault: Vault, folder: Path, entry: _Entry) -> None:
         entries = _all_remembered(vault)
         entries.pop(str(folder), None)  # so that it comes last, as the newest
         entries[str(folder)] = [entry.area.name, os.fspath(entry.area.root), entry.found_at, entry.registered]
-        replace(path, json.dumps(dict(list(entries.items())[-_MANY:])), expected=hash_of(path))
+        replace(path, json.dumps(dict(list(entries.items())[-_MANY:])), expected=hash_of(path), durable=False)
 
 
 def shown_path(path: str, root: Path | None, home: Path) -> str:
