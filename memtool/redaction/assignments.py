@@ -1,0 +1,145 @@
+"""Values that stand behind the name of a secret: in code, settings, commands, tables and sentences, in any language.
+
+The text is searched for the few letters that such names hold, which is fast, and only what stands around them is read.
+No place is read more than a few times, and never far ahead, so that the time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from memtool.redaction.finding import Finding
+from memtool.redaction.names import STEMS, WORDS, Secret, secret_of
+from memtool.redaction.shapes import CJK
+from memtool.redaction.values import Form, is_secret
+
+_IN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
+_LONGEST_NAME = 64
+_CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_TRAILING = ")]},.;:*>"  # what may follow a value
+_JUDGED = 128  # characters of a value
+
+
+def find_assigned(text: str) -> Iterator[Finding]:
+    """Return the values that stand behind the name of a secret and look like one."""
+    lowered = text.replace("İ", "I").lower()  # the one letter whose small form is longer
+    for stem in (*STEMS, *WORDS):
+        place = lowered.find(stem)
+        while place >= 0:
+            name, end = (stem, place + len(stem)) if stem in WORDS else _name_around(text, place)
+            secret = WORDS.get(stem) or secret_of(name)
+            finding = _value_behind(text, end, name, secret) if secret else None
+            if finding:
+                yield finding
+            place = lowered.find(stem, finding.end if finding else end)
+
+
+def _name_around(text: str, place: int) -> tuple[str, int]:
+    """Return the name that holds *place*, with the word before it if it is "key" alone, and where it ends."""
+    rest = _patterns().rest.match(text, place)
+    end = rest.end() if rest else place
+    before = text[max(place - _LONGEST_NAME, 0) : place]
+    start = len(before.rstrip(_IN_NAMES))
+    name = before[start:] + text[place:end]
+    if name.lower() in {"key", "keys"} and before[:start].endswith(" "):
+        words = before[:start].split()
+        name = f"{words[-1]} {name}" if words else name
+    return name, end
+
+
+def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding | None:
+    gap = _patterns().gap.match(text, place)
+    if gap is None:
+        return None
+    quote = _patterns().quote.match(text, gap.end())
+    start, closing = (quote.end(), _CLOSING[quote[1]]) if quote else (gap.end(), "")
+    value = _value(text, start, start + _JUDGED, closing)
+    end = start + len(value)
+    if quote:
+        is_one = not _is_template(quote[0], value) and is_secret(value, secret, _form(gap, name, is_quoted=True))
+    else:
+        goes_on = value[-1:] in _TRAILING or _patterns().goes_on.match(text, end) is not None
+        value = value.rstrip(_TRAILING)
+        is_one = is_secret(value, secret, _form(gap, name, is_quoted=False), goes_on=goes_on)
+        is_one = is_one and (gap["below"] is None or _patterns().line_end.match(text, end) is not None)
+    if is_one and end - start == _JUDGED:
+        value = _value(text, start, len(text), closing)
+    return Finding(start, start + len(value), secret.kind) if is_one else None
+
+
+def _is_template(opening: str, value: str) -> bool:
+    return "f" in opening.lower() and "{" in value
+
+
+def _value(text: str, start: int, end: int, closing: str) -> str:
+    """Return what stands from *start* on, up to its closing quote or as far as a value goes, and not beyond *end*."""
+    found = _value_pattern(closing).match(text, start, end)
+    return found[0] if found else ""
+
+
+def _form(gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
+    kind = gap.lastgroup
+    if is_quoted:
+        return Form.LITERAL if kind in {"annotated", "assigned", "listed"} else Form.PROSE
+    if kind == "assigned" and not gap["below"]:
+        if gap[0] == "=" and name.isupper():
+            return Form.ENVIRONMENT
+        return Form.CODE if " = " in gap[0] else Form.BARE
+    is_option = kind == "spaced" and name.startswith("-")
+    return Form.BARE if is_option or kind in {"listed", "tagged"} else Form.PROSE
+
+
+class _Patterns(NamedTuple):
+    rest: re.Pattern[str]
+    gap: re.Pattern[str]
+    quote: re.Pattern[str]
+    goes_on: re.Pattern[str]
+    line_end: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    closing = r"[\"'`”’\])}*_]{0,4}"
+    opening = r"[*_]{0,2}"
+    quoted = r"(?=[rbfuRBFU]{0,2}[\"'`])"
+    sign = r"(?:[?|!+:-]{0,2}={1,3}>?|:{1,2}|→|：|＝)"
+    below = r"(?:[|>][+-]?)?[ \t]*\r?\n[ \t]{0,40}(?:-[ \t])?(?=\S)"
+    gaps = {
+        # password: str = "…", password string = "…", char password[] = "…"
+        "annotated": r"[ \t]{0,8}:?[ \t]{0,4}[A-Za-z*&\[\]][\w.*&\[\]|<> ]{0,40}?[ \t]{0,4}"
+        rf"=[ \t]{{0,8}}{quoted}",
+        # name: PASSWORD … value: …
+        "listed": r"[\"']?[ \t]{0,4}[,;]?\s{0,24}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,8}",
+        # in XML, in a property list, in a part of a form
+        "tagged": r"(?:</key>\s{0,24}<string)?>(?=[^\s<>]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
+        "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）])?{closing}[ \t]{{0,16}}{sign}{opening}[ \t]{{0,32}}"
+        rf"(?:[\[(]\s{{0,24}}(?=[\"']))?(?P<below>{below})?{opening}",
+        # the next argument: get("PASSWORD", "…"); or the first: set_password("…")
+        "next": rf"[\"'],[ \t]{{0,4}}{quoted}|\([ \t]{{0,4}}{quoted}",
+        "in_table": rf"{closing}[ \t]{{0,12}}\|[ \t]{{1,12}}",
+        "said": r"(?:[ \t](?:for|of|to|on|in|at|from)[ \t][^\n.:;=?!\"'`]{1,40}?)?[ \t]{1,4}"
+        r"(?:is|was|are|be|to|becomes|equals|as)(?:[ \t](?:now|still|just|currently|set to|changed to))?"
+        r":?[ \t]{1,4}",
+        "said_in_cjk": r"[ \t]{0,2}(?:[\u4e00-\u9fff]{0,6}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
+        r"[ \t]{0,2}",
+        "spaced": r"[ \t]{1,4}|(?<=[^\x00-\x7f])",
+    }
+    return _Patterns(
+        rest=re.compile(r"[A-Za-z0-9_-]{0,64}+"),
+        gap=re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items())),
+        quote=re.compile(r"[rbfuRBFU]{0,2}([\"'`“‘「『«])"),
+        goes_on=re.compile(rf"[ \t]{{1,3}}[A-Za-z{CJK}}}]"),
+        line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
+    )
+
+
+@cache
+def _value_pattern(closing: str) -> re.Pattern[str]:
+    if closing:
+        return re.compile(rf"(?:[^{closing}\\\r\n]++|\\.)*+")
+    # A separator is part of the value unless another name and value follow it.
+    name_follows = r"\s{0,4}[\"']?[A-Za-z_][\w .-]{0,40}[\"']?[=:]"
+    return re.compile(rf"(?:[^\s\"'`;,&<\\{CJK}]++|[;,&](?!{name_follows})|<(?![/A-Za-z!])|\\(?!\\{{0,7}}[nrt\"']))*+")

@@ -1,0 +1,66 @@
+"""Blocks that go whole: `<private>…</private>`, and the context that memtool itself gave to an agent.
+
+A tag may be in capitals, have attributes or blanks in it, and be escaped as in JSON or a URL. A block may hold further
+tags of its name: what counts is the outermost pair. A tag that nobody closes hides the rest of the text: better to lose
+a paragraph than to keep a secret. Talk about a tag hides nothing: that is a tag alone in quotes or backticks and, where
+nobody closes it, one that punctuation or a word such as "tag" follows.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from memtool.redaction.finding import Finding, merge
+
+CONTEXT_TAG = "memtool-context"
+PRIVATE_TAG = "private"
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
+
+
+def find_blocks(text: str) -> list[Finding]:
+    """Return the blocks that the user marked as private, and memtool's own, which are no secrets and leave a space."""
+    contexts = merge(_blocks(text, CONTEXT_TAG, ""))
+    # What memtool quoted in its own block may speak of the other tag. It must not open a block that goes on behind.
+    pieces, end = [], 0
+    for block in contexts:
+        pieces += [text[end : block.start], " " * (block.end - block.start)]
+        end = block.end
+    return _blocks("".join([*pieces, text[end:]]), PRIVATE_TAG, "private") + contexts
+
+
+def _blocks(text: str, name: str, kind: str) -> list[Finding]:
+    unclosed: list[re.Match[str]] = []
+    pairs: list[Finding] = []
+    for tag in _tags(name).finditer(text):
+        if not tag["closes"]:
+            if not _is_quoted(text, tag):
+                unclosed.append(tag)
+        elif unclosed:
+            pairs.append(Finding(unclosed.pop().start(), tag.end(), kind))
+    pairs += [Finding(tag.start(), len(text), kind) for tag in unclosed if not _is_talked_of(text, tag)]
+    return pairs
+
+
+def _is_quoted(text: str, tag: re.Match[str]) -> bool:
+    before, after = text[max(tag.start() - 1, 0) : tag.start()], text[tag.end() : tag.end() + 4].lstrip("\\")
+    return before in _QUOTES and after.startswith(_QUOTES[before])
+
+
+def _is_talked_of(text: str, tag: re.Match[str]) -> bool:
+    return _talk().match(text, tag.end()) is not None
+
+
+@cache
+def _tags(name: str) -> re.Pattern[str]:
+    begin, end = r"(?:[<＜]|\\{1,4}u003c|%3c)", r"(?:[>＞]|\\{1,4}u003e|%3e)"
+    attributes = r"(?:\s(?:(?!%3e)[^<>＜＞\\]){0,400}+)?"
+    return re.compile(
+        rf"{begin}\s{{0,8}}(?P<closes>(?:\\{{0,4}}/)?)\s{{0,8}}{name}{attributes}(?<!/){end}", re.IGNORECASE
+    )
+
+
+@cache
+def _talk() -> re.Pattern[str]:
+    words = r"(?:tags?|blocks?|elements?|markers?|标签|標籤|标记|块|タグ|태그)"
+    return re.compile(rf"[.,;:!?)\]}}，。；：！？）、]|\s?{words}(?![A-Za-z])", re.IGNORECASE)

@@ -1,0 +1,200 @@
+"""Telling a secret from what else stands behind the name of one: code, types, placeholders, words about it."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import cache
+from typing import NamedTuple
+
+from memtool.redaction.names import Proof, Secret, secret_of
+from memtool.redaction.randomness import COMMON_SHARE, common_share, looks_random
+
+
+class Form(Enum):
+    """How a value is written, and so how sure it is that it is one."""
+
+    LITERAL = "in quotes"
+    ENVIRONMENT = "NAME=value"
+    BARE = "behind a colon or equals sign"
+    CODE = "the same, where a variable may stand"
+    PROSE = "in a sentence"
+
+
+_LITERAL = {Form.LITERAL, Form.ENVIRONMENT}
+# Alone or together these words are no secret, whatever name they stand behind.
+_WORDS = frozenset(
+    """
+    a an the my your our their some any this that here there new old real actual own me and or of for to in with
+    from secret secrets password passwords passwd passphrase pass pwd pw token tokens key keys api apikey access
+    auth client private public credential credentials value string str text example sample dummy fake placeholder
+    test todo tbd fixme change changeme replace insert enter goes set put use using
+
+    null none nil undefined true false yes no on off empty blank optional required default unset missing invalid valid
+    wrong incorrect correct expired secure insecure hidden masked redacted removed deleted stored saved encrypted hashed
+    plain plaintext unknown disabled enabled needed ok error n na
+
+    int integer bool boolean float double number object array list dict map bytes byte char varchar buffer field input
+    output file path env environ config settings option options user username email name login admin id type label
+    include omit same origin basic bearer digest oauth jwt bcrypt scrypt hex hmac prompt vault keychain keyring ldap sso
+    saml x
+    """.split()
+)
+_IN_SENTENCES = frozenset(
+    """
+    a an the your my our must be is are was to please enter type have has contain at least of and or not no with
+    for in on this that it can cannot should will password passwords
+    """.split()
+)
+_LONGEST_PLACEHOLDER = 40
+_SHORTEST_IN_PROSE = 6
+_LONG_FOR_A_WORD = 12
+_SYMBOLS = frozenset("!@#$%^&*+=?~|")
+
+
+def is_blank(value: str) -> bool:
+    """Tell whether *value* only holds a secret's place: a mask, a variable, a template."""
+    return _patterns().blank.fullmatch(value[:300]) is not None
+
+
+def is_placeholder(value: str) -> bool:
+    """Tell whether *value* is blank or made of words such as "your key"."""
+    if not value or is_blank(value):
+        return True
+    if len(value) > _LONGEST_PLACEHOLDER or not _patterns().words.fullmatch(value):
+        return False
+    return all(word.lower() in _WORDS for word in _patterns().word.findall(value))
+
+
+def is_secret(value: str, secret: Secret, form: Form, *, goes_on: bool = False) -> bool:
+    """Tell whether *value* is what the name in front of it promises. *goes_on*: its line does not end there."""
+    if len(value) < secret.least or is_placeholder(value) or _patterns().reference.match(value):
+        return False
+    if secret.proof >= Proof.DRAWN:
+        is_hash = _patterns().hash.fullmatch(value) is not None
+        is_random = any(looks_random(word, secret.least) for word in value.split())
+        return is_random or (is_hash and secret.proof == Proof.DRAWN)
+    if value.isdigit():
+        return secret.kind == "password" and (form is not Form.PROSE or len(value) >= _SHORTEST_IN_PROSE)
+    if _is_of_the_language(value, form) or (form is Form.PROSE and not secret.is_said):
+        return False
+    return _has_proof(value, secret, form, goes_on=goes_on)
+
+
+def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool:
+    if " " in value:
+        return _is_passphrase(value, secret)
+    if _patterns().words.fullmatch(value):
+        return not _is_a_name(value, secret) and _may_be_a_word(value, secret, form, goes_on=goes_on)
+    return _is_mixed(value, form) or (secret.proof is Proof.NONE and form in {*_LITERAL, Form.BARE})
+
+
+def _is_of_the_language(value: str, form: Form) -> bool:
+    """Tell whether *value* is code, or in a sentence what sentences speak of."""
+    patterns = _patterns()
+    if form in _LITERAL:
+        return False
+    return (
+        patterns.code.match(value) is not None
+        or patterns.type_name.fullmatch(value) is not None
+        or (form is Form.CODE and patterns.variable.fullmatch(value) is not None)
+        or (form is not Form.CODE and patterns.quantity.fullmatch(value) is not None)
+        or (form is Form.PROSE and patterns.thing.fullmatch(value) is not None)
+    )
+
+
+def _is_a_name(value: str, secret: Secret) -> bool:
+    """Tell whether *value* is the name of a secret: `confirmPassword`, or `db-credentials` where no password stands."""
+    is_one = _patterns().several.search(value) is not None and secret_of(value) is not None
+    return is_one and (secret.kind != "password" or "-" not in value)
+
+
+def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool:
+    if form is Form.ENVIRONMENT or (form is Form.LITERAL and secret.proof is Proof.NONE):
+        return True
+    if form is Form.LITERAL:
+        return len(value) >= _LONG_FOR_A_WORD and (value.isalpha() or common_share(value) < COMMON_SHARE)
+    # `hunterxyz` may be one; `SecretStr`, and `hashed with bcrypt`, are not.
+    is_plain = secret.proof is Proof.NONE and value.islower() and len(value) >= _SHORTEST_IN_PROSE
+    return form is Form.BARE and is_plain and not goes_on
+
+
+def _is_mixed(value: str, form: Form) -> bool:
+    if form is Form.PROSE and (len(value) < _SHORTEST_IN_PROSE or not value.isascii()):
+        return False
+    has_letter = any(character.isalpha() for character in value)
+    has_digit = any(character.isdigit() for character in value)
+    return has_letter and (has_digit or not _SYMBOLS.isdisjoint(value.strip("?!=*&|~")))
+
+
+def _is_passphrase(value: str, secret: Secret) -> bool:
+    words = value.split()
+    if any(_is_mixed(word, Form.PROSE) and not _is_of_the_language(word, Form.PROSE) for word in words):
+        return True
+    few = 4 <= len(words) <= 24 and secret.proof is Proof.NONE
+    return few and all(word.isalpha() and word.islower() and word not in _IN_SENTENCES for word in words)
+
+
+class _Patterns(NamedTuple):
+    blank: re.Pattern[str]
+    words: re.Pattern[str]
+    word: re.Pattern[str]
+    several: re.Pattern[str]
+    hash: re.Pattern[str]
+    reference: re.Pattern[str]
+    code: re.Pattern[str]
+    variable: re.Pattern[str]
+    type_name: re.Pattern[str]
+    quantity: re.Pattern[str]
+    thing: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    dot = r"(?:\?\.|\.|::|->)"
+    return _Patterns(
+        blank=_any_of(
+            r"[xX*•●·.…_#?＊-]*",
+            r".{0,24}?(?:[xX]{8,}|[*•●…]{4,}).{0,8}",
+            r"\$(?:[A-Z_][A-Z0-9_]*|[a-z_][A-Za-z_]*)",  # $NAME
+            r".{0,40}(?:\$[{(]|\{\{|#\{|%\()[\s\S]*",  # ${NAME}, $(command), {{ name }}, %(name)s
+            r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|%\w+%|%[a-z]|@\w+@|__\w+__",
+            r"!(?i:vault|secret|ref|sub|env|getatt|reference|include).*",  # YAML's tags
+        ),
+        words=re.compile(r"[A-Za-z]+(?:[-_ ./=][A-Za-z]+)*"),
+        word=re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"),
+        several=re.compile(r"[a-z][A-Z]|[_-]"),
+        hash=re.compile(r"[0-9a-fA-F]{32,}"),
+        reference=_any_of(
+            r"[a-z][a-z0-9+.-]{0,20}://|arn:|projects/|(?:ssm|vault|file|env|pass|secretsmanager):",
+            r"(?:required|nullable|sometimes|string|min|max)[|:]",  # a rule for what a form takes
+            r"[A-Za-z]:\\|(?:~|\.{1,2})/|(?:/[A-Za-z_.-]+){2}|(?:[\w.@-]{1,60}/){1,12}[\w.-]{1,80}\.[a-z]{1,5}$",
+        ),
+        code=_any_of(
+            rf"[\w$]+(?:{dot}[\w$]+)*[(\[]",
+            rf"(?:[A-Za-z_$]+{dot})+[A-Za-z_$]+[0-9]{{0,2}}(?:[^\w!@#%^]|$)",
+            r"(?:self|this|os|process|config|settings|env|req|request|args|cls|ctx|app|props|state)\.",
+            r"[(\[{\\`]|:[a-z:]|[&*][A-Za-z_]*(?:[,;)]|$)|[A-Za-z_]+=>",
+        ),
+        variable=_any_of(
+            r"(?i:[a-z_]{0,40}(?:pass|pwd|pw|secret|token|key|cred|auth)[a-z_]{0,40}[0-9]{0,2})",
+            r"[A-Za-z_$]\w*(?:\.\w+)+[,;)]*",
+        ),
+        type_name=_any_of(
+            r"[iuf](?:8|16|32|64|128)|u?int[0-9]{1,3}(?:_t)?|float[0-9]{2}|x509|win32|k8s|s3|v[0-9]+(?:\.[0-9]+)+",
+            r"(?i:base|utf|md|sha|aes|rsa|des|oauth|argon|rs|es|hs|ps|ed|ipv|http|tls|ssl)-?[0-9]{1,5}"
+            r"(?:id|[-_][A-Za-z-]{1,20})?",
+        ),
+        quantity=re.compile(
+            r"[0-9][0-9.,:/-]*-?(?:(?:bit|byte|char|character|digit|letter|word|day|hour|minute|min|second|sec|week|month"
+            r"|year|time|[kmg]b|ms|[hdmsx])s?(?:-[a-z]{1,12})?)?"
+        ),
+        thing=_any_of(
+            r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}",  # an address, a file, an image, a tag or issue
+            r"[\w-]{1,64}\.[a-z]{2,4}|[a-z]{1,24}:[0-9.]{1,12}|#[\w-]{1,64}",
+        ),
+    )
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns))

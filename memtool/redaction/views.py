@@ -1,0 +1,194 @@
+r"""Other readings of a text, in which rules find what its spelling hides: `\u003d` is `=`, a wrapped line is one.
+
+A finding in a view is mapped back, so that the text itself keeps its spelling.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from memtool.redaction.finding import Finding
+
+_WIDE = "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff0d\uff3f"  # full-width digits, letters, hyphen and underscore
+_UNSEEN = "\u00ad\u034f\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "\n": " ", "\r": " "}
+_ENTITIES = {"&quot;": '"', "&#34;": '"', "&amp;": "&", "&apos;": "'", "&#39;": "'"}
+_SHORTEST_WRAPPED_LINE = 60
+_FAR = 500  # characters
+_GAP = "\n\n\n"  # no name and value span it
+_LONGEST_PLAIN_WORD = 32  # a word without a digit may be a token if it is as long as this
+
+
+class Change(NamedTuple):
+    """*start* to *end* of a text reads *new*."""
+
+    start: int
+    end: int
+    new: str
+
+
+class View:
+    """One reading of a text, and the way back."""
+
+    def __init__(
+        self, text: str, below: View | None = None, starts: Sequence[int] = (0,), shifts: Sequence[int] = (0,)
+    ) -> None:
+        self.text = text
+        self._below = below
+        self._starts = starts  # from here on in this text ...
+        self._shifts = shifts  # ... add this for the place in the text below
+
+    def changed(self, changes: Iterable[Change]) -> View:
+        """Return the reading with *changes*, which are in order and apart."""
+        pieces, starts, shifts = [], [0], [0]
+        done = length = 0
+        for start, end, new in changes:
+            pieces += [self.text[done:start], new]
+            length += start - done
+            starts += [length, length + len(new)]
+            shifts += [start - length, end - length - len(new)]
+            length += len(new)
+            done = end
+        return View("".join(pieces) + self.text[done:], self, starts, shifts)
+
+    def original(self, finding: Finding) -> Finding:
+        """Return *finding* as it stands in the text that was given."""
+        if self._below is None:
+            return finding
+        start, end = self._place_below(finding.start), self._place_below(finding.end)
+        return self._below.original(Finding(start, end, finding.kind))
+
+    def _place_below(self, place: int) -> int:
+        return place + self._shifts[bisect_right(self._starts, place) - 1]
+
+
+def without_markers(view: View) -> View:
+    """Return *view* with what was redacted before as a gap that no name or value spans, so that it is left alone."""
+    if "[redacted: " not in view.text:
+        return view
+    return view.changed(Change(*found.span(), _GAP) for found in _marker().finditer(view.text))
+
+
+def spelled_out(view: View) -> View | None:
+    """Return the lines of *view* in which something is spelled otherwise, one level of escapes less; None if none is.
+
+    That is escapes of JSON, URLs and HTML, characters that are not seen, and full-width ones.
+    """
+    if not _suspect().search(view.text):
+        return None
+    changes = sorted(change for pattern, read in _spellings() for change in _changes(pattern, read, view.text))
+    if all(change.new == "\\" for change in changes):  # a backslash that stands for itself hides nothing
+        return None
+    return view.changed(sorted([*changes, *_far_lines(changes, view.text)]))
+
+
+def unwrapped(view: View) -> View | None:
+    """Return *view* without the line ends that cut a token in two; None if there are none.
+
+    A line that is cut is long, ends in the token, and goes on with something that is no word and no name of a setting.
+    """
+    changes = list(_wraps(view.text))
+    return view.changed(changes) if changes else None
+
+
+def long_words(view: View) -> View:
+    """Return *view* with only those words, each in its line, that are long enough for a token and not just letters."""
+    pieces, starts, shifts, length = [], [], [], 0
+    has_digit = _has_digit().search
+    for word in _long_word().finditer(view.text):
+        if word.end() - word.start() >= _LONGEST_PLAIN_WORD or has_digit(word[0]):
+            pieces.append(word[0])
+            starts.append(length)
+            shifts.append(word.start() - length)
+            length += word.end() - word.start() + 1
+    return View("\n".join(pieces), view, starts, shifts)
+
+
+def _wraps(text: str) -> Iterator[Change]:
+    line_start, goes_on = 0, _goes_on()
+    while (line_end := text.find("\n", line_start)) >= 0:
+        if line_end - line_start >= _SHORTEST_WRAPPED_LINE:
+            end = line_end - (text[line_end - 1] == "\r")
+            if found := goes_on.match(text, end - 1):
+                yield Change(end, found.end(), "")
+        line_start = line_end + 1
+
+
+def _far_lines(changes: list[Change], text: str) -> Iterator[Change]:
+    """Yield what lies more than a line before and behind any of the *changes*, as a gap."""
+    ends = [0, *(change.end for change in changes)]
+    starts = [*(change.start for change in changes), len(text)]
+    for end, start in zip(ends, starts, strict=True):
+        if start - end > _FAR:
+            first = end if end == 0 else text.find("\n", text.find("\n", end, start) + 1 or start, start)
+            last = start if start == len(text) else text.rfind("\n", end, max(text.rfind("\n", end, start), end))
+            if 0 <= first < last:
+                yield Change(first, last, _GAP)
+
+
+def _changes(pattern: re.Pattern[str], read: Callable[[str], str], text: str) -> Iterator[Change]:
+    for found in pattern.finditer(text):
+        yield Change(found.start(), found.end(), read(found[0]))
+
+
+def _hexadecimal(escape: str) -> str:
+    return chr(int(escape[-2:], 16))
+
+
+def _escaped(escape: str) -> str:
+    return _hexadecimal(escape) if escape[1] in "ux" else _CONTROLS.get(escape[1], escape[1])
+
+
+def _narrow(characters: str) -> str:
+    return "".join(chr(ord(character) - 0xFEE0) for character in characters)
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+@cache
+def _suspect() -> re.Pattern[str]:
+    return re.compile(rf"[\\%&\x1b{_WIDE}{_UNSEEN}]")
+
+
+@cache
+def _spellings() -> tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]:
+    # A line end matters only before what may be the beginning of a secret or of its name.
+    letters = r"\\(?:u00[0-7][0-9a-fA-F]|x[2-7][0-9a-fA-F]|[\"'/\\]|[nrt](?=[A-Za-z0-9_-])|\r?\n)"
+    return (
+        (re.compile(letters), _escaped),
+        (re.compile(r"%[2-7][0-9a-fA-F]"), _hexadecimal),
+        (re.compile(r"&(?:quot|amp|apos|#34|#39);"), _ENTITIES.__getitem__),
+        (re.compile(rf"[{_WIDE}]++"), _narrow),
+        (re.compile(rf"[{_UNSEEN}]++"), _nothing),
+        (re.compile(r"\x1b\[[0-9;]{0,16}[A-Za-z]"), _nothing),
+    )
+
+
+@cache
+def _marker() -> re.Pattern[str]:
+    return re.compile(r"\[redacted: [a-z0-9-]{1,40}\]")
+
+
+@cache
+def _goes_on() -> re.Pattern[str]:
+    return re.compile(
+        r"[A-Za-z0-9_+/=.-]\r?\n[ \t>|│]{0,16}"
+        r"(?=[A-Za-z_+/.-]{0,512}[0-9]|[A-Z_+/.-]{0,64}[a-z]{1,64}[A-Z])"
+        r"(?=[A-Za-z0-9_+/.-]{1,512}+={0,2}(?:[\s\"'`,;)}\]│|]|$))"
+    )
+
+
+@cache
+def _long_word() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z0-9_./+=:~$%@?-]{14,}+")
+
+
+@cache
+def _has_digit() -> re.Pattern[str]:
+    return re.compile("[0-9]")

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import pytest
+from redaction.noise import BASE64, HEX, lines, noise
+
+from memtool.redaction import Redactor
+
+TOKEN = noise(24)
+URLS = lines(r"""
+    postgres://app:§@db.example.org:5432/shop
+    mongodb+srv://bob:§@cluster0.example.net/?retryWrites=true
+    redis://:§@cache:6379/0
+    https://bob:§@git.example.org/x.git
+    amqp://guest:§@localhost
+    连接串是postgres://app:§@db.example/库
+    postgres:\/\/app:§@db\/x
+""")
+LIKE_URLS = lines("""
+    bob:§@tcp(127.0.0.1:3306)/shop
+    jdbc:oracle:thin:scott/§@db:1521/x
+    localhost:5432:shop:bob:§
+""")
+
+
+@pytest.mark.parametrize("text", URLS)
+@pytest.mark.parametrize("secret", ["s3cret", "letmein", "p@ss:w0rd", "a%2Fb"])
+def test_a_url_loses_its_password_and_keeps_its_host(redact: Redactor, text: str, secret: str) -> None:
+    assert redact(text.replace("§", secret)) == text.replace("§", "[redacted: url-password]")
+
+
+@pytest.mark.parametrize("text", LIKE_URLS)
+def test_what_is_like_a_url_loses_its_password(redact: Redactor, text: str) -> None:
+    before, after = text.split("§")
+    cleaned = redact(f"{before}s3cret{after}")
+    assert "s3cret" not in cleaned
+    assert cleaned.startswith(f"{before}[redacted: ")
+    assert cleaned.endswith(f"]{after}")
+
+
+WITHOUT_A_PASSWORD = lines("""
+    # URLs
+    http://localhost:8080/path@2x.png
+    https://example.org:443/@scope/pkg
+    git@github.com:acme/shop.git
+    ssh://git@github.com/x
+    postgres://app:${PGPASSWORD}@db/x
+    https://user:<password>@host
+    https://user:****@host
+    mailto:bob@example.org
+    see https://a.example/x: y@z
+    http://[::1]:8080/x@y
+    # headers
+    Authorization: Bearer $TOKEN
+    Authorization: Bearer <token>
+    Authorization: Bearer ${token}
+    Authorization: Bearer {token}
+    Authorization: Bearer YOUR_API_KEY
+    'Authorization': 'Bearer ' + token
+    Authorization: users log in first
+    Bearer authentication is on
+    Basic authentication
+    Basic Information about the project
+    cookie: HttpOnly; Secure
+    # commands
+    docker run -p 8080:80 -u 1000 x
+    mysql -u root -p shop
+    mkdir -p src/a
+    curl -u "$USER:$PASS" https://x
+    curl -sS https://example.org/a
+    ssh -p 2222 host
+    git push -u origin main:main
+    account identified by its number
+""")
+
+
+@pytest.mark.parametrize("text", WITHOUT_A_PASSWORD)
+def test_what_holds_no_secret_stays(redact: Redactor, text: str) -> None:
+    assert redact(text) == text
+
+
+HEADERS = lines("""
+    authorization | Authorization: Bearer §
+    authorization | authorization: Bearer §⏎Host: x
+    authorization | AUTHORIZATION: Token §
+    authorization | Proxy-Authorization: Basic §
+    authorization | curl -H 'Authorization: Bearer §' https://x
+    authorization | "Authorization": "Bearer §"
+    authorization | headers['Authorization'] = f"Bearer §"
+    authorization | "authorization":["Bearer §"]
+    authorization | call it with Bearer § as before
+    authorization | 请求头是Authorization: Bearer §，不要忘记
+    key | curl -H 'x-api-key: §' https://x
+    token | PRIVATE-TOKEN: §
+    token | X-Vault-Token: §
+""")
+
+
+@pytest.mark.parametrize("sample", HEADERS)
+def test_a_header_loses_its_secret(redact: Redactor, sample: str) -> None:
+    kind, text = sample.split(" | ")
+    cleaned = redact(text.replace("§", TOKEN))
+    assert cleaned.replace("Bearer ", "") == text.replace("§", f"[redacted: {kind}]").replace("Bearer ", "")
+
+
+def test_the_words_of_a_wallet_go_and_a_sentence_stays(redact: Redactor) -> None:
+    words = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+    assert redact(f"my seed phrase is: {words}.") == "my seed phrase is: [redacted: mnemonic]."
+    assert redact(f"助记词：{words}") == "助记词：[redacted: mnemonic]"
+    sentence = "a phrase is a group of words that stands for one idea in a sentence and has no verb of its own"
+    assert redact(sentence) == sentence
+
+
+def test_cookies_go_together(redact: Redactor) -> None:
+    assert redact(f"Cookie: sid={TOKEN}; theme=dark\nHost: x") == "Cookie: [redacted: cookie]\nHost: x"
+    assert redact(f"Set-Cookie: sid={TOKEN}; Path=/; HttpOnly") == "Set-Cookie: [redacted: cookie]"
+    assert redact(f'"cookie": "sid={TOKEN}"') == '"cookie": "[redacted: cookie]"'
+
+
+def test_other_schemes_of_authorization_go_to_the_end_of_their_line(redact: Redactor) -> None:
+    digest = f'Authorization: Digest username="bob", realm="x", response="{noise(32, HEX)}"\nHost: x'
+    assert redact(digest) == "Authorization: Digest [redacted: authorization]\nHost: x"
+    basic = noise(16, BASE64) + "=="
+    assert redact(f"Authorization: Basic {basic}") == "Authorization: Basic [redacted: authorization]"
+
+
+COMMANDS = lines(r"""
+    curl -u bob:§ https://x
+    curl -sS https://x/?a=1&b=2 --user 'bob:§'
+    curl \⏎  -u bob:§ \⏎  https://x
+    http -a bob:§ GET x
+    mysql -uroot -p§ shop
+    mysqldump -h db -u root -p'§' shop > x.sql
+    mysql --password=§
+    mariadb -p§
+    sshpass -p § ssh x
+    sshpass -p'§' ssh x
+    redis-cli -h x -a § ping
+    docker login -u me -p § registry.example
+    mongosh -u a -p § db
+    ldapsearch -D cn=x -w § -b y
+    7z x -p§ a.7z
+    unzip -P § a.zip
+    smbclient //h/s -U bob%§
+    openssl enc -pass pass:§
+    htpasswd -b .htpasswd bob §
+    ssh-keygen -t ed25519 -N '§'
+    echo § | sudo -S apt update
+    echo '§' | docker login --password-stdin
+    machine api.example login bob password §
+    CREATE USER x IDENTIFIED BY '§'
+    ConvertTo-SecureString "§" -AsPlainText
+    kubectl create secret generic x --from-literal=db=§
+    aws configure set aws_secret_access_key §
+""")
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+@pytest.mark.parametrize("secret", ["S3cret!x", "hunter2"])
+def test_a_command_loses_its_password(redact: Redactor, text: str, secret: str) -> None:
+    before, after = text.split("§")
+    cleaned = redact(f"{before}{secret}{after}")
+    assert secret not in cleaned
+    assert cleaned.startswith(f"{before}[redacted: ")
+    assert cleaned.endswith(f"]{after}")

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+from redaction.noise import ALNUM, BASE64, HEX, LOWER, URL64, lines, noise, uuid
+
+from memtool.redaction import Redactor
+from memtool.redaction.randomness import looks_random
+
+
+@pytest.mark.parametrize("alphabet", [ALNUM, URL64, BASE64])
+@pytest.mark.parametrize("length", [32, 40, 64, 88])
+def test_a_random_string_without_a_name_goes(redact: Redactor, alphabet: str, length: int) -> None:
+    for seed in range(20):
+        secret = "x" + noise(length, alphabet, seed).replace("-", "m").replace("_", "n") + "y"
+        assert secret not in redact(f"我用的是{secret}，see {secret}.")
+
+
+def test_nine_hundred_and_ninety_of_a_thousand_are_seen() -> None:
+    assert sum(looks_random(noise(32, ALNUM, seed)) for seed in range(1000)) >= 990
+    assert sum(looks_random(noise(40, LOWER, seed)) for seed in range(1000)) >= 900
+
+
+NOT_DRAWN = lines("""
+    getUserByIdFromCacheOrDatabase2
+    test_a_stale_writer_loses_and_says_so_2026
+    EVP_PKEY_CTX_set_rsa_mgf1_md
+    AbstractSingletonProxyFactoryBean2Implementation
+    _ZNSt7__cxx1114collate_bynameIcEC1EPKcm
+    areas/projects/shop/decisions/2026-01-19-jwt-rather-than-server-sessions.md
+    src/components/Button2/ButtonGroup.test.tsx
+    https://github.com/huggingface/huggingface_hub/issues/1503
+    -home-bob-src-Shop2-packages-api
+    node_modules/.pnpm/react-dom@18.2.0
+    2026-02-10T14:30:00.000Z-snapshot-Final2
+    claude-sonnet-4-5-20250929
+""")
+PUBLIC = [
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA" + noise(44),
+    "SHA256:" + noise(43),
+    "sha256-" + noise(43) + "=",
+    "sha512-" + noise(86) + "==",
+    noise(40, HEX),
+    noise(64, HEX),
+    uuid(),
+    "build-" + noise(24, HEX) + "-x86_64-linux",
+    "0x" + noise(40, HEX),
+    "toolu_01" + noise(22),
+    "chatcmpl-" + noise(29),
+    "price_" + noise(24),
+    "1" * 60,
+    "abcdefg" * 10,
+]
+
+
+@pytest.mark.parametrize("text", NOT_DRAWN + PUBLIC)
+def test_words_hashes_and_ids_stay(redact: Redactor, text: str) -> None:
+    assert redact(f"see {text} there") == f"see {text} there"
