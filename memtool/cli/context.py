@@ -1,0 +1,77 @@
+"""`memtool context`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from memtool.cli import output
+from memtool.cli.session import Session, with_vault, working_folder
+from memtool.errors import UsageError
+from memtool.integrations.claude_code.places import user_settings_path
+from memtool.recall.session_start import ContextBlock, Reader, session_context
+from memtool.vault.project_area import find_area
+
+
+@click.command()
+@click.option("--project", metavar="NAME", help="The project; that of the working folder, if none is named.")
+@click.option("--budget", type=click.IntRange(min=0), metavar="TOKENS", help="How much it may be, in tokens.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "ansi", "json"]),
+    help="As the agent gets it, with colours, or as JSON. On a terminal: with colours.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@with_vault
+def command(session: Session, *, project: str | None, budget: int | None, form: str | None, as_json: bool) -> None:
+    """Show what an agent is given when a session begins."""
+    if as_json and form not in (None, "json"):
+        raise UsageError(f"--json and --format {form} contradict each other")
+    session.overrides["recall.session_tokens"] = budget
+    form = "json" if as_json else form or ("ansi" if sys.stdout and sys.stdout.isatty() else "markdown")
+    name = _project(session, project)
+    most = session.settings.recall.session_tokens
+    block = _context(session, name, most)
+    if form == "json":
+        answer = {"project": name, "budget": most, "tokens": block.tokens, "refs": block.refs, "text": block.text}
+        output.emit_json(answer)
+    elif block.text:
+        click.echo(_coloured(block.text) if form == "ansi" else block.text, color=_wants_colour(session, form))
+    else:
+        output.say("There is nothing to give yet." if most else "The budget is 0, so an agent is given nothing.")
+
+
+def _context(session: Session, project: str, budget: int) -> ContextBlock:
+    reader = Reader(Path.home(), user_settings_path(session.environ).parent)
+    return session_context(session.vault, project, datetime.now().astimezone(), budget, reader)
+
+
+def _project(session: Session, named: str | None) -> str:
+    if named is None:
+        return find_area(session.vault, working_folder(), Path.home(), time.time()).name
+    known = sorted(path.name for path in session.vault.path("areas/projects").glob("*/"))
+    if named not in known:
+        hint = f"It knows {', '.join(known)}." if known else "It knows none yet."
+        raise UsageError(f"there is no project '{named}' in the vault", hint=hint)
+    return named
+
+
+def _wants_colour(session: Session, form: str) -> bool | None:
+    return True if form == "ansi" and not session.environ.get("NO_COLOR") else None
+
+
+def _coloured(text: str) -> str:
+    return "\n".join(map(_coloured_line, text.split("\n")))
+
+
+def _coloured_line(line: str) -> str:
+    if line.startswith("## "):
+        return click.style(line, bold=True, fg="cyan")
+    if line.startswith("<"):
+        return click.style(line, dim=True)
+    return line

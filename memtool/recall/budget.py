@@ -1,0 +1,113 @@
+"""What fits into a token budget: parts by importance, each whole, at a lower level of detail, or cut.
+
+Tokens are estimated, as for the models (`memtool.llm.tokens`): one for four ASCII characters, which is the rule of
+thumb that vendors give for English, and one for every other character, which is on the safe side for Chinese.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtool.llm.tokens import tokens_in
+
+MOST_UNITS = 9_500  # UTF-16 code units; beyond 10,000 the client cuts what a hook says
+# No UTF-16 unit counts for less than a quarter of a token, so a budget of this size keeps below MOST_UNITS as well.
+MOST_TOKENS = MOST_UNITS // 4
+
+
+class Line(NamedTuple):
+    """A line of a part, defused.
+
+    Args:
+        text: as it is shown.
+        ref: the path it comes from, with its lines where it is one of many there.
+        where: what the path of its part leaves open, such as `lines 22-35`.
+    """
+
+    text: str
+    ref: str
+    where: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} [{self.where}]" if self.where else self.text
+
+
+class Part(NamedTuple):
+    """Lines that belong together.
+
+    Args:
+        title: what they are, defused.
+        path: where they come from; a folder ends in a slash.
+        date: of the file, if it has one.
+        share: of the budget, which it may fill whatever else there is.
+        levels: the lines at each level of detail, most detailed first. The last level may be cut.
+    """
+
+    title: str
+    path: str
+    date: str
+    share: float
+    levels: tuple[tuple[Line, ...], ...]
+    shortened: bool = False
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines at the highest level of detail that is left."""
+        return self.levels[0]
+
+
+def fit(parts: Sequence[Part], budget: int) -> list[Part]:
+    """Return what of *parts*, most important first, fits into *budget* tokens, each at one level.
+
+    Every part may fill its share. What is left over goes to the most important ones, so that the others are the first
+    to be shortened or left out.
+    """
+    chosen = [_fitted(part, int(part.share * budget)) for part in parts]
+    left = budget - sum(cost(part) for part in chosen if part)
+    for at, part in enumerate(parts):
+        room = left + _cost_of(chosen[at])
+        chosen[at] = _fitted(part, room)
+        left = room - _cost_of(chosen[at])
+    return [part for part in chosen if part]
+
+
+def render(part: Part) -> str:
+    """Return *part* as Markdown: a heading that says where the lines come from, and the lines."""
+    about = ", ".join(filter(None, (part.path, part.date, "shortened" if part.shortened else "")))
+    return "\n".join([f"## {part.title} ({about})", *map(str, part.lines)])
+
+
+def cost(part: Part) -> int:
+    """Return how many tokens *part* takes at most, with the empty line above it."""
+    return tokens_in(f"\n\n{render(part._replace(levels=((),)))}") + sum(map(_cost_of_line, part.lines))
+
+
+def _cost_of(part: Part | None) -> int:
+    return cost(part) if part else 0
+
+
+def _cost_of_line(line: Line) -> int:
+    return tokens_in(f"\n{line}")
+
+
+def _fitted(part: Part, room: int) -> Part | None:
+    """Return *part* at the highest level that takes at most *room* tokens, else the beginning of the last level."""
+    for level, lines in enumerate(part.levels):
+        whole = part._replace(levels=(lines,), shortened=part.shortened or level > 0)
+        if cost(whole) <= room:
+            return whole
+    return _cut(part._replace(levels=part.levels[-1:], shortened=True), room)
+
+
+def _cut(part: Part, room: int) -> Part | None:
+    left = room - cost(part._replace(levels=((),)))
+    count = 0
+    for line in part.lines:
+        left -= _cost_of_line(line)
+        if left < 0:
+            break
+        count += 1
+    while count and part.lines[count - 1].text.startswith("> #"):  # a heading with nothing below it
+        count -= 1
+    return part._replace(levels=(part.lines[:count],)) if count else None

@@ -1,0 +1,106 @@
+"""The beginning of a note, read in bounded time: a hook may not wait for a huge file, and yaml takes long to import."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, tzinfo
+from typing import NamedTuple
+
+from memtool.errors import OutsideVault
+from memtool.vault.layout import Vault
+
+LONGEST = 65_536  # bytes of a note; no budget holds a quarter of it
+_TOP_FIELD = r"([A-Za-z_]+):[ \t]*(.*?)[ \t]*"
+_PLAIN = (  # a scalar of YAML that means what it says, on its line
+    r"""(?:(?P<bare>[^\s\-?:,\[\]{}#&*!|>'"%@`](?:[^:#]|:(?!\s)|(?<!\s)#)*)"""
+    r"""|"(?P<double>[^"\\]*)"|'(?P<single>[^']*)')?"""
+)
+
+
+class Excerpt(NamedTuple):
+    """The beginning of a note. *date* is its file's; *fields* are those of its front matter that are a line of text."""
+
+    ref: str
+    date: str
+    fields: Mapping[str, str]
+    body: str
+    body_line: int = 1
+
+
+def read_excerpt(vault: Vault, ref: str, zone: tzinfo | None = None) -> Excerpt | None:
+    """Return the beginning of the note at *ref*; None where no file of the vault can be read there."""
+    found = read_bytes(vault, ref, LONGEST)
+    if found is None:
+        return None
+    from memtool.vault.note import split_front_matter
+
+    content, changed_at = found
+    text = _decoded(ref, content).replace("\r\n", "\n")
+    matter, body_line = split_front_matter(text)
+    fields = one_line_fields(matter) if matter else {}
+    body = "\n".join(text.split("\n")[body_line - 1 :])
+    return Excerpt(ref, _day(changed_at, zone), fields, body, body_line)
+
+
+def read_bytes(vault: Vault, ref: str, most: int) -> tuple[bytes, float] | None:
+    """Return up to *most* bytes of the file at *ref* and when it changed; None if it is no file within the vault."""
+    with suppress(OSError, ValueError, OutsideVault):
+        path = vault.path(ref)
+        about = path.stat()
+        if stat.S_ISREG(about.st_mode):  # a pipe would keep us waiting
+            with open(path, "rb") as file:
+                return file.read(most), about.st_mtime
+    return None
+
+
+def names_in(vault: Vault, ref: str, most: int) -> list[str]:
+    """Return the names of the Markdown files in the folder *ref*, the last *most* of them, last first."""
+    with suppress(OSError, ValueError, OutsideVault):
+        names = [name for name in os.listdir(vault.path(ref)) if name.endswith(".md") and name[0] != "."]  # noqa: PTH208
+        return sorted(names, reverse=True)[:most]
+    return []
+
+
+def one_line_fields(matter: str) -> dict[str, str]:
+    """Return the fields of the front matter *matter* that are text; yaml is asked only where they are not plain."""
+    fields: dict[str, str] = {}
+    value = None
+    for line in matter.split("\n"):
+        if field := re.fullmatch(_TOP_FIELD, line):
+            value = re.fullmatch(_PLAIN, field[2])
+            if value:
+                fields[field[1]] = value["bare"] or value["double"] or value["single"] or ""
+            elif not field[2].startswith("["):  # lists are none of ours
+                return _fields_by_yaml(matter)
+        elif value and value[0] and line.startswith((" ", "\t")):  # the value goes on
+            return _fields_by_yaml(matter)
+    return fields
+
+
+def _fields_by_yaml(matter: str) -> dict[str, str]:
+    from memtool.vault.note import LONGEST_FRONT_MATTER, parse_fields
+
+    found = parse_fields(matter) if len(matter) <= LONGEST_FRONT_MATTER else None
+    values = found.items() if isinstance(found, dict) else ()
+    return {name: " ".join(value.split()) for name, value in values if isinstance(value, str)}
+
+
+def _decoded(ref: str, content: bytes) -> str:
+    whole = len(content) < LONGEST
+    try:  # where the file goes on, the last character may be half
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(content, final=whole)
+    except UnicodeDecodeError:
+        from memtool.vault.note import parse_note
+
+        return parse_note(ref, content).text
+
+
+def _day(changed_at: float, zone: tzinfo | None) -> str:
+    with suppress(OverflowError, ValueError, OSError):
+        return datetime.fromtimestamp(changed_at, zone).date().isoformat()
+    return ""
