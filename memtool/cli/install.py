@@ -15,6 +15,7 @@ from memtool.integrations.claude_code.health import obstacles, project_notices, 
 from memtool.integrations.claude_code.hooks import HOOKS, Program
 from memtool.integrations.claude_code.install import Change, install
 from memtool.integrations.claude_code.program import find_program
+from memtool.integrations.claude_code.rule_files import RuleChanges, install_rules
 
 PROJECT = click.option(
     "--project",
@@ -37,16 +38,19 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_vault
 def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json: bool) -> None:
-    """Let Claude Code write down its sessions, by hooks in its settings.
+    """Let Claude Code write down its sessions, by hooks in its settings, and read notes by rules.
 
     The hooks go into your own settings, so that they hold in every project. With --project they go into
     `.claude/settings.local.json` there. Every other byte of the file is kept. Run it again at any time: it
     brings the hooks up to date, and keeps a timeout or a matcher that you have changed.
+
+    If areas of the vault have triggers or paths, rule files beside your own settings name the notes to read.
     """
     path = settings_path(session, project)
-    program = find_program(_named_vault(session), this_project=project is not None)
+    program = find_program(named_vault(session), this_project=project is not None)
     change = install(path, program, dry_run=dry_run)
-    notices = _notices(session, change, project)
+    rules = install_rules(session.environ, session.vault, dry_run=dry_run) if project is None else RuleChanges()
+    notices = [*_notices(session, change, project), *rules.notices]
     if as_json:
         fields = {
             "events": [hook.event for hook in HOOKS],
@@ -54,11 +58,11 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
             "vault": str(session.vault.root),
             "notices": notices,
         }
-        output.emit_json(as_fields(change, dry_run=dry_run) | fields)
-    elif dry_run and change.is_change:
-        output.emit_text(change.diff())
+        output.emit_json(as_fields(change, rules, dry_run=dry_run) | fields)
+    elif dry_run and (change.is_change or rules.changes):
+        output.emit_text(diff(change, rules))
     else:
-        click.echo(output.printable_lines(_as_text(change, program, session.vault.root, project)))
+        click.echo(output.printable_lines(_as_text(change, rules, program, session.vault.root, project)))
     if not as_json:
         output.say(*notices)
 
@@ -90,18 +94,24 @@ def working_folder() -> Path | None:
         return None
 
 
-def as_fields(change: Change, *, dry_run: bool) -> dict[str, object]:
-    """Return *change* for JSON."""
+def diff(change: Change, rules: RuleChanges) -> str:
+    """Return what becomes of all files as one unified diff."""
+    return "".join(one.diff() for one in (change, *rules.changes))
+
+
+def as_fields(change: Change, rules: RuleChanges, *, dry_run: bool) -> dict[str, object]:
+    """Return *change* and that of the *rules* for JSON."""
     return {
         "settings": str(change.path),
-        "changed": change.is_change,
+        "rules": [str(rule.path) for rule in rules.changes],
+        "changed": change.is_change or bool(rules.changes),
         "dry_run": dry_run,
-        "diff": change.diff(),
+        "diff": diff(change, rules),
         "backup": str(change.original) if change.original else "",
     }
 
 
-def _named_vault(session: Session) -> Path | None:
+def named_vault(session: Session) -> Path | None:
     """Return the vault to name to the hooks: none where they find it by themselves, so that it may move."""
     origin = session.vault_path()[1]
     vault = session.vault.root  # it must be there
@@ -117,14 +127,16 @@ def _notices(session: Session, change: Change, project: str | None) -> list[str]
     return [*kept, *filter(None, [unread]), *for_project, *obstacles(session.environ, folder)]
 
 
-def _as_text(change: Change, program: Program, vault: Path, project: str | None) -> str:
+def _as_text(change: Change, rules: RuleChanges, program: Program, vault: Path, project: str | None) -> str:
     if not change.is_change:
-        return f"Nothing to do: memtool's hooks stand in {change.path} already."
+        done = "" if rules.changes else "Nothing to do: "
+        return "\n".join([f"{done}memtool's hooks stand in {change.path} already.", *rule_lines(rules)])
     width = max(len(hook.event) for hook in HOOKS)
     named = "" if program.vault else ", or the one that your settings name by then"
     lines = [f"memtool's hooks stand in {change.path} now:"]
     lines += [f"  {hook.event:<{width}}  {hook.deed}" for hook in HOOKS]
     lines.append(f"From now on sessions are written into the vault at {vault}{named}.")
+    lines += rule_lines(rules)
     lines.append("Sessions that are running take part within seconds.")
     if project:
         lines.append("The file is for this machine only, because it holds paths of this machine.")
@@ -132,6 +144,11 @@ def _as_text(change: Change, program: Program, vault: Path, project: str | None)
         lines.append(f"The file as it was before: {change.original}")
     lines.append(f"To undo: {_undoing(project)}")
     return "\n".join(lines)
+
+
+def rule_lines(rules: RuleChanges) -> list[str]:
+    """Say which rule files are other ones now."""
+    return [f"{'Removed' if rule.after is None else 'Wrote'} the rule {rule.path}" for rule in rules.changes]
 
 
 def _undoing(project: str | None) -> str:

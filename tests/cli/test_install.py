@@ -54,7 +54,7 @@ def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, c
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert lines[0] == f"memtool's hooks stand in {client} now:"
-    assert [line.split()[0] for line in lines[1:7]] == [hook.event for hook in HOOKS]
+    assert [line.split()[0] for line in lines[1 : len(HOOKS) + 1]] == [hook.event for hook in HOOKS]
     assert f"into the vault at {home_vault}, or the one that your settings name by then." in out
     assert f"The file as it was before: {client}.memtool-backup\n" in out
     assert lines[-1] == "To undo: memtool uninstall claude-code"
@@ -148,6 +148,7 @@ def test_json_tells_all_of_it(memtool: Memtool, client: Path, notes: Path) -> No
     assert answer == {
         "format": 1,
         "settings": str(client),
+        "rules": [],
         "changed": True,
         "dry_run": False,
         "diff": answer["diff"],
@@ -162,6 +163,31 @@ def test_json_tells_all_of_it(memtool: Memtool, client: Path, notes: Path) -> No
     assert (again["changed"], again["diff"]) == (False, "")
     gone = memtool("uninstall", "claude-code", "--json").answer
     assert (gone["format"], gone["changed"], gone["backup"], gone["notices"]) == (1, True, "", [])
+
+
+def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
+    memtool: Memtool, client: Path, sample: Path, elsewhere: Path
+) -> None:
+    vault = ("--vault", str(sample))
+    rule = client.parent / "rules" / "memtool.md"
+    assert f"+++ {rule}\n" in memtool("install", "claude-code", "--dry-run", *vault).out
+    assert not rule.exists()
+    assert memtool("install", "claude-code", "--project", *vault).code == 0
+    assert list(elsewhere.rglob("rules")) == []
+    assert not rule.exists()
+    memtool("uninstall", "claude-code", "--project")
+    assert f"Wrote the rule {rule}\n" in memtool("install", "claude-code", *vault).out
+    assert str(sample / "areas/projects/shop/summary.md") in rule.read_text()
+    assert memtool("install", "claude-code", *vault).out.startswith("Nothing to do: ")
+    rule.unlink()
+    again = memtool("install", "claude-code", *vault).out
+    assert again == f"memtool's hooks stand in {client} already.\nWrote the rule {rule}\n"
+    rule.write_text("mine")
+    assert "is a file of your own" in memtool("install", "claude-code", *vault).err
+    rule.unlink()
+    memtool("install", "claude-code", *vault)
+    assert memtool("uninstall", "claude-code", "--json").answer["rules"] == [str(rule)]
+    assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
 
 
 @pytest.mark.usefixtures("home_vault")

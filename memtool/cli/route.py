@@ -1,0 +1,167 @@
+"""`memtool route`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memtool.cli import output
+from memtool.cli.session import Session, with_vault, working_folder
+from memtool.errors import UsageError
+from memtool.recall.routing import (
+    PAGE,
+    Route,
+    Routing,
+    placed,
+    read_routing,
+    routes_of_file,
+    routes_of_table,
+    routes_of_text,
+)
+from memtool.recall.routing_check import check, update_table
+
+if TYPE_CHECKING:
+    from memtool.recall.area_triggers import Finding
+
+_HINT = "Nothing leads anywhere from here. `memtool route` lists what does; `memtool search` finds the rest."
+
+
+@click.command()
+@click.argument("words", metavar="[TEXT]...", nargs=-1)
+@click.option("--file", metavar="PATH", help="What a file of a project leads to.")
+@click.option("--table", metavar="NAME", help="What the name of a table leads to, by its longest prefix.")
+@click.option("--check", "only_check", is_flag=True, help="Find rows and prefixes that lead nowhere.")
+@click.option("--update", is_flag=True, help="Bring `rules/memory-loader.md` and Claude Code's rules up to date.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@with_vault
+@click.pass_context
+def command(
+    ctx: click.Context,
+    session: Session,
+    *,
+    words: tuple[str, ...],
+    file: str | None,
+    table: str | None,
+    only_check: bool,
+    update: bool,
+    as_json: bool,
+) -> None:
+    """Show which files of the vault a text, a file or a table leads to.
+
+    That is said by `triggers`, `aliases` and `paths` in the front matter of areas, by the rows of
+    `rules/memory-loader.md`, and by the prefixes of `rules/prefix-map.json`. Without an argument, all of it is listed.
+    """
+    if (words != ()) + (file is not None) + (table is not None) + only_check + update > 1:
+        raise UsageError("a text, --file, --table, --check and --update exclude each other")
+    if update:
+        _update(session, as_json=as_json)
+    elif only_check:
+        ctx.exit(_check(session, as_json=as_json))
+    else:
+        routing = read_routing(session.vault)
+        _answer(session, routing, _routes(routing, " ".join(words), file, table), as_json=as_json)
+
+
+def _routes(routing: Routing, text: str, file: str | None, table: str | None) -> list[Route]:
+    if file is not None:
+        path, project = _placed(routing, file)
+        return routes_of_file(routing, path, project=project)
+    if table is not None:
+        return routes_of_table(routing, table)
+    return routes_of_text(routing, text) if text else list(routing.routes)
+
+
+def _placed(routing: Routing, file: str) -> tuple[str, str]:
+    """Return a file's path relative to the root of its project, and the project's name where an area knows it."""
+    path = Path(os.path.abspath(working_folder() / file))  # noqa: PTH100  (symlinks are the user's choice)
+    relative, project = placed(routing, path.as_posix())
+    return (relative, project) if project else _placed_by_git(routing, path)
+
+
+def _placed_by_git(routing: Routing, path: Path) -> tuple[str, str]:
+    from memtool.vault.projects import find_project, find_project_identities, match_project
+
+    folder = next(folder for folder in path.parents if folder.is_dir())
+    found = find_project(folder)
+    if found.is_repository and path.is_relative_to(found.root):
+        known = {area.name: area.identities for area in routing.areas if area.kind == "project"}
+        name = match_project(find_project_identities(folder), known) if known else None
+        return path.relative_to(found.root).as_posix(), name or ""
+    here = working_folder()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix(), ""
+
+
+def _answer(session: Session, routing: Routing, routes: list[Route], *, as_json: bool) -> None:
+    files: dict[str, list[Route]] = {}
+    for route in routes:
+        for ref in route.refs:
+            files.setdefault(ref, []).append(route)
+    if as_json:
+        output.emit_json({
+            "vault": str(session.vault.root),
+            "files": [{"path": ref, "reasons": [_fields(route) for route in files[ref]]} for ref in files],
+            "notices": _notices(routing),
+        })  # fmt: skip
+        return
+    for ref, reasons in files.items():
+        click.echo(f"{output.printable(ref)}  {click.style(output.printable(_reasons(reasons)), dim=True)}")
+    output.say(*_notices(routing), *([] if files else [_HINT]))
+
+
+def _fields(route: Route) -> dict[str, Any]:
+    return {"kind": route.kind, "trigger": route.trigger, "source": route.source, "line": route.line}
+
+
+def _reasons(routes: list[Route]) -> str:
+    by_place: dict[str, list[str]] = {}
+    for route in routes:
+        # A page is found by its own name; every other trigger stands somewhere.
+        place = "its name" if route.kind == PAGE else f"{route.source}:{route.line}"
+        by_place.setdefault(place, []).append(f"'{route.trigger}'")
+    return "; ".join(f"{', '.join(triggers)} in {place}" for place, triggers in by_place.items())
+
+
+def _notices(routing: Routing) -> list[str]:
+    wrong = len(routing.findings)
+    return [f"{wrong} triggers lead nowhere or cannot be read: see `memtool route --check`"] if wrong else []
+
+
+def _check(session: Session, *, as_json: bool) -> int:
+    findings = check(session.vault, read_routing(session.vault))
+    is_good = all(finding.is_warning for finding in findings)
+    if as_json:
+        output.emit_json({"good": is_good, "findings": [finding._asdict() for finding in findings]})
+    else:
+        for finding in findings:
+            click.echo(output.printable(_sentence(finding)))
+        if is_good:
+            output.say("Every trigger leads to a file.")
+    return 0 if is_good else 1
+
+
+def _sentence(finding: Finding) -> str:
+    return f"{finding.path}:{finding.line}: {'warning: ' if finding.is_warning else ''}{finding.sentence}"
+
+
+def _update(session: Session, *, as_json: bool) -> None:
+    from memtool.cli.install import named_vault, rule_lines
+    from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
+    from memtool.recall.loader_table import LOADER
+    from memtool.recall.one_commit import Kept, alone, commit
+
+    with alone(session.vault):
+        changed = update_table(session.vault)
+        kept = commit(session.vault, [LOADER], "route", f"update {LOADER}") if changed else Kept()
+    is_installed = are_for(session.environ, named_vault(session))
+    rules = install_rules(session.environ, session.vault) if is_installed else RuleChanges()
+    notices = [*filter(None, [kept.notice]), *rules.notices]
+    if as_json:
+        written = [str(rule.path) for rule in rules.changes]
+        output.emit_json({"changed": changed, "commit": kept.commit, "rules": written, "notices": notices})
+        return
+    table = f"{LOADER} is up to date now." if changed else f"Nothing to do: {LOADER} is up to date."
+    click.echo(output.printable_lines("\n".join([table, *rule_lines(rules)])))
+    output.say(*notices)

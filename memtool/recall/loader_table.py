@@ -1,0 +1,186 @@
+"""The text of `rules/memory-loader.md`: rows by hand, and a part that is generated from the areas' triggers. All pure.
+
+The generated part stands between two marks. The first one carries a checksum, so that rows which somebody wrote into
+that part are known, and move out of it instead of getting lost.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from zlib import crc32
+
+LOADER = "rules/memory-loader.md"
+LONGEST_LINE = 10_000  # characters
+
+_HEADER = ("| Trigger | Read |", "| --- | --- |")
+_BEGIN = "<!-- memtool begin {}: from the triggers in the areas' front matter, by `memtool route --update` -->"
+_END = "<!-- memtool end -->"
+_IS_BEGIN = re.compile(r"<!-- memtool begin ([0-9a-f]{8}):[^\n]*-->\s*")
+_CODE_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_LINK_OR_COMMA = re.compile(r"(\[[^\]\[]*\]\([^()]*\)|[,，、])")
+_PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ ./-])*")
+
+
+class Row(NamedTuple):
+    """One line of a table: when a trigger comes up, the files are worth reading. *line* counts from 1."""
+
+    triggers: tuple[str, ...]
+    refs: tuple[str, ...]
+    line: int = 0
+
+
+class _Part(NamedTuple):
+    """The lines from one mark to the other, as `lines[begin:end]`, and the checksum that the first one carries."""
+
+    begin: int
+    end: int
+    checksum: str
+
+
+def hand_rows(text: str) -> list[Row]:
+    """Return the rows of all tables in *text* that are written by hand, also those that say nothing of use."""
+    lines = text.split("\n")
+    generated = {at for part in _parts(lines) for at in range(part.begin, part.end)}
+    return [_row(lines[at], at + 1) for at in _row_places(lines) if at not in generated]
+
+
+def with_rows(text: str, rows: Sequence[Row]) -> str:
+    """Return *text* with a generated part that says *rows*, and every byte kept that is not generated.
+
+    The part stays where it is; without one it is added at the end, if there are rows at all. Lines of it that are not
+    as memtool wrote them stand above it afterwards, except for what the new rows say as well.
+    """
+    lines = _lines(text)
+    parts = _parts(lines)
+    if not parts:
+        return text + _gap(text) + _rendered(rows, _newline(text)) if rows else text
+    kept: list[str] = []
+    at = 0
+    for part in parts:
+        kept += lines[at : part.begin] + _of_others(lines[part.begin : part.end], part.checksum, rows)
+        kept += [_rendered(rows, _newline(text), lines[part.end - 1])] if part is parts[0] else []
+        at = part.end
+    return "".join([*kept, *lines[at:]])
+
+
+def code(text: str) -> str:
+    """Return *text* as a Markdown code span, which a table may hold."""
+    ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    padding = " " if "`" in text else ""
+    return f"{ticks}{padding}{text}{padding}{ticks}".replace("|", r"\|")
+
+
+def _rendered(rows: Sequence[Row], newline: str, last: str = "\n") -> str:
+    body = [*_HEADER, *map(_line, rows)] if rows else []
+    end = _END + (newline if last.endswith(("\n", "\r")) else "")
+    return newline.join([_BEGIN.format(_checksum(body)), *body, end])
+
+
+def _line(row: Row) -> str:
+    triggers = ", ".join(one if _PLAIN.fullmatch(one) else code(one) for one in row.triggers)
+    return f"| {triggers} | {', '.join(one if _PLAIN.fullmatch(one) else code(one) for one in row.refs)} |"
+
+
+def _of_others(part: list[str], checksum: str, rows: Sequence[Row]) -> list[str]:
+    """Return the lines of a generated *part* that somebody else wrote and that *rows* do not say."""
+    body = part[1:-1]
+    if _checksum(body) == checksum:
+        return []
+    said = {(row.triggers, row.refs) for row in rows}
+    ours = {at for at in _row_places(body) if _row(body[at], at)[:2] in said}
+    ours |= {at for at, line in enumerate(body) if _is_frame(line.strip())}
+    return [line for at, line in enumerate(body) if at not in ours]
+
+
+def _is_frame(line: str) -> bool:
+    """Whether *line* is what every table of ours has, in any width: the header, the rule below it, or nothing."""
+    return not line or _is_rule(line) or _row(line, 0) == _row(_HEADER[0], 0)
+
+
+def _checksum(lines: Iterable[str]) -> str:
+    # Line ends are left out: git may change them.
+    return f"{crc32(chr(10).join(line.rstrip() for line in lines).encode('utf-8', 'replace')):08x}"
+
+
+def _parts(lines: Sequence[str]) -> list[_Part]:
+    """Return the generated parts: from a first mark to the last one that follows it, without another in between."""
+    parts: list[_Part] = []
+    begin: tuple[int, str] | None = None
+    for at, line in enumerate(lines):
+        if mark := _IS_BEGIN.fullmatch(line):
+            begin = at, mark[1]
+        elif begin and line.rstrip() == _END:
+            parts.append(_Part(begin[0], at + 1, begin[1]))
+            begin = None
+    return parts
+
+
+def _row_places(lines: Sequence[str]) -> Iterator[int]:
+    """Give the positions of the rows of all tables in *lines*, without headers; what stands in fenced code is none."""
+    fence = ""
+    for at, line in enumerate(lines):
+        mark = _CODE_FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) else fence
+        elif mark:
+            fence = mark[1]
+        elif line.lstrip().startswith("|") and not any(map(_is_rule, lines[at : at + 2])):
+            yield at
+
+
+def _is_rule(line: str) -> bool:
+    return line.lstrip().startswith("|") and "-" in line and not line.strip("|:- \t\r\n")
+
+
+def _row(line: str, number: int) -> Row:
+    cells = _CELL_END.split(line.strip()[:LONGEST_LINE].removeprefix("|"))
+    triggers, refs = ([*map(_items, cells), (), ()])[:2]
+    return Row(tuple(text for text, _ in triggers), tuple(_ref(*item) for item in refs), number)
+
+
+def _items(cell: str) -> list[tuple[str, bool]]:
+    """Return what a cell lists, and whether it is the target of a link. A comma in a code span does not cut."""
+    items = [("", False)]
+    for part, is_code in _spans(cell.replace(r"\|", "|")):
+        for piece in [part] if is_code else _LINK_OR_COMMA.split(part):
+            text, is_link = items[-1]
+            if is_code or piece not in tuple(",，、"):
+                link = not is_code and _LINK_OR_COMMA.fullmatch(piece) is not None
+                items[-1] = (text + (piece.partition("](")[2][:-1] if link else piece), is_link or link)
+            else:
+                items.append(("", False))
+    return [(" ".join(text.split()), is_link) for text, is_link in items if text.strip()]
+
+
+def _spans(cell: str) -> Iterator[tuple[str, bool]]:
+    """Give the parts of a cell, and whether each is what a code span holds."""
+    parts = re.split("(`+)", cell)
+    at = 0
+    while at < len(parts):
+        ticks = parts[at]
+        end = parts.index(ticks, at + 1) if ticks.startswith("`") and ticks in parts[at + 1 :] else 0
+        yield ("".join(parts[at + 1 : end]), True) if end else (ticks, False)
+        at = max(at, end) + 1
+
+
+def _ref(text: str, is_link: bool) -> str:
+    """Return the path that a cell names, relative to the vault. A link is relative to the table's own folder."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(LOADER), text) if is_link else text)
+
+
+def _lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _gap(text: str) -> str:
+    newline = _newline(text)
+    missing = "" if not text or text.endswith("\n") else newline
+    return missing + ("" if not text or (text + missing).endswith(newline * 2) else newline)

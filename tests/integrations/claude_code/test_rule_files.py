@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+from unprivileged import unprivileged
+
+from memtool.errors import NotWritable
+from memtool.integrations.claude_code.hooks import Program
+from memtool.integrations.claude_code.install import install
+from memtool.integrations.claude_code.rule_files import are_for, install_rules, rules_folder, uninstall_rules
+from memtool.vault.layout import Vault
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """The environment of a user of the client."""
+    return {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")}
+
+
+@pytest.fixture
+def shop(vault: Vault) -> Vault:
+    """A vault with triggers and paths."""
+    return with_area(vault, "shop", "triggers: [支付]\npaths: ['*.sql']")
+
+
+def with_area(vault: Vault, name: str, matter: str) -> Vault:
+    path = vault.root / "areas/projects" / name / "summary.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"---\n{matter}\n---\n", encoding="utf-8")
+    return vault
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_rules_come_once_and_go_without_a_trace(shop: Vault, environ: dict[str, str], tmp_path: Path) -> None:
+    planned = install_rules(environ, shop, dry_run=True)
+    assert not (tmp_path / "config").exists()
+    assert install_rules(environ, shop) == planned
+    folder = rules_folder(environ)
+    assert sorted(tree(folder)) == ["memtool-shop.md", "memtool.md"]
+    assert install_rules(environ, shop) == ((), ())
+    assert len(uninstall_rules(environ, dry_run=True).changes) == len(tree(folder)) == 2
+    assert len(uninstall_rules(environ).changes) == 2
+    assert not folder.exists()
+    assert uninstall_rules(environ) == ((), ())
+
+
+def test_rules_follow_the_vault(shop: Vault, environ: dict[str, str]) -> None:
+    install_rules(environ, shop)
+    with_area(shop, "blog", "paths: ['*.md']")
+    (shop.root / "areas/projects/shop/summary.md").unlink()
+    changed = install_rules(environ, shop)
+    assert [(change.path.name, change.after is None) for change in changed.changes] == [
+        ("memtool-blog.md", False), ("memtool-shop.md", True), ("memtool.md", True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["text", "empty", "bytes", "link", "folder", "large"])
+def test_a_users_own_file_is_never_touched(shop: Vault, environ: dict[str, str], tmp_path: Path, kind: str) -> None:
+    path = rules_folder(environ) / "memtool.md"
+    path.parent.mkdir(parents=True)
+    match kind:
+        case "link":
+            (tmp_path / "mine.md").write_text("mine")
+            path.symlink_to(tmp_path / "mine.md")
+        case "folder":
+            path.mkdir()
+        case _:
+            path.write_bytes({"text": b"mine", "empty": b"", "bytes": b"\xff", "large": b"x" * 70_000}[kind])
+    before = path.lstat()
+    (notice,) = install_rules(environ, shop).notices
+    assert notice == f"'{path}' is a file of your own, so memtool's rule was not written"
+    assert uninstall_rules(environ).notices == ()
+    assert path.lstat() == before
+    assert [entry.name for entry in path.parent.iterdir()] == ["memtool.md"]
+
+
+def test_an_edited_rule_stays(shop: Vault, environ: dict[str, str]) -> None:
+    install_rules(environ, shop)
+    path = rules_folder(environ) / "memtool.md"
+    path.write_text(path.read_text() + "mine\n")
+    for result in (install_rules(environ, shop), uninstall_rules(environ)):
+        assert result.notices == (f"'{path}' stays as you have edited it",)
+    assert path.read_text().endswith("mine\n")
+
+
+def test_hooks_tell_which_vault_the_rules_are_for(shop: Vault, environ: dict[str, str], tmp_path: Path) -> None:
+    assert not are_for(environ, None)
+    install(tmp_path / "config/settings.json", Program("/opt/memtool-hook", ("--vault", str(shop.root))))
+    assert are_for(environ, shop.root)
+    assert not are_for(environ, None)
+    (tmp_path / "config/settings.json").write_text("{")
+    assert not are_for(environ, shop.root)
+
+
+def test_a_folder_that_refuses_is_one_sentence(shop: Vault, environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config").chmod(0o500)
+    with unprivileged(), pytest.raises(NotWritable):
+        install_rules(environ, shop)
+    (tmp_path / "config").chmod(0o700)
+
+
+NAMES = st.sampled_from(["memtool.md", "memtool-shop.md", "memtool-notes.md", "other.md", "sub/memtool.md"])
+WORDS = st.lists(st.sampled_from(["支付", "checkout", "a|b", "`x`", "@x"]), max_size=3)
+
+
+@given(st.dictionaries(NAMES, st.binary(max_size=20), max_size=3), WORDS, WORDS)
+def test_installing_and_uninstalling_is_the_identity(
+    theirs: dict[str, bytes], words: list[str], globs: list[str]
+) -> None:
+    with tempfile.TemporaryDirectory() as root:
+        vault = with_area(Vault(Path(root) / "vault"), "shop", f"triggers: {words}\npaths: {globs}")
+        environ = {"CLAUDE_CONFIG_DIR": f"{root}/config"}
+        for name, content in theirs.items():
+            (rules_folder(environ) / name).parent.mkdir(parents=True, exist_ok=True)
+            (rules_folder(environ) / name).write_bytes(content)
+        install_rules(environ, vault)
+        install_rules(environ, vault)
+        uninstall_rules(environ)
+        assert tree(rules_folder(environ)) == theirs
