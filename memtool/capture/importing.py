@@ -172,4 +172,5 @@ def _commit(context: Context, written: Iterable[str], done: Imported) -> None:
     names = tuple(dict.fromkeys(written))
     with suppress(MemtoolError):  # what is not committed now is committed with the next capture
         if names and history.find_repository(context.vault.root) == context.vault.root:
-            history.commit(context.vault.root, names, f"import: {done.notes} sessions of Claude Code")
+            with context.vault.lock("history"):
+                history.commit(context.vault.root, names, f"import: {done.notes} sessions of Claude Code")

@@ -101,7 +101,8 @@ def _commit(vault: Vault, captured: Sequence[Captured], tell: Tell, context: Con
         if history.find_repository(vault.root) != vault.root:
             return
         try:
-            history.commit(vault.root, refs, _message(captured))
+            with vault.lock("history"):  # others commit, too: `memtool remember`, say
+                history.commit(vault.root, refs, _message(captured))
         except MemtoolError as error:
             _tell(context, tell, f"the notes were written, but not committed: {error}")
 

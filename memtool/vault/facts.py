@@ -267,7 +267,7 @@ def _half_characters(text: str, item: Item) -> list[str]:
 def _as_json(fact: Fact) -> dict[str, Any]:
     values = {name: getattr(fact, rule.attribute) for name, rule in RULES.items()}
     known = {
-        name: value
+        name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()
         # A field that could not be read stays what it was, unless it was set since.
         if value not in ("", (), None) and (name not in fact.extra or value != _DEFAULTS[RULES[name].attribute])

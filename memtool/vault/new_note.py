@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.vault.frontmatter import quoted
-from memtool.vault.note import first_heading, first_sentence
+from memtool.vault.note import first_sentence, heading_text
 from memtool.vault.prose import one_line
 
 FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
@@ -35,8 +35,9 @@ class NewNote(NamedTuple):
 
 
 def title_of(text: str) -> str:
-    """Return a title for *text*: its first heading, else its first sentence, on one line of 80 characters at most."""
-    title = one_line(first_heading(text) or first_sentence(text) or text)
+    """Return a title for *text*: the heading it begins with, else its first sentence, in 80 characters at most."""
+    first_line = text.strip().partition("\n")[0]
+    title = one_line(heading_text(first_line) or first_sentence(text) or first_line)
     title = _SENTENCE_END.sub("", title)
     if len(title) <= _LONGEST_TITLE:
         return title

@@ -13,6 +13,8 @@ from memtool.vault.prose import in_language
 LABELS = {"title": ("Open items", "待办"), "session": (" (from session {})", "（来自会话 {}）")}
 
 _ITEM = re.compile(r"(?P<lead>(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+)\[(?P<mark>.)\]\s+(?P<text>.*\S)")
+_ORIGIN = re.compile(r"(?: \(from session [^()]*\)|（来自会话 [^（）]*）)$")
+_TRAIL = re.compile(r"(?: #[^\s#]+){1,20}$")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
@@ -22,6 +24,11 @@ class Todo(NamedTuple):
     line: int
     text: str
     is_open: bool
+
+    @property
+    def task(self) -> str:
+        """The text without the tags and the session at its end, as `todo_line` adds them."""
+        return _TRAIL.sub("", _ORIGIN.sub("", self.text))
 
 
 def new_todos(project: str, language: str) -> str:

@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ CHANGING = (
     (r"\d+ chunks", "<n> chunks"),
     (r'"chunks": [1-9]\d*', '"chunks": <n>'),
     (re.escape(__version__), "<version>"),
+    (rf"fact-{date.today():%Y%m%d}-[0-9a-f]{{10}}", "<fact>"),  # noqa: DTZ011  (the command takes the local day, too)
+    (f"{date.today()}", "<today>"),  # noqa: DTZ011
 )
 
 

@@ -25,9 +25,12 @@ from memtool.vault.facts import (
     is_expired,
     new_fact_id,
     parse_facts,
+    purge,
     render_facts,
     supersede,
+    supersede_by,
     update_facts,
+    without,
 )
 
 if TYPE_CHECKING:
@@ -468,3 +471,42 @@ def test_several_processes_add_facts_and_none_is_lost(vault: Vault) -> None:
     file = parse_facts(vault.path("areas/global/facts.json").read_text())
     assert {fact.id for fact in file.facts} == {f"{writer}-{n}" for writer in range(3) for n in range(5)}
     assert not file.problems
+
+
+def test_tags_and_anchors_are_written_as_lists(vault: Vault) -> None:
+    new = Fact(
+        id="a", fact="x", evidence="y", timestamp="2026-02-10", tags=("auth", "支付"), anchors=({"path": "a.py"},)
+    )
+    file = update_facts(vault, "areas/global/facts.json", lambda facts: add(facts, new))
+    assert file.facts == (new,)
+
+
+def test_a_fact_that_stands_already_can_take_the_place_of_another() -> None:
+    facts = (make("a"), make("b"), make("c"))
+    one, two, three = supersede_by(facts, "c", "a")
+    assert (one.id, one.supersedes, two.id, three.status, three.superseded_by) == ("a", "c", "b", "superseded", "a")
+    with pytest.raises(NoteNotFound):
+        supersede_by(facts, "c", "d")
+
+
+@pytest.mark.parametrize("gone", ["a", "b", "c"])
+@pytest.mark.parametrize(
+    "style", ['{{"facts": [{}, {}, {}], "x": 1}}', '{{\n"facts": [\n  {},\n  {},\n\n  {}\n ]\n}}\n']
+)
+def test_a_fact_that_is_purged_takes_its_comma_with_it(gone: str, style: str) -> None:
+    text = style.format(*(json.dumps(RAW | {"id": name, "fact": "a, [b]"}) for name in "abc"))
+    left = without(parse_facts(text), gone)
+    assert [fact.id for fact in parse_facts(left).facts] == [name for name in "abc" if name != gone]
+    assert left.startswith(text[:9])
+    assert left.endswith(text[-5:])
+
+
+def test_the_last_fact_leaves_an_empty_list(vault: Vault) -> None:
+    text = in_file(RAW)
+    assert json.loads(without(parse_facts(text), RAW["id"]))["facts"] == []
+    path = vault.root / "areas" / "global" / "facts.json"
+    path.write_text(text)
+    purge(vault, "areas/global/facts.json", RAW["id"])
+    assert json.loads(path.read_text())["facts"] == []
+    with pytest.raises(NoteNotFound):
+        purge(vault, "areas/global/facts.json", RAW["id"])

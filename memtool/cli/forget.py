@@ -1,0 +1,77 @@
+"""`memtool forget`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from memtool.cli import output
+from memtool.cli.remember import desk_of
+from memtool.cli.session import Session, with_vault
+from memtool.errors import UsageError
+from memtool.recall.forgetting import TODO, Forgotten, Target, find_target, forget, forget_for_good
+
+
+@click.command()
+@click.argument("ref")
+@click.option("--purge", is_flag=True, help="Remove it from its file for good, after asking.")
+@click.option("--yes", is_flag=True, help="With --purge: do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@with_vault
+def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool) -> None:
+    """Let a fact, a note or an open item come up no more.
+
+    REF is the id of a fact, the path or the name of a note, or the path and the line of an open item. It is archived:
+    `memtool search --all` still finds it, and git can undo it. With --purge it is removed.
+    """
+    if yes and not purge:
+        raise UsageError("--yes goes with --purge")
+    desk = desk_of(session)
+    target = find_target(desk, ref)
+    if purge:
+        if not yes:
+            _ask(target)
+        done = forget_for_good(desk, target)
+    else:
+        done = forget(desk, target)
+    if as_json:
+        _print_json(session, done, purge=purge)
+    else:
+        _print(session, done, purge=purge)
+
+
+def _ask(target: Target) -> None:
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError("--purge must ask, and there is nobody to answer", hint="If you are sure, add --yes.")
+    text = output.shortened(output.printable(target.text), output.width())
+    click.confirm(f"{text}\nRemove {output.printable(target.name)} for good?", abort=True, err=True)
+
+
+def _print_json(session: Session, done: Forgotten, *, purge: bool) -> None:
+    target, kept = done.target, done.kept
+    answer = {"kind": target.what, "name": target.name, "path": target.path, "changed": done.changed, "purged": purge}
+    output.emit_json({**answer, "commit": kept.commit, "undo": kept.undo(session.vault), "notice": kept.notice})
+
+
+def _print(session: Session, done: Forgotten, *, purge: bool) -> None:
+    name = output.printable(done.target.name)
+    if not done.changed:
+        click.echo(f"{name} is {'done' if done.target.what == TODO else 'archived'} already.")
+        return
+    if not purge:
+        click.echo(f"{name} is {'struck out' if done.target.what == TODO else 'archived'}.")
+    else:
+        click.echo(f"{name} is removed.")
+    output.say(*filter(None, [done.kept.notice]))
+    undo = done.kept.undo(session.vault)
+    if undo:
+        output.say(f"Undo: {undo}")
+    if purge:
+        output.say(_STILL_THERE if done.kept.commit else "Copies of the vault may still hold it.")
+
+
+_STILL_THERE = (
+    "git's history still holds it, and so do copies of the vault. To remove it there as well, rewrite the history:"
+    " `git filter-repo --replace-text FILE` for words, `--path PATH --invert-paths` for a whole note."
+)

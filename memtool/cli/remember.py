@@ -1,0 +1,134 @@
+"""`memtool remember`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memtool.cli import output
+from memtool.cli.session import Session, with_vault, working_folder
+from memtool.errors import UsageError
+from memtool.recall.memory import FACT, KINDS, Memory
+from memtool.recall.remembering import AlreadyKnown, Desk, Remembered, remember
+from memtool.recall.standing import Standing
+from memtool.vault.fact_rules import CATEGORIES
+
+_STDIN = ("-",)
+
+
+@click.command()
+@click.argument("text", nargs=-1)
+@click.option("--kind", type=click.Choice(KINDS), help="Write a note or an open item instead of a fact.")
+@click.option("--category", type=click.Choice(CATEGORIES), help="What sort of thing it is.")
+@click.option("--project", metavar="NAME", help="The project it belongs to; else that of the working folder.")
+@click.option("--global", "is_global", is_flag=True, help="It belongs to no project.")
+@click.option("--tag", "tags", multiple=True, help="A word to find it by. Repeatable.")
+@click.option("--expires", metavar="DATE", help="The last day on which it holds: 2026-12-31, 2026-12, 2w.")
+@click.option("--evidence", metavar="TEXT", help="Why it is believed.")
+@click.option("--source", metavar="ID", help="The session, or the note, that it comes from.")
+@click.option("--supersedes", metavar="ID", help="The id of the fact that it replaces.")
+@click.option("--force", is_flag=True, help="Write it although something says the same already.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@with_vault
+def command(
+    session: Session,
+    text: tuple[str, ...],
+    *,
+    kind: str | None,
+    project: str | None,
+    is_global: bool,
+    tags: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+    **given: str | None,
+) -> None:
+    """Write down a fact, a note or an open item, where the next search finds it.
+
+    TEXT is one statement, or the body of a note; without it, or with -, it is read from stdin. Secrets are removed.
+    What says nothing new is refused, with exit code 1 and the id of what stands.
+    """
+    if project == "" or (project and is_global):
+        raise UsageError("--project and --global exclude each other" if project else "--project is empty")
+    memory = Memory(
+        _text(text),
+        kind=kind or FACT,
+        project="" if is_global else project,
+        tags=tags,
+        force=force,
+        **{name: value or "" for name, value in given.items()},
+    )
+    try:
+        done = remember(desk_of(session), memory)
+    except AlreadyKnown as known:
+        if as_json:
+            output.emit_json({"remembered": False, "reason": str(known), "standing": _fields(known.standing)})
+        raise
+    if as_json:
+        output.emit_json(_answer(session, done))
+    else:
+        _print(session, done)
+
+
+def desk_of(session: Session) -> Desk:
+    """Return what remembering and forgetting need to know in this run."""
+    import datetime as dt
+
+    from memtool.redaction import make_redactor
+
+    settings = session.settings
+    return Desk(
+        session.place(),
+        settings,
+        make_redactor(settings.redact),
+        session.cache,
+        working_folder(),
+        Path.home(),
+        lambda: dt.datetime.now().astimezone(),
+    )
+
+
+def _text(words: tuple[str, ...]) -> str:
+    if words and words != _STDIN:
+        return " ".join(words)
+    if sys.stdin is None or (not words and sys.stdin.isatty()):
+        raise UsageError("there is nothing to remember", hint="Try `memtool remember 'The API listens on port 8080.'`.")
+    try:
+        return sys.stdin.buffer.read(_LARGEST).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"what stands on stdin is not UTF-8 (byte {error.start})") from None
+
+
+def _answer(session: Session, done: Remembered) -> dict[str, Any]:
+    fields = done._asdict()
+    kept = fields.pop("kept")
+    contradictions = [_fields(one) for one in fields.pop("contradictions")]
+    undo = kept.undo(session.vault)
+    return {"remembered": True, **fields, "contradictions": contradictions, "commit": kept.commit, "undo": undo}
+
+
+def _fields(standing: Standing) -> dict[str, Any]:
+    return {"name": standing.name, **standing._asdict()}
+
+
+def _print(session: Session, done: Remembered) -> None:
+    lines = f"{done.start_line}-{done.end_line}" if done.end_line > done.start_line else f"{done.start_line}"
+    where = f"{done.path}:{lines}"
+    click.echo(output.printable(f"{done.id}  {where}" if done.kind == FACT else where))
+    if done.superseded:
+        click.echo(output.printable(f"It supersedes {done.superseded}."))
+    for one in done.contradictions:
+        statement = output.shortened(output.printable(one.text), output.width() - 2)
+        click.echo(f"It may contradict {output.printable(one.name)}:\n  {statement}")
+    if done.contradictions:
+        output.say("If it takes the place of one, say it again with --supersedes ID.")
+    if done.redacted:
+        output.say(f"removed before writing: {', '.join(f'{kind} ({n})' for kind, n in sorted(done.redacted.items()))}")
+    output.say(*done.notices)
+    undo = done.kept.undo(session.vault)
+    output.say(f"Undo: {undo}" if undo else f"Undo: memtool forget {done.id}")
+
+
+_LARGEST = 64 << 20  # bytes on stdin; what is a note at most, the settings say

@@ -1,0 +1,130 @@
+"""What somebody wants remembered: made clean, redacted and checked before anything is looked for or written."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from memtool.errors import UsageError
+from memtool.index.filters import parse_day
+from memtool.index.text import index_terms
+from memtool.vault.fact_rules import CATEGORIES
+from memtool.vault.new_note import FOLDERS
+from memtool.vault.prose import one_line
+
+FACT, TODO = "fact", "todo"
+KINDS = (*FOLDERS, TODO)  # what `--kind` knows; a fact is what has none
+
+_LONGEST_FACT = 2_000  # characters
+_LONGEST_TODO = 500
+_LONGEST_TAG = 100
+_MARKER = re.compile(r"\[redacted: [a-z-]+\]")
+_IN_DAYS = re.compile(r"(\d{1,4})\s*([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+class Memory(NamedTuple):
+    """What is to be remembered, and how.
+
+    Args:
+        text: the statement, or the body of the note.
+        kind: one of `KINDS`, or `fact`.
+        project: its name; None is that of the working folder, empty none.
+        expires: the last day on which it holds.
+        source: a session id, or the path of a note.
+        supersedes: the id of the fact that it replaces.
+        force: whether it is written although something stands that says the same.
+    """
+
+    text: str
+    kind: str = FACT
+    category: str = ""
+    project: str | None = None
+    tags: tuple[str, ...] = ()
+    expires: str = ""
+    evidence: str = ""
+    source: str = ""
+    supersedes: str = ""
+    force: bool = False
+
+
+def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, max_bytes: int) -> Memory:
+    """Return *memory* without secrets, its tags and its date in the form that the vault holds.
+
+    Raises:
+        UsageError: it cannot be written as it is, or would never be found again.
+    """
+    for name, value in (
+        ("text", memory.text),
+        ("evidence", memory.evidence),
+        ("tag", "".join(memory.tags)),
+        ("source", memory.source),
+    ):
+        _check_characters(name, value)
+    text = redact(memory.text.replace("\r\n", "\n")).strip()
+    _check_text(memory.text, text, memory.kind, max_bytes)
+    _check_options(memory)
+    return memory._replace(
+        text=text,
+        tags=tuple(dict.fromkeys(_tag(redact(tag)) for tag in memory.tags)),
+        expires=_expiry(memory.expires, today) if memory.expires else "",
+        evidence=one_line(redact(memory.evidence)),
+        source=one_line(redact(memory.source)),
+    )
+
+
+def _check_characters(name: str, value: str) -> None:
+    if "\0" in value:
+        raise UsageError(f"the {name} holds a NUL character, so it is hardly text", hint="Leave it out.")
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise UsageError(f"the {name} holds half a character, which no file can hold", hint="Give it as UTF-8.")
+
+
+def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:
+    if not given.strip():
+        raise UsageError("there is nothing to remember", hint="Try `memtool remember 'The API listens on port 8080.'`.")
+    if not index_terms(_MARKER.sub("", text[:_LONGEST_FACT])):
+        raise UsageError("no word is left of the text, so that nobody could find it", hint="Say it in words.")
+    if kind == FACT and len(text) > _LONGEST_FACT:
+        hint = "A fact is one statement: write a note with `--kind knowledge`."
+        raise UsageError(f"the text has {len(text):,} characters; a fact has {_LONGEST_FACT:,} at most", hint=hint)
+    if kind == TODO and (text != one_line(text) or len(text) > _LONGEST_TODO):
+        hint = "Write it shorter, or a note with `--kind knowledge`."
+        raise UsageError(
+            f"a todo is one line of {_LONGEST_TODO} characters at most, without repeated spaces", hint=hint
+        )
+    if len(text.encode("utf-8")) > max_bytes - _LONGEST_FACT:  # the front matter needs room, too
+        raise UsageError("the text is too large for a note", hint="Raise `[index] max_note_kb`, or cut it in parts.")
+
+
+def _check_options(memory: Memory) -> None:
+    if memory.category and memory.category not in CATEGORIES:
+        raise UsageError(f"'{memory.category}' is no category", hint=f"Use one of {', '.join(CATEGORIES)}.")
+    if memory.supersedes and memory.kind != FACT:
+        raise UsageError("only a fact supersedes a fact", hint="Leave out --kind, or archive with `memtool forget`.")
+    if memory.kind == TODO:
+        given = {"--category": memory.category, "--expires": memory.expires, "--evidence": memory.evidence}
+        wrong = [option for option, value in given.items() if value]
+        if wrong:
+            raise UsageError(f"a todo has no {wrong[0]}", hint="Say it in the text.")
+
+
+def _tag(text: str) -> str:
+    tag = "-".join(one_line(text).lstrip("#").replace(",", " ").split())[:_LONGEST_TAG]
+    if not index_terms(tag):
+        raise UsageError(f"'{one_line(text)}' is no tag", hint="Write one word, such as `--tag auth`.")
+    return tag
+
+
+def _expiry(text: str, today: dt.date) -> str:
+    """Return the day that *text* names. `2w` is in two weeks: unlike a search, what expires looks ahead."""
+    match = _IN_DAYS.fullmatch(text.strip().lower())
+    if match:
+        day = (today + dt.timedelta(days=int(match[1]) * _DAYS[match[2]])).isoformat()
+    else:
+        day = parse_day(text, today, end=True)
+    if day < today.isoformat():
+        raise UsageError(f"'{text}' is over, so it would be forgotten at once", hint="Name a day that is to come.")
+    return day

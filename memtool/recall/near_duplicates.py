@@ -1,0 +1,152 @@
+"""Whether two statements say the same, or contradict each other. Pure functions over texts, in any language.
+
+Two texts that differ by one value (24 or 15, PostgreSQL or MySQL, 开启 or 关闭) share nearly all their letters and are
+no duplicates. So letters decide only where no word stands in another's place, and next to none on one side alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cache
+from typing import NamedTuple
+
+from memtool.index.stopwords import ENGLISH_STOP_WORDS
+from memtool.index.text import fold, index_terms, stem
+
+# Chosen on the examples of tests/recall/test_near_duplicates.py: reworded twins have 0.7 and more.
+SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words
+SAME_LONG_LETTERS = 0.83  # the same of a long text, whose words are not compared
+OWN_WORDS = 0.12  # share of the telling words that one side alone may hold: in a short sentence none
+SAME_MEANING = 0.92  # cosine of two vectors
+SAME_SUBJECT = 0.5  # share of the shorter statement's words that both hold
+
+_LONGEST_COMPARED = 2_000  # characters; longer texts are notes, which nobody compares word by word
+_SAME_WORD = 0.75  # of two spellings
+_FIRST_UNSPACED = "\u2e80"  # from here on, letters of Chinese, Japanese and Korean
+_SEPARATOR = re.compile(r"[\W_]+")
+_VALUE = re.compile(r"\d+(?:\.\d+)*|(?<!\w)\w{1,40}(?:\+\+|#)")
+_THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
+_WORD = re.compile(r"[^\W_]+")
+_NEGATION = re.compile(
+    r"(?<![a-z])(?:not|no|never|without|cannot|don'?t|doesn'?t|isn'?t|aren'?t|won'?t|mustn'?t|shouldn'?t|can'?t)(?![a-z])"
+    r"|不(?![同过過仅僅但断斷])|没|沒|未|禁|勿|别再|無法|无法|ない|なく|ません|않|없|(?<![가-힣])안(?![가-힣])"
+)
+_NAME = re.compile(r"[A-Za-z][\w.+#/-]*[A-Z][\w.+#/-]*|(?<=[\w,;:] )[A-Z][\w.+#-]*", re.ASCII)
+_LATIN = re.compile(r"[A-Za-z][\w.+#/-]*", re.ASCII)
+_OPPOSITES = (
+    ("enabl", "disabl"), ("on", "off"), ("allow", "forbid"), ("allow", "deni"), ("alwai", "never"), ("befor", "after"),
+    ("true", "fals"), ("public", "privat"), ("start", "stop"), ("old", "new"), ("启用", "禁用"), ("启用", "停用"),
+    ("开启", "关闭"), ("打开", "关闭"), ("允许", "禁止"), ("之前", "之后"), ("同步", "异步"), ("公开", "私有"),
+)  # fmt: skip
+
+
+class Statement(NamedTuple):
+    """What is compared of a text: all its letters, its telling words in order, and these in threes of letters.
+
+    Its numbers (and the like of C++) must not differ, nor whether something is *negated*.
+    """
+
+    letters: str
+    words: tuple[str, ...]
+    trigrams: frozenset[str]
+    values: frozenset[str]
+    negated: bool
+
+
+def statement(text: str) -> Statement:
+    """Return what is compared of *text*."""
+    short = text if len(text) <= _LONGEST_COMPARED else ""
+    words = tuple(term for term in index_terms(short) if _is_telling(term))
+    values = frozenset(_VALUE.findall(_THOUSANDS.sub("", fold(text))))
+    plain = letters(text)
+    return Statement(plain, words, _trigrams("".join(words) or plain), values, bool(_NEGATION.search(fold(short))))
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of *text* in one piece, without differences of case, width and accent."""
+    folded = fold(text)
+    return _SEPARATOR.sub("", folded) or " ".join(folded.split())
+
+
+def is_same(new: Statement, standing: Statement) -> bool:
+    """Whether *new* says what *standing* says: it is equal but for case, width and punctuation, or nearly so."""
+    if new.negated != standing.negated or new.values != standing.values:
+        return False
+    if new.letters == standing.letters:
+        return True
+    likeness = jaccard(new.trigrams, standing.trigrams)
+    if not (new.words and standing.words):
+        return likeness >= SAME_LONG_LETTERS
+    pairs = ((new, standing), (standing, new))
+    has_own = any(len(_own(one.words, other.words)) > OWN_WORDS * len(one.words) for one, other in pairs)
+    return likeness >= SAME_LETTERS and not has_own and not any(_replaced(new, standing))
+
+
+def contradicts(new: Statement, standing: Statement) -> bool:
+    """Whether both seem to speak of one subject and say different things of it: another value, or a "not"."""
+    shorter, longer = sorted((set(new.words), set(standing.words)), key=len)
+    shared = shorter & longer
+    if len(shared) < 2 or len(shared) < SAME_SUBJECT * len(shorter) or is_same(new, standing):
+        return False
+    return new.negated != standing.negated or any(_replaced(new, standing))
+
+
+def may_mean_the_same(new: str, standing: str) -> bool:
+    """Whether vectors may decide on two texts: models place a statement close to its opposite, too."""
+    if max(len(new), len(standing)) > _LONGEST_COMPARED:
+        return False
+    one, other = statement(new), statement(standing)
+    if one.negated != other.negated or one.values != other.values or _names(new) != _names(standing):
+        return False
+    words, others = {*one.words, *_opposites_in(new)}, {*other.words, *_opposites_in(standing)}
+    opposed = ((left, right) for pair in _OPPOSITES for left, right in (pair, pair[::-1]))
+    return not any(left in words - others and right in others - words for left, right in opposed)
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of what the two sets hold that both hold, from 0 to 1."""
+    return len(one & other) / (len(one | other) or 1)
+
+
+def _replaced(one: Statement, other: Statement) -> Iterator[tuple[str, str]]:
+    """Give what stands in one statement in the place of something else, other spellings of a word aside."""
+    left, right = sorted((one.words, other.words))  # so that the order of the two does not matter
+    for tag, start, end, other_start, other_end in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if tag == "replace":
+            here = " ".join(_own(left[start:end], right))
+            there = " ".join(_own(right[other_start:other_end], left))
+            if here and there and SequenceMatcher(None, here, there).ratio() < _SAME_WORD:
+                yield here, there
+
+
+def _own(words: Sequence[str], other: Sequence[str]) -> list[str]:
+    held = set(other)
+    return [word for word in words if word not in held]
+
+
+def _trigrams(letters: str) -> frozenset[str]:
+    return frozenset(letters[at : at + 3] for at in range(max(1, len(letters) - 2)))
+
+
+def _is_telling(term: str) -> bool:
+    """Whether *term* counts when statements are compared."""
+    # The index holds identifiers beside their parts, and pairs of characters beside the single ones.
+    is_pair = len(term) == 2 and term[0] >= _FIRST_UNSPACED
+    return not is_pair and _WORD.fullmatch(term) is not None and term not in _passed_over()
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the names that can be told from words: by their capitals, or by their script in a Chinese sentence."""
+    pattern = _LATIN if any(char >= _FIRST_UNSPACED for char in text) else _NAME
+    return frozenset(map(fold, pattern.findall(text)))
+
+
+def _opposites_in(text: str) -> Iterator[str]:
+    return (word for pair in _OPPOSITES for word in pair if not word.isascii() and word in text)
+
+
+@cache
+def _passed_over() -> frozenset[str]:
+    return frozenset(map(stem, ENGLISH_STOP_WORDS)) | ENGLISH_STOP_WORDS | frozenset("的了是为為也就都将將把被")

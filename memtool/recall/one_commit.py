@@ -1,0 +1,70 @@
+"""One commit for each deed of the user, so that it can be undone by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memtool.errors import HistoryFailed
+from memtool.vault import history
+from memtool.vault.git import tell
+from memtool.vault.layout import Vault
+from memtool.vault.prose import one_line
+
+_PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
+_GIT_PATIENCE = 2.0  # seconds
+_PAUSE = 0.05
+_LONGEST_SUBJECT = 72  # characters
+
+
+class Kept(NamedTuple):
+    """The commit that holds a change, short; else why there is none."""
+
+    commit: str = ""
+    notice: str = ""
+
+    def undo(self, vault: Vault) -> str:
+        """Return the command that takes the change back; empty where git does not know of it."""
+        return f"git -C {shlex.quote(str(vault.root))} revert --no-edit {self.commit}" if self.commit else ""
+
+
+@contextlib.contextmanager
+def alone(vault: Vault) -> Iterator[None]:
+    """Keep other processes from looking, writing and committing in between, so that each commit holds one change.
+
+    Raises:
+        Busy: others were at it all the time.
+        NotWritable: the vault cannot be written.
+    """
+    with vault.lock("history", timeout=_PATIENCE):
+        yield
+
+
+def commit(vault: Vault, refs: Sequence[str], deed: str, what: str) -> Kept:
+    """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
+    subject = f"{deed}: {one_line(what)}"
+    if len(subject) > _LONGEST_SUBJECT:
+        subject = f"{subject[: _LONGEST_SUBJECT - 1].rstrip()}…"
+    try:
+        if history.find_repository(vault.root) != vault.root:
+            return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
+        if not _committed(vault, refs, subject):
+            return Kept(notice="nothing was committed: for git, nothing has changed")
+        return Kept(tell(vault.root, "rev-parse", "--short", "HEAD").strip())
+    except HistoryFailed as error:
+        return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
+
+
+def _committed(vault: Vault, refs: Sequence[str], subject: str) -> bool:
+    """Commit, and wait a little for others who use the repository now, such as an editor."""
+    deadline = time.monotonic() + _GIT_PATIENCE
+    while True:
+        try:
+            return bool(history.commit(vault.root, refs, subject))
+        except HistoryFailed as error:
+            if "index.lock" not in str(error) or time.monotonic() >= deadline:
+                raise
+        time.sleep(_PAUSE)

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from terminal import MEMTOOL, on_a_terminal, with_pipes
+
+from memtool.vault.facts import parse_facts
+from memtool.vault.git import tell
+from memtool.vault.layout import Vault
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+FACTS = "areas/global/facts.json"
+OFFLINE = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
+
+
+def test_it_prints_the_id_the_lines_and_how_to_undo(memtool: Memtool, vault: Vault) -> None:
+    ran = memtool("remember", "The", "API", "listens", "on", "port", "8080.", "--vault", str(vault.root), "--global")
+    assert ran.code == 0
+    assert re.fullmatch(rf"fact-\d{{8}}-[0-9a-f]{{10}}  {FACTS}:3-10\n", ran.out)
+    assert re.search(r"^Undo: git -C \S+ revert --no-edit [0-9a-f]{7,}$", ran.err, re.MULTILINE)
+    assert memtool("search", "8080", "--json", "--vault", str(vault.root)).answer["hits"][0]["path"] == FACTS
+
+
+@pytest.mark.usefixtures("notes")
+def test_json_holds_all_of_it(memtool: Memtool) -> None:
+    old = memtool("remember", "Tokens live 24 hours", "--json").answer
+    new = memtool("remember", "Tokens live 15 minutes, key AKIAIOSFODNN7EXAMPLE", "--json", "--tag", "auth").answer
+    assert (new["format"], new["remembered"], new["path"], new["kind"]) == (1, True, FACTS, "fact")
+    assert [one["id"] for one in new["contradictions"]] == [old["id"]]
+    assert new["redacted"] == {"aws-key": 1}
+    assert (new["commit"], new["undo"]) == ("", "")
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_duplicate_is_exit_1_with_the_id_in_json_too(memtool: Memtool) -> None:
+    stands = memtool("remember", "Tokens live 24 hours", "--json").answer
+    ran = memtool("remember", "tokens live 24 hours.", "--json")
+    assert ran.code == 1
+    assert stands["id"] in ran.err
+    assert (ran.answer["remembered"], ran.answer["standing"]["id"]) == (False, stands["id"])
+    assert stands["id"] in ran.answer["reason"]
+    assert memtool("remember", "tokens live 24 hours.", "--force").code == 0
+
+
+@pytest.mark.parametrize("arguments", [(), ("-",)])
+def test_the_text_may_come_from_a_pipe(memtool: Memtool, notes: Path, arguments: tuple[str, ...]) -> None:
+    ran = memtool(
+        "remember", *arguments, "--kind", "knowledge", stdin="# 时区\r\n\r\n一律存 UTC。\r\n".encode("utf-8-sig")
+    )
+    path = ran.out.strip().rsplit(":", 1)[0]
+    assert (notes / path).read_text().endswith("---\n\n# 时区\n\n一律存 UTC。\n")
+
+
+@pytest.mark.parametrize(
+    ("stdin", "said"), [(b"", "nothing to remember"), (b"a\xff", "not UTF-8 (byte 1)"), (b"a\0b", "NUL")]
+)
+@pytest.mark.usefixtures("notes")
+def test_a_pipe_without_text_is_a_sentence(memtool: Memtool, stdin: bytes, said: str) -> None:
+    ran = memtool("remember", stdin=stdin)
+    assert ran.code == 2
+    assert said in ran.err
+    assert ran.out == ""
+
+
+def test_on_a_terminal_it_does_not_wait_for_input(vault: Vault) -> None:
+    ran = on_a_terminal("remember", "--vault", str(vault.root), environ=OFFLINE)
+    assert (ran.code, "nothing to remember" in ran.out) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("x", "--project", ""),
+        ("x", "--project", "shop", "--global"),
+        ("x", "--category", "milestone"),
+        ("x", "--kind", "fact"),
+        ("x", "--expires", "2020-01-01"),
+        ("x", "--expires", "tomorrow"),
+        ("x", "--tag", "#"),
+        ("x", "--kind", "todo", "--expires", "2w"),
+        ("x", "--kind", "todo", "--evidence", "y"),
+        ("x", "--kind", "decision", "--supersedes", "fact-1"),
+        ("!?",),
+    ],
+)
+def test_wrong_use_writes_nothing(memtool: Memtool, notes: Path, arguments: tuple[str, ...]) -> None:
+    assert memtool("remember", *arguments).code == 2
+    assert not (notes / "areas").exists()
+
+
+def test_bytes_that_are_no_text_are_refused(vault: Vault) -> None:
+    ran = with_pipes("remember", b"a\xffb", "--global", "--vault", str(vault.root), environ=OFFLINE)
+    assert (ran.code, "half a character" in ran.err) == (2, True)
+
+
+def test_processes_that_remember_at_once_lose_nothing(vault: Vault) -> None:
+    environ = {**os.environ, **OFFLINE}
+    texts = ["Harbour cranes are painted yellow", "咖啡在周三送到", "Backups run at night", "The lift stops at floor 4"]
+    commands = [[*MEMTOOL, "remember", text, "--global", "--vault", str(vault.root)] for text in [*texts, *texts[:2]]]
+    running = [
+        subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, stdout=subprocess.PIPE) for command in commands
+    ]
+    errors = [process.communicate()[1].decode() for process in running]
+    assert sorted(process.returncode for process in running) == [0, 0, 0, 0, 1, 1], errors
+    facts = parse_facts((vault.root / FACTS).read_text()).facts
+    assert sorted(fact.fact for fact in facts) == sorted(texts)
+    assert len({fact.id for fact in facts}) == 4
+    subjects = tell(vault.root, "log", "--format=%s").splitlines()
+    assert sorted(subjects[:4]) == sorted(f"remember: {text}" for text in texts)
+    assert tell(vault.root, "status", "--porcelain") == ""
+
+
+# Forgetting
+
+
+def test_forgetting_says_how_to_undo(memtool: Memtool, vault: Vault) -> None:
+    there = ("--vault", str(vault.root))
+    done = memtool("remember", "Tokens live 24 hours", "--global", "--json", *there).answer
+    ran = memtool("forget", done["id"], *there)
+    assert (ran.code, ran.out) == (0, f"{done['id']} is archived.\n")
+    assert "revert --no-edit" in ran.err
+    assert memtool("forget", done["id"], *there).out == f"{done['id']} is archived already.\n"
+    answer = memtool("forget", done["id"], "--json", *there).answer
+    assert (answer["format"], answer["changed"], answer["purged"], answer["name"]) == (1, False, False, done["id"])
+
+
+def test_purging_asks_and_without_anybody_to_ask_it_refuses(memtool: Memtool, vault: Vault) -> None:
+    there = ("--vault", str(vault.root))
+    done = memtool("remember", "Tokens live 24 hours", "--global", "--json", *there).answer
+    ran = memtool("forget", done["id"], "--purge", *there, stdin=b"y\n")
+    assert (ran.code, "nobody to answer" in ran.err) == (2, True)
+    ran = memtool("forget", done["id"], "--purge", "--yes", *there)
+    assert (ran.code, ran.out) == (0, f"{done['id']} is removed.\n")
+    assert "git's history still holds it" in ran.err
+    assert json.loads((vault.root / FACTS).read_text()) == {"facts": []}
+    assert memtool("forget", "x", "--yes", *there).code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
+@pytest.mark.parametrize(("answer", "left"), [("n", 1), ("y", 0)])
+def test_on_a_terminal_the_answer_decides(memtool: Memtool, vault: Vault, answer: str, left: int) -> None:
+    import pexpect
+
+    there = ["--vault", str(vault.root)]
+    done = memtool("remember", "Tokens live 24 hours", "--global", "--json", *there).answer
+    program, *arguments = MEMTOOL
+    child = pexpect.spawn(program, [*arguments, "forget", done["id"], "--purge", *there], encoding="utf-8", timeout=60)
+    child.expect("Tokens live 24 hours\\s+Remove fact-.* for good")
+    child.sendline(answer)
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == (130 if left else 0)
+    assert len(parse_facts((vault.root / FACTS).read_text()).facts) == left
+
+
+@pytest.mark.usefixtures("notes")
+def test_without_a_history_copies_are_named_instead(memtool: Memtool) -> None:
+    done = memtool("remember", "Tokens live 24 hours", "--json").answer
+    ran = memtool("forget", done["id"], "--purge", "--yes")
+    assert "Copies of the vault may still hold it." in ran.err
+    assert "no git repository of its own" in ran.err

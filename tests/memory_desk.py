@@ -1,0 +1,71 @@
+"""A vault, a clock and a folder in which somebody works: what tests of remembering and forgetting start from."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from memtool.index.engine import Place, use_index
+from memtool.index.filters import Filter
+from memtool.index.search import search
+from memtool.recall.forgetting import Forgotten, find_target, forget, forget_for_good
+from memtool.recall.memory import Memory
+from memtool.recall.remembering import Desk, Remembered, remember
+from memtool.redaction import make_redactor
+from memtool.settings import EmbeddingSettings, RedactSettings, Settings
+from memtool.vault.facts import Fact, parse_facts
+from memtool.vault.git import tell
+from memtool.vault.layout import Vault, open_vault
+
+NOW = datetime(2026, 2, 10, 14, 30, tzinfo=timezone(timedelta(hours=8)))
+SHOP = "areas/projects/shop/facts.json"
+
+
+class MemoryDesk:
+    """Remembers and forgets in *vault* as one process after the other would. Each id is the next number."""
+
+    def __init__(self, root: Path, **settings: Any) -> None:
+        self.vault: Vault = open_vault(root)
+        self.folder = self.vault.root
+        self.settings = Settings(embeddings=EmbeddingSettings(provider="none"))._replace(**settings)
+        self._made = 0
+
+    @property
+    def desk(self) -> Desk:
+        return Desk(
+            Place(self.vault, self.vault.state_path / "test"),
+            self.settings,
+            make_redactor(RedactSettings()),
+            self.vault.root.parent / "cache",
+            self.folder,
+            self.vault.root.parent / "home",
+            lambda: NOW,
+            self._next,
+        )
+
+    def remember(self, text: str, *, project: str | None = "shop", **more: Any) -> Remembered:
+        return remember(self.desk, Memory(text, project=project, **more))
+
+    def forget(self, ref: str, *, purge: bool = False) -> Forgotten:
+        desk = self.desk
+        return (forget_for_good if purge else forget)(desk, find_target(desk, ref))
+
+    def find(self, text: str, **wanted: Any) -> list[str]:
+        """Return the paths that a search finds now, best first."""
+        wanted_filter = Filter(NOW.date(), **wanted)
+        found = use_index(self.desk.place, lambda index: search(index, text, wanted_filter, limit=6))
+        return list(dict.fromkeys(hit.path for hit in found.hits))
+
+    def read(self, ref: str) -> str:
+        return (self.vault.root / ref).read_bytes().decode()
+
+    def facts(self, ref: str = SHOP) -> tuple[Fact, ...]:
+        return parse_facts(self.read(ref), ref).facts
+
+    def git(self, *arguments: str) -> str:
+        return tell(self.vault.root, *arguments)
+
+    def _next(self, _: int) -> str:
+        self._made += 1
+        return f"{self._made:010x}"
