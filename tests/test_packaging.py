@@ -42,6 +42,11 @@ def test_the_wheel_carries_the_shipped_folders_whole(name: str, unpacked: Path) 
     assert tracked(unpacked / "memtool" / "_shipped" / name) == tracked(CLONE / name)
 
 
+@pytest.mark.parametrize("name", [".claude-plugin", "hooks", "skills"])
+def test_the_wheel_carries_the_plugin_as_one_folder(name: str, unpacked: Path) -> None:
+    assert tracked(unpacked / "memtool" / "_shipped" / "plugin" / name) == tracked(CLONE / name)
+
+
 def test_the_wheel_carries_all_of_the_package(unpacked: Path) -> None:
     shipped = {name for name in tracked(unpacked / "memtool") if not name.startswith("_shipped/")}
     assert shipped == tracked(CLONE / "memtool")

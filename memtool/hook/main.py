@@ -35,6 +35,11 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
     try:
         event = _read(stream)
         name = str(event.get("hook_event_name", ""))
+        if options.plugin:
+            from memtool.hook.twice import is_in_settings
+
+            if is_in_settings(name, str(event.get("cwd", "")), environ):
+                return ""
         from memtool.hook.events import act
 
         return act(name, event, options, environ)

@@ -12,16 +12,17 @@ from memtool import settings
 
 
 class Options(NamedTuple):
-    """The *vault* that was named, if one was; whether memtool was installed for one project only."""
+    """The *vault* that was named, if one was; whether memtool was installed for one project only; or is a plugin."""
 
     vault: str = ""
     this_project: bool = False
+    plugin: bool = False
 
 
 def parse_options(arguments: Sequence[str]) -> Options:
     """Return the options. Arguments that mean nothing here may come from a newer installation."""
     vault = next((value for name, value in pairwise(arguments) if name == "--vault"), "")
-    return Options(vault, "--this-project" in arguments)
+    return Options(vault, "--this-project" in arguments, "--plugin" in arguments)
 
 
 def vault_path(options: Options, environ: Mapping[str, str]) -> Path:

@@ -133,7 +133,7 @@ def _switches(path: Path) -> Iterator[str]:
     plugins = values.get("enabledPlugins")
     names = plugins if isinstance(plugins, dict) else {}
     if any(name.partition("@")[0] == _PLUGIN and on for name, on in names.items()):
-        yield f"'{path}' enables the plugin '{_PLUGIN}', which brings the same hooks: use either"
+        yield f"'{path}' enables the plugin '{_PLUGIN}', which brings the same hooks; it leaves every event to these"
 
 
 def _faults(installation: _Installation, *, may_run: bool) -> Iterator[Finding]:

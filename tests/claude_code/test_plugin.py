@@ -1,0 +1,162 @@
+"""The plugin in the real client: found, installed, and acting once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from claude_code.api import ScriptedApi
+from claude_code.box import Box
+from claude_code.owner import Owner
+from claude_code.script import text_of, use
+
+from memtool.redaction import CONTEXT_TAG
+
+CLONE = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def programs(box: Box, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder `~/.local/bin` on the PATH of the box, with memtool's two programs in it."""
+    folder = box.home / ".local" / "bin"
+    folder.mkdir(parents=True)
+    for name, module in (("memtool", "memtool"), ("memtool-hook", "memtool.hook")):
+        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m {module} "$@"\n')
+        (folder / name).chmod(0o755)
+    plain = box.environ
+
+    def environ(url: str = "http://127.0.0.1:9") -> dict[str, str]:
+        given = plain(url)
+        return given | {"PATH": f"{folder}:{given['PATH']}"}
+
+    monkeypatch.setattr(box, "environ", environ)
+    return folder
+
+
+@pytest.fixture
+def plugin_owner(owner: Owner, programs: Path) -> Owner:
+    """An owner who has memtool's programs, and no hook of it in any settings file."""
+    assert programs.is_dir()
+    owner.run("uninstall", "claude-code")
+    return owner
+
+
+def client(box: Box, *arguments: str) -> str:
+    """Run a command of the client that needs no model, and return what it says."""
+    command = [str(box.client), *arguments]
+    ran = subprocess.run(
+        command, cwd=box.project, env=box.environ(), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def run_edit(box: Box, api: ScriptedApi, name: str, *flags: str) -> list[str]:
+    """Let a session write the file *name*, and return what its hooks said that was not silence or success."""
+    api.answers([use("Write", file_path=str(box.project / name), content="text\n"), "Wrote it."])
+    session = box.run(api.url, f"Write {name}", "--allowedTools", "Write", *flags)
+    assert session.answer == "Wrote it."
+    box.wait_until_idle()
+    return [str(hook["output"]) for hook in session.hooks if hook["exit_code"] or hook["stderr"] or hook["output"]]
+
+
+def remember_tea(owner: Owner) -> None:
+    note = owner.vault / "areas" / "global" / "knowledge" / "2026-02-10-tea.md"
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text("---\ntype: knowledge\n---\n\n# 泡茶\n\n白毫银针 needs 80 degrees.\n")
+
+
+def test_the_client_finds_the_folder_valid(box: Box) -> None:
+    assert "Validation passed" in client(box, "plugin", "validate", str(CLONE))
+
+
+def test_a_session_with_the_plugin_alone_is_captured(box: Box, api: ScriptedApi, plugin_owner: Owner) -> None:
+    run_edit(box, api, "auth.ts", "--plugin-dir", str(CLONE))
+    assert plugin_owner.edited() == ["project/auth.ts"]
+    assert [note.files for note in plugin_owner.notes().values()] == [("auth.ts",)]
+
+
+def test_the_plugin_is_installed_from_the_clone_as_a_marketplace_and_taken_out(
+    box: Box, api: ScriptedApi, plugin_owner: Owner
+) -> None:
+    client(box, "plugin", "marketplace", "add", str(CLONE))
+    client(box, "plugin", "install", "memtool@memtool")
+    [installed] = json.loads(client(box, "plugin", "list", "--json"))
+    assert (installed["id"], installed["enabled"]) == ("memtool@memtool", True)
+    run_edit(box, api, "one.ts")
+    assert plugin_owner.edited() == ["project/one.ts"]
+    client(box, "plugin", "uninstall", "memtool@memtool")
+    run_edit(box, api, "two.ts")
+    assert plugin_owner.edited() == ["project/one.ts"]
+
+
+def test_where_the_settings_have_the_hooks_the_plugin_stays_silent(
+    box: Box, api: ScriptedApi, plugin_owner: Owner
+) -> None:
+    """The hooks in the settings write to a vault of their own, so that each shows what it did."""
+    other = box.home / "other"
+    plugin_owner.run("init", str(other))
+    plugin_owner.run("install", "claude-code", "--vault", str(other))
+    run_edit(box, api, "auth.ts", "--plugin-dir", str(CLONE))
+    assert plugin_owner.edited() == []
+    assert not plugin_owner.notes()
+    assert "auth.ts" in "".join(path.read_text() for path in (other / "daily").glob("*.md"))
+    assert len(list((other / "sessions").glob("*.md"))) == 1
+
+
+@pytest.mark.parametrize("by", ["plugin", "settings", "both"])
+def test_a_prompt_gets_one_block_whoever_has_the_hooks(
+    by: str, box: Box, api: ScriptedApi, plugin_owner: Owner
+) -> None:
+    remember_tea(plugin_owner)
+    plugin_owner.run("index")
+    if by != "plugin":
+        plugin_owner.run("install", "claude-code")
+    box.run(api.url, "白毫银针该用多少度的水泡?", *(() if by == "settings" else ("--plugin-dir", str(CLONE))))
+    asked = "\n".join(text_of(message) for message in api.asked("main")[0]["messages"])
+    assert asked.count(f'<{CONTEXT_TAG} event="prompt">') == 1
+    assert "needs 80 degrees" in asked
+
+
+def test_without_memtool_one_sentence_says_so_and_no_hook_fails(box: Box, api: ScriptedApi) -> None:
+    told = run_edit(box, api, "auth.ts", "--plugin-dir", str(CLONE))
+    assert len(told) == 1
+    assert "Install memtool" in told[0]
+
+
+def test_a_skill_searches_the_vault_without_asking_for_permission(
+    box: Box, api: ScriptedApi, plugin_owner: Owner
+) -> None:
+    remember_tea(plugin_owner)
+    api.answers([use("Bash", command="memtool search '白毫银针' --json", description="search"), "80 degrees."])
+    session = box.run(api.url, "/memtool:recall 白毫银针", "--plugin-dir", str(CLONE))
+    asked = [json.dumps(body["messages"], ensure_ascii=False) for body in api.asked("main")]
+    assert "Find this in memtool's memory: 白毫银针" in asked[0]
+    assert "needs 80 degrees" in asked[-1]
+    assert session.answer == "80 degrees."
+
+
+def test_forgetting_is_not_done_without_the_users_permission(box: Box, api: ScriptedApi, plugin_owner: Owner) -> None:
+    note = plugin_owner.vault / "tea.md"
+    note.write_text("# Tea\n")
+    api.answers([use("Bash", command="memtool forget tea.md --purge --yes", description="forget"), "I may not."])
+    box.run(api.url, "/memtool:forget tea", "--plugin-dir", str(CLONE))
+    assert note.exists()
+    assert "requires approval" in json.dumps(api.asked("main")[-1]["messages"])
+
+
+def test_what_a_skill_saves_names_the_session_that_it_comes_from(
+    box: Box, api: ScriptedApi, plugin_owner: Owner
+) -> None:
+    session_id = "6f1c1f0e-3f2a-4c9b-8d57-0a2b4c6d8e10"
+    command = f"memtool remember '茶要八十度。' --category fact --source {session_id}"
+    api.answers([use("Bash", command=command, description="remember"), "Saved."])
+    box.run(api.url, "/memtool:remember 茶要八十度", "--plugin-dir", str(CLONE), "--session-id", session_id)
+    asked = json.dumps(api.asked("main")[0]["messages"], ensure_ascii=False)
+    assert "Save this with memtool: 茶要八十度" in asked
+    assert f"--source {session_id}" in asked
+    facts = [path.read_text() for path in plugin_owner.vault.rglob("facts.json")]
+    assert [text for text in facts if "茶要八十度" in text and session_id in text]
