@@ -21,6 +21,7 @@ from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.state import state_folder
 from memtool.integrations.claude_code import health
+from memtool.redaction import make_redactor
 from memtool.settings import Settings
 from memtool.vault import history
 from memtool.vault.layout import Vault, open_vault
@@ -29,6 +30,7 @@ OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
 _NAMED_ERRORS = 3
 _RECENT = dt.timedelta(days=7)
+_OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
 
 _PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\n"
 _PROBE_QUERIES = ("user probe", "解密失败", "v2.1.210")
@@ -67,6 +69,7 @@ def examine(vault_path: Path, origin: str, environ: Mapping[str, str], *, folder
 def _settings_checks(vault: Vault | None, environ: Mapping[str, str]) -> list[Check]:
     try:
         settings = settings_module.load(vault.settings_path if vault else None, environ)
+        make_redactor(settings.redact)  # without it, nothing is captured
     except MemtoolError as error:
         return [_broken("settings", error)]
     changed = [f"{key} from {origin}" for key, origin in settings.origins.items() if origin != "default"]
@@ -191,7 +194,8 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
     folders = [vault.state_path]
     with contextlib.suppress(MemtoolError):  # the checks of the index say it
         folders.append(settings_module.user_cache_path(environ))
-    entries = read_log(folders, dt.datetime.now().astimezone() - _RECENT)
+    now = dt.datetime.now().astimezone()
+    entries = read_log(folders, now - _RECENT)
     errors = [entry for entry in entries if entry.level == ERROR]
     for entry in errors[-_NAMED_ERRORS:]:
         yield Check("capture", BROKEN, f"{entry.at}, {entry.subject}: {entry.message}", f"See {_logs_in(folders)}.")
@@ -201,9 +205,13 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
     for job in queue.parked()[:_NAMED]:
         fix = "Try it again with `memtool capture --drain --now`."
         yield Check("capture", BROKEN, f"session {job.session_id} was given up: {job.reason}", fix)
-    waiting = len(queue.waiting())
-    if not errors:
-        yield Check("capture", OK, f"no errors in the last {_RECENT.days} days, {waiting} sessions waiting")
+    waiting = queue.waiting()
+    overdue = [job for job in waiting if now.timestamp() - max(job.queued_at, job.due_at) > _OVERDUE]
+    if overdue:
+        fix = "Run `memtool capture --drain` and see what it says."
+        yield Check("capture", BROKEN, f"{len(overdue)} sessions have waited for more than an hour", fix)
+    elif not errors:
+        yield Check("capture", OK, f"no errors in the last {_RECENT.days} days, {len(waiting)} sessions waiting")
 
 
 def _logs_in(folders: Iterable[Path]) -> str:

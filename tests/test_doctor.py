@@ -265,7 +265,7 @@ def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> No
         log([folder], Entry(now.isoformat(timespec="seconds"), ERROR, "Stop", f"磁盘已满 {number}"))
         log([folder], Entry(now.isoformat(timespec="seconds"), "note", "Stop", "nothing to mend"))
         log([folder], Entry((now - timedelta(days=8)).isoformat(timespec="seconds"), ERROR, "Stop", "long ago"))
-    Queue(vault).put(Job("one", "/t.jsonl"))
+    Queue(vault).put(Job("one", "/t.jsonl", queued_at=now.timestamp()))
     for _ in range(TRIES):
         (job,) = Queue(vault).waiting()
         begun = Queue(vault).begin(job, 0.0)
@@ -277,3 +277,11 @@ def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> No
     assert "磁盘已满 1" in found[1].sentence
     assert "hook.log" in found[0].fix
     assert "one was given up: the model is down" in found[2].sentence
+
+
+def test_a_job_that_nobody_does_and_a_pattern_that_stops_capture_are_found(vault: Vault) -> None:
+    Queue(vault).put(Job("one", "/t.jsonl", queued_at=datetime.now().astimezone().timestamp() - 7200))
+    assert "waited for more than an hour" in checks(vault.root, "capture")[0].sentence
+    (broken,) = checks(vault.root, "settings", MEMTOOL_REDACT_PATTERNS="(")
+    assert broken.state == BROKEN
+    assert "redact.patterns" in broken.sentence

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation
+from memtool.capture.daily_file import daily_ref
 from memtool.capture.edits import Edit, Surroundings, edit_entry, is_ignored, note_entries
 from memtool.capture.history_file import read_history
 from memtool.capture.queue import Job
 from memtool.capture.records import read_record
 from memtool.capture.session_capture import Context, capture_conversation, read_conversation
 from memtool.capture.sweep import transcripts_in
+from memtool.capture.uncommitted import commit_noted, note_uncommitted
 from memtool.errors import MemtoolError
-from memtool.vault import history
 from memtool.vault.daily import DailyEntry
 from memtool.vault.project_area import find_area, find_registered_area
 from memtool.vault.sessions import session_ref
@@ -84,31 +85,27 @@ def import_sessions(
     *progress* is told (sessions done, sessions in all).
     """
     done = Imported()
-    written: list[str] = []
     waiting = [source for source in sources if not source.is_known]
     try:
         for number, source in enumerate(waiting):
             progress(number, len(waiting))
-            done = _import(
-                context, client_folder, source, done, written, event=EVENT_WITH_MODEL if with_model else EVENT
-            )
+            done = _import(context, client_folder, source, done, event=EVENT_WITH_MODEL if with_model else EVENT)
         progress(len(waiting), len(waiting))
     finally:  # also of an import that is interrupted
-        _commit(context, written, done)
+        with suppress(MemtoolError):  # then it is committed with the next capture
+            commit_noted(context.vault, f"import: {done.notes} sessions of Claude Code")
     return done
 
 
-def _import(
-    context: Context, client_folder: Path, source: Source, done: Imported, written: list[str], *, event: str
-) -> Imported:
+def _import(context: Context, client_folder: Path, source: Source, done: Imported, *, event: str) -> Imported:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
         conversation = source.prompts or read_conversation(context, job)
         captured = capture_conversation(context, job, conversation)
-        refs = _write_edits(context, client_folder, conversation) if captured.refs else []
+        if captured.refs:
+            _write_edits(context, client_folder, conversation)
     except MemtoolError as error:
         return done._replace(problems=(*done.problems, f"{source.session_id}: {error}"))
-    written += [*captured.refs, *refs]
     return done._replace(notes=done.notes + 1) if captured.refs else done._replace(empty=done.empty + 1)
 
 
@@ -145,18 +142,16 @@ def _folder_of(path: Path) -> str:
     return ""
 
 
-def _write_edits(context: Context, client_folder: Path, conversation: Conversation) -> list[str]:
-    from memtool.capture.daily_file import daily_ref
-
+def _write_edits(context: Context, client_folder: Path, conversation: Conversation) -> None:
     around = Surroundings(
         context.vault, context.home, client_folder, context.settings.capture.ignore, context.language, context.redact
     )
     by_day: dict[date, list[DailyEntry]] = defaultdict(list)
     for day, entry in _edits(context, around, conversation):
         by_day[day].append(entry)
+    note_uncommitted(context.vault, map(daily_ref, by_day))
     for day, entries in by_day.items():
         note_entries(around, day, entries)
-    return [daily_ref(day) for day in by_day]
 
 
 def _edits(context: Context, around: Surroundings, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:
@@ -166,11 +161,3 @@ def _edits(context: Context, around: Surroundings, conversation: Conversation) -
         if step.at and not is_ignored(step.file, area, around):
             at = step.at.astimezone()
             yield at.date(), edit_entry(around, area, Edit(step.file, conversation.cwd, at))
-
-
-def _commit(context: Context, written: Iterable[str], done: Imported) -> None:
-    names = tuple(dict.fromkeys(written))
-    with suppress(MemtoolError):  # what is not committed now is committed with the next capture
-        if names and history.find_repository(context.vault.root) == context.vault.root:
-            with context.vault.lock("history"):
-                history.commit(context.vault.root, names, f"import: {done.notes} sessions of Claude Code")

@@ -27,7 +27,7 @@ TRIES = len(PAUSES) + 1
 
 SWEEP = "sweep"  # the id of the job that looks for sessions nobody captured
 
-_PATIENCE = 2.0  # seconds; whoever holds the lock writes one small file
+_PATIENCE = 8.0  # seconds; the client gives a hook ten
 _LARGEST = 1_048_576  # bytes; a job that is larger was not written by memtool
 
 

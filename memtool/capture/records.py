@@ -40,10 +40,11 @@ class Record(NamedTuple):
 def read_record(vault: Vault, session_id: str) -> Record:
     """Return what is known of the session; an empty record where nothing is."""
     try:
-        fields: Any = json.loads(_path(vault, session_id).read_bytes())
+        path = _path(vault, session_id)
+        fields: Any = json.loads(path.read_bytes()) if path.is_file() else {}
         summary = _summary(fields.pop("summary", {}))
         record = Record(**fields, summary=summary)
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return Record()
     empty = Record()
     return record if all(type(value) is type(default) for value, default in zip(record, empty, strict=True)) else empty

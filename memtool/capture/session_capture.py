@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from memtool.capture.records import Record, read_record, write_record
 from memtool.capture.session_note import daily_sessions, session_note
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.transcript.text import compaction_text
+from memtool.capture.uncommitted import note_uncommitted
 from memtool.errors import NoteChanged
 from memtool.llm import EXTRACTIVE
 from memtool.settings import Settings
@@ -27,7 +28,7 @@ from memtool.vault.files import read_text, replace
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_registered_area
-from memtool.vault.sessions import render_session, session_ref
+from memtool.vault.sessions import is_as_written, render_session, session_ref
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
 
@@ -185,26 +186,29 @@ def _write(
     note = session_note(named, record.summary, project=area.name, root=area.root, home=context.home, now=now)
     generated = render_session(note, language=context.language)
     ref = session_ref(job.session_id)
+    days = daily_sessions(named, note, now=now)
+    refs = (ref, *map(daily_ref, days), *([area.ref] if area.name else []))
+    note_uncommitted(context.vault, refs)
     _replace_note(context.vault, ref, record.base, generated)
     record = record._replace(base=generated)
     write_record(context.vault, job.session_id, record)
-    days = daily_sessions(named, note, now=now)
     for day, line in days.items():
         add = partial(add_session, session=line, language=context.language)
         change_daily(context.vault, day, add, language=context.language)
-    return (ref, *map(daily_ref, days), *([area.ref] if area.name else [])), record
+    return refs, record
 
 
 def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
     path = vault.path(ref)
     with vault.lock():
-        for attempt in _attempts():
+        for attempt in range(_TRIES):
             try:
                 current, expected = read_text(path)
             except FileNotFoundError:
                 text, expected = generated, None
             else:
-                text = keep_hand_edits(base or None, current, generated)
+                # A note that nobody touched is its own base: we may have been killed before its record was written.
+                text = keep_hand_edits(current if is_as_written(current) else base or None, current, generated)
                 if text == current:
                     return
             try:
@@ -214,7 +218,3 @@ def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
                     raise
                 continue
             return
-
-
-def _attempts() -> Iterator[int]:
-    yield from range(_TRIES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,11 +13,15 @@ RECENT = 7 * 86_400.0  # seconds; what is older is for `memtool import claude-co
 MOST = 100  # sessions of one sweep
 
 
-def transcripts_in(folder: Path) -> Iterator[Path]:
-    """Give the transcripts in *folder* and in the folders below it, one for each session."""
+def transcripts_in(folder: Path) -> list[Path]:
+    """Return the transcripts in *folder* and in the folders below it: of each session the newest, if it has several."""
+    newest: dict[str, tuple[float, Path]] = {}
     for pattern in ("*.jsonl", "*/*.jsonl"):
         with suppress(OSError):
-            yield from (path for path in folder.glob(pattern) if not path.name.startswith("agent-"))
+            for path in folder.glob(pattern):
+                if path.is_file() and not path.name.startswith("agent-"):
+                    newest[path.stem] = max(newest.get(path.stem, (0.0, path)), (path.stat().st_mtime, path))
+    return [path for _, path in newest.values()]
 
 
 def find_uncaptured(vault: Vault, folder: Path, now: float) -> list[Job]:

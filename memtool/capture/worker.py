@@ -5,18 +5,17 @@ One worker works on a vault at a time. What a worker has begun when it dies is d
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.capture.background import forget_start
 from memtool.capture.log import ERROR, Entry
 from memtool.capture.queue import SWEEP, Job, Queue, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, Context, capture_session
 from memtool.capture.sweep import find_uncaptured
+from memtool.capture.uncommitted import commit_noted
 from memtool.errors import MemtoolError
-from memtool.vault import history
-from memtool.vault.layout import Vault
 
 Tell = Callable[[Entry], None]  # where problems go
 
@@ -32,87 +31,112 @@ class Drained(NamedTuple):
 
 def drain(context: Context, tell: Tell) -> Drained:
     """Do every job that is due. Problems are told, and kept with their jobs; none is raised."""
-    queue = Queue(context.vault)
-    total = Drained()
-    while True:
-        with only_worker(context.vault) as alone:
-            if not alone:
-                return total._replace(busy=not total.captured)
-            total = _work(context, queue, tell, total)
-        if not _due(context, queue):  # a hook that came just before we let go has left its job to us
-            return total
+    return _Worker(context, tell).drain()
 
 
-def _due(context: Context, queue: Queue) -> list[Job]:
-    now = context.now().timestamp()
-    return [job for job in queue.waiting() if job.due_at <= now]
+class _Worker:
+    def __init__(self, context: Context, tell: Tell) -> None:
+        self._context = context
+        self._tell_entry = tell
+        self._queue = Queue(context.vault)
+        self._done = Drained()
+        self._captured: list[Captured] = []
+        self._out_of_reach: set[str] = set()  # sessions whose jobs cannot be begun now
 
+    def drain(self) -> Drained:
+        while True:
+            with only_worker(self._context.vault) as alone:
+                if not alone:
+                    return self._done._replace(busy=not self._done.captured)
+                forget_start(self._context.vault)
+                self._work()
+            if not self._due():  # a hook that came just before we let go has left its job to us
+                return self._done
 
-def _work(context: Context, queue: Queue, tell: Tell, total: Drained) -> Drained:
-    to_commit: list[Captured] = []
-    while due := _due(context, queue):
-        for job in due:
-            begun = queue.begin(job, context.now().timestamp())
-            if begun is None:
-                continue
-            total = _do(context, queue, begun, tell, total, to_commit)
-    _commit(context.vault, to_commit, tell, context)
-    return total
+    def _work(self) -> None:
+        while due := self._due():
+            for job in due:
+                self._try(job)
+        self._commit()
 
+    def _due(self) -> list[Job]:
+        now = self._now()
+        jobs = self._queue.waiting()
+        return [job for job in jobs if job.due_at <= now and job.session_id not in self._out_of_reach]
 
-def _do(context: Context, queue: Queue, job: Job, tell: Tell, total: Drained, to_commit: list[Captured]) -> Drained:
-    reason = ""
-    try:
-        if job.session_id == SWEEP:
-            _sweep(context, queue, job)
+    def _try(self, job: Job) -> None:
+        try:
+            begun = self._queue.begin(job, self._now())
+        except MemtoolError as error:
+            self._out_of_reach.add(job.session_id)
+            self._tell(f"{job.session_id}: {error}")
+            return
+        if begun is None:
+            return
+        reason = self._do(begun)
+        try:
+            self._end(begun, reason)
+        except MemtoolError as error:  # it stays begun, and is due again in a while
+            self._tell(f"{job.session_id}: {error}")
+
+    def _do(self, job: Job) -> str:
+        """Do *job* and return why it failed; empty if it did not."""
+        try:
+            return self._sweep(job) if job.session_id == SWEEP else self._capture(job)
+        except MemtoolError as error:
+            return str(error)
+        except Exception as error:  # noqa: BLE001  (a bug in one session must not keep the others waiting)
+            return f"a bug in memtool, please report it: {type(error).__name__}: {error}"
+
+    def _end(self, job: Job, reason: str) -> None:
+        done = self._done
+        if not reason:
+            self._queue.finish(job)
+            if job.session_id != SWEEP:
+                self._done = done._replace(captured=(*done.captured, job.session_id))
+            return
+        self._tell(f"{job.session_id}: {reason}")
+        if self._queue.fail(job, reason, self._now()):
+            self._done = done._replace(parked=(*done.parked, job.session_id))
         else:
-            captured = capture_session(context, job)
-            if captured.refs and job.event not in GOES_ON:
-                to_commit.append(captured)
-            if captured.may_pass:
-                reason = captured.fallback
-            elif captured.fallback:
-                _tell(context, tell, f"{job.session_id}: its summary is extractive: {captured.fallback}")
-    except MemtoolError as error:
-        reason = str(error)
-    except (OSError, RecursionError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
-        reason = f"a bug in memtool, please report it: {type(error).__name__}: {error}"
-    if not reason:
-        queue.finish(job)
-        return total if job.session_id == SWEEP else total._replace(captured=(*total.captured, job.session_id))
-    _tell(context, tell, f"{job.session_id}: {reason}")
-    if queue.fail(job, reason, context.now().timestamp()):
-        return total._replace(parked=(*total.parked, job.session_id))
-    return total._replace(failed=(*total.failed, job.session_id))
+            self._done = done._replace(failed=(*done.failed, job.session_id))
 
+    def _capture(self, job: Job) -> str:
+        captured = capture_session(self._context, job)
+        if captured.refs and job.event not in GOES_ON:
+            self._captured.append(captured)
+        if captured.may_pass:
+            return captured.fallback
+        if captured.fallback:
+            self._tell(f"{job.session_id}: its summary is extractive: {captured.fallback}")
+        return ""
 
-def _sweep(context: Context, queue: Queue, job: Job) -> None:
-    waiting = {job.besides, *(other.session_id for other in [*queue.waiting(), *queue.parked()])}
-    for found in find_uncaptured(context.vault, Path(job.transcript), context.now().timestamp()):
-        if found.session_id not in waiting:
-            queue.put(found)
+    def _sweep(self, job: Job) -> str:
+        waiting = {job.besides, *(other.session_id for other in [*self._queue.waiting(), *self._queue.parked()])}
+        for found in find_uncaptured(self._context.vault, Path(job.transcript), self._now()):
+            if found.session_id not in waiting:
+                self._queue.put(found)
+        return ""
 
-
-def _commit(vault: Vault, captured: Sequence[Captured], tell: Tell, context: Context) -> None:
-    if not captured:
-        return
-    refs = list(dict.fromkeys(ref for one in captured for ref in one.refs))
-    with contextlib.suppress(MemtoolError):
-        if history.find_repository(vault.root) != vault.root:
+    def _commit(self) -> None:
+        if not self._captured:
             return
         try:
-            with vault.lock("history"):  # others commit, too: `memtool remember`, say
-                history.commit(vault.root, refs, _message(captured))
+            commit_noted(self._context.vault, _message(self._captured))
         except MemtoolError as error:
-            _tell(context, tell, f"the notes were written, but not committed: {error}")
+            self._tell(f"the notes were written, but not committed: {error}")
+        self._captured.clear()
 
+    def _now(self) -> float:
+        return self._context.now().timestamp()
 
-def _tell(context: Context, tell: Tell, sentence: str) -> None:
-    tell(Entry(context.now().isoformat(timespec="seconds"), ERROR, "worker", sentence))
+    def _tell(self, sentence: str) -> None:
+        self._tell_entry(Entry(self._context.now().isoformat(timespec="seconds"), ERROR, "worker", sentence))
 
 
 def _message(captured: Sequence[Captured]) -> str:
-    if len({one.refs[0] for one in captured}) == 1:
-        project = f"{captured[0].project}: " if captured[0].project else ""
-        return f"capture: {project}{captured[0].topic or 'a session'}"[:100]
-    return f"capture: {len({one.refs[0] for one in captured})} sessions"
+    sessions = {one.refs[0] for one in captured}
+    if len(sessions) > 1:
+        return f"capture: {len(sessions)} sessions"
+    project = f"{captured[0].project}: " if captured[0].project else ""
+    return f"capture: {project}{captured[0].topic or 'a session'}"[:100]

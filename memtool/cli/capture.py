@@ -74,7 +74,12 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
         if entry.level == ERROR:
             log([session.vault.state_path], entry)
 
-    drained = drain(capture_context(session), tell)
+    try:
+        drained = drain(capture_context(session), tell)
+    except BaseException as error:  # nobody may be watching: see memtool.capture.background
+        at = local_now().isoformat(timespec="seconds")
+        log([session.vault.state_path, session.cache], Entry(at, ERROR, "worker", f"{type(error).__name__}: {error}"))
+        raise
     if as_json:
         output.emit_json(drained._asdict() | {"problems": [problem.message for problem in problems]})
     else:

@@ -14,7 +14,7 @@ from memtool.capture.importing import Source, find_sources, import_sessions
 from memtool.cli import output
 from memtool.cli.capture import capture_context, local_now
 from memtool.cli.session import Session, with_vault
-from memtool.errors import UsageError
+from memtool.errors import MemtoolError, UsageError
 from memtool.index.filters import parse_day
 from memtool.settings import client_folder
 
@@ -66,6 +66,8 @@ def claude_code(
         return
     click.echo(f"{done.notes:,} sessions became notes; {done.empty:,} held nothing to note.")
     output.say(*done.problems)
+    if done.problems and not done.notes:
+        raise MemtoolError("no session could be imported", hint="Mend what is said above and repeat the command.")
     click.echo("Find something in them with `memtool search WORDS`.")
 
 

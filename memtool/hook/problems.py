@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +52,8 @@ def _sentence(error: BaseException) -> str:
         return str(error)
     if isinstance(error, OSError):
         return f"the system refused: {error.strerror or type(error).__name__}"
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+        return "the event is no JSON"
     if type(error) in (ValueError, TypeError):
         return str(error)
     trace = error.__traceback__

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 from pathlib import Path
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
@@ -19,18 +21,24 @@ def content_hash(content: bytes) -> str:
 def hash_of(path: Path) -> str | None:
     """Return the content hash of the file at *path*, or None where there is no file."""
     try:
-        return content_hash(path.read_bytes())
+        return content_hash(_content(path))
     except FileNotFoundError:
         return None
 
 
 def read_text(path: Path) -> tuple[str, str]:
     """Return the text of *path*, its line ends as they are, and the hash to hand to `replace`."""
-    content = path.read_bytes()
+    content = _content(path)
     try:
         return content.decode("utf-8"), content_hash(content)
     except UnicodeDecodeError as error:
         raise BrokenVaultFile(f"'{path.name}' is not UTF-8 (byte {error.start})") from None
+
+
+def _content(path: Path) -> bytes:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is no file")  # a pipe would be waited for in vain
+    return path.read_bytes()
 
 
 def replace(path: Path, text: str, *, expected: str | None, durable: bool = True) -> str:

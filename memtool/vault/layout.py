@@ -111,6 +111,8 @@ def make_state_folder(path: Path) -> None:
     """
     folders = (path, *path.parents)
     state = next((folder for folder in folders if folder.name == STATE_FOLDER), path)
+    if not state.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the vault is gone")  # a disk that is not mounted gets no new vault
     ignore = state / ".gitignore"
     on_the_way = (*folders[: folders.index(state) + 1], ignore)
     if any(step.is_symlink() for step in on_the_way) or not _holds_files_only(path):

@@ -85,7 +85,7 @@ def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:
     from memtool.vault.note import Note, parse_note
 
     known: dict[str, tuple[str, ...]] = {}
-    for path in sorted((vault.root / "areas" / "projects").glob("*/summary.md")):
+    for path in sorted(filter(Path.is_file, (vault.root / "areas" / "projects").glob("*/summary.md"))):
         with suppress(MemtoolError, OSError):
             ref = path.relative_to(vault.root).as_posix()
             note = parse_note(ref, vault.path(ref).read_bytes())
@@ -152,7 +152,7 @@ def _remembered(vault: Vault, folder: Path, now: float) -> _Entry | None:
 
 def _all_remembered(vault: Vault) -> dict[str, Any]:
     try:
-        entries = json.loads(_memory_path(vault).read_bytes())
+        entries = json.loads(_memory_path(vault).read_bytes()) if _memory_path(vault).is_file() else {}
     except (OSError, ValueError, RecursionError):
         return {}
     return entries if isinstance(entries, dict) else {}

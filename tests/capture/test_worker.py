@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -7,13 +8,13 @@ import pytest
 from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
 
-from memtool.capture import session_capture
+from memtool.capture import session_capture, worker
 from memtool.capture.model.summary import ModelSummary
-from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, only_worker
-from memtool.capture.records import read_record
+from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
+from memtool.capture.records import read_record, write_record
 from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
-from memtool.errors import ProviderFailed
+from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
 from memtool.vault.sessions import parse_session
 
@@ -321,3 +322,84 @@ def test_a_vault_that_cannot_be_written_keeps_the_job(desk: Desk, monkeypatch: p
     monkeypatch.undo()
     desk.pass_time(PAUSES[0])
     assert desk.drain().captured == ("one",)
+
+
+def test_a_queue_that_is_busy_is_told_and_the_others_are_captured(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Queue.begin
+
+    def begin(queue: Queue, job: Job, now: float) -> Job | None:
+        if job.session_id == "one":
+            raise Busy("another process holds 'queue.lock'")
+        return real(queue, job, now)
+
+    monkeypatch.setattr(Queue, "begin", begin)
+    for name in ("one", "two"):
+        desk.put(write_transcript(desk.folder / f"{name}.jsonl", TALK))
+    assert desk.drain().captured == ("two",)
+    assert len(desk.told) == 1
+    assert log_of(desk)[0].startswith("capture: shop")
+    monkeypatch.undo()
+    assert desk.drain().captured == ("one",)
+
+
+def test_what_a_killed_worker_wrote_is_committed_by_the_next_one(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    monkeypatch.setattr(worker, "commit_noted", killed)
+    with pytest.raises(KeyboardInterrupt):
+        desk.drain()
+    monkeypatch.undo()
+    desk.put(write_transcript(desk.folder / "two.jsonl", TALK))
+    desk.drain()
+    status = ["git", "-C", str(desk.vault.root), "status", "--porcelain"]
+    assert subprocess.run(status, capture_output=True, check=True).stdout == b""
+
+
+def test_a_note_whose_record_was_lost_to_a_kill_is_brought_up_to_date(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    desk.put(path)
+    desk.drain()
+    before = read_record(desk.vault, "one")
+    write_transcript(path, [prompt("And the mail queue, 邮件队列?"), answer("The mail queue is fixed, too.")])
+    desk.put(path)
+    desk.drain()
+    write_record(desk.vault, "one", before)  # as if the worker had died after writing the note
+    write_transcript(path, [answer("All 14 tests pass now.")] * 3)
+    desk.put(path)
+    desk.drain()
+    assert parse_session(desk.read("sessions/one.md")).transcript_lines == 9
+
+
+def test_of_a_session_with_two_transcripts_the_newest_counts(desk: Desk) -> None:
+    old = write_transcript(desk.folder / "projects" / "a" / "one.jsonl", TALK)
+    new = write_transcript(desk.folder / "projects" / "b" / "one.jsonl", [*TALK, answer("There is more.")])
+    os.utime(old, (old.stat().st_atime, new.stat().st_mtime - 60))
+    desk.now = desk.now.fromtimestamp(new.stat().st_mtime, desk.now.tzinfo)
+    for captured in (("one",), ()):
+        desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart"))
+        assert desk.drain().captured == captured
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_pipes_in_the_vault_hang_nobody(desk: Desk) -> None:
+    (desk.vault.root / "areas" / "projects" / "x").mkdir(parents=True, exist_ok=True)
+    (desk.vault.root / ".memtool" / "captured").mkdir(parents=True)
+    (desk.vault.root / "daily").mkdir(exist_ok=True)
+    for name in ("areas/projects/x/summary.md", ".memtool/projects.json", ".memtool/captured/one.json",
+                 "daily/2026-02-10.md"):  # fmt: skip
+        os.mkfifo(desk.vault.root / name)
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    assert desk.drain().failed == ("one",)
+    assert "no file" in desk.told[0]
+
+
+def test_a_vault_that_went_away_is_not_made_again(desk: Desk) -> None:
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    begun = desk.queue.begin(desk.queue.waiting()[0], 0.0)
+    assert begun
+    desk.vault.root.rename(desk.folder / "elsewhere")
+    with pytest.raises(NotWritable):
+        session_capture.capture_session(desk.context, begun)
+    assert not desk.vault.root.exists()

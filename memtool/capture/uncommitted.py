@@ -1,0 +1,63 @@
+"""What was written and not committed yet, a path to a line in `.memtool/uncommitted`: no kill loses a commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from memtool.errors import MemtoolError
+from memtool.vault import history
+from memtool.vault.layout import Vault, make_state_folder
+
+_NAME = "uncommitted"
+
+
+def note_uncommitted(vault: Vault, refs: Iterable[str]) -> None:
+    """Remember that *refs* are about to be written. If that fails they are committed with the next change to them."""
+    with suppress(OSError):
+        make_state_folder(vault.state_path / "locks")
+        handle = os.open(_path(vault), os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            os.write(handle, "".join(f"{ref}\n" for ref in refs).encode("utf-8", "surrogateescape"))
+        finally:
+            os.close(handle)
+
+
+def commit_noted(vault: Vault, message: str) -> None:
+    """Commit all that was noted, if the vault has a history of its own.
+
+    Raises:
+        HistoryFailed: git refused; it is all still noted.
+        Busy: another process has been committing for too long.
+    """
+    if history.find_repository(vault.root) != vault.root:
+        _path(vault).unlink(missing_ok=True)
+        return
+    with vault.lock("history"):  # others commit, too: `memtool remember`, say
+        taken = _path(vault).with_suffix(".taken")
+        before = _read(taken)  # of one who was killed while committing
+        with suppress(FileNotFoundError):
+            os.replace(_path(vault), taken)
+        refs = list(dict.fromkeys(before + _read(taken)))
+        try:
+            if refs:
+                history.commit(vault.root, refs, message)
+        except MemtoolError:
+            note_uncommitted(vault, refs)
+            raise
+        finally:
+            taken.unlink(missing_ok=True)
+
+
+def _path(vault: Vault) -> Path:
+    return vault.state_path / _NAME
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        lines = path.read_bytes().decode("utf-8", "surrogateescape").splitlines() if path.is_file() else []
+    except OSError:
+        return []
+    return [line for line in lines if line and not Path(line).is_absolute() and ".." not in Path(line).parts]
