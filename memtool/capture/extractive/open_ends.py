@@ -21,6 +21,7 @@ LATEST_DEEDS = 200  # of the last turns, against which what seems open is held
 SETTLING = 0.6  # share of its terms that a later deed names
 UNANSWERED_WORTH = 2.5
 
+_DONE = ("已经", "已", "We have written", "I have written", "Noted", "Recorded")  # "written to TODO.md" is done
 _OFFER = re.compile(
     r"\b(?:would you like|want me|shall i|do you want|anything else|let me know"
     r"|should i (?:go|proceed|continue|commit|push))\b"
@@ -67,7 +68,9 @@ def _is_open(statement: Statement) -> bool:
         return "later" in statement.cues and not statement.asks
     if statement.asks and statement.source == LAST:
         return not _OFFER.search(statement.text)
-    return "open" in statement.cues and statement.source in {LAST, FINAL, CLIENT}
+    return (
+        "open" in statement.cues and not statement.text.startswith(_DONE) and statement.source in {LAST, FINAL, CLIENT}
+    )
 
 
 def _is_settled(statement: Statement) -> bool:

@@ -51,7 +51,7 @@ _RULE = re.compile(r"[-=*_#~+|\s]{3,}")
 _LABEL = re.compile(r"(.{2,60}?)[:：](?:\*\*)?|\*\*([^*]{2,60})\*\*[:：]?")  # a whole line that leads in
 _MACHINE = re.compile(
     r"""\s*(?:
-      [|+]  | [$>%➜❯]\s | \S{1,60}@\S{1,80}[$#]\s | [{}()\[\];,]+$ | //|/\*|\#!|<\?|</?\w[^>]{0,200}>\s*$
+      [|+\u2500-\u257f]  | [$>%➜❯]\s | \S{1,60}@\S{1,80}[$#]\s | [{}()\[\];,]+$ | //|/\*|\#!|<\?|</?\w[^>]{0,200}>\s*$
     | (?:File\ "|Traceback\ |During\ handling|Caused\ by:|\.\.\.\ \d+\ more)
     | (?:at\ [\w.$<>\[\] ]{1,120}\s?\((?:<|[^()\s]{1,200}:\d)|at\ \S+:\d)
     | \[?\d{4}-\d\d-\d\d[T ]\d\d: | \[\d\d:\d\d | \d\d:\d\d:\d\d[\s.,]
@@ -110,7 +110,7 @@ def plain(text: str) -> tuple[str, int]:
 
 def is_machine_text(line: str) -> bool:
     """Return whether *line* is code, a log, a command or a table rather than something that was said."""
-    if _MACHINE.match(line) or line.count(" | ") > 1:
+    if _MACHINE.match(line) or line.count(" | ") > 1 or line.count("│") > 1:
         return True
     start = line[:200]
     return len(start) > 8 and len(_LETTERS.sub("", start)) > 0.4 * len(start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_END = re.compile(r"[。！？；]+[”’\"'」』）)\]]*|[.!?]+[\"'”’)\]]*(?=\s)")
+_END = re.compile(r"[。！？；]+[”’\"'」』）)\]]*|(?<!\s)[.!?]+[\"'”’)\]]*(?=\s)")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[\"'])(?:e\.g|i\.e|vs|cf|approx|resp|incl|fig|bzw|z\.B|d\.h|ca|p\.ej)\.$",
     re.IGNORECASE,
