@@ -9,9 +9,9 @@ from typing import Any
 from memtool.index.engine import Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.recall.forgetting import Forgotten, find_target, forget, forget_for_good
-from memtool.recall.memory import Memory
-from memtool.recall.remembering import Desk, Remembered, remember
+from memtool.recall.remembering.forget import Forgotten, find_target, forget, forget_for_good
+from memtool.recall.remembering.memory import Memory
+from memtool.recall.remembering.remember import Desk, Remembered, remember
 from memtool.redaction import make_redactor
 from memtool.settings import EmbeddingSettings, RedactSettings, Settings
 from memtool.vault.facts import Fact, parse_facts

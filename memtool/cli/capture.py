@@ -58,6 +58,7 @@ def command(
 
 def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json: bool) -> None:
     from memtool.capture.worker import drain
+    from memtool.index.engine import use_index
 
     queue = Queue(session.vault)
     if now:
@@ -76,6 +77,8 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
 
     try:
         drained = drain(capture_context(session), tell)
+        if not drained.busy:
+            use_index(session.place(), lambda _: None)  # so that the next prompt is asked against what was just written
     except BaseException as error:  # nobody may be watching: see memtool.capture.background
         at = local_now().isoformat(timespec="seconds")
         log([session.vault.state_path, session.cache], Entry(at, ERROR, "worker", f"{type(error).__name__}: {error}"))

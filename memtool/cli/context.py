@@ -13,7 +13,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault, working_folder
 from memtool.errors import UsageError
 from memtool.integrations.claude_code.places import user_settings_path
-from memtool.recall.session_start import ContextBlock, Reader, session_context
+from memtool.recall.start.session_start import ContextBlock, Reader, session_context
 from memtool.vault.project_area import find_area
 
 

@@ -10,7 +10,7 @@ from memtool.cli import output
 from memtool.cli.remember import desk_of
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.recall.forgetting import TODO, Forgotten, Target, find_target, forget, forget_for_good
+from memtool.recall.remembering.forget import TODO, Forgotten, Target, find_target, forget, forget_for_good
 
 
 @click.command()

@@ -11,9 +11,9 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault, working_folder
 from memtool.errors import UsageError
-from memtool.recall.memory import FACT, KINDS, Memory
-from memtool.recall.remembering import AlreadyKnown, Desk, Remembered, remember
-from memtool.recall.standing import Standing
+from memtool.recall.remembering.memory import FACT, KINDS, Memory
+from memtool.recall.remembering.remember import AlreadyKnown, Desk, Remembered, remember
+from memtool.recall.remembering.standing import Standing
 from memtool.vault.fact_rules import CATEGORIES
 
 _STDIN = ("-",)

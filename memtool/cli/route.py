@@ -11,7 +11,8 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault, working_folder
 from memtool.errors import UsageError
-from memtool.recall.routing import (
+from memtool.recall.routing.check import check, update_table
+from memtool.recall.routing.routes import (
     PAGE,
     Route,
     Routing,
@@ -21,10 +22,9 @@ from memtool.recall.routing import (
     routes_of_table,
     routes_of_text,
 )
-from memtool.recall.routing_check import check, update_table
 
 if TYPE_CHECKING:
-    from memtool.recall.area_triggers import Finding
+    from memtool.recall.routing.area_triggers import Finding
 
 _HINT = "Nothing leads anywhere from here. `memtool route` lists what does; `memtool search` finds the rest."
 
@@ -149,8 +149,8 @@ def _sentence(finding: Finding) -> str:
 def _update(session: Session, *, as_json: bool) -> None:
     from memtool.cli.install import named_vault, rule_lines
     from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
-    from memtool.recall.loader_table import LOADER
-    from memtool.recall.one_commit import Kept, alone, commit
+    from memtool.recall.remembering.one_commit import Kept, alone, commit
+    from memtool.recall.routing.loader_table import LOADER
 
     with alone(session.vault):
         changed = update_table(session.vault)

@@ -6,6 +6,7 @@ import datetime as dt
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,6 +20,8 @@ from memtool.index.notices import index_notices, once
 from memtool.index.search import Found, Hit, search
 from memtool.index.text import index_terms
 from memtool.index.vector_source import Chosen, VectorSource
+from memtool.recall.prompts.recalled import key_of
+from memtool.recall.uses import read_uses, uses_path
 from memtool.vault.layout import KINDS
 
 _DEFAULT_BATCH_LIMIT = 50
@@ -75,6 +78,8 @@ def command(
         place = session.place(progress=progress)
         chosen, found = use_index(place, lambda index: _search(session, index, _source(session, index), text, wanted))
     took = time.perf_counter() - started
+    if explain:
+        found = found._replace(hits=_with_uses(place.folder, found.hits))
     if as_json:
         notices = [*session.settings.notices, *chosen.notices, *found.notices]
         output.emit_json(_answer(text, found, notices, took))
@@ -145,6 +150,13 @@ def _filter(*, since: str | None, until: str | None, **given: Any) -> Filter:  #
         until=parse_day(until, today, end=True) if until is not None else "",
         **given,
     )
+
+
+def _with_uses(folder: Path, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Return *hits* with how often each was given or read. That has no part in the score of a search."""
+    keys = [key_of(hit.path, hit.fact_id) for hit in hits]
+    uses = read_uses(uses_path(folder), keys)
+    return tuple(hit._replace(why={**hit.why, "uses": uses.get(key, 0)}) for hit, key in zip(hits, keys, strict=True))
 
 
 def _answer(query: str, found: Found, notices: list[str], took: float) -> dict[str, Any]:

@@ -9,9 +9,12 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.errors import NoteNotFound
+from memtool.errors import NoteNotFound, NotWritable
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, note_refs
+from memtool.index.state import state_folder
+from memtool.recall.prompts.recalled import key_of
+from memtool.recall.uses import count_uses, read_uses, uses_path
 from memtool.settings import client_projects
 from memtool.vault.client_memory import client_memory_path
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note, resolve
@@ -38,12 +41,27 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
     reading = _direct(session, asked, level) or use_index(
         session.place(), lambda index: _found(session, index, text, asked, level)
     )
+    used = _used(session, reading)
     if as_json:
-        output.emit_json({"level": level, **asdict(reading)})
+        output.emit_json({"level": level, **asdict(reading), "uses": used})
         return
     if reading.problem:
         output.say(f"{reading.path}: {reading.problem}")
     output.emit_text(reading.text)
+    if output.on_terminal():
+        output.say(f"used {used} times")
+
+
+def _used(session: Session, reading: Reading) -> int:
+    """Return how often the note or fact was given or read before, and count this reading."""
+    try:
+        path = uses_path(state_folder(session.vault, lambda: session.cache))
+    except NotWritable:  # there is no place to count in
+        return 0
+    key = key_of(reading.path, str(reading.fields.get("id", "")) if reading.kind == "fact" else "")
+    used = read_uses(path, [key]).get(key, 0)
+    count_uses(path, [key])
+    return used
 
 
 def _direct(session: Session, ref: Ref, level: int) -> Reading | None:

@@ -8,37 +8,20 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting
+from memtool.hook.occasion import Action, Occasion
 from memtool.hook.options import Options, vault_path
 from memtool.hook.problems import note, report
 from memtool.settings import Settings
-from memtool.vault.layout import Vault, open_vault
+from memtool.vault.layout import open_vault
 
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
+_LONGEST_READ = 65_536  # characters of it that are looked through for secrets; far more than are kept
 _LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a transcript that lags
-
-
-class Occasion(NamedTuple):
-    """An event, and what acting on it needs."""
-
-    name: str
-    event: Mapping[str, Any]
-    vault: Vault
-    settings: Settings
-    environ: Mapping[str, str]
-    options: Options
-
-    def text(self, field: str) -> str:
-        """Return a field of the event; empty if it is missing or no text."""
-        value = self.event.get(field)
-        return value if isinstance(value, str) else ""
-
-
-Action: TypeAlias = Callable[[Occasion], str | None]  # what it returns is what the client is told
 
 
 def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[str, str]) -> str:
@@ -56,7 +39,16 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
     vault = open_vault(vault_path(options, environ))
     loaded = settings_module.load(vault.settings_path, environ)
     occasion = Occasion(name, event, vault, loaded, environ, options)
-    return "".join(_done(action, occasion) for action in actions)
+    return _spoken(name, "\n".join(filter(None, (_done(action, occasion) for action in actions))))
+
+
+def _spoken(name: str, text: str) -> str:
+    """Return what is printed so that the client gives *text* to its model; before a compaction, to its summariser."""
+    if not text or name not in ("SessionStart", "UserPromptSubmit"):
+        return text
+    import json
+
+    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
 
 
 def _done(action: Action, occasion: Occasion) -> str:
@@ -121,13 +113,43 @@ def sweep(occasion: Occasion) -> None:
         _put(occasion, job)
 
 
+def give_context(occasion: Occasion) -> str:
+    """Give the memory of the project to a session that begins."""
+    from memtool.hook.recalling import context_of_session
+
+    return context_of_session(occasion)
+
+
+def give_memories(occasion: Occasion) -> str:
+    """Give a prompt the memories that matter to it."""
+    from memtool.hook.recalling import memories_of_prompt
+
+    return memories_of_prompt(occasion)
+
+
+def tell_summariser(occasion: Occasion) -> str:
+    """Tell the client what its summary must keep, and forget what was given: it will be gone from the context."""
+    from memtool.hook.recalling import what_summary_keeps
+
+    return what_summary_keeps(occasion)
+
+
+def forget_given(occasion: Occasion) -> None:
+    """Forget what the session was given, now that it ends."""
+    from memtool.recall.ledger import clear_ledger
+
+    if session_id := occasion.text("session_id"):
+        clear_ledger(occasion.vault, session_id, is_over=occasion.text("reason") != "clear")
+
+
 ACTIONS: dict[str, tuple[Action, ...]] = {
     "PostToolUse": (note_edit,),
     "Stop": (queue_session,),
-    "PreCompact": (queue_session,),
+    "PreCompact": (queue_session, tell_summariser),
     "PostCompact": (queue_session,),
-    "SessionEnd": (queue_session,),
-    "SessionStart": (sweep,),
+    "SessionEnd": (queue_session, forget_given),
+    "SessionStart": (sweep, give_context),
+    "UserPromptSubmit": (give_memories,),
 }
 
 
@@ -161,7 +183,7 @@ def _tail(text: str) -> str:
 
 def _redacted(occasion: Occasion, field: str) -> str:
     """Return a field without secrets; nothing of it where the user's patterns cannot be used, so the worker says so."""
-    text = occasion.text(field)
+    text = occasion.text(field)[-_LONGEST_READ:]
     try:
         return _redactor(occasion.settings)(text) if text else ""
     except BadSetting:

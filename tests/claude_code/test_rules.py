@@ -7,7 +7,7 @@ from claude_code.box import Box
 from claude_code.owner import Owner
 from claude_code.script import text_of, use
 
-from memtool.recall.globs import matches
+from memtool.recall.routing.globs import matches
 
 SUMMARY = """\
 ---

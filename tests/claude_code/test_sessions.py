@@ -59,7 +59,7 @@ def test_edits_become_daily_lines_and_the_session_a_note(box: Box, api: Scripted
     assert "24 hours" in owner.text_of(session.id)
     assert len(owner.text_of(session.id).encode()) < 3_000
     told = [(hook["hook_event"], hook["exit_code"], hook["output"]) for hook in session.hooks]
-    assert told == [("SessionStart", 0, ""), *[("PostToolUse", 0, "")] * 4, ("Stop", 0, "")]
+    assert told == [(event, 0, "") for event in ("SessionStart", "UserPromptSubmit", *["PostToolUse"] * 4, "Stop")]
 
 
 def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, owner: Owner) -> None:

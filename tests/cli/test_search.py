@@ -332,3 +332,13 @@ def test_a_vault_whose_state_folder_leads_elsewhere_is_searched_and_nothing_is_w
     assert {path.name: path.read_text() for path in (tmp_path / "mine").iterdir()} == {
         "bashrc": "precious", "mine.sqlite": "precious",
     }  # fmt: skip
+
+
+def test_explain_shows_how_often_a_hit_was_used(memtool: Memtool, sample: Path) -> None:
+    hit = memtool("search", "getUserById", "--json", "--explain").answer["hits"][0]
+    assert hit["why"]["uses"] == 0
+    memtool("show", hit["fact_id"] or hit["path"])
+    assert memtool("search", "getUserById", "--json", "--explain").answer["hits"][0]["why"]["uses"] == 1
+    assert '"uses": 1' in memtool("search", "getUserById", "--explain").out
+    assert "uses" not in memtool("search", "getUserById", "--json").answer["hits"][0]["why"]
+    assert sample.is_dir()

@@ -36,7 +36,7 @@ def test_json_says_what_was_read(memtool: Memtool, sample: Path) -> None:
     assert ran.answer == {
         "format": 1, "level": 2, "path": JWT, "start_line": 1, "end_line": 2, "kind": "decision", "project": "shop",
         "title": "JWT rather than server sessions", "text": "---\ntype: decision", "fields": ran.answer["fields"],
-        "problem": "",
+        "problem": "", "uses": 0,
     }  # fmt: skip
     assert ran.answer["fields"]["type"] == "decision"
     assert sample.is_dir()
@@ -156,3 +156,11 @@ def test_an_archived_note_is_shown(memtool: Memtool, notes: Path) -> None:
     (notes / "archive/sessions").mkdir(parents=True)
     (notes / "archive/sessions/old.md").write_text("old")
     assert memtool("show", "old") == (0, "old\n", "")
+
+
+def test_each_reading_counts_as_a_use(memtool: Memtool, sample: Path) -> None:
+    memtool("show", FACT)
+    memtool("show", FACT, "--level", "0")
+    assert memtool("show", FACT, "--json").answer["uses"] == 2
+    assert memtool("show", JWT, "--json").answer["uses"] == 0
+    assert sample.is_dir()

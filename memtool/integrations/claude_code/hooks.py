@@ -29,9 +29,10 @@ class Hook(NamedTuple):
 
 
 HOOKS = (
-    Hook("SessionStart", "finds sessions that were not captured to their end"),
+    Hook("SessionStart", "gives the session the memory of its project, and finds sessions that were not captured"),
+    Hook("UserPromptSubmit", "gives the prompt the memories that matter to it"),
     Hook("PostToolUse", "writes edited files into the daily note", "Write|Edit|MultiEdit|NotebookEdit"),
-    Hook("PreCompact", "captures the session before it is compacted"),
+    Hook("PreCompact", "captures the session before it is compacted, and names what the summary must keep"),
     Hook("PostCompact", "keeps the client's own summary"),
     Hook("Stop", "captures the session after each answer"),
     Hook("SessionEnd", "captures the session when it ends"),

@@ -12,7 +12,7 @@ from memtool.errors import BadSetting, BrokenVaultFile, NoteChanged, NotWritable
 from memtool.integrations.claude_code import hooks, places
 from memtool.integrations.claude_code.install import Change
 from memtool.integrations.claude_code.rules import PATTERN, is_marked, is_ours, rule_texts
-from memtool.recall.routing import read_routing
+from memtool.recall.routing.routes import read_routing
 from memtool.vault import files
 from memtool.vault.layout import Vault
 

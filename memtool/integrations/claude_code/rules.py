@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from zlib import crc32
 
-from memtool.recall.area_triggers import Area
 from memtool.recall.framing import inline
-from memtool.recall.loader_table import LOADER, code
-from memtool.recall.routing import GLOB, PREFIX, WORD, Route, Routing
+from memtool.recall.routing.area_triggers import Area
+from memtool.recall.routing.loader_table import LOADER, code
+from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Route, Routing
 from memtool.vault.frontmatter import quoted
 from memtool.vault.project_area import area_name
 

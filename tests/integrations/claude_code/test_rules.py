@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtool.integrations.claude_code.rules import MAIN, is_marked, is_ours, rule_texts
-from memtool.recall.routing import read_routing
+from memtool.recall.routing.routes import read_routing
 from memtool.vault.layout import Vault
 from memtool.vault.note import parse_fields, split_front_matter
 

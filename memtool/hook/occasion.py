@@ -1,0 +1,29 @@
+"""An event, and what acting on it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from memtool.hook.options import Options
+from memtool.settings import Settings
+from memtool.vault.layout import Vault
+
+
+class Occasion(NamedTuple):
+    """An event, and what acting on it needs."""
+
+    name: str
+    event: Mapping[str, Any]
+    vault: Vault
+    settings: Settings
+    environ: Mapping[str, str]
+    options: Options
+
+    def text(self, field: str) -> str:
+        """Return a field of the event; empty if it is missing or no text."""
+        value = self.event.get(field)
+        return value if isinstance(value, str) else ""
+
+
+Action: TypeAlias = Callable[[Occasion], str | None]  # what it returns is what the client is told

@@ -1,0 +1,106 @@
+"""The answers of the hooks: what a session, a prompt and the client's own summariser are given."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from memtool import settings
+from memtool.errors import Busy, MemtoolError
+from memtool.hook.occasion import Occasion
+from memtool.hook.problems import note
+from memtool.recall.ledger import Ledger, clear_ledger, read_ledger, sweep_ledgers, write_ledger
+from memtool.vault.project_area import find_area, shown_path
+
+
+def context_of_session(occasion: Occasion) -> str:
+    """Return what a session is given at its start, and begin its ledger with it."""
+    from memtool.recall.start.session_start import RESUMING, Reader, session_context
+
+    now, session_id, source = datetime.now().astimezone(), occasion.text("session_id"), occasion.text("source")
+    sweep_ledgers(occasion.vault, now.timestamp())
+    ledger = read_ledger(occasion.vault, session_id) if source in RESUMING else Ledger()
+    block = session_context(
+        occasion.vault,
+        _project(occasion, now),
+        now,
+        occasion.settings.recall.session_tokens,
+        Reader(Path.home(), settings.client_folder(occasion.environ), session_id),
+        source=source,
+        given=ledger.known,
+    )
+    start = "\n".join(filter(None, [ledger.start, block.text]))
+    if session_id:
+        write_ledger(occasion.vault, session_id, ledger._replace(start=start, known=block.known))
+    return block.text
+
+
+def memories_of_prompt(occasion: Occasion) -> str:
+    """Return what a prompt is given: mostly nothing. The ledger is written before anything is said."""
+    from memtool.recall.prompts.question import ask
+
+    session_id, wanted = occasion.text("session_id"), occasion.settings.recall
+    if not session_id or not wanted.prompt_characters:
+        return ""
+    ledger = read_ledger(occasion.vault, session_id).next_turn()
+    question = ask(occasion.text("prompt"))
+    if not question.terms():
+        write_ledger(occasion.vault, session_id, ledger)
+        return ""
+    from memtool.index.state import state_folder
+    from memtool.recall.prompts.current_index import current_index
+    from memtool.recall.prompts.prompt import Asked, memories_for_prompt
+    from memtool.recall.uses import count_uses, read_uses, uses_path
+
+    now = datetime.now().astimezone()
+    folder = state_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ))
+    counts = uses_path(folder)
+    shown_vault = shown_path(str(occasion.vault.root), None, Path.home())
+    asked = Asked(
+        question,
+        _project(occasion, now),
+        session_id,
+        now.date(),
+        shown_vault,
+        settings.client_projects(occasion.settings, occasion.environ),
+    )
+    try:
+        with current_index(folder) as db:
+            given = memories_for_prompt(occasion.vault, db, asked, ledger, wanted, lambda keys: read_uses(counts, keys))
+    except Busy as busy:
+        write_ledger(occasion.vault, session_id, ledger)
+        _leave_to_worker(occasion, busy)
+        return ""
+    write_ledger(occasion.vault, session_id, given.ledger)
+    if given.keys:
+        count_uses(counts, given.keys)
+    return given.text
+
+
+def what_summary_keeps(occasion: Occasion) -> str:
+    """Return what the client's summariser is told, and forget what the session was given."""
+    from memtool.recall.compaction import what_must_survive
+    from memtool.vault.sessions import parse_session, session_ref
+
+    session_id = occasion.text("session_id")
+    if not session_id:
+        return ""
+    clear_ledger(occasion.vault, session_id)
+    with suppress(OSError, MemtoolError):
+        text = occasion.vault.path(session_ref(session_id)).read_text(encoding="utf-8", errors="replace")
+        return what_must_survive(parse_session(text))
+    return ""
+
+
+def _leave_to_worker(occasion: Occasion, busy: Busy) -> None:
+    """Say in the log why there is no index to read, and let the worker bring it up to date."""
+    from memtool.capture.background import start_worker
+
+    note(occasion.name, str(busy), occasion.options, occasion.environ)
+    start_worker(occasion.vault, occasion.environ)
+
+
+def _project(occasion: Occasion, now: datetime) -> str:
+    folder = Path(occasion.text("cwd") or Path.home())
+    return find_area(occasion.vault, folder, Path.home(), now.timestamp()).name

@@ -1,0 +1,42 @@
+"""What the client's own summariser is told before it compacts a session. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memtool.recall.framing import defused, framed
+from memtool.vault.sessions import SessionNote
+
+EVENT = "pre-compact"
+
+_INTRODUCTION = "What memtool noted of this session so far, so that the summary can keep it:"
+_LONGEST_ITEM = 240  # characters
+_ROOM = 2_000  # characters of all items
+_MOST_FILES = 20
+
+
+def what_must_survive(note: SessionNote) -> str:
+    """Return the decisions, constraints, open items and files of a session as a block; empty if there are none."""
+    points = [point.text for point in note.key_points if point.text not in note.decisions]
+    lines = [
+        *_list("Decisions", note.decisions),
+        *_list("Open", note.open),
+        *_list("Constraints and findings", points),
+        *_list("Files", [", ".join(note.files[:_MOST_FILES])] if note.files else []),
+    ]
+    kept = _within(lines)
+    return framed("\n".join([_INTRODUCTION, *kept]), event=EVENT) if kept else ""
+
+
+def _list(label: str, items: Iterable[str]) -> list[str]:
+    return [f"- {label}: {text[:_LONGEST_ITEM]}" for item in items if (text := defused(item))]
+
+
+def _within(lines: list[str]) -> list[str]:
+    kept, left = [], _ROOM
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    return kept

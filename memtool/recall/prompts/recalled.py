@@ -1,0 +1,64 @@
+"""What a prompt may be given: a fact or a passage of a note, where it stands, and how much it matters. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+RELEVANCE, CATEGORY, RECENCY, IMPORTANCE = 0.65, 0.20, 0.10, 0.05  # what each adds to the score
+UNDATED = 0.5  # recency of what bears no date
+
+# For each category its weight, and the days after which recency has fallen to 1/e.
+_CATEGORIES = {
+    "identity": (1.0, 3_650), "preference": (0.9, 730), "decision": (0.9, 365), "architecture": (0.8, 365),
+    "project": (0.8, 180), "research": (0.8, 180), "configuration": (0.6, 180), "code": (0.6, 120), "bug": (0.6, 90),
+    "entity": (0.5, 365), "fact": (0.5, 180), "general": (0.5, 180), "conversation": (0.3, 30),
+}  # fmt: skip
+_MANY_USES = 10  # from here on, further ones add nothing
+
+
+class Recalled(NamedTuple):
+    """A fact, or the passage of a note that answers a prompt best.
+
+    Args:
+        ref, first_line, last_line: where it stands in the vault.
+        date: ISO, empty if unknown.
+        title: of the note.
+        text: what it says; one sentence or bullet.
+        fact_id: of a fact; notes have none.
+        relevance: to the prompt, from 0 to 1.
+    """
+
+    ref: str
+    first_line: int
+    last_line: int
+    kind: str
+    project: str
+    category: str
+    date: str
+    title: str
+    text: str
+    fact_id: str = ""
+    relevance: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """What it is known by in ledgers and counts."""
+        return key_of(self.ref, self.fact_id)
+
+
+def key_of(ref: str, fact_id: str = "") -> str:
+    """Return what a fact, or the note at *ref*, is known by in ledgers and counts."""
+    return f"{ref}#{fact_id}" if fact_id else ref
+
+
+def score(recalled: Recalled, *, age_days: float | None, uses: int) -> float:
+    """Return what something is worth giving, from 0 to 1. *age_days* is None for what bears no date."""
+    weight, half_life = _CATEGORIES.get(recalled.category, _CATEGORIES["general"])
+    recency = UNDATED if age_days is None else math.exp(-max(0.0, age_days) / half_life)
+    return RELEVANCE * recalled.relevance + CATEGORY * weight + RECENCY * recency + IMPORTANCE * importance(uses)
+
+
+def importance(uses: int) -> float:
+    """Return from 0 to 1 how important something is that was given or read *uses* times."""
+    return min(1.0, math.log(1 + max(0, uses)) / math.log(1 + _MANY_USES))

@@ -1,0 +1,1 @@
+"""Writing down and forgetting by hand."""

@@ -1,0 +1,175 @@
+"""Forgetting: what is named no longer comes up, and git can bring it back; or it is removed from its file for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, NotWritable, UsageError
+from memtool.index.engine import Index, use_index
+from memtool.index.lookup import find_fact, note_refs
+from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.recall.remembering.remember import Desk
+from memtool.vault import files
+from memtool.vault.facts import archive, parse_facts, purge, update_facts
+from memtool.vault.frontmatter import set_field
+from memtool.vault.layout import FACTS_FILE, is_archived, kind_of
+from memtool.vault.note import Note, parse_note
+from memtool.vault.reading import Ref, parse_ref, resolve
+from memtool.vault.todos import drop_todo, find_todos, remove_todo
+
+ARCHIVED = "archived"
+FACT, TODO, NOTE = "fact", "todo", "note"
+
+_KEPT_KINDS = ("memory", "rules", "project", "todo")  # pages that memtool itself reads and writes
+
+
+class Target(NamedTuple):
+    """What is to be forgotten. *name* says it to the user: the id of a fact, a path, or a path and a line."""
+
+    what: str
+    name: str
+    path: str
+    text: str
+    line: int = 0
+    is_gone: bool = False  # archived or done already
+
+
+class Forgotten(NamedTuple):
+    """What became of it. *changed* is false where there was nothing left to do."""
+
+    target: Target
+    changed: bool
+    kept: Kept = Kept()
+
+
+def find_target(desk: Desk, ref: str) -> Target:
+    """Return what *ref* names: the id of a fact, a path, the name of a note, or a path with the line of a fact or todo.
+
+    Raises:
+        NoteNotFound: nothing of that name exists.
+        UsageError: several do, or it cannot be forgotten as a whole.
+    """
+    text = ref.encode("utf-8", "replace").decode("utf-8")
+    asked = parse_ref(text)
+
+    def look(index: Index) -> tuple[str, str]:
+        fact = find_fact(index.db, text)
+        return (fact.path, text) if fact else (resolve(asked.name, note_refs(index.db)), "")
+
+    path, fact_id = use_index(desk.place, look)
+    content = _read(desk, path)
+    if path.rsplit("/", 1)[-1] == FACTS_FILE:
+        return _fact(path, content, fact_id, asked)
+    if asked.first:
+        return _todo(path, content, asked)
+    return _note(path, content)
+
+
+def forget(desk: Desk, target: Target) -> Forgotten:
+    """Let *target* come up no more: a fact and a note are archived, a todo is struck out. One commit.
+
+    Raises:
+        MemtoolError: it cannot be archived, or the vault cannot be written.
+    """
+    if target.is_gone:
+        return Forgotten(target, changed=False)
+    with alone(desk.vault):
+        if target.what == FACT:
+            update_facts(desk.vault, target.path, lambda facts: archive(facts, target.name))
+        elif target.what == TODO:
+            _rewrite(desk, target.path, lambda text: drop_todo(text, _line_of(text, target)))
+        else:
+            _rewrite(desk, target.path, lambda text: set_field(text, "status", ARCHIVED))
+        return Forgotten(target, changed=True, kept=commit(desk.vault, [target.path], "forget", target.text))
+
+
+def forget_for_good(desk: Desk, target: Target) -> Forgotten:
+    """Remove *target* from its file, or its file. One commit, whose message does not repeat what is removed.
+
+    Raises:
+        MemtoolError: the vault cannot be written.
+    """
+    with alone(desk.vault):
+        if target.what == FACT:
+            purge(desk.vault, target.path, target.name)
+        elif target.what == TODO:
+            _rewrite(desk, target.path, lambda text: remove_todo(text, _line_of(text, target)))
+        else:
+            _delete(desk, target.path)
+        kept = commit(desk.vault, [target.path], "forget", f"{target.name}, for good")
+    with suppress(MemtoolError):
+        use_index(desk.place, lambda _index: None)  # so that the index does not hold it until the next search
+    return Forgotten(target, changed=True, kept=kept)
+
+
+def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> Target:
+    file = parse_facts(_text(content, path), path)
+    for fact, place in zip(file.facts, file.places, strict=True):
+        if fact.id == fact_id if fact_id else place.start_line <= asked.first and asked.last <= place.end_line:
+            if not fact.id:
+                raise UsageError(f"the fact at '{path}:{place.start_line}' has no id", hint="Give it one by hand.")
+            return Target(FACT, fact.id, path, fact.fact, is_gone=fact.status == ARCHIVED)
+    if fact_id or asked.first:
+        raise NoteNotFound(fact_id or f"{path}:{asked.first}")
+    raise UsageError(f"'{path}' holds {len(file.facts)} facts", hint="Name one by its id.")
+
+
+def _todo(path: str, content: bytes, asked: Ref) -> Target:
+    for todo in find_todos(_text(content, path)):
+        if todo.line == asked.first == asked.last:
+            return Target(TODO, f"{path}:{todo.line}", path, todo.text, todo.line, is_gone=not todo.is_open)
+    hint = "Change other lines with an editor, or name the whole note."
+    raise UsageError(f"'{path}:{asked.first}' is neither a fact nor an item of a task list", hint=hint)
+
+
+def _note(path: str, content: bytes) -> Target:
+    note = parse_note(path, content)
+    readable = note if isinstance(note, Note) else Note(path, note.text)
+    if kind_of(path, readable.field("type")) in _KEPT_KINDS:
+        hint = "Change its lines with an editor; an open item is named `PATH:LINE`."
+        raise UsageError(f"'{path}' is a page of the vault, not a memory", hint=hint)
+    is_gone = is_archived(path) or readable.field("status").casefold() == ARCHIVED
+    return Target(NOTE, path, path, readable.title, is_gone=is_gone)
+
+
+def _line_of(text: str, target: Target) -> int:
+    """Return the line on which the todo stands now: others may have been added above it since it was looked up."""
+    lines = [todo.line for todo in find_todos(text) if todo.text == target.text]
+    if not lines:
+        raise NoteNotFound(target.name)
+    return min(lines, key=lambda line: abs(line - target.line))
+
+
+def _rewrite(desk: Desk, ref: str, change: Callable[[str], str]) -> None:
+    path = desk.vault.path(ref).resolve()
+    with desk.vault.lock():
+        try:
+            text, expected = files.read_text(path)
+        except OSError as error:
+            raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
+        files.replace(path, change(text), expected=expected)
+
+
+def _delete(desk: Desk, ref: str) -> None:
+    path = desk.vault.path(ref)
+    try:
+        with desk.vault.lock():
+            path.unlink()
+    except OSError as error:
+        raise NotWritable(f"cannot remove '{ref}': {error.strerror}") from None
+
+
+def _read(desk: Desk, ref: str) -> bytes:
+    try:
+        return desk.vault.path(ref).read_bytes()
+    except OSError as error:
+        raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
+
+
+def _text(content: bytes, ref: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BrokenVaultFile(f"'{ref}' is not UTF-8 (byte {error.start})") from None

@@ -1,0 +1,344 @@
+"""Remembering: one fact, note or open item into its place, unless it stands there already; and one commit.
+
+make clean, redact, check                                   no lock
+alone: look for what says the same, or otherwise            through the index
+       write                                                over the version that was read
+       commit                                               exactly the files that were written
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import BrokenVaultFile, Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
+from memtool.index.engine import Index, Place, use_index
+from memtool.index.lookup import find_fact
+from memtool.index.semantic import Vectors
+from memtool.index.vector_source import VectorSource
+from memtool.recall.remembering.memory import FACT, TODO, Memory, prepared
+from memtool.recall.remembering.near_duplicates import is_same, letters, statement
+from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.recall.remembering.standing import Found, Standing, find_standing
+from memtool.redaction import Redactor
+from memtool.settings import Settings
+from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
+from memtool.vault.files import hash_of, read_text, replace
+from memtool.vault.layout import FACTS_FILE, Vault, project_of
+from memtool.vault.new_note import FOLDERS, NewNote, render_note, slug, title_of
+from memtool.vault.project_area import area_name, find_area, find_registered_area
+from memtool.vault.prose import in_language
+from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
+
+GLOBAL = "areas/global"
+
+_EVIDENCE = {
+    "session": ("session {}", "会话 {}"),
+    "nobody": ("entered with `memtool remember`", "由 `memtool remember` 记入"),
+}
+_QUOTED = 120  # characters of what stands already
+
+
+class Desk(NamedTuple):
+    """What remembering and forgetting need to know besides the memory itself.
+
+    Args:
+        place: where the vault and its index lie.
+        settings: the settings in force.
+        redact: removes secrets, and counts them.
+        cache: the user's cache folder, for models.
+        folder: where the user works.
+        home: the user's home folder.
+        now: the local time.
+        random: gives so many bytes in hexadecimal.
+    """
+
+    place: Place
+    settings: Settings
+    redact: Redactor
+    cache: Path
+    folder: Path
+    home: Path
+    now: Callable[[], datetime]
+    random: Callable[[int], str] = secrets.token_hex
+
+    @property
+    def vault(self) -> Vault:
+        """The vault that is written."""
+        return self.place.vault
+
+    @property
+    def language(self) -> str:
+        """The language of generated prose."""
+        return self.settings.general.language
+
+
+class Remembered(NamedTuple):
+    """What was written, and where. *id* is that of a fact, else the path of the note, with the line of a todo."""
+
+    id: str
+    path: str
+    start_line: int
+    end_line: int
+    kind: str
+    project: str
+    category: str
+    contradictions: tuple[Standing, ...]
+    superseded: str
+    redacted: Mapping[str, int]
+    kept: Kept
+    notices: tuple[str, ...]
+
+
+class AlreadyKnown(MemtoolError):
+    """Something stands that says the same."""
+
+    hint = "To write it all the same: --force. To put it in the place of a fact: --supersedes ID."
+
+    def __init__(self, standing: Standing) -> None:
+        line = " ".join(standing.text.split())
+        shown = f"{line[:_QUOTED].rstrip()}…" if len(line) > _QUOTED else line
+        super().__init__(f"'{standing.name}' says so already: {shown}")
+        self.standing = standing
+
+
+class _Written(NamedTuple):
+    id: str
+    path: str
+    start_line: int
+    end_line: int
+    category: str = ""
+
+
+def remember(desk: Desk, memory: Memory) -> Remembered:
+    """Write *memory* into the vault, and commit it.
+
+    Raises:
+        AlreadyKnown: something says the same; nothing was written.
+        UsageError: it cannot be written as it is.
+        MemtoolError: the vault cannot be read or written.
+    """
+    max_bytes = desk.settings.index.max_note_kb * 1024
+    memory = prepared(memory, desk.redact, desk.now().date(), max_bytes=max_bytes)
+    project, notices = _project(desk, memory)
+    with alone(desk.vault):
+        ref = _ref(memory, project)
+        found = Found()
+        if memory.kind != TODO:
+            ref, project, found, more = _look(desk, memory, ref, project)
+            notices += more
+        written = _WRITERS.get(memory.kind, _write_note)(desk, memory, ref, project)
+        refs = [written.path, *_register(desk, memory, project)]
+        kept = commit(desk.vault, refs, "remember", _subject(memory, project))
+    return Remembered(
+        written.id,
+        written.path,
+        written.start_line,
+        written.end_line,
+        kind=memory.kind,
+        project=project,
+        category=written.category,
+        contradictions=found.contradictions,
+        superseded=memory.supersedes,
+        redacted={kind: number for kind, number in desk.redact.counts.items() if kind},
+        kept=kept,
+        notices=(*notices, *filter(None, [kept.notice])),
+    )
+
+
+def _project(desk: Desk, memory: Memory) -> tuple[str, list[str]]:
+    """Return the name of the project that *memory* belongs to, empty for none, and what the user should know."""
+    if memory.project is None:
+        if desk.folder.is_relative_to(desk.vault.root):
+            return project_of(f"{desk.folder.relative_to(desk.vault.root).as_posix()}/x"), []
+        return find_area(desk.vault, desk.folder, desk.home, desk.now().timestamp()).name, []
+    if not memory.project:
+        return "", []
+    known: list[str] = []
+    with suppress(OSError):
+        known = sorted(os.listdir(desk.vault.path("areas/projects")))  # noqa: PTH208
+    same = [name for name in known if name.casefold() == memory.project.casefold()]
+    if memory.project in known or same:
+        return (memory.project if memory.project in known else same[0]), []
+    name = area_name(memory.project)
+    if name != memory.project:
+        hint = f"Try '{name}'." if name else "Use letters and digits."
+        raise UsageError(f"'{memory.project}' is no name for a project", hint=hint)
+    return name, [f"'{name}' is a new project in this vault"]
+
+
+def _ref(memory: Memory, project: str) -> str:
+    """Return the file that *memory* goes to, or the folder of a note."""
+    area = f"areas/projects/{project}" if project else GLOBAL
+    return f"{area}/{FOLDERS.get(memory.kind) or ('todos.md' if memory.kind == TODO else FACTS_FILE)}"
+
+
+def _look(desk: Desk, memory: Memory, ref: str, project: str) -> tuple[str, str, Found, list[str]]:
+    """Return where *memory* goes (beside the fact that it supersedes) and what stands there.
+
+    Raises:
+        AlreadyKnown: something says the same, and *memory* does not insist.
+    """
+
+    def look(index: Index) -> tuple[str, str, Found]:
+        there, owner = _beside_superseded(index, memory, ref, project)
+        vectors = _vectors(desk, index, memory)
+        today = desk.now().date()
+        found = find_standing(
+            index, memory.text, memory.kind, owner, today, ref=there, besides=memory.supersedes, vectors=vectors
+        )
+        return there, owner, found
+
+    try:
+        there, owner, found = use_index(desk.place, look)
+    except (Busy, NotWritable) as error:
+        if memory.supersedes:
+            raise
+        return ref, project, Found(), [f"nobody looked for duplicates: {error}"]
+    if found.twin and not memory.force and not _can_be_linked(memory, found.twin, there):
+        raise AlreadyKnown(found.twin)
+    return there, owner, found, []
+
+
+def _beside_superseded(index: Index, memory: Memory, ref: str, project: str) -> tuple[str, str]:
+    if not memory.supersedes:
+        return ref, project
+    old = find_fact(index.db, memory.supersedes)
+    if old is None:
+        raise NoteNotFound(memory.supersedes)
+    if memory.project is not None and old.path != ref:
+        hint = "Leave out --project: a fact is superseded in its own place."
+        raise UsageError(f"the fact '{memory.supersedes}' stands in '{old.path}'", hint=hint)
+    return old.path, project_of(old.path)
+
+
+def _can_be_linked(memory: Memory, twin: Standing, ref: str) -> bool:
+    """Whether *twin* is the new fact itself: written before, and only now known to supersede another one."""
+    return bool(memory.supersedes and twin.id) and twin.path == ref and _says_the_same(memory.text, twin.text)
+
+
+def _says_the_same(text: str, other: str) -> bool:
+    return letters(text) == letters(other) and is_same(statement(text), statement(other))
+
+
+def _vectors(desk: Desk, index: Index, memory: Memory) -> Vectors | None:
+    if memory.kind != FACT or desk.settings.search.mode == "bm25":
+        return None
+    return VectorSource(index, desk.settings, desk.cache).choose(memory.text, "hybrid").vectors
+
+
+def _register(desk: Desk, memory: Memory, project: str) -> list[str]:
+    """See to it that the project of the working folder is known again; return the summary if that changed it."""
+    if memory.project is not None or not project or desk.folder.is_relative_to(desk.vault.root):
+        return []
+    now = desk.now().timestamp()
+    area = find_area(desk.vault, desk.folder, desk.home, now)
+    if area.name != project:  # the fact went to the place of the one that it supersedes
+        return []
+    path = desk.vault.path(area.ref)
+    before = hash_of(path)
+    with suppress(MemtoolError):  # what was to be remembered stands; the next session registers the project
+        find_registered_area(desk.vault, desk.folder, desk.home, now)
+    return [area.ref] if hash_of(path) != before else []
+
+
+def _subject(memory: Memory, project: str) -> str:
+    return f"{project}: {memory.text[:_QUOTED]}" if project else memory.text[:_QUOTED]
+
+
+def _write_fact(desk: Desk, memory: Memory, ref: str, _project: str) -> _Written:
+    fact_id = new_fact_id(desk.now, desk.random)
+    linked: list[str] = []
+
+    def change(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        twin = None if memory.force else _exact_twin(desk, memory, facts)
+        if twin and memory.supersedes not in ("", twin.id):
+            linked.append(twin.id)
+            return supersede_by(facts, memory.supersedes, twin.id)
+        if twin:
+            raise AlreadyKnown(Standing(ref, 0, 0, twin.fact, twin.id))
+        fact = _fact(desk, memory, fact_id, facts)
+        return supersede(facts, memory.supersedes, fact) if memory.supersedes else add(facts, fact)
+
+    file = update_facts(desk.vault, ref, change)
+    written_id = linked[0] if linked else fact_id
+    fact, place = next(pair for pair in zip(file.facts, file.places, strict=True) if pair[0].id == written_id)
+    return _Written(written_id, ref, place.start_line, place.end_line, fact.category)
+
+
+def _exact_twin(desk: Desk, memory: Memory, facts: tuple[Fact, ...]) -> Fact | None:
+    """Return the fact of the same file that says the same. The index has looked, but may have been behind."""
+    today = desk.now().date()
+    standing = (fact for fact in facts if fact.id and fact.status == "active" and not is_expired(fact, today))
+    return next((fact for fact in standing if _says_the_same(memory.text, fact.fact)), None)
+
+
+def _fact(desk: Desk, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> Fact:
+    evidence = in_language(_EVIDENCE, desk.language)["session" if memory.source else "nobody"].format(memory.source)
+    old = next((fact for fact in facts if fact.id == memory.supersedes), None)
+    return Fact(
+        id=fact_id,
+        fact=memory.text,
+        evidence=memory.evidence or evidence,
+        timestamp=desk.now().isoformat(timespec="seconds"),
+        category=memory.category or (old.category if old else "general"),
+        tags=memory.tags,
+        source=memory.source,
+        expires=memory.expires,
+    )
+
+
+def _write_note(desk: Desk, memory: Memory, ref: str, project: str) -> _Written:
+    title, date = title_of(memory.text), desk.now().date().isoformat()
+    sources = [memory.source] if memory.source else []
+    note = NewNote(
+        memory.kind,
+        title,
+        date,
+        memory.text,
+        project=project,
+        category=memory.category,
+        tags=memory.tags,
+        expires=memory.expires,
+        evidence=memory.evidence,
+        sources=sources,
+    )
+    text = render_note(note)
+    stem = f"{ref}/{date}-{slug(title)}"
+    with desk.vault.lock():
+        names = (f"{stem}-{number}.md" if number > 1 else f"{stem}.md" for number in count(1))
+        name = next(name for name in names if not os.path.lexists(desk.vault.path(name)))
+        replace(desk.vault.path(name), text, expected=None)
+    return _Written(name, name, 1, text.count("\n"), memory.category)
+
+
+def _write_todo(desk: Desk, memory: Memory, ref: str, project: str) -> _Written:
+    item = todo_line(memory.text, tags=memory.tags, source=memory.source, language=desk.language)
+    path = desk.vault.path(ref).resolve()
+    with desk.vault.lock():
+        try:
+            text, expected = read_text(path)
+        except FileNotFoundError:
+            text, expected = new_todos(project, desk.language), None
+        except OSError as error:
+            raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
+        if not memory.force:
+            _refuse_open_twin(memory.text, text, ref)
+        text, line = add_todo(text, item)
+        replace(path, text, expected=expected)
+    return _Written(f"{ref}:{line}", ref, line, line)
+
+
+def _refuse_open_twin(new: str, text: str, ref: str) -> None:
+    for todo in find_todos(text):
+        if todo.is_open and is_same(statement(new), statement(todo.task)):
+            raise AlreadyKnown(Standing(ref, todo.line, todo.line, todo.task))
+
+
+_WRITERS = {FACT: _write_fact, TODO: _write_todo}

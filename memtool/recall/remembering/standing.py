@@ -1,0 +1,146 @@
+"""What the vault says already: candidates from the index, compared one by one."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from memtool.errors import MemtoolError
+from memtool.index.chunking import pieces_of
+from memtool.index.engine import Index
+from memtool.index.filters import Filter
+from memtool.index.search import Hit, search
+from memtool.index.semantic import Vectors
+from memtool.recall.remembering.memory import FACT
+from memtool.recall.remembering.near_duplicates import (
+    SAME_MEANING,
+    Statement,
+    contradicts,
+    is_same,
+    may_mean_the_same,
+    statement,
+)
+from memtool.vault.facts import parse_facts
+from memtool.vault.files import read_text
+from memtool.vault.layout import Vault
+from memtool.vault.new_note import FOLDERS
+from memtool.vault.note import Note, parse_note
+
+_LOOKED_AT = 20  # hits
+_MOST_SHOWN = 3  # contradictions
+_KINDS_OF_FACT = ("fact", "memory", "rules")  # where one statement stands by itself
+
+
+class Standing(NamedTuple):
+    """A statement of the vault. *id* is that of a fact; anything else is named by its path and lines."""
+
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    id: str = ""
+
+    @property
+    def name(self) -> str:
+        """What to call it by."""
+        end = f"-{self.end_line}" if self.end_line > self.start_line else ""
+        return self.id or f"{self.path}:{self.start_line}{end}"
+
+
+class Found(NamedTuple):
+    """What stands: the *twin* that says the same, if any, and facts that seem to say otherwise."""
+
+    twin: Standing | None = None
+    contradictions: tuple[Standing, ...] = ()
+
+
+def find_standing(
+    index: Index, text: str, kind: str, project: str, today: dt.date, *, ref: str, besides: str, vectors: Vectors | None
+) -> Found:
+    """Return what stands in *project* and in no project beside *text*, which is to be written.
+
+    Args:
+        index: an open index.
+        text: a statement, or the body of a note.
+        kind: `fact`, or that of a note.
+        project: where it belongs; empty for none.
+        today: what has expired does not stand.
+        ref: the file that a fact would be added to: contradictions are looked for there.
+        besides: the id of a fact that does not count, because it is to be superseded.
+        vectors: for statements that mean the same in other words; None compares words only.
+    """
+    wanted = Filter(today, kinds=_KINDS_OF_FACT if kind == FACT else tuple(FOLDERS), projects=(project, ""))
+    hits = search(index, text, wanted, limit=_LOOKED_AT).hits
+    new = statement(text)
+    candidates = [one for one in _statements(index.place.vault, hits) if not besides or one.id != besides]
+    compared = [(one, statement(one.text)) for one in candidates]
+    twin = next((one for one, other in compared if is_same(new, other)), None)
+    if kind != FACT:
+        return Found(twin)
+    if twin is None and vectors is not None:
+        twin = _of_same_meaning(index, text, wanted, vectors, besides)
+    return Found(twin, tuple(_contradictions(new, compared, ref)))
+
+
+def _contradictions(new: Statement, compared: Iterable[tuple[Standing, Statement]], ref: str) -> Iterator[Standing]:
+    shown = 0
+    for one, other in compared:
+        if shown < _MOST_SHOWN and one.id and one.path == ref and contradicts(new, other):
+            shown += 1
+            yield one
+
+
+def _of_same_meaning(index: Index, text: str, wanted: Filter, vectors: Vectors, besides: str) -> Standing | None:
+    """Return the statement whose vector is nearest to that of *text*, if it is near enough. No failure stops a deed."""
+    with suppress(MemtoolError):
+        hits = search(index, text, wanted, limit=_LOOKED_AT, mode="hybrid", vectors=vectors).hits
+        found = [
+            one
+            for one in _statements(index.place.vault, hits)
+            if may_mean_the_same(text, one.text) and (not besides or one.id != besides)
+        ][:_LOOKED_AT]
+        if found:
+            rows = vectors.embedder.embed_notes([text, *(one.text for one in found)])
+            likeness = (rows[1:] @ rows[0]).tolist()
+            best = max(range(len(found)), key=likeness.__getitem__)
+            if likeness[best] >= SAME_MEANING:
+                return found[best]
+    return None
+
+
+def _statements(vault: Vault, hits: Iterable[Hit]) -> Iterator[Standing]:
+    """Give the statements of *hits*: facts without their evidence, lines of a list one by one, notes whole."""
+    facts: dict[str, dict[str, Standing]] = {}
+    seen: set[str] = set()
+    for hit in hits:
+        if hit.fact_id:
+            if hit.path not in facts:
+                facts[hit.path] = _facts_in(vault, hit.path)
+            if hit.fact_id in facts[hit.path]:
+                yield facts[hit.path][hit.fact_id]
+        elif hit.kind in FOLDERS:
+            if hit.path not in seen:
+                seen.add(hit.path)
+                yield from _note_at(vault, hit.path)
+        else:
+            for piece in pieces_of(hit.text) or [hit.text]:
+                yield Standing(hit.path, hit.start_line, hit.end_line, piece.lstrip("-*+ "))
+
+
+def _facts_in(vault: Vault, ref: str) -> dict[str, Standing]:
+    with suppress(MemtoolError, OSError):
+        file = parse_facts(read_text(vault.path(ref))[0], ref)
+        return {
+            fact.id: Standing(ref, place.start_line, place.end_line, fact.fact, fact.id)
+            for fact, place in zip(file.facts, file.places, strict=True)
+        }
+    return {}
+
+
+def _note_at(vault: Vault, ref: str) -> Iterator[Standing]:
+    with suppress(MemtoolError, OSError):
+        note = parse_note(ref, vault.path(ref).read_bytes())
+        if isinstance(note, Note):
+            yield Standing(ref, 1, note.text.rstrip("\n").count("\n") + 1, note.body)

@@ -1,0 +1,161 @@
+"""What the areas' front matter says of when their notes are worth reading: `triggers`, `aliases` and `paths`."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtool.errors import OutsideVault
+from memtool.recall.routing.globs import fault_of
+from memtool.recall.routing.triggers import LONGEST_TRIGGER, normal
+from memtool.vault.layout import Vault
+
+MOST_TRIGGERS = 100  # of one field
+_FIELDS = ("triggers", "aliases", "paths")
+_FOLDERS = ("projects", "patterns", "tools")
+_HEAD = 4 * 65_536  # bytes, in which the front matter ends
+
+
+class Finding(NamedTuple):
+    """What is wrong at a line of a file; a warning leads somewhere all the same."""
+
+    path: str
+    line: int
+    sentence: str
+    is_warning: bool = False
+
+
+class Trigger(NamedTuple):
+    """A word, a phrase or a glob as its owner wrote it, and the line of the file on which it stands."""
+
+    text: str
+    line: int
+
+
+class Area(NamedTuple):
+    """A project, pattern or tool with its triggers. *refs* are the files to read, its summary first."""
+
+    refs: tuple[str, ...]
+    words: tuple[Trigger, ...] = ()
+    globs: tuple[Trigger, ...] = ()
+    identities: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def ref(self) -> str:
+        """The path of its summary."""
+        return self.refs[0]
+
+    @property
+    def kind(self) -> str:
+        """`project`, `pattern` or `tool`."""
+        return self.ref.split("/")[1].removesuffix("s")
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.ref.split("/")[2]
+
+
+def read_areas(vault: Vault) -> list[Area]:
+    """Return the areas that have triggers, or something wrong with them, in stable order."""
+    return [area for ref in _summaries(vault) if (area := _read(vault, ref))]
+
+
+def parse_area(ref: str, text: str, *, others: tuple[str, ...] = ()) -> Area | None:
+    """Return what the summary *text* at *ref* says, None if it says nothing of triggers.
+
+    *others* are the files to read with it.
+    """
+    from memtool.vault.note import LONGEST_FRONT_MATTER, parse_fields, split_front_matter
+
+    matter = split_front_matter(text)[0]
+    if not matter or not any(field in matter for field in _FIELDS):
+        return None
+    fields = parse_fields(matter) if len(matter) <= LONGEST_FRONT_MATTER else "too much front matter"
+    if isinstance(fields, str):
+        return Area((ref,), findings=(Finding(ref, 1, fields),))
+    if fields is None or fields.get("status") in ("superseded", "archived"):
+        return None
+    findings: list[Finding] = []
+    lines = matter.split("\n")
+    words = [*_taken(ref, fields, "triggers", lines, findings), *_taken(ref, fields, "aliases", lines, findings)]
+    globs = _taken(ref, fields, "paths", lines, findings)
+    identities = tuple(one for one in _listed(fields.get("identities")) if one)
+    if not words and not globs and not findings:
+        return None
+    return Area((ref, *others), tuple(words), tuple(globs), identities, tuple(findings))
+
+
+def fault_in_word(text: str) -> str:
+    """Return what is wrong with the word or phrase *text* as a trigger, as the end of a sentence."""
+    if not normal(text):
+        return "is empty"
+    return f"has more than {LONGEST_TRIGGER} characters" if len(text) > LONGEST_TRIGGER else ""
+
+
+def _summaries(vault: Vault) -> Iterator[str]:
+    for folder in _FOLDERS:
+        with suppress(OSError):
+            names = sorted(path.name for path in (vault.root / "areas" / folder).iterdir())
+            yield from (f"areas/{folder}/{name}/summary.md" for name in names if name[0] != "." and name.isprintable())
+
+
+def _read(vault: Vault, ref: str) -> Area | None:
+    rules = f"{ref.rpartition('/')[0]}/rules.md"
+    try:
+        text = _head(vault.path(ref))
+        others = (rules,) if "/projects/" in ref and vault.path(rules).is_file() else ()
+    except OutsideVault as error:
+        return Area((ref,), findings=(Finding(ref, 1, str(error)),))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return Area((ref,), findings=(Finding(ref, 1, f"it cannot be read: {error.strerror}"),))
+    return parse_area(ref, text, others=others)
+
+
+def _head(path: Path) -> str:
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would let us wait for ever
+        return ""
+    with path.open("rb") as file:
+        return file.read(_HEAD).decode("utf-8-sig", "replace")
+
+
+def _taken(ref: str, fields: Mapping[str, Any], field: str, lines: list[str], findings: list[Finding]) -> list[Trigger]:
+    """Return the usable items of the list *field*, and add to *findings* what is wrong with the others."""
+    taken: dict[str, Trigger] = {}
+    items = _listed(fields.get(field))
+    for item in items[:MOST_TRIGGERS]:
+        trigger = Trigger(" ".join(item.split()), _line(lines, field, item))
+        fault = (fault_of if field == "paths" else fault_in_word)(trigger.text)
+        if fault:
+            sentence = f"'{_short(trigger.text)}' in '{field}' {fault}"
+            findings.append(Finding(ref, trigger.line, sentence))
+        else:
+            taken.setdefault(normal(trigger.text), trigger)
+    if len(items) > MOST_TRIGGERS:
+        line = _line(lines, field, "")
+        findings.append(Finding(ref, line, f"'{field}' lists more than {MOST_TRIGGERS}: the rest is not read"))
+    return list(taken.values())
+
+
+def _listed(value: object) -> list[str]:
+    """Return the texts of a front matter field; `a, b` is a list of two as well."""
+    items = (value.split(",") if value.strip() else []) if isinstance(value, str) else value
+    return [item for item in items if isinstance(item, str)] if isinstance(items, list) else []
+
+
+def _line(lines: list[str], field: str, item: str) -> int:
+    """Return the line of the file on which *item* of *field* stands, or the field where nobody can say."""
+    is_field = re.compile(rf"[\"']?{field}[\"']?\s*:").match
+    start = next((at for at, line in enumerate(lines) if is_field(line)), 0)
+    return 2 + next((at for at in range(start, len(lines)) if item and item in lines[at]), start)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_TRIGGER else f"{text[:LONGEST_TRIGGER]}…"

@@ -1,0 +1,123 @@
+"""What an agent is given when a session begins: the memory of the project at hand, within a budget."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.llm.tokens import tokens_in
+from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
+from memtool.recall.framing import defused, framed
+from memtool.recall.start.client_instructions import reads_by_itself
+from memtool.recall.start.remembered import MEMORY, remembered
+from memtool.vault.layout import Vault
+from memtool.vault.project_area import shown_path
+
+EVENT = "session-start"
+RESUMING = ("resume", "fork")  # the conversation goes on, with the block that it was given before
+
+_NEWS = "New or changed since this session was last given its memory:"
+_SHARE_OF_NEWS = 4  # a resumed session gets at most one part in so many of the budget
+
+
+class Reader(NamedTuple):
+    """Who is given the context.
+
+    Args:
+        home: the user's home folder, written `~`.
+        client_folder: where Claude Code's own instructions lie.
+        session_id: the session, whose own note it need not read; may be empty.
+    """
+
+    home: Path
+    client_folder: Path
+    session_id: str = ""
+
+
+class ContextBlock(NamedTuple):
+    """What a session is given.
+
+    Args:
+        text: the block; empty if there is nothing to say.
+        refs: the paths of what it shows, such as `MEMORY.md` and `areas/projects/shop/facts.json:22-35`.
+        tokens: about how many it has.
+        known: what there is to know now, shown or not, for `given` at the next resume: digests by path.
+    """
+
+    text: str
+    refs: tuple[str, ...]
+    tokens: int
+    known: Mapping[str, str]
+
+
+def session_context(
+    vault: Vault,
+    project: str,
+    now: datetime,
+    budget: int,
+    reader: Reader,
+    *,
+    source: str = "startup",
+    given: Mapping[str, str] | None = None,
+) -> ContextBlock:
+    """Return what a session of *project* (empty: none) is given at its start, in at most *budget* tokens.
+
+    The order does not change from session to session, so that the client's prompt cache holds. A session that is
+    resumed gets only what it does not know: lines that are not in *given*, the `known` of the block that it had last.
+    Where nobody knows what it had (*given* is empty), a resumed session gets everything, and a fork, which begins with
+    a copy of its parent's context, gets nothing.
+    """
+    with_memory = not reads_by_itself(vault.root / MEMORY, reader.client_folder, reader.home)
+    parts = remembered(vault, project, now, with_memory=with_memory, besides=_own_note(reader.session_id))
+    known = {part.path: _digests(part) for part in parts}
+    shown_vault = shown_path(str(vault.root), None, reader.home)
+    budget = min(budget, MOST_TOKENS)
+    if source in RESUMING and (given or source == "fork"):
+        parts = list(_news(parts, given or known))
+        text, refs = _block(parts, budget // _SHARE_OF_NEWS, shown_vault, _NEWS, "")
+    else:
+        more = f"`memtool search WORDS` finds more; the paths above lie in {defused(shown_vault)}."
+        text, refs = _block(parts, budget, shown_vault, "", more)
+    return ContextBlock(text, refs, tokens_in(text), known)
+
+
+def _own_note(session_id: str) -> str:
+    if not session_id:
+        return ""
+    from memtool.vault.sessions import session_ref
+
+    return session_ref(session_id)
+
+
+def _block(parts: list[Part], budget: int, vault: str, above: str, below: str) -> tuple[str, tuple[str, ...]]:
+    around = tokens_in(_framed([above, "…", below], vault))
+    chosen = fit(parts, budget - around)
+    if not chosen:
+        return "", ()
+    refs = dict.fromkeys(line.ref for part in chosen for line in part.lines)
+    return _framed([above, *map(render, chosen), below], vault), tuple(refs)
+
+
+def _framed(pieces: Iterable[str], vault: str) -> str:
+    return framed("\n\n".join(filter(None, pieces)), event=EVENT, vault=vault)
+
+
+def _news(parts: Iterable[Part], given: Mapping[str, str]) -> Iterable[Part]:
+    """Give the lines of *parts* that are not in *given*."""
+    for part in parts:
+        seen = set(given.get(part.path, "").split())
+        new = tuple(line for line in part.lines if _digest(line) not in seen)
+        if new:
+            yield part._replace(levels=(new,))
+
+
+def _digests(part: Part) -> str:
+    return " ".join(dict.fromkeys(map(_digest, part.lines)))
+
+
+def _digest(line: Line) -> str:
+    """Return what stands for *line*, wherever in its file it stands."""
+    return f"{zlib.crc32(line.text.encode('utf-8', 'replace')):08x}"

@@ -1,0 +1,77 @@
+"""What a session left comes back to the model in the next one: by the real client, with memtool installed."""
+
+from __future__ import annotations
+
+from claude_code.api import ScriptedApi
+from claude_code.box import Box
+from claude_code.owner import Owner
+from claude_code.script import Json, text_of
+from claude_code.tui import Tui
+
+from memtool.redaction import CONTEXT_TAG
+
+KNOWN = "We decided that the zeppelin docks at gate 7, because gate 4 is too narrow for its gondola."
+ASKED = "At which gate does the zeppelin dock?"
+MARK = f'<{CONTEXT_TAG} event="prompt">'
+
+
+def blocks_in(body: Json) -> list[str]:
+    """Return the blocks that prompts were given, as they stand in a request of the client."""
+    texts = [text_of(message) for message in body["messages"]]
+    return [part.split(f"</{CONTEXT_TAG}>")[0] for text in texts for part in text.split(MARK)[1:]]
+
+
+def teach(box: Box, api: ScriptedApi, owner: Owner) -> str:
+    """Let a session leave a note, and return the session's id."""
+    api.answers([KNOWN])
+    session = box.run(api.url, "Plan the docking of the zeppelin")
+    box.wait_until_idle()
+    owner.run("index")
+    return session.id
+
+
+def test_what_one_session_learned_reaches_the_prompt_of_the_next_one_once(
+    box: Box, api: ScriptedApi, owner: Owner
+) -> None:
+    first = teach(box, api, owner)
+    api.answers(["At gate 7.", "Still at gate 7."])
+    second = box.run(api.url, ASKED)
+    (block,) = blocks_in(api.asked("main")[-1])
+    assert "gate 7" in block
+    assert f"sessions/{first}.md:" in block
+    box.wait_until_idle()
+    third = box.run(api.url, "And where does the zeppelin dock?", "--resume", second.id)
+    assert third.id == second.id
+    box.wait_until_idle()
+    assert CONTEXT_TAG not in owner.text_of(second.id)
+    assert "Remembered text" not in owner.text_of(second.id)
+
+
+def test_an_unrelated_prompt_is_given_nothing(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    teach(box, api, owner)
+    api.answers(["Paris."])
+    box.run(api.url, "What is the capital of France?")
+    assert blocks_in(api.asked("main")[-1]) == []
+
+
+def test_memories_come_back_after_a_compaction(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    first = teach(box, api, owner)
+    box.probe("SessionStart", "Stop")
+    api.answers(
+        ["At gate 7.", "As I said.", "At gate 7 again."],
+        compact=["<analysis>.</analysis><summary>We spoke of airships.</summary>"],
+    )
+    with Tui(box, api.url) as tui:
+        tui.say(ASKED)
+        box.wait_for("Stop", last_assistant_message="At gate 7.")
+        tui.say("Where does the zeppelin dock?")
+        box.wait_for("Stop", last_assistant_message="As I said.")
+        tui.say("/compact")
+        box.wait_for("SessionStart", source="compact")
+        tui.say("So where does the zeppelin dock?")
+        box.wait_for("Stop", last_assistant_message="At gate 7 again.")
+        tui.say("/exit")
+        assert tui.wait() == 0
+    asked = [blocks_in(body) for body in api.asked("main")[-3:]]
+    assert [len(blocks) for blocks in asked] == [1, 1, 1]  # given once; and once more behind the summary
+    assert all(f"sessions/{first}.md:" in blocks[-1] for blocks in asked)

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from memory_desk import SHOP, MemoryDesk
+
+from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
+from memtool.vault.layout import Vault
+
+TODOS = "areas/projects/shop/todos.md"
+
+
+@pytest.fixture
+def desk(vault: Vault) -> MemoryDesk:
+    return MemoryDesk(vault.root)
+
+
+def test_a_fact_is_archived_and_comes_up_no_more(desk: MemoryDesk) -> None:
+    done = desk.remember("访问令牌有效期是 24 小时")
+    forgotten = desk.forget(done.id)
+    assert forgotten.changed
+    assert desk.facts()[0].status == "archived"
+    assert desk.find("访问令牌") == []
+    assert desk.find("访问令牌", everything=True) == [SHOP]
+    assert desk.git("log", "-1", "--format=%s").strip() == "forget: 访问令牌有效期是 24 小时"
+    assert desk.git("show", "--name-only", "--format=", "HEAD").split() == [SHOP]
+
+
+def test_a_fact_may_be_named_by_its_lines(desk: MemoryDesk) -> None:
+    desk.remember("The API listens on port 8080.")
+    done = desk.remember("Labels are printed in the warehouse.")
+    assert desk.forget(f"{SHOP}:{done.start_line + 1}").target.name == done.id
+    assert [fact.status for fact in desk.facts()] == ["active", "archived"]
+    with pytest.raises(NoteNotFound):
+        desk.forget(f"{SHOP}:1")
+
+
+@pytest.mark.parametrize("name", ["{path}", "{stem}", "decisions/{stem}.md"])
+def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: MemoryDesk, name: str) -> None:
+    done = desk.remember("# 订单号\n\n订单号由雪花算法生成。", kind="decision")
+    before = desk.read(done.path)
+    stem = done.path.rsplit("/", 1)[-1].removesuffix(".md")
+    desk.forget(name.format(path=done.path, stem=stem))
+    assert desk.read(done.path) == before.replace("project: shop\n", "project: shop\nstatus: archived\n")
+    assert desk.find("雪花算法") == []
+    assert desk.find("雪花算法", archived=True) == [done.path]
+
+
+def test_a_note_without_front_matter_gets_one(desk: MemoryDesk) -> None:
+    (desk.vault.root / "loose.md").write_text("# Loose\r\n\r\nwords\r\n", newline="")
+    desk.forget("loose")
+    assert desk.read("loose.md") == "---\r\nstatus: archived\r\n---\r\n# Loose\r\n\r\nwords\r\n"
+
+
+def test_an_open_item_is_struck_out(desk: MemoryDesk) -> None:
+    desk.remember("one", kind="todo")
+    done = desk.remember("二", kind="todo")
+    desk.forget(done.id)
+    assert desk.read(TODOS).endswith("- [ ] one\n- [x] ~~二~~\n")
+    assert not desk.forget(done.id).changed
+    assert not desk.forget(TODOS + ":9-9").changed
+
+
+@pytest.mark.parametrize("kind", ["fact", "knowledge"])
+def test_forgetting_twice_changes_nothing(desk: MemoryDesk, kind: str) -> None:
+    done = desk.remember("The API listens on port 8080.", kind=kind)
+    desk.forget(done.id)
+    head = desk.git("rev-parse", "HEAD")
+    assert not desk.forget(done.id).changed
+    assert desk.git("rev-parse", "HEAD") == head
+
+
+@pytest.mark.parametrize(
+    "ref", ["MEMORY.md", "areas/projects/shop/summary.md", TODOS, "rules/memory-loader.md", "CLAUDE.md"]
+)
+@pytest.mark.parametrize("purge", [False, True])
+def test_pages_of_the_vault_are_no_memories(desk: MemoryDesk, ref: str, purge: bool) -> None:
+    desk.remember("one", kind="todo")
+    (desk.vault.root / "areas/projects/shop/summary.md").write_text("# shop\n")
+    with pytest.raises(UsageError, match="a page of the vault"):
+        desk.forget(ref, purge=purge)
+
+
+def test_what_cannot_be_named_is_said(desk: MemoryDesk) -> None:
+    done = desk.remember("one", kind="todo")
+    desk.remember("The API listens on port 8080.")
+    for ref in ("fact-404", "nothing", "../secret.md", "", "\ud800", ".git/config", ".memtool/x"):
+        with pytest.raises(NoteNotFound):
+            desk.forget(ref)
+    with pytest.raises(UsageError, match="holds 1 facts"):
+        desk.forget(SHOP)
+    for lines in ("1", "8-9", "99"):
+        with pytest.raises(UsageError, match="neither a fact nor an item"):
+            desk.forget(f"{done.path}:{lines}")
+
+
+def test_a_superseded_fact_is_left_as_it_is(desk: MemoryDesk) -> None:
+    old = desk.remember("Access tokens live 24 hours.")
+    desk.remember("Access tokens live 15 minutes.", supersedes=old.id)
+    with pytest.raises(MemtoolError, match="superseded by"):
+        desk.forget(old.id)
+
+
+def test_facts_without_an_id_of_their_own_are_said(desk: MemoryDesk) -> None:
+    path = desk.vault.root / "areas" / "global" / "facts.json"
+    fact = {"fact": "x", "evidence": "y", "timestamp": "2026-02-10", "status": "active", "category": "general"}
+    path.write_text(json.dumps({"facts": [fact]}))
+    with pytest.raises(UsageError, match="has no id"):
+        desk.forget("areas/global/facts.json:1")
+    path.write_text(json.dumps({"facts": [fact | {"id": "a"}, fact | {"id": "a"}]}))
+    with pytest.raises(UsageError, match="2 facts"):
+        desk.forget("a")
+
+
+def test_a_broken_note_is_not_changed(desk: MemoryDesk) -> None:
+    path = desk.vault.root / "bad.md"
+    path.write_text("---\na: [\n---\nwords\n")
+    with pytest.raises(BrokenVaultFile):
+        desk.forget("bad.md")
+    assert path.read_text() == "---\na: [\n---\nwords\n"
+    assert desk.forget("bad.md", purge=True).changed
+    assert not path.exists()
+
+
+# For good
+
+
+def test_a_purged_fact_is_gone_and_the_others_stay(desk: MemoryDesk) -> None:
+    desk.remember("The API listens on port 8080.")
+    before = desk.read(SHOP)
+    done = desk.remember("The vault code is 4711 and secret.")
+    forgotten = desk.forget(done.id, purge=True)
+    assert desk.read(SHOP) == before
+    assert desk.git("log", "-1", "--format=%s").strip() == f"forget: {done.id}, for good"
+    assert forgotten.kept.commit
+    assert desk.find("4711", everything=True) == []
+
+
+def test_an_archived_fact_can_be_purged_too(desk: MemoryDesk) -> None:
+    done = desk.remember("The API listens on port 8080.")
+    desk.forget(done.id)
+    assert desk.forget(done.id, purge=True).changed
+    assert desk.facts() == ()
+
+
+def test_a_purged_note_and_a_purged_item_are_gone(desk: MemoryDesk) -> None:
+    note = desk.remember("# Tea\n\nGreen tea.", kind="knowledge")
+    todo = desk.remember("drink it", kind="todo")
+    desk.forget(note.id, purge=True)
+    desk.forget(todo.id, purge=True)
+    assert not (desk.vault.root / note.path).exists()
+    assert "drink" not in desk.read(TODOS)
+    assert desk.git("status", "--porcelain") == ""
+
+
+def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: MemoryDesk) -> None:
+    from memtool.recall.remembering.forget import find_target, forget_for_good
+
+    todo = desk.remember("drink it", kind="todo")
+    target = find_target(desk.desk, todo.id)
+    path = desk.vault.root / TODOS
+    path.write_text(path.read_text().replace("- [ ] drink", "- [ ] mine\n- [ ] drink"))
+    forget_for_good(desk.desk, target)
+    assert path.read_text().endswith("# Open items\n\n- [ ] mine\n")

@@ -1,0 +1,394 @@
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from memory_desk import NOW, SHOP, MemoryDesk
+from scripted_embeddings import serve_embeddings
+
+from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
+from memtool.recall.remembering.remember import AlreadyKnown
+from memtool.settings import EmbeddingSettings, VaultSettings
+from memtool.vault.git import tell
+from memtool.vault.history import make_repository
+from memtool.vault.layout import Vault
+from memtool.vault.lock import lock
+from memtool.vault.note import Note, parse_note
+
+
+@pytest.fixture
+def desk(vault: Vault) -> MemoryDesk:
+    return MemoryDesk(vault.root)
+
+
+# Where it goes
+
+
+def test_a_fact_is_written_and_the_very_next_search_finds_it(desk: MemoryDesk) -> None:
+    desk.find("anything")
+    done = desk.remember(
+        "支付回调必须先验签。", category="bug", tags=("支付", "#api"), evidence="callback.ts", source="3f2a9c"
+    )
+    assert (done.id, done.path, done.kind, done.project) == ("fact-20260210-0000000001", SHOP, "fact", "shop")
+    assert desk.find("验签") == [SHOP]
+    (fact,) = desk.facts()
+    assert (fact.fact, fact.category, fact.tags) == ("支付回调必须先验签。", "bug", ("支付", "api"))
+    assert (fact.evidence, fact.source) == ("callback.ts", "3f2a9c")
+    assert fact.timestamp == NOW.isoformat()
+    lines = desk.read(SHOP).split("\n")[done.start_line - 1 : done.end_line]
+    assert json.loads("\n".join(lines))["id"] == done.id
+
+
+def test_a_fact_without_evidence_says_where_it_comes_from(desk: MemoryDesk) -> None:
+    desk.remember("One thing holds.", source="3f2a9c")
+    desk.settings = desk.settings._replace(general=VaultSettings(language="zh"))
+    desk.remember("另一件事成立。")
+    assert [fact.evidence for fact in desk.facts()] == ["session 3f2a9c", "由 `memtool remember` 记入"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "folder"), [("decision", "decisions"), ("change", "changes"), ("knowledge", "knowledge")]
+)
+def test_a_note_goes_to_the_folder_of_its_kind(desk: MemoryDesk, kind: str, folder: str) -> None:
+    text = "# 订单号\n\n订单号由雪花算法生成，because shards need it.\n\n---\nstatus: archived\n---"
+    done = desk.remember(
+        text, kind=kind, tags=("订单",), category="code", expires="2026-12", evidence="a: b", source="s1"
+    )
+    assert done.id == done.path == f"areas/projects/shop/{folder}/2026-02-10-订单号.md"
+    note = parse_note(done.path, (desk.vault.root / done.path).read_bytes())
+    assert isinstance(note, Note)
+    assert note.body == f"\n{text}\n"
+    assert (note.title, note.field("type"), note.field("date"), note.field("project")) == (
+        "订单号",
+        kind,
+        "2026-02-10",
+        "shop",
+    )
+    assert (note.field("category"), note.field("expires"), note.field("evidence")) == ("code", "2026-12-31", "a: b")
+    assert (note.words("tags"), note.words("sources"), note.field("status")) == (("订单",), ("s1",), "")
+    assert desk.find("雪花算法", kinds=(kind,), projects=("shop",)) == [done.path]
+
+
+def test_a_second_note_of_that_title_gets_a_number(desk: MemoryDesk) -> None:
+    first = desk.remember("# Notes on tea\n\nGreen tea wants 80 degrees.", kind="knowledge")
+    second = desk.remember("# Notes on tea\n\nBlack tea wants boiling water.", kind="knowledge")
+    assert first.path.endswith("/2026-02-10-notes-on-tea.md")
+    assert second.path.endswith("/2026-02-10-notes-on-tea-2.md")
+
+
+def test_a_todo_is_a_line_of_the_list(desk: MemoryDesk) -> None:
+    done = desk.remember("退款接口也要支持幂等键", kind="todo", tags=("api",), source="3f2a9c")
+    assert desk.read("areas/projects/shop/todos.md") == (
+        "---\ntype: todo\nproject: shop\n---\n\n# Open items\n\n"
+        "- [ ] 退款接口也要支持幂等键 #api (from session 3f2a9c)\n"
+    )
+    assert done.id == "areas/projects/shop/todos.md:8"
+    assert desk.find("幂等键", kinds=("todo",)) == [done.path]
+
+
+def test_what_belongs_to_no_project_is_global(desk: MemoryDesk) -> None:
+    assert desk.remember("Tests run before every push.", project="").path == "areas/global/facts.json"
+    assert desk.remember("Dates are ISO dates everywhere.", project=None).project == ""  # in the vault itself
+    assert desk.remember("Rebase beats merge.", project="", kind="decision").path.startswith("areas/global/decisions/")
+    assert desk.remember("tidy up", project="", kind="todo").path == "areas/global/todos.md"
+
+
+def test_the_project_is_that_of_the_working_folder(desk: MemoryDesk, tmp_path: Path) -> None:
+    desk.folder = tmp_path / "src" / "checkout"
+    (desk.folder / "api").mkdir(parents=True)
+    make_repository(desk.folder)
+    tell(desk.folder, "remote", "add", "origin", "https://github.com/acme/shop.git")
+    desk.folder /= "api"
+    done = desk.remember("The API listens on port 8080.", project=None)
+    assert (done.project, done.path) == ("shop", SHOP)
+    assert "github.com/acme/shop" in desk.read("areas/projects/shop/summary.md")
+    assert desk.git("status", "--porcelain") == ""
+
+
+def test_inside_an_area_of_the_vault_it_belongs_there(desk: MemoryDesk) -> None:
+    desk.folder = desk.vault.root / "areas" / "projects" / "博客" / "decisions"
+    assert desk.remember("Posts are Markdown files.", project=None).project == "博客"
+
+
+def test_a_project_is_named_in_any_case_and_a_new_one_is_announced(desk: MemoryDesk) -> None:
+    assert desk.remember("One thing holds.").notices == ("'shop' is a new project in this vault",)
+    again = desk.remember("Another one does not.", project="SHOP")
+    assert (again.project, again.notices) == ("shop", ())
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "../../x", "a\nb", "x" * 200])
+def test_a_name_that_is_no_folder_is_refused(desk: MemoryDesk, name: str) -> None:
+    with pytest.raises(UsageError, match="no name for a project"):
+        desk.remember("text", project=name)
+
+
+# What stands already
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Access tokens live 24 hours.", "access tokens live 24 hours"),
+        ("支付回调必须用原始请求体验签，先验签后解析。", "支付回调必须用原始请求体来验签,先验签后解析"),
+        ("部署用 `make deploy`，不用 kubectl", "部署用make deploy，不用kubectl。"),
+    ],
+)
+def test_a_near_duplicate_is_refused_by_the_id_of_the_one_that_stands(desk: MemoryDesk, one: str, other: str) -> None:
+    stands = desk.remember(one)
+    before = desk.read(SHOP), desk.git("rev-parse", "HEAD")
+    with pytest.raises(AlreadyKnown, match=stands.id) as caught:
+        desk.remember(other)
+    assert caught.value.exit_code == 1
+    assert (desk.read(SHOP), desk.git("rev-parse", "HEAD")) == before
+    assert desk.remember(other, force=True).id != stands.id
+
+
+def test_what_holds_everywhere_needs_no_copy_in_a_project(desk: MemoryDesk) -> None:
+    stands = desk.remember("Tests run before every push.", project="")
+    with pytest.raises(AlreadyKnown, match=stands.id):
+        desk.remember("Tests run before every push")
+    desk.remember("Labels are printed in the warehouse.", project="shop")
+    assert desk.remember("Labels are printed in the warehouse.", project="tideline").project == "tideline"
+
+
+def test_a_line_of_the_long_lived_page_counts(desk: MemoryDesk) -> None:
+    (desk.vault.root / "MEMORY.md").write_text("# Memory\n\n- Answer in Chinese.\n- Never force-push to main.\n")
+    with pytest.raises(AlreadyKnown, match=r"'MEMORY\.md:1-4' says so already: Never force-push"):
+        desk.remember("Never force-push to main")
+
+
+def test_only_what_stands_counts(desk: MemoryDesk) -> None:
+    first = desk.remember("Access tokens live 24 hours.")
+    desk.forget(first.id)
+    second = desk.remember("Access tokens live 24 hours.", expires="2026-02-10")
+    third = desk.remember("Access tokens live 15 minutes.", supersedes=second.id)
+    assert desk.remember("Access tokens live 24 hours.").contradictions[0].id == third.id
+
+
+def test_the_same_note_twice_is_refused(desk: MemoryDesk) -> None:
+    text = "# Tea\n\n" + "\n".join(f"Row {number} tells of 茶叶 and of water." for number in range(2000))
+    stands = desk.remember(text, kind="knowledge")
+    with pytest.raises(AlreadyKnown, match=stands.path):
+        desk.remember(text.replace("tells of", "tells  of"), kind="decision")
+    desk.remember("# Tea\n\nAnother matter altogether.", kind="knowledge")
+
+
+def test_an_open_item_is_not_repeated_and_a_done_one_is(desk: MemoryDesk) -> None:
+    stands = desk.remember("Rate limiting of the login route", kind="todo", tags=("auth",), source="s1")
+    with pytest.raises(AlreadyKnown, match=stands.id):
+        desk.remember("rate limiting of the login route.", kind="todo")
+    path = desk.vault.root / stands.path
+    path.write_text(path.read_text().replace("[ ]", "[x]"))
+    assert desk.remember("Rate limiting of the login route", kind="todo").start_line == 9
+
+
+def test_a_fact_may_say_what_a_session_or_a_note_said(desk: MemoryDesk) -> None:
+    text = "Access tokens live 24 hours."
+    (desk.vault.root / "sessions" / "s1.md").write_text(f"# Session: s1\n\n{text}\n")
+    desk.remember(text, kind="decision")
+    assert desk.remember(text).kind == "fact"
+
+
+def test_where_the_index_cannot_be_used_the_file_itself_is_asked(
+    desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtool.index.engine._FIRST_PATIENCE", 0.0)
+    locks = desk.vault.state_path / "test" / "locks"
+    locks.mkdir(parents=True)
+    with lock(locks / "index.lock"):
+        done = desk.remember("Access tokens live 24 hours.")
+        with pytest.raises(AlreadyKnown, match=done.id):
+            desk.remember("access tokens live 24 hours")
+    assert any("nobody looked for duplicates" in notice for notice in done.notices)
+
+
+def test_a_statement_that_means_the_same_is_refused_where_vectors_are_at_hand(vault: Vault) -> None:
+    one = (
+        "the nightly backup of the main database is copied to the second site before the morning shift begins its work"
+    )
+    with serve_embeddings() as server:
+        server.dimension = 256
+        settings = EmbeddingSettings(provider="openai", model="tiny", base_url=server.base_url, languages="en")
+        desk = MemoryDesk(vault.root, embeddings=settings)
+        stands = desk.remember(one)
+        with pytest.raises(AlreadyKnown, match=stands.id):
+            desk.remember(one.replace("copied", "sent"))
+        assert desk.remember(one.replace("nightly", "9 pm")).contradictions[0].id == stands.id
+    desk.settings = desk.settings._replace(embeddings=EmbeddingSettings(provider="none"))
+    assert desk.remember(one.replace("copied", "moved")).contradictions
+
+
+def test_an_embedder_that_fails_is_passed_over(vault: Vault) -> None:
+    settings = EmbeddingSettings(provider="openai", model="tiny", base_url="http://127.0.0.1:9/v1", languages="en")
+    desk = MemoryDesk(vault.root, embeddings=settings)
+    assert desk.remember("The API listens on port 8080.").id
+
+
+# Contradictions and succession
+
+
+def test_another_value_is_shown_and_written(desk: MemoryDesk) -> None:
+    old = desk.remember("访问令牌有效期是 24 小时")
+    new = desk.remember("访问令牌有效期是 15 分钟")
+    assert [one.id for one in new.contradictions] == [old.id]
+    assert [fact.status for fact in desk.facts()] == ["active", "active"]
+
+
+def test_another_area_is_not_contradicted(desk: MemoryDesk) -> None:
+    desk.remember("Access tokens live 24 hours.", project="")
+    assert desk.remember("Access tokens live 15 minutes.").contradictions == ()
+
+
+def test_superseding_is_one_change_in_the_place_of_the_old_fact(desk: MemoryDesk) -> None:
+    old = desk.remember("Access tokens live 24 hours.", category="configuration")
+    new = desk.remember("Access tokens live 15 minutes.", project=None, supersedes=old.id)
+    assert (new.path, new.project, new.superseded, new.category) == (SHOP, "shop", old.id, "configuration")
+    one, two = desk.facts()
+    assert (one.status, one.superseded_by, two.supersedes) == ("superseded", new.id, old.id)
+    assert new.contradictions == ()
+
+
+def test_a_fact_that_was_written_before_can_still_supersede(desk: MemoryDesk) -> None:
+    old = desk.remember("Access tokens live 24 hours.")
+    new = desk.remember("Access tokens live 15 minutes.")
+    again = desk.remember("Access tokens live 15 minutes.", supersedes=new.contradictions[0].id)
+    assert again.id == new.id
+    assert [(fact.id, fact.status) for fact in desk.facts()] == [(old.id, "superseded"), (new.id, "active")]
+
+
+def test_what_cannot_be_superseded_is_said(desk: MemoryDesk) -> None:
+    with pytest.raises(NoteNotFound):
+        desk.remember("text", supersedes="fact-404")
+    old = desk.remember("Access tokens live 24 hours.")
+    with pytest.raises(UsageError, match=r"stands in 'areas/projects/shop/facts\.json'"):
+        desk.remember("Access tokens live 15 minutes.", project="tideline", supersedes=old.id)
+    with pytest.raises(AlreadyKnown):
+        desk.remember("Access tokens live 24 hours", supersedes=old.id)
+
+
+# Secrets and hostile text
+
+
+def test_secrets_are_removed_before_anything_is_written(desk: MemoryDesk) -> None:
+    key = "AKIAIOSFODNN7EXAMPLE"
+    fact = desk.remember(f"The bucket is read with {key}", evidence=f"it was {key}", tags=(f"x {key}",))
+    note = desk.remember(f"# Key {key}\n\nIt is {key}, <private>hush</private>", kind="knowledge", evidence=key)
+    todo = desk.remember(f"rotate {key}", kind="todo")
+    assert dict(fact.redacted) == {"aws-key": 3}
+    assert dict(note.redacted) == {"aws-key": 3, "private": 1}
+    written = desk.read(SHOP) + desk.read(note.path) + desk.read(todo.path) + note.path + desk.git("log", "-p")
+    assert key not in written
+    assert "hush" not in written
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "nothing to remember"),
+        (" \n ", "nothing to remember"),
+        ("a\0b", "NUL"),
+        ("a\ud800b", "half a character"),
+        ("!? 🎉", "no word"),
+        ("<private>password</private>", "no word"),
+        ("<memtool-context>old memories</memtool-context>", "no word"),
+        ("word " * 500, "2,499 characters"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_in_a_sentence(desk: MemoryDesk, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        desk.remember(text)
+    assert not (desk.vault.root / "areas" / "projects" / "shop").exists()
+
+
+@pytest.mark.parametrize("text", ["two\nlines", "a\x85b", "a\u2028b", "bell \x07", "x " * 400])
+def test_a_todo_that_is_no_line_is_refused(desk: MemoryDesk, text: str) -> None:
+    with pytest.raises(UsageError, match="one line"):
+        desk.remember(text, kind="todo")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'quotes " and \\ and {"facts": []}',
+        "two\nlines\n\n- and a list",
+        "---\ntype: memory\n---\nbody",
+        "bell \x07 and escape \x1b[31m",
+        "line \u2028 separator and \u202e turned",
+        "<!-- a comment that nobody closes ``` [x](javascript:1)",
+    ],
+)
+def test_any_other_text_comes_back_as_it_was(desk: MemoryDesk, text: str) -> None:
+    desk.remember(text)
+    note = desk.remember(text, kind="knowledge")
+    assert [fact.fact for fact in desk.facts()] == [text]
+    parsed = parse_note(note.path, (desk.vault.root / note.path).read_bytes())
+    assert isinstance(parsed, Note)
+    assert parsed.body == f"\n{text}\n"
+    assert parsed.field("type") == "knowledge"
+
+
+def test_a_megabyte_is_a_note_and_too_much_is_refused(desk: MemoryDesk) -> None:
+    text = "\n".join(f"line {number} 第 {number} 行" for number in range(50_000))
+    note = desk.remember(text, kind="knowledge")
+    assert desk.read(note.path).endswith(f"---\n\n{text}\n")
+    desk.settings = desk.settings._replace(index=desk.settings.index._replace(max_note_kb=100))
+    with pytest.raises(UsageError, match="too large"):
+        desk.remember(text, kind="knowledge")
+
+
+def test_a_broken_facts_file_is_left_alone(desk: MemoryDesk) -> None:
+    path = desk.vault.root / SHOP
+    path.parent.mkdir(parents=True)
+    path.write_text('{"facts": [')
+    with pytest.raises(BrokenVaultFile):
+        desk.remember("text")
+    assert path.read_text() == '{"facts": ['
+
+
+# History
+
+
+def test_each_deed_is_one_commit_of_its_file_and_can_be_undone(desk: MemoryDesk) -> None:
+    desk.remember("The API listens on port 8080.")
+    before = desk.read(SHOP)
+    (desk.vault.root / "mine.md").write_text("not committed")
+    done = desk.remember("Labels are printed\nin the warehouse.")
+    assert desk.git("log", "-1", "--format=%h %s").strip() == (
+        f"{done.kept.commit} remember: shop: Labels are printed in the warehouse."
+    )
+    assert desk.git("show", "--name-only", "--format=", "HEAD").split() == [SHOP]
+    undo = done.kept.undo(desk.vault)
+    subprocess.run(
+        [*shlex.split(undo)[:1], "-c", "user.name=x", "-c", "user.email=x@x", *shlex.split(undo)[1:]],
+        check=True,
+        capture_output=True,
+    )
+    assert desk.read(SHOP) == before
+
+
+def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path) -> None:
+    make_repository(tmp_path)
+    (tmp_path / "notes").mkdir()
+    done = MemoryDesk(tmp_path / "notes").remember("The API listens on port 8080.")
+    assert done.kept.commit == ""
+    assert "no git repository of its own" in done.notices[-1]
+    assert tell(tmp_path, "status", "--porcelain").strip() == "?? notes/"
+
+
+def test_a_commit_that_fails_is_said_and_loses_nothing(desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtool.recall.remembering.one_commit._GIT_PATIENCE", 0.0)
+    index_lock = desk.vault.root / ".git" / "index.lock"
+    index_lock.touch()
+    done = desk.remember("The API listens on port 8080.")
+    assert "the file is written, but not committed" in done.notices[-1]
+    assert len(desk.facts()) == 1
+
+
+def test_a_commit_waits_for_a_moment(desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    index_lock = desk.vault.root / ".git" / "index.lock"
+    index_lock.touch()
+    monkeypatch.setattr("time.sleep", lambda _: index_lock.unlink(missing_ok=True))
+    assert desk.remember("The API listens on port 8080.").kept.commit

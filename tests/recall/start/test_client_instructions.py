@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtool.recall.start.client_instructions import reads_by_itself
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "MEMORY.md").write_text("# Memory\n")
+    (tmp_path / ".claude" / "rules").mkdir(parents=True)
+    return tmp_path
+
+
+def is_read(home: Path) -> bool:
+    return reads_by_itself(home / "memory" / "MEMORY.md", home / ".claude", home)
+
+
+@pytest.mark.parametrize(
+    "line", ["@~/memory/MEMORY.md", "See @../memory/MEMORY.md for more.", "记忆 @{home}/memory/MEMORY.md"]
+)
+def test_an_import_in_the_users_instructions_leads_to_the_memory(home: Path, line: str) -> None:
+    assert not is_read(home)
+    (home / ".claude" / "CLAUDE.md").write_text(f"# Mine\n\n{line.replace('{home}', str(home))}\n", encoding="utf-8")
+    assert is_read(home)
+
+
+def test_an_import_in_a_rule_counts_unless_the_rule_has_conditions(home: Path) -> None:
+    rule = home / ".claude" / "rules" / "memory.md"
+    rule.write_text("---\nname: x\npaths: src/**\n---\n@~/memory/MEMORY.md\n")
+    assert not is_read(home)
+    rule.write_text("---\nname: x\n---\n@~/memory/MEMORY.md\n")
+    assert is_read(home)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`@~/memory/MEMORY.md`",
+        "```\n@~/memory/MEMORY.md\n```",
+        "@~/memory/OTHER.md",
+        "mail me@~/memory/MEMORY.md",
+        "~/memory/MEMORY.md",
+        "@" + "x" * 5_000,
+        "@\0",
+    ],
+)
+def test_what_is_no_import_of_it_does_not_count(home: Path, text: str) -> None:
+    (home / ".claude" / "CLAUDE.md").write_text(text)
+    assert not is_read(home)
+
+
+def test_a_memory_that_is_a_circle_of_symlinks_is_not_read(home: Path) -> None:
+    memory = home / "memory" / "MEMORY.md"
+    memory.unlink()
+    memory.symlink_to("MEMORY.md")
+    (home / ".claude" / "CLAUDE.md").write_text("@~/memory/MEMORY.md")
+    assert isinstance(is_read(home), bool)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from hypothesis import given, strategies as st
+
+from memtool.recall.compaction import what_must_survive
+from memtool.redaction import CONTEXT_TAG
+from memtool.vault.sessions import KeyPoint, SessionNote
+
+NOTE = SessionNote(
+    "3f2a9c",
+    key_points=(KeyPoint("令牌有效期 24 小时", "discovery"), KeyPoint("JWT", "decision")),
+    decisions=("JWT",),
+    open=("rate limiting",),
+    files=("auth.ts", "中间件/jwt.ts"),
+)
+
+
+def test_decisions_open_items_findings_and_files_are_named() -> None:
+    lines = [line for line in what_must_survive(NOTE).splitlines() if line.startswith("- ")]
+    assert lines == [
+        "- Decisions: JWT", "- Open: rate limiting", "- Constraints and findings: 令牌有效期 24 小时",
+        "- Files: auth.ts, 中间件/jwt.ts",
+    ]  # fmt: skip
+
+
+def test_a_session_that_left_nothing_says_nothing() -> None:
+    assert what_must_survive(SessionNote("3f2a9c", topic="tea")) == ""
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=60))
+def test_whatever_a_note_says_the_block_stays_short_and_whole(items: list[str]) -> None:
+    said = what_must_survive(SessionNote("x", decisions=tuple(items), files=tuple(items)))
+    assert len(said) < 3_000
+    assert said.count(f"</{CONTEXT_TAG}>") <= 1
