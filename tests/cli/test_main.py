@@ -190,6 +190,7 @@ def test_an_interrupted_process_says_nothing_and_leaves_a_usable_index(notes: Pa
     (notes / "n.md").write_text("tea")
     script = (
         "import os, signal; from memtool.cli.main import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
         "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"  # before the index is made current
         "main()"
     )
