@@ -30,7 +30,7 @@ def start_worker(vault: Vault, environ: Mapping[str, str]) -> bool:
     subprocess.Popen(
         command,
         cwd=vault.root,
-        env={**environ, "MEMTOOL_BACKGROUND": "1"},
+        env=dict(environ),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

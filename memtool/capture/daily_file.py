@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from memtool.errors import NoteChanged
+from memtool.vault import files
 from memtool.vault.daily import render_daily
-from memtool.vault.files import read_text, replace
 from memtool.vault.layout import Vault
 
 PATIENCE = 8.0  # seconds; the client gives a hook ten
-_TRIES = 5  # an editor may save the note between our reading and writing
 
 
 def daily_ref(day: date) -> str:
@@ -26,20 +24,11 @@ def change_daily(vault: Vault, day: date, change: Callable[[str], str], *, langu
         Busy, NoteChanged, NotWritable, BrokenVaultFile, OutsideVault: nothing was written.
     """
     path = vault.path(daily_ref(day))
+
+    def changed(text: str | None) -> str | None:
+        before = render_daily(day, language=language) if text is None else text
+        after = change(before)
+        return text if after == before else after
+
     with vault.lock("daily", timeout=PATIENCE):
-        for attempt in range(_TRIES):
-            try:
-                text, expected = read_text(path)
-            except FileNotFoundError:
-                text, expected = render_daily(day, language=language), None
-            changed = change(text)
-            if changed == text:
-                return False
-            try:
-                replace(path, changed, expected=expected)
-            except NoteChanged:
-                if attempt == _TRIES - 1:
-                    raise
-                continue
-            return True
-    return False
+        return files.change(path, changed)

@@ -16,15 +16,19 @@ from memtool.capture.edits import Edit, Surroundings, edit_entry, is_ignored, no
 from memtool.capture.history_file import read_history
 from memtool.capture.queue import Job
 from memtool.capture.records import read_record
-from memtool.capture.session_capture import Context, capture_conversation, read_conversation
+from memtool.capture.session_capture import (
+    IMPORT,
+    IMPORT_WITH_MODEL,
+    Context,
+    capture_conversation,
+    read_conversation,
+)
 from memtool.capture.sweep import transcripts_in
 from memtool.capture.uncommitted import commit_noted, note_uncommitted
 from memtool.errors import MemtoolError
 from memtool.vault.daily import DailyEntry
 from memtool.vault.project_area import find_area, find_registered_area
 from memtool.vault.sessions import session_ref
-
-EVENT, EVENT_WITH_MODEL = "import", "import with model"
 
 _HEAD = 131_072  # bytes of a transcript in which its folder is looked for
 
@@ -89,7 +93,7 @@ def import_sessions(
     try:
         for number, source in enumerate(waiting):
             progress(number, len(waiting))
-            done = _import(context, client_folder, source, done, event=EVENT_WITH_MODEL if with_model else EVENT)
+            done = _import(context, client_folder, source, done, event=IMPORT_WITH_MODEL if with_model else IMPORT)
         progress(len(waiting), len(waiting))
     finally:  # also of an import that is interrupted
         with suppress(MemtoolError):  # then it is committed with the next capture

@@ -20,11 +20,10 @@ from memtool.capture.session_note import daily_sessions, session_note
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.transcript.text import compaction_text
 from memtool.capture.uncommitted import note_uncommitted
-from memtool.errors import NoteChanged
 from memtool.llm import EXTRACTIVE
 from memtool.settings import Settings
+from memtool.vault import files
 from memtool.vault.daily import add_session
-from memtool.vault.files import read_text, replace
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_registered_area
@@ -32,10 +31,11 @@ from memtool.vault.sessions import is_as_written, render_session, session_ref
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
 
+IMPORT, IMPORT_WITH_MODEL = "import", "import with model"
+
 _NOW_AND_THEN = ("Stop", "SessionStart")  # a sweep may find a session that is going on elsewhere
-_WITHOUT_MODEL = ("PreCompact", "PostCompact", "import")  # the client is about to summarise it, or has; or it is old
+_WITHOUT_MODEL = ("PreCompact", "PostCompact", IMPORT)  # the client is about to summarise it, or has; or it is old
 _LITTLE = 1_500  # characters said since the client's own summary that need no other
-_TRIES = 5  # an editor may save the note between our reading and writing
 
 
 class Context(NamedTuple):
@@ -199,22 +199,12 @@ def _write(
 
 
 def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
+    def merged(current: str | None) -> str:
+        if current is None:
+            return generated
+        # A note that nobody touched is its own base: we may have been killed before its record was written.
+        return keep_hand_edits(current if is_as_written(current) else base or None, current, generated)
+
     path = vault.path(ref)
     with vault.lock():
-        for attempt in range(_TRIES):
-            try:
-                current, expected = read_text(path)
-            except FileNotFoundError:
-                text, expected = generated, None
-            else:
-                # A note that nobody touched is its own base: we may have been killed before its record was written.
-                text = keep_hand_edits(current if is_as_written(current) else base or None, current, generated)
-                if text == current:
-                    return
-            try:
-                replace(path, text, expected=expected)
-            except NoteChanged:
-                if attempt == _TRIES - 1:
-                    raise
-                continue
-            return
+        files.change(path, merged)

@@ -60,14 +60,9 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
     from memtool.capture.worker import drain
     from memtool.index.engine import use_index
 
-    queue = Queue(session.vault)
     if now:
-        queue.revive()
-    for transcript in transcripts:
-        path = Path(transcript).resolve()
-        if not path.is_file():
-            raise UsageError(f"there is no transcript at '{transcript}'")
-        queue.put(Job(path.stem, str(path), event="capture", queued_at=time.time()))
+        Queue(session.vault).revive()
+    _put(session, transcripts)
     problems: list[Entry] = []
 
     def tell(entry: Entry) -> None:
@@ -88,6 +83,14 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
     else:
         _print_drained(drained)
         output.say(*(problem.message for problem in problems))
+
+
+def _put(session: Session, transcripts: tuple[str, ...]) -> None:
+    for transcript in transcripts:
+        path = Path(transcript).resolve()
+        if not path.is_file():
+            raise UsageError(f"there is no transcript at '{transcript}'")
+        Queue(session.vault).put(Job(path.stem, str(path), event="capture", queued_at=time.time()))
 
 
 def capture_context(session: Session) -> Context:

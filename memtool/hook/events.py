@@ -18,8 +18,6 @@ from memtool.hook.problems import note, report
 from memtool.settings import Settings
 from memtool.vault.layout import open_vault
 
-EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
-
 _LONGEST_READ = 65_536  # characters of it that are looked through for secrets; far more than are kept
 _LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a transcript that lags
 
@@ -61,6 +59,7 @@ def _done(action: Action, occasion: Occasion) -> str:
 
 def note_edit(occasion: Occasion) -> None:
     """Write the edited file into the daily note."""
+    from memtool.capture.conversation import EDITING_TOOLS
     from memtool.capture.edits import Edit, Surroundings, note_edit as write_edit
 
     if occasion.text("tool_name") not in EDITING_TOOLS:

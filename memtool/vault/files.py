@@ -6,9 +6,12 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
+
+_TRIES = 5  # of writing over what somebody else keeps changing
 
 
 def content_hash(content: bytes) -> str:
@@ -64,6 +67,33 @@ def replace(path: Path, text: str, *, expected: str | None, durable: bool = True
     except OSError as error:
         raise NotWritable(f"cannot write '{path}': {error.strerror}") from None
     return content_hash(content)
+
+
+def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
+    """Write over *path* what *changed* makes of its text; return whether that differs. None stands for no file.
+
+    Callers that share a file hold the vault's lock. An editor may save it between our reading and our writing: then
+    *changed* is asked again.
+
+    Raises:
+        NoteChanged, NotWritable, BrokenVaultFile: nothing was written.
+    """
+    for attempt in range(_TRIES):
+        try:
+            text, expected = read_text(path)
+        except FileNotFoundError:
+            text, expected = None, None
+        wanted = changed(text)
+        if wanted is None or wanted == text:
+            return False
+        try:
+            replace(path, wanted, expected=expected)
+        except NoteChanged:
+            if attempt == _TRIES - 1:
+                raise
+        else:
+            return True
+    return False
 
 
 def make_folder(path: Path) -> None:

@@ -16,6 +16,7 @@ from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
 from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
+from memtool.vault import files
 from memtool.vault.sessions import parse_session
 
 KEY = "sk-ant-" + "api03-" + "Zx9" * 30
@@ -317,7 +318,7 @@ def test_a_vault_that_cannot_be_written_keeps_the_job(desk: Desk, monkeypatch: p
         raise ProviderFailed("the disk is full")
 
     desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
-    monkeypatch.setattr(session_capture, "replace", refuse)
+    monkeypatch.setattr(files, "replace", refuse)
     assert desk.drain().failed == ("one",)
     monkeypatch.undo()
     desk.pass_time(PAUSES[0])

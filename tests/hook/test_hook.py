@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from unprivileged import unprivileged
 
-from memtool.capture import background
 from memtool.capture.queue import SWEEP, Queue
 from memtool.hook.main import run
 from memtool.vault.layout import Vault
@@ -66,19 +65,6 @@ def client(tmp_path: Path, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Cli
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, made.environ[name])
     return made
-
-
-@pytest.fixture
-def workers(monkeypatch: pytest.MonkeyPatch) -> list[Vault]:
-    """The vaults for which a worker was started; none is started here."""
-    started: list[Vault] = []
-
-    def start(vault: Vault, _: object) -> bool:
-        started.append(vault)
-        return True
-
-    monkeypatch.setattr(background, "start_worker", start)
-    return started
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
 from unprivileged import unprivileged
 
-from memtool.capture import background
 from memtool.hook.main import run
 from memtool.index.engine import Place, use_index
 from memtool.index.state import state_folder
@@ -73,18 +72,6 @@ def context_of(answer: str, event: str) -> str:
 
 def lines_of(block: str) -> list[str]:
     return [line for line in block.splitlines() if line.startswith("- ")]
-
-
-@pytest.fixture
-def workers(monkeypatch: pytest.MonkeyPatch) -> list[Vault]:
-    started: list[Vault] = []
-
-    def start(vault: Vault, _: object) -> bool:
-        started.append(vault)
-        return True
-
-    monkeypatch.setattr(background, "start_worker", start)
-    return started
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from unprivileged import unprivileged
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
-from memtool.vault.files import content_hash, hash_of, make_folder, read_text, replace
+from memtool.vault.files import change, content_hash, hash_of, make_folder, read_text, replace
 from memtool.vault.scan import scan
 
 OLD, NEW = "old 旧\n", "new 新\n" * 1000
@@ -194,3 +194,39 @@ def test_a_folder_that_stands_keeps_its_mode(tmp_path: Path) -> None:
 def test_the_hash_of_nothing_is_none(tmp_path: Path) -> None:
     assert hash_of(tmp_path / "a.md") is None
     assert content_hash(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_a_change_is_made_anew_where_an_editor_was_quicker(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("甲", encoding="utf-8")
+    seen: list[str | None] = []
+
+    def add(text: str | None) -> str:
+        seen.append(text)
+        if len(seen) == 1:
+            path.write_text("乙", encoding="utf-8")  # an editor, between our reading and our writing
+        return f"{text}!"
+
+    assert change(path, add)
+    assert (seen, path.read_text(encoding="utf-8")) == (["甲", "乙"], "乙!")
+
+
+def test_a_change_is_given_up_where_somebody_writes_all_the_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+
+    def add(text: str | None) -> str:
+        path.write_text(f"{text}x")
+        return "ours"
+
+    with pytest.raises(NoteChanged):
+        change(path, add)
+    assert "ours" not in path.read_text()
+
+
+@pytest.mark.parametrize("text", [None, "the same"])
+def test_a_change_that_changes_nothing_writes_nothing(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "a.md"
+    if text is not None:
+        path.write_text(text)
+    assert not change(path, lambda now: now)
+    assert path.exists() is (text is not None)
