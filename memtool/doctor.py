@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtool import settings as settings_module
-from memtool.capture.log import ERROR, NAME as LOG_NAME, read_log
+from memtool.capture.log import NAME as LOG_NAME, Entry
+from memtool.capture.past_problems import DAYS, read_problems
 from memtool.capture.queue import Queue
 from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError
@@ -21,15 +22,18 @@ from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.state import state_folder
 from memtool.integrations.claude_code import health
+from memtool.integrations.claude_code.rule_health import examine_rules
+from memtool.recall.routing.check import check
+from memtool.recall.routing.routes import read_routing
 from memtool.redaction import make_redactor
 from memtool.settings import Settings
 from memtool.vault import history
 from memtool.vault.layout import Vault, open_vault
+from memtool.vault.numbers import counted
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
 _NAMED_ERRORS = 3
-_RECENT = dt.timedelta(days=7)
 _OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
 
 _PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\n"
@@ -57,7 +61,7 @@ def examine(vault_path: Path, origin: str, environ: Mapping[str, str], *, folder
     except MemtoolError as error:
         return [_broken("vault", error), *checks, *_settings_checks(None, environ)]
     checks = [Check("vault", OK, f"{vault.root} (named by {origin})"), *_history_checks(vault), *checks]
-    checks += _capture_checks(vault, environ)
+    checks += [*_rule_checks(vault, environ), *_routing_checks(vault), *_capture_checks(vault, environ)]
     checks += _settings_checks(vault, environ)
     try:
         settings = settings_module.load(vault.settings_path, environ)
@@ -89,7 +93,7 @@ def _history_checks(vault: Vault) -> list[Check]:
         return [
             Check("git", NOTE, f"memtool keeps no history of this vault: {where}", "Run `memtool init` in the vault.")
         ]
-    waiting = f", {status.uncommitted} files not committed" if status.uncommitted else ""
+    waiting = f", {counted(status.uncommitted, 'file')} not committed" if status.uncommitted else ""
     return [Check("git", OK, f"the vault is its own repository{waiting}")]
 
 
@@ -115,7 +119,7 @@ def _index_health(index: Index) -> Iterator[Check]:
         return
     counts = "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM chunk)"
     notes, chunks = index.db.execute(counts).fetchone()
-    yield Check("index", OK, f"{notes:,} notes in {chunks:,} chunks, up to date")
+    yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}, up to date")
     broken = index.broken_notes()
     for note in broken[:_NAMED]:
         yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Mend the file with an editor, or move it away.")
@@ -149,7 +153,8 @@ def _embedder_health(index: Index, settings: Settings, cache: Path) -> Iterator[
         return
     waiting = chunks_waiting(index.db, embedder.name)
     if waiting:
-        yield Check("vectors", NOTE, f"{waiting:,} chunks have no vector yet", "Run `memtool index`.")
+        chunks = counted(waiting, "chunk has", "chunks have")
+        yield Check("vectors", NOTE, f"{chunks} no vector yet", "Run `memtool index`.")
     knows = ", ".join(sorted(embedder.scripts))
     yield Check("vectors", OK, f"{embedder.name}, {embedder.dimension} dimensions, knows {knows}")
 
@@ -184,9 +189,34 @@ def _client_checks(environ: Mapping[str, str], folder: Path | None) -> Iterator[
         where = ", ".join(str(path) for path in found.paths)
         vaults = ", ".join(program.vault or "the vault of your settings" for program in found.programs)
         yield Check("claude-code", OK, f"hooks in {where} write to {vaults}")
+    elif found.plugin and not found.findings:
+        named = f"the plugin {found.plugin.id} {found.plugin.version}, enabled in {found.plugin.path}"
+        yield Check("claude-code", OK, f"{named}, writes to the vault of your settings")
     elif not found.findings:
         sentence = "no session is captured, because its settings hold no hook of memtool"
         yield Check("claude-code", NOTE, sentence, "Run `memtool install claude-code`.")
+
+
+def _rule_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]:
+    try:
+        found = examine_rules(environ, vault)
+    except MemtoolError as error:
+        yield _broken("rules", error)
+        return
+    for finding in found.findings:
+        yield Check("rules", NOTE, finding.sentence, finding.fix)
+    if found.names and not found.findings:
+        yield Check("rules", OK, f"{counted(len(found.names), 'file')} in {found.folder}, up to date with this vault")
+
+
+def _routing_checks(vault: Vault) -> Iterator[Check]:
+    routing = read_routing(vault)
+    faults = [finding for finding in check(vault, routing) if not finding.is_warning]
+    if faults:
+        sentence = f"{counted(len(faults), 'trigger leads', 'triggers lead')} nowhere or cannot be read"
+        yield Check("routing", NOTE, sentence, "`memtool route --check` names them.")
+    elif routing.routes:
+        yield Check("routing", OK, f"{counted(len(routing.routes), 'trigger leads', 'triggers lead')} to a file")
 
 
 def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -195,12 +225,15 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
     with contextlib.suppress(MemtoolError):  # the checks of the index say it
         folders.append(settings_module.user_cache_path(environ))
     now = dt.datetime.now().astimezone()
-    entries = read_log(folders, now - _RECENT)
-    errors = [entry for entry in entries if entry.level == ERROR]
+    errors, over = read_problems(vault, folders, now)
+    see = f"See {_logs_in(folders)}."
     for entry in errors[-_NAMED_ERRORS:]:
-        yield Check("capture", BROKEN, f"{entry.at}, {entry.subject}: {entry.message}", f"See {_logs_in(folders)}.")
+        yield Check("capture", BROKEN, _told(entry), see)
     if len(errors) > _NAMED_ERRORS:
-        yield Check("capture", BROKEN, f"and {len(errors) - _NAMED_ERRORS} more in the last {_RECENT.days} days")
+        yield Check("capture", BROKEN, f"and {counted(len(errors) - _NAMED_ERRORS, 'more error')} in the last day")
+    if over:
+        problems = counted(len(over), "old or small problem")
+        yield Check("capture", NOTE, f"{problems} in the last {DAYS} days; the last: {_told(over[-1])}", see)
     queue = Queue(vault)
     for job in queue.parked()[:_NAMED]:
         fix = "Try it again with `memtool capture --drain --now`."
@@ -209,9 +242,14 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
     overdue = [job for job in waiting if now.timestamp() - max(job.queued_at, job.due_at) > _OVERDUE]
     if overdue:
         fix = "Run `memtool capture --drain` and see what it says."
-        yield Check("capture", BROKEN, f"{len(overdue)} sessions have waited for more than an hour", fix)
+        sessions = counted(len(overdue), "session has", "sessions have")
+        yield Check("capture", BROKEN, f"{sessions} waited for more than an hour", fix)
     elif not errors:
-        yield Check("capture", OK, f"no errors in the last {_RECENT.days} days, {len(waiting)} sessions waiting")
+        yield Check("capture", OK, f"nothing to mend, {counted(len(waiting), 'session')} waiting")
+
+
+def _told(entry: Entry) -> str:
+    return f"{entry.at}, {entry.subject}: {entry.message}"
 
 
 def _logs_in(folders: Iterable[Path]) -> str:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,6 +20,7 @@ from memtool.capture.queue import TRIES, Job, Queue
 from memtool.doctor import BROKEN, NOTE, OK, Check, examine
 from memtool.integrations.claude_code.install import install
 from memtool.integrations.claude_code.program import find_program
+from memtool.integrations.claude_code.rule_files import install_rules
 from memtool.vault.layout import Vault
 
 
@@ -42,12 +45,12 @@ def test_a_new_vault_is_healthy(vault: Vault) -> None:
         ("git", "the vault is its own repository"),
         ("probe", "a new note was written, indexed and found"),
         ("claude-code", "no session is captured, because its settings hold no hook of memtool"),
-        ("capture", "no errors in the last 7 days, 0 sessions waiting"),
+        ("capture", "nothing to mend, 0 sessions waiting"),
         ("settings", "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER"),
         ("index", found[6].sentence),
         ("vectors", "switched off: search is by words"),
     ]
-    assert found[6].sentence.endswith("chunks, up to date")
+    assert found[6].sentence.endswith(" notes in 1 chunk, up to date")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,7 @@ def test_settings_that_are_ignored_are_noted(vault: Vault) -> None:
     ignored, unknown, uncommitted = checks(vault.root, "settings")[1:] + checks(vault.root, "git")
     assert (ignored.state, "'embeddings.base_url'" in ignored.sentence) == (NOTE, True)
     assert (unknown.state, "'colour'" in unknown.sentence) == (NOTE, True)
-    assert uncommitted == Check("git", OK, "the vault is its own repository, 1 files not committed")
+    assert uncommitted == Check("git", OK, "the vault is its own repository, 1 file not committed")
 
 
 def test_a_cache_that_cannot_be_named_is_found(vault: Vault) -> None:
@@ -221,7 +224,7 @@ def test_an_embedder_is_asked_and_missing_vectors_are_counted(vault: Vault) -> N
     with serve_embeddings() as server:
         waiting, ready = checks(vault.root, "vectors", **endpoint(server.base_url))
         assert (waiting.state, waiting.fix) == (NOTE, "Run `memtool index`.")
-        assert waiting.sentence.endswith("chunks have no vector yet")
+        assert waiting.sentence == "1 chunk has no vector yet"
         assert (ready.state, "16 dimensions" in ready.sentence) == (OK, True)
         server.answers += [refusal(401)] * 9
         (broken,) = checks(vault.root, "vectors", **endpoint(server.base_url))
@@ -271,8 +274,12 @@ def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> No
         begun = Queue(vault).begin(job, 0.0)
         assert begun
         Queue(vault).fail(begun, "the model is down", 0.0)
+    at = (now - timedelta(days=2)).isoformat(timespec="seconds")
+    log(folders[:1], Entry(at, ERROR, "Stop", "前天"))
     found = checks(vault.root, "capture")
-    assert [check.state for check in found] == [BROKEN] * 3
+    assert [check.state for check in found] == [BROKEN, BROKEN, NOTE, BROKEN]
+    over = found.pop(2)
+    assert over.sentence == f"1 old or small problem in the last 7 days; the last: {at}, Stop: 前天"
     assert "磁盘已满 0" in found[0].sentence
     assert "磁盘已满 1" in found[1].sentence
     assert "hook.log" in found[0].fix
@@ -281,7 +288,48 @@ def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> No
 
 def test_a_job_that_nobody_does_and_a_pattern_that_stops_capture_are_found(vault: Vault) -> None:
     Queue(vault).put(Job("one", "/t.jsonl", queued_at=datetime.now().astimezone().timestamp() - 7200))
-    assert "waited for more than an hour" in checks(vault.root, "capture")[0].sentence
+    assert "1 session has waited for more than an hour" in checks(vault.root, "capture")[0].sentence
     (broken,) = checks(vault.root, "settings", MEMTOOL_REDACT_PATTERNS="(")
     assert broken.state == BROKEN
     assert "redact.patterns" in broken.sentence
+
+
+def test_a_plugin_alone_is_said_to_write(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    program = tmp_path / "bin" / "memtool-hook"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memtool.hook "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    (tmp_path / "settings.json").write_text('{"enabledPlugins": {"memtool@memtool": true}}')
+    (note,) = checks(vault.root, "claude-code")
+    assert (note.state, "has not installed" in note.sentence) == (NOTE, True)
+    (tmp_path / "plugins").mkdir()
+    record = {"plugins": {"memtool@memtool": [{"version": "0.1.0"}]}}
+    (tmp_path / "plugins" / "installed_plugins.json").write_text(json.dumps(record))
+    where = f"enabled in {tmp_path / 'settings.json'}, writes to the vault of your settings"
+    assert checks(vault.root, "claude-code") == [Check("claude-code", OK, f"the plugin memtool@memtool 0.1.0, {where}")]
+
+
+def test_rules_and_routes_are_examined(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
+    assert checks(vault.root, "rules") + checks(vault.root, "routing") == []
+    summary = vault.root / "areas/projects/shop/summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text("---\ntriggers: [支付]\n---\n", encoding="utf-8")
+    install(tmp_path / "config" / "settings.json", find_program(vault.root, this_project=False))
+    (stale,) = checks(vault.root, "rules")
+    assert (stale.state, stale.fix.startswith("Run `memtool route --update`.")) == (NOTE, True)
+    install_rules(settings.environment(), vault)
+    (fine,) = checks(vault.root, "rules")
+    assert fine.sentence == f"1 file in {tmp_path / 'config' / 'rules'}, up to date with this vault"
+    assert checks(vault.root, "routing") == [Check("routing", OK, "1 trigger leads to a file")]
+    (vault.root / "rules/prefix-map.json").write_text('{"t_": "gone.md"}')
+    assert checks(vault.root, "routing") == [
+        Check(
+            "routing",
+            NOTE,
+            "1 trigger leads nowhere or cannot be read",
+            "`memtool route --check` names them.",
+        )
+    ]

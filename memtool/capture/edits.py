@@ -8,7 +8,8 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from memtool.capture.daily_file import change_daily
+from memtool.capture.daily_file import change_daily, daily_ref
+from memtool.capture.uncommitted import note_uncommitted
 from memtool.vault.daily import DailyEntry, add_entry
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_area, shown_path
@@ -47,6 +48,8 @@ class Surroundings(NamedTuple):
 def note_edit(around: Surroundings, edit: Edit) -> bool:
     """Write *edit* into the daily note of its day, unless it is to be left out; return whether it says something new.
 
+    The note is committed when a session ends.
+
     Raises:
         MemtoolError: the note could not be written.
     """
@@ -55,7 +58,10 @@ def note_edit(around: Surroundings, edit: Edit) -> bool:
     area = find_area(around.vault, folder, around.home, now)
     if is_ignored(edit.file, area, around):
         return False
-    return note_entries(around, edit.at.date(), [edit_entry(around, area, edit)])
+    if not note_entries(around, edit.at.date(), [edit_entry(around, area, edit)]):
+        return False
+    note_uncommitted(around.vault, [daily_ref(edit.at.date())])
+    return True
 
 
 def edit_entry(around: Surroundings, area: ProjectArea, edit: Edit) -> DailyEntry:

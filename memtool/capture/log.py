@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 NAME = "hook.log"
-ERROR, NOTE = "error", "note"  # a note is nothing to mend: a session that left no transcript, say
+# A warning is not as good as it could be: a summary without a model, say. A note is nothing to mend at all.
+ERROR, WARNING, NOTE = "error", "warning", "note"
 
 _LARGEST = 262_144  # bytes; then the log becomes `hook.log.1`, in place of the older one
 _LONGEST = 500  # characters of a message
@@ -27,8 +28,7 @@ class Entry(NamedTuple):
 
 def log(folders: Iterable[Path], entry: Entry) -> None:
     """Append *entry* to the log in the first of *folders* that takes it. If none does, nobody can be told."""
-    text = " ".join(entry.message.split())[:_LONGEST]
-    line = f"{entry.at} {entry.level} {_word(entry.subject)} {text}\n"
+    line = f"{entry.at} {entry.level} {_word(entry.subject)} {_text(entry)}\n"
     for folder in folders:
         with suppress(OSError):
             _append(folder / NAME, line.encode("utf-8", "replace"))
@@ -44,6 +44,15 @@ def read_log(folders: Iterable[Path], since: datetime) -> list[Entry]:
                 lines = (folder / name).read_text(encoding="utf-8", errors="replace").splitlines()
                 entries += [entry for line in lines if (entry := _entry(line, since))]
     return sorted(entries)
+
+
+def log_once_a_day(folders: Sequence[Path], entry: Entry) -> bool:
+    """Append *entry*, unless the same was said within a day; return whether it was not."""
+    day_ago = datetime.fromisoformat(entry.at) - timedelta(days=1)
+    if any(said.message == _text(entry) for said in read_log(folders, day_ago)):
+        return False
+    log(folders, entry)
+    return True
 
 
 def _append(path: Path, line: bytes) -> None:
@@ -67,6 +76,10 @@ def _entry(line: str, since: datetime) -> Entry | None:
     except (ValueError, TypeError):
         return None
     return Entry(at, level, subject, message) if is_recent else None
+
+
+def _text(entry: Entry) -> str:
+    return " ".join(entry.message.split())[:_LONGEST]
 
 
 def _word(text: str) -> str:

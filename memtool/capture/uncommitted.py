@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from memtool.errors import MemtoolError
-from memtool.vault import history
 from memtool.vault.layout import Vault, make_state_folder
 
 _NAME = "uncommitted"
@@ -26,17 +25,21 @@ def note_uncommitted(vault: Vault, refs: Iterable[str]) -> None:
 
 
 def commit_noted(vault: Vault, message: str) -> None:
-    """Commit all that was noted, if the vault has a history of its own.
+    """Commit all that was noted, if anything was and the vault has a history of its own.
 
     Raises:
         HistoryFailed: git refused; it is all still noted.
         Busy: another process has been committing for too long.
     """
+    from memtool.vault import history  # here, because a hook has no time for it
+
+    if not _read(_path(vault)) and not _read(_taken_path(vault)):
+        return
     if history.find_repository(vault.root) != vault.root:
         _path(vault).unlink(missing_ok=True)
         return
     with vault.lock("history"):  # others commit, too: `memtool remember`, say
-        taken = _path(vault).with_suffix(".taken")
+        taken = _taken_path(vault)
         before = _read(taken)  # of one who was killed while committing
         with suppress(FileNotFoundError):
             os.replace(_path(vault), taken)
@@ -53,6 +56,10 @@ def commit_noted(vault: Vault, message: str) -> None:
 
 def _path(vault: Vault) -> Path:
     return vault.state_path / _NAME
+
+
+def _taken_path(vault: Vault) -> Path:
+    return _path(vault).with_suffix(".taken")
 
 
 def _read(path: Path) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.background import forget_start
-from memtool.capture.log import ERROR, Entry
+from memtool.capture.log import ERROR, WARNING, Entry
 from memtool.capture.queue import SWEEP, Job, Queue, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, Context, capture_session
 from memtool.capture.sweep import find_uncaptured
@@ -41,6 +41,7 @@ class _Worker:
         self._queue = Queue(context.vault)
         self._done = Drained()
         self._captured: list[Captured] = []
+        self._has_ended = False  # a session has, whatever became of it
         self._out_of_reach: set[str] = set()  # sessions whose jobs cannot be begun now
 
     def drain(self) -> Drained:
@@ -73,6 +74,7 @@ class _Worker:
             return
         if begun is None:
             return
+        self._has_ended |= job.session_id != SWEEP and job.event not in GOES_ON
         reason = self._do(begun)
         try:
             self._end(begun, reason)
@@ -108,7 +110,7 @@ class _Worker:
         if captured.may_pass:
             return captured.fallback
         if captured.fallback:
-            self._tell(f"{job.session_id}: its summary is extractive: {captured.fallback}")
+            self._tell(f"{job.session_id}: its summary is extractive: {captured.fallback}", WARNING)
         return ""
 
     def _sweep(self, job: Job) -> str:
@@ -119,22 +121,26 @@ class _Worker:
         return ""
 
     def _commit(self) -> None:
-        if not self._captured:
+        """Commit what was written, in hooks as well, once a session has ended: while it goes on its notes change."""
+        if not self._has_ended:
             return
         try:
             commit_noted(self._context.vault, _message(self._captured))
         except MemtoolError as error:
             self._tell(f"the notes were written, but not committed: {error}")
         self._captured.clear()
+        self._has_ended = False
 
     def _now(self) -> float:
         return self._context.now().timestamp()
 
-    def _tell(self, sentence: str) -> None:
-        self._tell_entry(Entry(self._context.now().isoformat(timespec="seconds"), ERROR, "worker", sentence))
+    def _tell(self, sentence: str, level: str = ERROR) -> None:
+        self._tell_entry(Entry(self._context.now().isoformat(timespec="seconds"), level, "worker", sentence))
 
 
 def _message(captured: Sequence[Captured]) -> str:
+    if not captured:
+        return "capture: daily notes"
     sessions = {one.refs[0] for one in captured}
     if len(sessions) > 1:
         return f"capture: {len(sessions)} sessions"

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtool.capture.log import ERROR, Entry, log
+from memtool.capture.log import ERROR, Entry, log, log_once_a_day
 from memtool.capture.queue import SWEEP, TRIES, Job, Queue
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.errors import UsageError
+from memtool.errors import Busy, MemtoolError, NoteChanged, UsageError
 from memtool.llm.ledger import Usage, usage
+from memtool.vault.numbers import counted
 
 if TYPE_CHECKING:
     from memtool.capture.session_capture import Context
@@ -67,22 +68,42 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
 
     def tell(entry: Entry) -> None:
         problems.append(entry)
-        if entry.level == ERROR:
-            log([session.vault.state_path], entry)
+        log([session.vault.state_path], entry)
 
     try:
         drained = drain(capture_context(session), tell)
         if not drained.busy:
+            problems += _follow_triggers(session)
             use_index(session.place(), lambda _: None)  # so that the next prompt is asked against what was just written
     except BaseException as error:  # nobody may be watching: see memtool.capture.background
-        at = local_now().isoformat(timespec="seconds")
-        log([session.vault.state_path, session.cache], Entry(at, ERROR, "worker", f"{type(error).__name__}: {error}"))
+        log([session.vault.state_path, session.cache], _entry(f"{type(error).__name__}: {error}"))
         raise
     if as_json:
         output.emit_json(drained._asdict() | {"problems": [problem.message for problem in problems]})
     else:
-        _print_drained(drained)
+        _print_drained(drained, len(transcripts))
         output.say(*(problem.message for problem in problems))
+
+
+def _follow_triggers(session: Session) -> list[Entry]:
+    """Bring the table and the rules up to date with the triggers; return what is wrong, logged, and once a day only."""
+    from memtool.cli.route_update import update_routes
+
+    try:
+        update_routes(session, new_table=False)
+    except (Busy, NoteChanged):
+        return []  # the next worker will do it
+    except MemtoolError as error:
+        entry = _entry(f"triggers could not be followed: {error}")
+    except Exception as error:  # noqa: BLE001  (the sessions are captured, whatever happens here)
+        entry = _entry(f"a bug in memtool, please report it: {type(error).__name__}: {error}")
+    else:
+        return []
+    return [entry] if log_once_a_day([session.vault.state_path], entry) else []
+
+
+def _entry(sentence: str) -> Entry:
+    return Entry(local_now().isoformat(timespec="seconds"), ERROR, "worker", sentence)
 
 
 def _put(session: Session, transcripts: tuple[str, ...]) -> None:
@@ -107,15 +128,17 @@ def local_now() -> dt.datetime:
     return dt.datetime.now().astimezone()
 
 
-def _print_drained(drained: Drained) -> None:
+def _print_drained(drained: Drained, queued: int) -> None:
     if drained.busy:
         click.echo("Another worker is at work.")
+        if queued:
+            click.echo(f"It will also capture {counted(queued, 'session')} that you have put on the queue.")
         return
-    click.echo(f"{_count(len(drained.captured), 'session')} captured.")
+    click.echo(f"{counted(len(drained.captured), 'session')} captured.")
     if drained.failed:
-        click.echo(f"{_count(len(drained.failed), 'session')} will be tried again.")
+        click.echo(f"{counted(len(drained.failed), 'session')} will be tried again.")
     if drained.parked:
-        click.echo(f"{_count(len(drained.parked), 'session')} given up: see `memtool capture --status`.")
+        click.echo(f"{counted(len(drained.parked), 'session')} given up: see `memtool capture --status`.")
 
 
 def _print_status(session: Session, *, as_json: bool) -> None:
@@ -124,12 +147,12 @@ def _print_status(session: Session, *, as_json: bool) -> None:
     if as_json:
         output.emit_json({"waiting": [_fields(job) for job in waiting], "parked": [_fields(job) for job in parked]})
         return
-    click.echo(f"{_count(len(waiting), 'session')} waiting, {len(parked)} given up.")
+    click.echo(f"{counted(len(waiting), 'session')} waiting, {len(parked)} given up.")
     for job in waiting:
         click.echo(output.printable(f"  {_name(job)}: {_state(job)}"))
     for job in parked:
         click.echo(
-            output.printable(f"  {_name(job)}: given up after {_count(job.tries, 'try', 'tries')}: {job.reason}")
+            output.printable(f"  {_name(job)}: given up after {counted(job.tries, 'try', 'tries')}: {job.reason}")
         )
     if parked:
         output.say("Try them again with `memtool capture --drain --now`. Their extractive notes stand.")
@@ -155,10 +178,6 @@ def _fields(job: Job) -> dict[str, Any]:
     return {name: getattr(job, name) for name in names}
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def _print_usage(session: Session, *, as_json: bool) -> None:
     rows = usage(session.vault)
     if as_json:
@@ -174,4 +193,4 @@ def _usage_line(row: Usage) -> str:
     failed = f", {row.failed} without a usable answer" if row.failed else ""
     cost = f", {row.cost_usd:.4f} USD" if row.cost_usd is not None else ""
     tokens = f"{row.input_tokens:,} tokens in, {row.output_tokens:,} out"
-    return f"{row.day}  {row.provider}: {_count(row.calls, 'call')}{failed}, {tokens}{cost}"
+    return f"{row.day}  {row.provider}: {counted(row.calls, 'call')}{failed}, {tokens}{cost}"

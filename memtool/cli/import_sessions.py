@@ -6,17 +6,23 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtool.capture.importing import Source, find_sources, import_sessions
+from memtool.capture.importing import Imported, Source, find_sources, import_sessions
 from memtool.cli import output
 from memtool.cli.capture import capture_context, local_now
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.filters import parse_day
 from memtool.settings import client_folder
+from memtool.vault.numbers import counted
+
+if TYPE_CHECKING:
+    from memtool.capture.session_capture import Context
+
+_INTERRUPTED = 130  # the exit code
 
 
 @click.group()
@@ -59,16 +65,34 @@ def claude_code(
         if as_json:
             output.emit_json(_fields(sources, new))
         return
-    with output.progress_bar("Importing sessions") as progress:
-        done = import_sessions(context, client, sources, progress, with_model=with_model)
+    done = _import(context, client, sources, with_model=with_model)
     if as_json:
         output.emit_json({**_fields(sources, new), **done._asdict()})
         return
-    click.echo(f"{done.notes:,} sessions became notes; {done.empty:,} held nothing to note.")
+    became = counted(done.notes, "session became a note", "sessions became notes")
+    click.echo(f"{became}; {done.empty:,} held nothing to note.")
     output.say(*done.problems)
     if done.problems and not done.notes:
         raise MemtoolError("no session could be imported", hint="Mend what is said above and repeat the command.")
     click.echo("Find something in them with `memtool search WORDS`.")
+
+
+def _import(context: Context, client: Path, sources: Sequence[Source], *, with_model: bool) -> Imported:
+    """Import *sources*. Somebody who interrupts that is told what it means."""
+    looked_at = 0
+
+    def show(done: int, total: int) -> None:
+        nonlocal looked_at
+        looked_at = done
+        progress(done, total)
+
+    try:
+        with output.progress_bar("Importing sessions") as progress:
+            return import_sessions(context, client, sources, show, with_model=with_model)
+    except KeyboardInterrupt:
+        stays = f"Interrupted after {counted(looked_at, 'session')}. What was imported stays"
+        output.say(f"{stays}; repeat the command to go on.")
+        raise click.exceptions.Exit(_INTERRUPTED) from None
 
 
 def _client_folder(session: Session, named: str | None) -> Path:
@@ -89,7 +113,7 @@ def _wanted(sources: Sequence[Source], since: str | None, projects: tuple[str, .
 
 
 def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source]) -> None:
-    click.echo(f"{len(sources):,} sessions in {output.printable(str(client))}, {len(new):,} of them new.")
+    click.echo(f"{counted(len(sources), 'session')} in {output.printable(str(client))}, {len(new):,} of them new.")
     if not new:
         return
     size = sum(source.size for source in new)

@@ -11,7 +11,7 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault, working_folder
 from memtool.errors import UsageError
-from memtool.recall.routing.check import check, update_table
+from memtool.recall.routing.check import check
 from memtool.recall.routing.routes import (
     PAGE,
     Route,
@@ -22,6 +22,7 @@ from memtool.recall.routing.routes import (
     routes_of_table,
     routes_of_text,
 )
+from memtool.vault.numbers import counted
 
 if TYPE_CHECKING:
     from memtool.recall.routing.area_triggers import Finding
@@ -126,7 +127,10 @@ def _reasons(routes: list[Route]) -> str:
 
 def _notices(routing: Routing) -> list[str]:
     wrong = len(routing.findings)
-    return [f"{wrong} triggers lead nowhere or cannot be read: see `memtool route --check`"] if wrong else []
+    if not wrong:
+        return []
+    triggers = counted(wrong, "trigger leads", "triggers lead")
+    return [f"{triggers} nowhere or cannot be read: see `memtool route --check`"]
 
 
 def _check(session: Session, *, as_json: bool) -> int:
@@ -147,16 +151,11 @@ def _sentence(finding: Finding) -> str:
 
 
 def _update(session: Session, *, as_json: bool) -> None:
-    from memtool.cli.install import named_vault, rule_lines
-    from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
-    from memtool.recall.remembering.one_commit import Kept, alone, commit
+    from memtool.cli.install import rule_lines
+    from memtool.cli.route_update import update_routes
     from memtool.recall.routing.loader_table import LOADER
 
-    with alone(session.vault):
-        changed = update_table(session.vault)
-        kept = commit(session.vault, [LOADER], "route", f"update {LOADER}") if changed else Kept()
-    is_installed = are_for(session.environ, named_vault(session))
-    rules = install_rules(session.environ, session.vault) if is_installed else RuleChanges()
+    changed, kept, rules = update_routes(session, new_table=True)
     notices = [*filter(None, [kept.notice]), *rules.notices]
     if as_json:
         written = [str(rule.path) for rule in rules.changes]

@@ -9,15 +9,18 @@ from datetime import datetime
 from pathlib import Path
 
 from memtool import settings
-from memtool.capture.log import ERROR, NOTE, Entry, log
+from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
 from memtool.errors import MemtoolError
 from memtool.hook.options import Options, vault_path
 from memtool.vault.layout import STATE_FOLDER
 
 
 def report(event: str, error: BaseException, options: Options, environ: Mapping[str, str]) -> None:
-    """Write *error* to the log. If that is not possible either, nobody can be told."""
-    write(Entry(_now(), ERROR, event, _sentence(error)), options, environ)
+    """Write *error* to the log. If that is not possible either, nobody can be told.
+
+    Without *event* what came was none: most likely somebody has tried the program by hand.
+    """
+    write(Entry(_now(), ERROR if event else WARNING, event or "hook", _sentence(error)), options, environ)
 
 
 def write(entry: Entry, options: Options, environ: Mapping[str, str]) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memtool.capture.log import ERROR, NOTE, Entry, log, read_log
+from memtool.capture.log import ERROR, NOTE, Entry, log, log_once_a_day, read_log
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 ENTRY = Entry("2026-02-10T14:30:00+01:00", ERROR, "Stop", "the disk is full 磁盘已满")
@@ -27,6 +27,15 @@ def test_the_next_folder_takes_what_the_first_one_cannot(tmp_path: Path) -> None
     log([tmp_path / "gone", tmp_path], ENTRY)
     assert read_log([tmp_path], LONG_AGO) == [ENTRY]
     log([tmp_path / "gone"], ENTRY)  # nobody can be told
+
+
+def test_what_was_said_within_a_day_is_not_said_again(tmp_path: Path) -> None:
+    entry = ENTRY._replace(message="路由\n is broken " + "x" * 999)
+    assert log_once_a_day([tmp_path], entry)
+    assert not log_once_a_day([tmp_path], entry._replace(at="2026-02-11T14:29:59+01:00"))
+    assert log_once_a_day([tmp_path], entry._replace(at="2026-02-11T14:29:59+01:00", message="another"))
+    assert log_once_a_day([tmp_path], entry._replace(at="2026-02-11T14:30:01+01:00"))
+    assert len(read_log([tmp_path], LONG_AGO)) == 3
 
 
 def test_a_log_does_not_grow_for_ever(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
 
 from memtool.capture import session_capture, worker
+from memtool.capture.edits import Edit, Surroundings, note_edit
+from memtool.capture.log import WARNING, Entry
 from memtool.capture.model.summary import ModelSummary
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
 from memtool.capture.records import read_record, write_record
@@ -64,6 +66,54 @@ def test_a_turn_is_not_a_commit_yet(desk: Desk) -> None:
     desk.put(desk.folder / "one.jsonl")
     desk.drain()
     assert len(log_of(desk)) == len(before) + 1
+
+
+def edit_in(desk: Desk, name: str) -> bool:
+    """Let a hook note an edit; return whether it says something new."""
+    around = Surroundings(desk.vault, desk.folder / "home", desk.folder / ".claude", (), "en", str)
+    return note_edit(around, Edit(f"/src/shop/{name}", "/src/shop", desk.now))
+
+
+def uncommitted(desk: Desk) -> str:
+    status = ["git", "-C", str(desk.vault.root), "status", "--porcelain", "--untracked-files=all"]
+    return subprocess.run(status, capture_output=True, text=True, check=True).stdout
+
+
+def test_an_edit_is_committed_with_the_next_session_that_ends(desk: Desk) -> None:
+    edit_in(desk, "支付.ts")
+    desk.pass_time(86_400)  # the session speaks of a later day
+    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    desk.put(path, "Stop")
+    desk.drain()
+    assert "daily/2026-02-10.md" in uncommitted(desk)
+    desk.put(path)
+    desk.drain()
+    assert uncommitted(desk) == ""
+    assert log_of(desk)[0].startswith("capture: shop")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_edits_are_committed_though_the_session_leaves_no_note(desk: Desk, is_there: bool) -> None:
+    edit_in(desk, "支付.ts")
+    desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart"))
+    desk.drain()
+    assert "daily/2026-02-10.md" in uncommitted(desk)  # nobody has ended
+    path = desk.folder / "one.jsonl"
+    desk.put(write_transcript(path, [{"type": "mode", "mode": "plan"}]) if is_there else path)
+    desk.drain()
+    assert (uncommitted(desk), log_of(desk)[0]) == ("", "capture: daily notes")
+    before = log_of(desk)
+    desk.put(path)
+    desk.drain()
+    assert log_of(desk) == before
+
+
+def test_an_edit_that_says_nothing_new_is_not_noted_again(desk: Desk) -> None:
+    noted = desk.vault.state_path / "uncommitted"
+    assert edit_in(desk, "a.ts")
+    first = noted.read_text()
+    assert not edit_in(desk, "a.ts")
+    assert first == noted.read_text() == "daily/2026-02-10.md\n"
 
 
 def test_the_same_session_again_gives_the_same_note(desk: Desk) -> None:
@@ -299,9 +349,10 @@ def test_a_model_that_stays_down_is_given_up_with_the_reason(desk: Desk, monkeyp
 def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, MISSING)
     desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
-    assert desk.drain().captured == ("one",)
-    assert (model.asked, len(desk.told)) == (1, 1)
-    assert "not installed" in desk.told[0]
+    told: list[Entry] = []
+    assert worker.drain(desk.context, told.append).captured == ("one",)
+    assert (model.asked, [entry.level for entry in told]) == (1, [WARNING])
+    assert "not installed" in told[0].message
 
 
 def test_no_model_is_asked_around_a_compaction(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from claude_code.api import ScriptedApi
-from claude_code.box import Box
+from claude_code.box import Box, wait_until
 from claude_code.owner import Owner
+from claude_code.processes import processes_of
 from claude_code.script import text_of, use
+from claude_code.talk import Talk
 
 from memtool.redaction import CONTEXT_TAG
 
@@ -63,6 +65,12 @@ def run_edit(box: Box, api: ScriptedApi, name: str, *flags: str) -> list[str]:
     return [str(hook["output"]) for hook in session.hooks if hook["exit_code"] or hook["stderr"] or hook["output"]]
 
 
+def client_checks(owner: Owner) -> list[str]:
+    """What `memtool doctor` says of the client."""
+    checks = json.loads(owner.run("doctor", "--json"))["checks"]
+    return [check["sentence"] for check in checks if check["subject"] == "claude-code"]
+
+
 def remember_tea(owner: Owner) -> None:
     note = owner.vault / "areas" / "global" / "knowledge" / "2026-02-10-tea.md"
     note.parent.mkdir(parents=True, exist_ok=True)
@@ -86,9 +94,12 @@ def test_the_plugin_is_installed_from_the_clone_as_a_marketplace_and_taken_out(
     client(box, "plugin", "install", "memtool@memtool")
     [installed] = json.loads(client(box, "plugin", "list", "--json"))
     assert (installed["id"], installed["enabled"]) == ("memtool@memtool", True)
+    named = f"the plugin memtool@memtool {installed['version']}, enabled in {box.home / '.claude' / 'settings.json'}"
+    assert f"{named}, writes to the vault of your settings" in client_checks(plugin_owner)
     run_edit(box, api, "one.ts")
     assert plugin_owner.edited() == ["project/one.ts"]
     client(box, "plugin", "uninstall", "memtool@memtool")
+    assert "no session is captured, because its settings hold no hook of memtool" in client_checks(plugin_owner)
     run_edit(box, api, "two.ts")
     assert plugin_owner.edited() == ["project/one.ts"]
 
@@ -119,6 +130,27 @@ def test_a_prompt_gets_one_block_whoever_has_the_hooks(
     asked = "\n".join(text_of(message) for message in api.asked("main")[0]["messages"])
     assert asked.count(f'<{CONTEXT_TAG} event="prompt">') == 1
     assert "needs 80 degrees" in asked
+
+
+def test_with_the_plugin_and_the_installation_each_event_is_answered_once(
+    box: Box, api: ScriptedApi, plugin_owner: Owner
+) -> None:
+    remember_tea(plugin_owner)
+    plugin_owner.run("remember", "水壶停在七十九度。", "--project", "project")
+    plugin_owner.run("index")
+    plugin_owner.run("install", "claude-code")
+    api.answers(["We decided to brew at 80 degrees."], compact=["<summary>We spoke of tea.</summary>"])
+    with Talk(box, api.url, "--plugin-dir", str(CLONE)) as talk:
+        talk.say("白毫银针该用多少度的水泡?")
+        wait_until(lambda: "--drain" not in str(processes_of(box.root)), lambda: str(processes_of(box.root)))
+        talk.say("/compact")
+    before, compaction = ("\n".join(map(text_of, api.asked(lane)[0]["messages"])) for lane in ("main", "compact"))
+    told = [before.count(f'<{CONTEXT_TAG} event="{event}">') for event in ("session-start", "prompt")]
+    assert told == [1, 1]
+    assert compaction.count(f'<{CONTEXT_TAG} event="pre-compact">') == 1
+    box.wait_until_idle()
+    assert len(plugin_owner.notes()) == 1
+    assert plugin_owner.daily().count("](../sessions/") == 1
 
 
 def test_without_memtool_one_sentence_says_so_and_no_hook_fails(box: Box, api: ScriptedApi) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 from claude_code.api import ScriptedApi
 from claude_code.box import Box
 from claude_code.owner import Owner
@@ -47,6 +49,33 @@ def test_the_words_come_with_the_first_request_and_an_areas_rule_with_its_files(
     assert "Remembered notes about project `project`" in after_reading
     assert after_reading.count("memtool rule ") == 0
     assert "never to be read" not in first + after_reading
+
+
+def test_a_trigger_that_was_changed_by_hand_is_known_to_the_session_after_the_next(
+    box: Box, api: ScriptedApi, owner: Owner
+) -> None:
+    summary = owner.vault / "areas" / "tools" / "sql" / "summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text(SUMMARY.replace("checkout", "结账"))
+    for _ in range(2):
+        api.answers(["done"])
+        box.run(api.url, "hello")
+        box.wait_until_idle()
+    assert "`结账`, `支付`" in said(api)[-1]
+    assert "结账" in (owner.vault / "rules" / "memory-loader.md").read_text()
+    log = subprocess.run(
+        ["git", "-C", str(owner.vault), "log", "--format=%s"], capture_output=True, text=True, check=True
+    )
+    assert log.stdout.count("route: update rules/memory-loader.md") == 1
+
+
+def test_what_a_session_has_edited_is_committed_when_it_ends(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    api.answers([use("Write", file_path=str(box.project / "支付.ts"), content="text\n"), "Wrote it."])
+    box.run(api.url, "Write 支付.ts", "--allowedTools", "Write")
+    box.wait_until_idle()
+    assert owner.edited() == ["project/支付.ts"]
+    status = ["git", "-C", str(owner.vault), "status", "--porcelain"]
+    assert subprocess.run(status, capture_output=True, text=True, check=True).stdout == ""
 
 
 def test_taken_out_nothing_of_them_is_left(box: Box, api: ScriptedApi, owner: Owner) -> None:

@@ -8,13 +8,17 @@ import pytest
 from capture_desk import NOW
 from client_transcripts import answer, edit, prompt, write_transcript
 
-from memtool.capture.queue import TRIES, Job, Queue
+from memtool.capture import importing
+from memtool.capture.queue import TRIES, Job, Queue, only_worker
+from memtool.capture.session_capture import Context, read_conversation
 from memtool.llm import Request
 from memtool.llm.ledger import Ledger
 from memtool.vault.layout import Vault
 
 if TYPE_CHECKING:
     from terminal import Memtool
+
+    from memtool.capture.conversation import Conversation
 
 TALK = [
     prompt("Why does the refund endpoint charge customers twice?"),
@@ -71,6 +75,17 @@ def test_a_failure_is_said_and_kept(memtool: Memtool, notes: Path) -> None:
     assert "try 1 of 3" in memtool("capture").out
 
 
+def test_while_another_worker_is_at_work_the_session_is_left_to_it(
+    memtool: Memtool, notes: Path, transcript: Path
+) -> None:
+    with only_worker(Vault(notes)):
+        assert memtool("capture", "--drain") == (0, "Another worker is at work.\n", "")
+        ran = memtool("capture", str(transcript))
+        assert ran.out.endswith("It will also capture 1 session that you have put on the queue.\n")
+        assert memtool("capture", "--drain", "--json").answer["busy"]
+    assert memtool("capture", "--drain").out == "1 session captured.\n"
+
+
 def test_usage_sums_what_models_were_asked(memtool: Memtool, notes: Path) -> None:
     assert memtool("capture", "--usage").out == "No model was asked yet.\n"
     Ledger(Vault(notes), 0).begin("claude", Request("s", "p" * 400, 100), "summary", NOW)
@@ -113,6 +128,32 @@ def test_an_import_by_project_and_since_a_date(memtool: Memtool, notes: Path, tm
     assert [path.name for path in (notes / "sessions").iterdir()] == ["two.md"]
     assert "1 of them new" in memtool(*command[:-1], "--yes").out
     assert json.loads(memtool(*command).out)["new"] == 0
+
+
+def test_an_import_that_is_interrupted_says_what_stays(
+    memtool: Memtool, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = tmp_path / ".claude"
+    for name in ("one", "two"):
+        write_transcript(client / "projects" / "-src-shop" / f"{name}.jsonl", TALK)
+    real = read_conversation
+
+    def interrupted(context: Context, job: Job) -> Conversation:
+        if (notes / "sessions").exists():
+            raise KeyboardInterrupt
+        return real(context, job)
+
+    monkeypatch.setattr(importing, "read_conversation", interrupted)
+    command = ("import", "claude-code", "--from", str(client), "--yes")
+    code, _, err = memtool(*command)
+    assert (code, err) == (
+        130,
+        "Interrupted after 1 session. What was imported stays; repeat the command to go on.\n",
+    )
+    monkeypatch.undo()
+    monkeypatch.chdir(notes)
+    assert "1 session became a note; 0 held nothing to note.\n" in memtool(*command).out
+    assert len(list((notes / "sessions").iterdir())) == 2
 
 
 @pytest.mark.usefixtures("notes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,10 +12,10 @@ from memtool.errors import BadSetting, HistoryFailed
 from memtool.integrations import json_text
 from memtool.integrations.claude_code import hooks, places
 from memtool.integrations.claude_code.hooks import HOOKS, Handler, Program
+from memtool.integrations.claude_code.plugin import Plugin, find_plugin, plugin_program
 from memtool.integrations.claude_code.probe import fault_of
 from memtool.vault import git
 
-_PLUGIN = "memtool"
 _AGAIN = "Run `memtool install claude-code` again, with --project for a project."
 
 
@@ -28,11 +28,15 @@ class Finding(NamedTuple):
 
 
 class Health(NamedTuple):
-    """In which settings files hooks of ours stand, what they run, and what is wrong with them."""
+    """In which settings files hooks of ours stand, what they run, and what is wrong with them.
+
+    *plugin* brings the hooks where no settings file does.
+    """
 
     paths: tuple[Path, ...]
     programs: tuple[Program, ...]
     findings: tuple[Finding, ...]
+    plugin: Plugin | None = None
 
 
 class _Installation(NamedTuple):
@@ -57,7 +61,12 @@ def examine(environ: Mapping[str, str], folder: Path | None) -> Health:
     findings = [Finding(True, str(error), error.hint) for error in errors]
     for installation in found:
         findings += _faults(installation, may_run=installation.path == places.user_settings_path(environ))
-    findings += [Finding(False, sentence, "") for sentence in obstacles(environ, folder)]
+    plugin = None if found else find_plugin(_settings_paths(environ, folder), environ)
+    if plugin:
+        program = plugin_program(environ)
+        findings += [*_plugin_faults(plugin, program), *_notes(_switched_off(environ, folder))]
+        return Health((), (program,) if program else (), tuple(findings), plugin)
+    findings += _notes(obstacles(environ, folder))
     programs = dict.fromkeys(program for installation in found for program in installation.programs())
     return Health(tuple(installation.path for installation in found), tuple(programs), tuple(findings))
 
@@ -69,7 +78,10 @@ def installed_in(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
 
 def obstacles(environ: Mapping[str, str], folder: Path | None) -> list[str]:
     """Return what keeps hooks of ours from running once each in a session in *folder*, a sentence each."""
-    sentences = [sentence for path in _settings_paths(environ, folder) for sentence in _switches(path)]
+    sentences = _switched_off(environ, folder)
+    if plugin := find_plugin(_settings_paths(environ, folder), environ):
+        does = "brings the same hooks; it leaves every event to these"
+        sentences.append(f"'{plugin.path}' enables the plugin '{plugin.id}', which {does}")
     found, _ = _installations(environ, folder)
     # The client runs handlers that are alike in every field once, wherever they stand.
     if len({frozenset((handler.event, handler.program) for handler in each.handlers) for each in found}) > 1:
@@ -100,10 +112,11 @@ def project_notices(folder: Path) -> list[str]:
 
 
 def _settings_paths(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
-    paths = [places.user_settings_path(environ), places.managed_settings_path()]
+    """Return where settings stand, the weightiest last."""
+    paths = [places.user_settings_path(environ)]
     if folder:
         paths += [places.shared_settings_path(folder), places.project_settings_path(folder)]
-    return list(dict.fromkeys(paths))  # the home folder may be a project, too
+    return list(dict.fromkeys([*paths, places.managed_settings_path()]))  # the home folder may be a project, too
 
 
 def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[list[_Installation], list[BadSetting]]:
@@ -124,16 +137,34 @@ def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[lis
     return found, errors
 
 
+def _switched_off(environ: Mapping[str, str], folder: Path | None) -> list[str]:
+    return [sentence for path in _settings_paths(environ, folder) for sentence in _switches(path)]
+
+
 def _switches(path: Path) -> Iterator[str]:
     values = places.values(path)
     if values.get("disableAllHooks") is True:
         yield f"'{path}' says disableAllHooks, so no hook runs at all"
     if values.get("allowManagedHooksOnly") is True and path == places.managed_settings_path():
         yield f"'{path}' says allowManagedHooksOnly, so only the hooks of your administrator run"
-    plugins = values.get("enabledPlugins")
-    names = plugins if isinstance(plugins, dict) else {}
-    if any(name.partition("@")[0] == _PLUGIN and on for name, on in names.items()):
-        yield f"'{path}' enables the plugin '{_PLUGIN}', which brings the same hooks; it leaves every event to these"
+
+
+def _notes(sentences: Iterable[str]) -> list[Finding]:
+    return [Finding(False, sentence, "") for sentence in sentences]
+
+
+def _plugin_faults(plugin: Plugin, program: Program | None) -> Iterator[Finding]:
+    if not plugin.version:
+        sentence = f"'{plugin.path}' enables the plugin '{plugin.id}', which Claude Code has not installed"
+        # A project may be a stranger's: what it enables is not proposed for installation.
+        yield Finding(
+            False, sentence, "Run `memtool install claude-code`, or install the plugin as `docs/plugin.md` says."
+        )
+    if program is None:
+        sentence = "the plugin finds no memtool-hook: it is neither on your PATH nor in ~/.local/bin"
+        yield Finding(True, sentence, "Install memtool with pipx or uv, or run `memtool install claude-code`.")
+    elif fault := fault_of(program):
+        yield Finding(True, f"the plugin runs '{program.command}', and {fault}", "Install memtool again.")
 
 
 def _faults(installation: _Installation, *, may_run: bool) -> Iterator[Finding]:

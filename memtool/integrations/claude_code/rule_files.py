@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool import settings
 from memtool.errors import BadSetting, BrokenVaultFile, NoteChanged, NotWritable
 from memtool.integrations.claude_code import hooks, places
 from memtool.integrations.claude_code.install import Change
@@ -45,18 +47,37 @@ def uninstall_rules(environ: Mapping[str, str], *, dry_run: bool = False) -> Rul
     return _bring_about(rules_folder(environ), {}, dry_run=dry_run)
 
 
-def are_for(environ: Mapping[str, str], named_vault: Path | None) -> bool:
-    """Whether the hooks in the user's settings write to the vault that the command line has found or *named*."""
+def are_for(environ: Mapping[str, str], vault: Vault) -> bool:
+    """Whether the hooks in the user's settings write to *vault*, so that the rules are to be for it."""
     with contextlib.suppress(ValueError, BadSetting):  # then there are no hooks that run
         content = places.read(places.user_settings_path(environ))
-        vaults = {handler.program.vault for handler in hooks.find_handlers(content.text if content else "")}
-        return str(named_vault or "") in vaults
+        named = {handler.program.vault for handler in hooks.find_handlers(content.text if content else "")}
+        return any(_vault_of(name, environ).resolve() == vault.root for name in named)
     return False
+
+
+def written_rules(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts of the rule files that memtool wrote, also of those that were edited since, by their names.
+
+    Raises:
+        BadSetting, NotWritable
+    """
+    texts = {path.name: _read(path) or "" for path in sorted(rules_folder(environ).glob(PATTERN))}
+    return {name: text for name, text in texts.items() if is_marked(text)}
 
 
 def rules_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the rules that the client reads in every project."""
     return places.user_settings_path(environ).parent / "rules"
+
+
+def _vault_of(name: str, environ: Mapping[str, str]) -> Path:
+    """Return the vault of hooks that name *name*, or none."""
+    if name:
+        return Path(name)
+    # MEMTOOL_VAULT may be there for one session only. The rules are for all.
+    lasting = {key: value for key, value in environ.items() if key != "MEMTOOL_VAULT"}
+    return settings.find_vault_path(None, lasting, Path(os.sep))[0]
 
 
 def _bring_about(folder: Path, wanted: Mapping[str, str], *, dry_run: bool) -> RuleChanges:

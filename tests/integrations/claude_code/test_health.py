@@ -20,6 +20,7 @@ from memtool.integrations.claude_code.health import (
 )
 from memtool.integrations.claude_code.hooks import HOOKS, Program
 from memtool.integrations.claude_code.install import install
+from memtool.integrations.claude_code.plugin import Plugin
 from memtool.integrations.claude_code.probe import fault_of
 from memtool.integrations.claude_code.program import find_program
 
@@ -45,7 +46,7 @@ def write(path: Path, **values: Any) -> None:
 
 
 def test_without_hooks_there_is_nothing_to_say(environ: dict[str, str], project: Path) -> None:
-    assert examine(environ, project) == ((), (), ())
+    assert examine(environ, project) == ((), (), (), None)
 
 
 def test_hooks_that_work_are_healthy(environ: dict[str, str], tmp_path: Path) -> None:
@@ -53,7 +54,7 @@ def test_hooks_that_work_are_healthy(environ: dict[str, str], tmp_path: Path) ->
     program = find_program(tmp_path / "记忆", this_project=False)
     path = places.user_settings_path(environ)
     install(path, program)
-    assert examine(environ, None) == ((path,), (program,), ())
+    assert examine(environ, None) == ((path,), (program,), (), None)
     assert list((tmp_path / "记忆").iterdir()) == []
 
 
@@ -112,9 +113,9 @@ def test_a_broken_file_is_broken_and_the_others_are_looked_at(environ: dict[str,
 def test_switches_that_turn_hooks_off_are_told(environ: dict[str, str], project: Path) -> None:
     paths = (
         places.user_settings_path(environ),
-        places.managed_settings_path(),
         places.shared_settings_path(project),
         places.project_settings_path(project),
+        places.managed_settings_path(),
     )
     for path in paths:
         write(path, disableAllHooks=True)
@@ -141,6 +142,80 @@ def test_the_plugin_is_told_as_well(environ: dict[str, str], project: Path, enab
     assert len(obstacles(environ, project)) == told
     write(places.user_settings_path(environ), enabledPlugins=["memtool"], disableAllHooks="yes")
     assert obstacles(environ, project) == []
+
+
+@pytest.fixture
+def program(environ: dict[str, str], tmp_path: Path) -> Path:
+    """A `memtool-hook` on the PATH."""
+    path = tmp_path / "程序" / "memtool-hook"
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memtool.hook "$@"\n')
+    path.chmod(0o755)
+    environ["PATH"] = f"{path.parent}:/usr/bin:/bin"
+    return path
+
+
+def record_plugin(environ: dict[str, str], copies: object) -> None:
+    folder = places.user_settings_path(environ).parent / "plugins"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "installed_plugins.json").write_text(json.dumps({"version": 2, "plugins": {"memtool@memtool": copies}}))
+
+
+@pytest.mark.parametrize("place", ["user", "shared", "local"])
+def test_a_plugin_alone_is_an_installation(environ: dict[str, str], project: Path, program: Path, place: str) -> None:
+    paths = {
+        "user": places.user_settings_path(environ),
+        "shared": places.shared_settings_path(project),
+        "local": places.project_settings_path(project),
+    }
+    write(paths[place], enabledPlugins={"memtool@memtool": True, "other@memtool": True})
+    record_plugin(environ, [{"scope": place, "version": "0.1.0"}])
+    found = examine(environ, project)
+    assert found == ((), (Program(str(program)),), (), Plugin("memtool@memtool", paths[place], "0.1.0"))
+
+
+@pytest.mark.usefixtures("program")
+def test_a_plugin_that_the_project_switches_off_is_none(environ: dict[str, str], project: Path) -> None:
+    write(places.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
+    write(places.project_settings_path(project), enabledPlugins={"memtool@memtool": False})
+    assert examine(environ, project).plugin is None
+    assert examine(environ, None).plugin is not None
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize("copies", [[], "x", [{"version": 1}], [None], None])
+def test_a_plugin_that_is_enabled_and_not_installed_is_noted(environ: dict[str, str], copies: object) -> None:
+    write(places.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
+    record_plugin(environ, copies)
+    (finding,) = examine(environ, None).findings
+    assert (finding.is_broken, "has not installed" in finding.sentence) == (False, True)
+    assert "memtool install claude-code" in finding.fix
+
+
+def test_a_plugin_without_its_program_is_broken(environ: dict[str, str], program: Path) -> None:
+    write(places.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
+    record_plugin(environ, [{"version": "0.1.0"}])
+    program.write_text("#!/bin/sh\nexit 0\n")
+    (finding,) = examine(environ, None).findings
+    assert (finding.is_broken, "does not write down" in finding.sentence) == (True, True)
+    program.unlink()
+    (finding,) = examine(environ, None).findings
+    assert (finding.is_broken, "finds no memtool-hook" in finding.sentence) == (True, True)
+    local = Path.home() / ".local" / "bin" / "memtool-hook"
+    local.parent.mkdir(parents=True)
+    local.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memtool.hook "$@"\n')
+    local.chmod(0o755)
+    assert examine(environ, None).programs == (Program(str(local)),)
+
+
+@pytest.mark.usefixtures("program")
+def test_with_hooks_in_the_settings_the_plugin_is_only_noted(environ: dict[str, str]) -> None:
+    install(places.user_settings_path(environ), find_program(None, this_project=False))
+    value = json.loads(places.user_settings_path(environ).read_text())
+    write(places.user_settings_path(environ), **value, enabledPlugins={"memtool@memtool": True})
+    found = examine(environ, None)
+    assert found.plugin is None
+    assert ["leaves every event to these" in finding.sentence for finding in found.findings] == [True]
 
 
 def test_the_home_folder_may_be_a_project(project: Path) -> None:

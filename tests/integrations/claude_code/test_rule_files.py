@@ -90,12 +90,25 @@ def test_an_edited_rule_stays(shop: Vault, environ: dict[str, str]) -> None:
 
 
 def test_hooks_tell_which_vault_the_rules_are_for(shop: Vault, environ: dict[str, str], tmp_path: Path) -> None:
-    assert not are_for(environ, None)
+    assert not are_for(environ, shop)
     install(tmp_path / "config/settings.json", Program("/opt/memtool-hook", ("--vault", str(shop.root))))
-    assert are_for(environ, shop.root)
-    assert not are_for(environ, None)
+    assert are_for(environ, shop)
+    assert not are_for(environ, Vault(tmp_path))
     (tmp_path / "config/settings.json").write_text("{")
-    assert not are_for(environ, shop.root)
+    assert not are_for(environ, shop)
+
+
+def test_hooks_without_a_vault_stand_for_that_of_the_users_settings(
+    shop: Vault, environ: dict[str, str], tmp_path: Path
+) -> None:
+    install(tmp_path / "config/settings.json", Program("/opt/memtool-hook"))
+    environ |= {"MEMTOOL_CONFIG": str(tmp_path / "config.toml"), "MEMTOOL_VAULT": str(shop.root)}
+    assert not are_for(environ, shop)  # the variable may be there for one session only
+    (tmp_path / "link").symlink_to(shop.root)
+    (tmp_path / "config.toml").write_text(f"vault = '{tmp_path / 'link'}'\n")
+    environ["MEMTOOL_VAULT"] = str(tmp_path)
+    assert are_for(environ, shop)
+    assert not are_for(environ, Vault(tmp_path))
 
 
 def test_a_folder_that_refuses_is_one_sentence(shop: Vault, environ: dict[str, str], tmp_path: Path) -> None:

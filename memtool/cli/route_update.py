@@ -1,0 +1,36 @@
+"""Bringing what memtool makes of triggers up to date: the vault's table, and the rules of an installed client."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memtool.capture.uncommitted import note_uncommitted
+from memtool.cli.session import Session
+from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
+from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.recall.routing.check import update_table
+from memtool.recall.routing.loader_table import LOADER
+
+
+class RouteUpdate(NamedTuple):
+    """Whether the table is another one now, the commit that holds it, and which rules are other ones."""
+
+    changed: bool
+    kept: Kept
+    rules: RuleChanges
+
+
+def update_routes(session: Session, *, new_table: bool) -> RouteUpdate:
+    """Bring the table and the rules up to date with the triggers. Without *new_table*, one that is missing stays so.
+
+    Raises:
+        MemtoolError: a file cannot be read or written, or others were at it all the time.
+    """
+    vault = session.vault
+    with alone(vault):
+        changed = (new_table or vault.path(LOADER).exists()) and update_table(vault)
+        if changed:
+            note_uncommitted(vault, [LOADER])  # should git refuse now, the next commit takes it along
+        kept = commit(vault, [LOADER], "route", f"update {LOADER}") if changed else Kept()
+        rules = install_rules(session.environ, vault) if are_for(session.environ, vault) else RuleChanges()
+    return RouteUpdate(changed, kept, rules)

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+
+from memtool import settings
+from memtool.capture.log import ERROR, WARNING, read_log
+from memtool.hook.main import run
+from memtool.vault.layout import Vault
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def logged(vault: Vault, content: bytes) -> list[tuple[str, str]]:
+    """The level and the subject of what a hook that is given *content* writes into the log."""
+    run((), {**settings.environment(), "MEMTOOL_VAULT": str(vault.root)}, io.BytesIO(content))
+    return [(entry.level, entry.subject) for entry in read_log([vault.state_path], LONG_AGO)]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b'{"hook_event_name": "Stop', b"[]", "不是 JSON".encode()])
+def test_what_is_no_event_is_a_warning(vault: Vault, content: bytes) -> None:
+    assert logged(vault, content) == [(WARNING, "hook")]
+
+
+def test_an_event_that_cannot_be_acted_on_is_an_error(vault: Vault) -> None:
+    vault.settings_path.write_text("language = [")
+    assert logged(vault, b'{"hook_event_name": "Stop"}') == [(ERROR, "Stop")]
