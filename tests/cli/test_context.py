@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hook.agent import agent_in
 from terminal import on_a_terminal
 
 if TYPE_CHECKING:
@@ -19,6 +20,16 @@ def test_a_person_sees_what_an_agent_is_given(memtool: Memtool, sample: Path) ->
     assert ran.out.endswith("\n</memtool-context>\n")
     assert f"## Rules of shop ({'areas/projects/shop/rules.md'}, " in ran.out
     assert str(sample) in ran.out
+
+
+def test_it_prints_what_the_hook_gives(memtool: Memtool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = agent_in(tmp_path)
+    for name in ("HOME", "USERPROFILE", "MEMTOOL_VAULT"):
+        monkeypatch.setenv(name, agent.environ[name])
+    monkeypatch.chdir(agent.project)
+    assert memtool("context").out == agent.start() + "\n"
+    agent.environ["MEMTOOL_RECALL_SESSION_TOKENS"] = "600"
+    assert memtool("context", "--budget", "600").out == agent.start() + "\n"
 
 
 def test_json_says_what_it_is_made_of(memtool: Memtool, sample: Path) -> None:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from hook.agent import Agent, agent_in
 
 from memtool.capture import background
 from memtool.vault.layout import Vault
@@ -17,3 +20,13 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[Vault]:
 
     monkeypatch.setattr(background, "start_worker", start)
     return started
+
+
+@pytest.fixture
+def agent(tmp_path: Path, workers: list[Vault], monkeypatch: pytest.MonkeyPatch) -> Agent:
+    """A session in a copy of the sample vault, which is indexed."""
+    agent = agent_in(tmp_path)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, agent.environ[name])
+    workers.clear()
+    return agent

@@ -1,0 +1,58 @@
+"""How often a memory was given or read: counted by hooks and by `show`, shown by `show` and `search --explain`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hook.agent import Agent, agent_in
+from terminal import on_a_terminal
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+TOKENS, FACT = "How long do access tokens live now?", "fact-20260304-27d0b85e11"
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agent:
+    """A session in the vault on which the commands are run."""
+    agent = agent_in(tmp_path)
+    for name in ("HOME", "USERPROFILE", "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE"):
+        monkeypatch.setenv(name, agent.environ[name])
+    return agent
+
+
+def explained(memtool: Memtool) -> int:
+    """Return how often the fact was used, as a search explains it."""
+    hits = memtool("search", "access tokens live 15 minutes", "--explain", "--json", "--kind", "fact").answer["hits"]
+    return next(int(hit["why"]["uses"]) for hit in hits if hit["fact_id"] == FACT)
+
+
+def test_what_a_prompt_was_given_counts_as_used_for_every_command(agent: Agent, memtool: Memtool) -> None:
+    assert explained(memtool) == 0
+    assert FACT in agent.ask(TOKENS)
+    assert FACT in agent.other("s2").ask(TOKENS)
+    assert explained(memtool) == 2
+    assert "used 2 times" in on_a_terminal("show", FACT).out
+    assert memtool("show", FACT, "--json").answer["uses"] == 3
+    assert explained(memtool) == 4
+
+
+def test_what_was_silent_or_only_searched_for_does_not_count(agent: Agent, memtool: Memtool) -> None:
+    agent.ask(TOKENS)
+    assert agent.ask(TOKENS) == ""
+    memtool("search", "access tokens")
+    assert explained(memtool) == 1
+
+
+def test_counts_are_not_in_what_git_sees_and_may_be_deleted(agent: Agent, memtool: Memtool) -> None:
+    memtool("init", str(agent.vault.root))
+    agent.ask(TOKENS)
+    assert not [path for path in agent.vault.root.rglob("uses*") if ".memtool" not in path.parts]
+    assert (agent.vault.state_path / ".gitignore").read_text() == "*\n"
+    shutil.rmtree(agent.vault.state_path)
+    assert explained(memtool) == 0
+    assert memtool("show", FACT, "--json").answer["uses"] == 0

@@ -1,0 +1,102 @@
+"""What is chosen for a prompt from what was found, by whatever found it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from index.notebook import TODAY
+
+from memtool.recall.ledger import Ledger
+from memtool.recall.prompts.prompt import Asked, Finder, Given, memories_for_prompt
+from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.recalled import Recalled
+from memtool.settings import RecallSettings
+from memtool.vault.layout import Vault
+
+
+def memory(name: str, text: str = "", *, relevance: float = 0.8, category: str = "code", **more: Any) -> Recalled:
+    said = text or f"{name} is painted on Mondays"
+    plain = {"first_line": 3, "last_line": 9, "kind": "fact", "project": "shop", "date": "2026-02-01", "title": "Facts"}
+    fields = {**plain, "fact_id": name, "relevance": relevance, "category": category, **more}
+    return Recalled(ref="areas/projects/shop/facts.json", text=said, **fields)
+
+
+def finding(*memories: Recalled) -> Finder:
+    """Return what finds *memories* for any prompt, as a service with vectors could."""
+    return lambda *_: list(memories)
+
+
+@pytest.fixture
+def give(vault: Vault) -> Callable[..., Given]:
+    """What a prompt is given of the memories that were found."""
+    asked = Asked(ask("when is it painted?"), "shop", "s1", TODAY, "~/memory")
+    db = sqlite3.connect(":memory:")
+
+    def given(*memories: Recalled, ledger: Ledger | None = None, uses: Any = None, **settings: int) -> Given:
+        wanted = RecallSettings()._replace(**settings)
+        counts = uses or {}
+        turn = (ledger or Ledger()).next_turn()
+        return memories_for_prompt(vault, db, asked, turn, wanted, lambda _: counts, finder=finding(*memories))
+
+    return given
+
+
+def order(given: Given) -> list[str]:
+    return [key.rpartition("#")[2] for key in given.keys]
+
+
+def test_another_finder_may_stand_in_and_its_memories_are_framed_and_remembered(give: Callable[..., Given]) -> None:
+    given = give(memory("hull"), memory("fins"))
+    assert order(given) == ["fins", "hull"]
+    assert given.text.count("\n- ") == 2
+    assert "(code, 2026-02-01, areas/projects/shop/facts.json:3-9, hull)" in given.text
+    again = give(memory("hull"), memory("mast"), ledger=given.ledger)
+    assert order(again) == ["mast"]
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ({"relevance": 0.9}, {"relevance": 0.6}),
+        ({"category": "decision"}, {"category": "conversation"}),
+        ({"date": "2026-02-09"}, {"date": "2024-02-09"}),
+    ],
+)
+def test_what_is_worth_more_comes_first(
+    give: Callable[..., Given], better: dict[str, Any], worse: dict[str, Any]
+) -> None:
+    assert order(give(memory("a", **worse), memory("b", **better))) == ["b", "a"]
+
+
+def test_of_equals_the_one_that_was_used_comes_first(give: Callable[..., Given]) -> None:
+    used = {memory("b").key: 5}
+    assert order(give(memory("a"), memory("b"))) == ["a", "b"]
+    assert order(give(memory("a"), memory("b"), uses=used)) == ["b", "a"]
+
+
+def test_the_first_turn_takes_ten_and_a_later_one_five(give: Callable[..., Given]) -> None:
+    many = [memory(f"part-{number:02}") for number in range(20)]
+    first = give(*many, prompt_characters=9_000)
+    assert len(first.keys) == 10
+    second = give(*many, prompt_characters=9_000, ledger=first.ledger)
+    assert len(second.keys) == 5
+    assert not set(first.keys) & set(second.keys)
+
+
+def test_all_are_shortened_before_one_is_left_out(give: Callable[..., Given]) -> None:
+    long = [memory(f"part-{number}", f"第{number}个部件" * 100) for number in range(5)]
+    given = give(*long, prompt_characters=1_500)
+    assert len(given.keys) == 5
+    assert len(given.text) <= 1_500
+    assert given.text.count("…") == 5
+    fewer = give(*long, prompt_characters=600)
+    assert 0 < len(fewer.keys) < 5
+    assert len(fewer.text) <= 600
+
+
+def test_where_nothing_fits_nothing_counts_as_given(give: Callable[..., Given]) -> None:
+    given = give(memory("hull"), prompt_characters=50)
+    assert (given.text, given.keys, dict(given.ledger.given)) == ("", (), {})
