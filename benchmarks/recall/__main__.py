@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import tempfile
@@ -11,52 +12,69 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.recall import measures
-from benchmarks.recall.labelled import HALVES, read_areas, read_conversations
+from benchmarks.recall.labelled import DEVELOPMENT, PARTS, PLAIN, Area, known_ids, read_areas, read_conversations
 from benchmarks.recall.sessions import Hook, HookFailed, Turn, hold
 from benchmarks.recall.vaults import Shelf, write_vault
+from memtool.recall.prompts.evidence import Weights
 
 
 def main(arguments: list[str]) -> int:
-    """Measure recall on the labelled set; return 1 if a goal is missed."""
+    """Measure recall on the labelled set; return 1 if a goal is missed by the part that the goals are meant for."""
     asked = _parse(arguments)
     try:
-        halves = _hold([asked.half] if asked.half else list(HALVES))
+        if asked.fit:
+            print(_fit())
+            return 0
+        parts = _hold([asked.part] if asked.part else list(PARTS))
     except HookFailed as error:
         print(error, file=sys.stderr)
         return 1
-    measured = {name: measures.measure(sessions) for name, sessions in halves.items()}
-    print(json.dumps(measures.as_json(halves), indent=2) if asked.json else measures.table(measured))
-    for line in _faults(halves) if asked.faults else ():
+    measured = {name: measures.measure(sessions) for name, sessions in parts.items()}
+    print(json.dumps(measures.as_json(parts), indent=2) if asked.json else measures.table(measured))
+    for line in _faults(parts) if asked.faults else ():
         print(line, file=sys.stderr)
-    return 1 if any(map(measures.missed, measured.values())) else 0
+    return 1 if any(measures.missed(part) for name, part in measured.items() if name == PLAIN) else 0
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description=main.__doc__)
-    parser.add_argument("--half", choices=HALVES, help="only this half of the conversations")
+    parser.add_argument("--part", choices=PARTS, help="only this part of the conversations")
+    parser.add_argument("--fit", action="store_true", help="print the weights that suit the development part best")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--faults", action="store_true", help="name each fault in the development half on stderr")
+    parser.add_argument("--faults", action="store_true", help="name each fault in the development part on stderr")
     return parser.parse_args(arguments)
 
 
 def _hold(names: list[str]) -> dict[str, list[list[Turn]]]:
     areas = read_areas()
-    known = [memory.id for area in areas for memory in area.memories]
-    with tempfile.TemporaryDirectory(prefix="memtool-recall-", ignore_cleanup_errors=True) as scratch:
-        folder = Path(scratch)
-        shelf = Shelf(write_vault(folder / "vault", areas, datetime.now(UTC).date()))
-        hook = Hook(folder, folder / "vault")
-        halves = {
-            name: [hold(conversation, hook.ask, shelf) for conversation in read_conversations(name, known)]
+    with _vault(areas) as (hook, shelf):
+        parts = {
+            name: [hold(conversation, hook.ask, shelf) for conversation in read_conversations(name, known_ids(areas))]
             for name in names
         }
         hook.check()
-    return halves
+    return parts
 
 
-def _faults(halves: dict[str, list[list[Turn]]]) -> Iterator[str]:
-    """Give the faults of the half that recall may be tuned on. The other half is to stay unseen."""
-    for turns in halves.get(HALVES[0], []):
+def _fit() -> Weights:
+    from benchmarks.recall.fitting import fit  # noqa: PLC0415  (numpy, which nothing else here needs)
+
+    areas = read_areas()
+    with _vault(areas) as (hook, shelf), hook.index() as db:
+        return fit(db, read_conversations(DEVELOPMENT, known_ids(areas)), shelf, datetime.now(UTC).date())
+
+
+@contextlib.contextmanager
+def _vault(areas: list[Area]) -> Iterator[tuple[Hook, Shelf]]:
+    with tempfile.TemporaryDirectory(prefix="memtool-recall-", ignore_cleanup_errors=True) as scratch:
+        folder = Path(scratch)
+        shelf = Shelf(write_vault(folder / "vault", areas, datetime.now(UTC).date()))
+        yield Hook(folder, folder / "vault"), shelf
+
+
+def _faults(parts: dict[str, list[list[Turn]]]) -> Iterator[str]:
+    """Give the faults of the part that recall may be tuned on. The others are to stay unseen."""
+    for turns in parts.get(DEVELOPMENT, []):
         yield from measures.faults(turns)
 
 

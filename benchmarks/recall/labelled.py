@@ -10,8 +10,17 @@ Both are Markdown that a person writes and reads. `memories/*.md`:
 
     # lost-phone · shop · en                               a conversation: name, project (`-` for none), language
     - How long does a token live?                          a prompt; it goes on in lines that are indented
-      + sh-01                                              relevant; a prompt without is one for which nothing is
+      + sh-01                                              relevant, and the prompt names what it is about
+      > sh-02                                              relevant, but the prompt only implies it
       ~ sh-n1                                              neither missed if it is not given nor wrong if it is
+      =                                                    about the project, of which nothing is remembered here
+
+A prompt without any of these marks has nothing to do with what the vault holds.
+
+There are three parts. In `plain` each prompt says what it is about, or has nothing to do with the vault: the goals are
+meant for it, and nothing was fitted to it. The other two are days of work, with hints, follow-ups, tasks that silently
+touch a convention, and prompts about parts of a project of which nothing is remembered: `development`, to which the
+weights are fitted, and `held_out`, which tells how they do elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +30,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-HALVES = ("development", "held_out")
+PLAIN, DEVELOPMENT, HELD_OUT = PARTS = ("plain", "development", "held_out")
 NOTES = ("decision", "change", "knowledge", "session")
 
 _FOLDER = Path(__file__).parent
@@ -54,16 +63,23 @@ class Area(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """What a user says, and the ids of the memories that belong to it."""
+    """What a user says, and the ids of the memories that belong to it, *named* or only *implied*."""
 
     text: str
-    relevant: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+    implied: frozenset[str] = frozenset()
     tolerated: frozenset[str] = frozenset()
+    is_near: bool = False
 
     @property
-    def is_control(self) -> bool:
-        """Whether nothing that is remembered has to do with it."""
-        return not self.relevant and not self.tolerated
+    def relevant(self) -> frozenset[str]:
+        """The memories that it should be given."""
+        return self.named | self.implied
+
+    @property
+    def is_unrelated(self) -> bool:
+        """Whether it has nothing to do with what the vault holds."""
+        return not self.relevant and not self.tolerated and not self.is_near
 
 
 class Conversation(NamedTuple):
@@ -86,19 +102,24 @@ def read_areas(folder: Path = _FOLDER / "memories") -> list[Area]:
     return areas
 
 
-def read_conversations(half: str, known: Iterable[str], folder: Path = _FOLDER / "conversations") -> list[Conversation]:
-    """Return the conversations of one of HALVES, of which every label is one of the *known* ids.
+def read_conversations(part: str, known: Iterable[str], folder: Path = _FOLDER / "conversations") -> list[Conversation]:
+    """Return the conversations of one of PARTS, of which every label is one of the *known* ids.
 
     Raises:
         BadSet
     """
-    conversations = parse_conversations((folder / f"{half}.md").read_text(encoding="utf-8"))
+    conversations = parse_conversations((folder / f"{part}.md").read_text(encoding="utf-8"))
     _refuse_doubles(conversation.name for conversation in conversations)
     prompts = [prompt for conversation in conversations for prompt in conversation.prompts]
     unknown = {label for prompt in prompts for label in prompt.relevant | prompt.tolerated} - set(known)
     if unknown:
         raise BadSet(f"no memory has the id {', '.join(sorted(unknown))}")
     return conversations
+
+
+def known_ids(areas: Iterable[Area]) -> list[str]:
+    """Return the ids of all memories in *areas*."""
+    return [memory.id for area in areas for memory in area.memories]
 
 
 def parse_areas(text: str) -> list[Area]:
@@ -170,10 +191,15 @@ def _conversation(heading: str, lines: list[str]) -> Conversation:
 
 
 def _with_line(prompt: Prompt, line: str) -> Prompt:
-    if line.startswith("+ "):
-        return prompt._replace(relevant=prompt.relevant | set(line[2:].split()))
-    if line.startswith("~ "):
-        return prompt._replace(tolerated=prompt.tolerated | set(line[2:].split()))
+    mark, ids = line[:2], frozenset(line[2:].split())
+    if mark == "+ ":
+        return prompt._replace(named=prompt.named | ids)
+    if mark == "> ":
+        return prompt._replace(implied=prompt.implied | ids)
+    if mark == "~ ":
+        return prompt._replace(tolerated=prompt.tolerated | ids)
+    if line == "=":
+        return prompt._replace(is_near=True)
     return prompt._replace(text=f"{prompt.text}\n{line}")
 
 

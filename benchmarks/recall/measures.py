@@ -32,8 +32,10 @@ GOALS = (
 )
 MEANINGS = {
     "served": "prompts with a relevant memory that got one",
+    "served_named": "of those that name what it is about",
     "relevant_lines": "injected lines that were relevant",
     "disturbed": "unrelated prompts that got anything",
+    "disturbed_near": "prompts about the project, without a memory, that got anything",
     "repeats": "repeats within five turns",
     "found": "relevant memories that were given",
     "tokens": "tokens per prompt",
@@ -49,12 +51,16 @@ def measure(sessions: Sequence[Sequence[Turn]]) -> dict[str, float | None]:
     """
     steps = [step for turns in sessions for step in _steps(turns)]
     owed = [step for step in steps if step.owed]
-    controls = [step for step in steps if step.turn.prompt.is_control]
+    named = [step for step in owed if step.owed & step.turn.prompt.named]
+    unrelated = [step for step in steps if step.turn.prompt.is_unrelated]
+    near = [step for step in steps if step.turn.prompt.is_near]
     lines = [(name, step.turn.prompt) for step in steps for name in step.turn.given]
     return {
         "served": _mean([not step.owed.isdisjoint(step.turn.given) for step in owed]),
+        "served_named": _mean([not step.owed.isdisjoint(step.turn.given) for step in named]),
         "relevant_lines": _mean([name in prompt.relevant | prompt.tolerated for name, prompt in lines]),
-        "disturbed": _mean([step.turn.tokens > 0 for step in controls]),
+        "disturbed": _mean([step.turn.tokens > 0 for step in unrelated]),
+        "disturbed_near": _mean([step.turn.tokens > 0 for step in near]),
         "repeats": sum(step.repeats for step in steps),
         "found": _mean([name in step.turn.given for step in owed for name in step.owed]),
         "tokens": _mean([step.turn.tokens for step in steps]),
@@ -69,7 +75,7 @@ def counts(sessions: Sequence[Sequence[Turn]]) -> dict[str, int]:
         "conversations": len(sessions),
         "prompts": len(steps),
         "owed": sum(bool(step.owed) for step in steps),
-        "controls": sum(step.turn.prompt.is_control for step in steps),
+        "unrelated": sum(step.turn.prompt.is_unrelated for step in steps),
         "lines": sum(len(step.turn.given) for step in steps),
     }
 
@@ -90,22 +96,22 @@ def faults(turns: Sequence[Turn]) -> Iterator[str]:
             yield f"wrongly gave {' '.join(wrong)}: {prompt.text}"
 
 
-def table(halves: Mapping[str, dict[str, float | None]]) -> str:
-    """Return a Markdown table with a column for each of *halves* and one for the goals."""
+def table(parts: Mapping[str, dict[str, float | None]]) -> str:
+    """Return a Markdown table with a column for each of *parts* and one for the goals."""
     goals = {goal.measure: f"{'≤' if goal.at_most else '≥'} {_shown(goal.measure, goal.limit)}" for goal in GOALS}
-    rows = [["what", *(name.replace("_", "-") for name in halves), "goal"]]
+    rows = [["what", *(name.replace("_", "-") for name in parts), "goal"]]
     rows.append(["---"] * len(rows[0]))
     for name, meaning in MEANINGS.items():
-        rows.append([meaning, *(_shown(name, half[name]) for half in halves.values()), goals.get(name, "")])
+        rows.append([meaning, *(_shown(name, part[name]) for part in parts.values()), goals.get(name, "")])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def as_json(halves: Mapping[str, Sequence[Sequence[Turn]]]) -> dict[str, Any]:
+def as_json(parts: Mapping[str, Sequence[Sequence[Turn]]]) -> dict[str, Any]:
     """Return all measures for a program."""
     return {
         "format": 1,
         "goals": {goal.measure: {"most" if goal.at_most else "least": goal.limit} for goal in GOALS},
-        "halves": {name: _half(sessions) for name, sessions in halves.items()},
+        "parts": {name: _part(sessions) for name, sessions in parts.items()},
     }
 
 
@@ -124,7 +130,7 @@ def _steps(turns: Sequence[Turn]) -> Iterator[_Step]:
         yield _Step(turn, turn.prompt.relevant - recent, repeats)
 
 
-def _half(sessions: Sequence[Sequence[Turn]]) -> dict[str, Any]:
+def _part(sessions: Sequence[Sequence[Turn]]) -> dict[str, Any]:
     measures = measure(sessions)
     return {"counts": counts(sessions), "measures": measures, "missed": missed(measures)}
 

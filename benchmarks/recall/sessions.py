@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -16,7 +18,10 @@ from benchmarks.recall.labelled import Conversation, Prompt
 from benchmarks.recall.vaults import Shelf
 from memtool.capture.log import ERROR, read_log
 from memtool.hook.main import run
+from memtool.index.state import state_folder
 from memtool.llm.tokens import tokens_in
+from memtool.recall.prompts.current_index import current_index
+from memtool.vault.layout import open_vault
 
 Ask: TypeAlias = Callable[[Conversation, str], str]  # what the hook answers to a prompt of a conversation
 
@@ -73,6 +78,11 @@ class Hook:
             "prompt": prompt,
         }
         return context_of(run((), self._environ, io.BytesIO(json.dumps(event).encode())))
+
+    def index(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """Open the index of the vault."""
+        vault = open_vault(self._vault)
+        return current_index(state_folder(vault, lambda: self._folder / "cache"))
 
     def check(self) -> None:
         """Look for what went wrong.

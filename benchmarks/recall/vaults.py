@@ -51,9 +51,10 @@ class Shelf:
         The last file that a line names is its source. Those before stand in what is remembered.
         """
         named = (_REF.findall(line)[-1:] for line in block.splitlines())
-        return [self._name(ref, int(line or 0)) for matches in named for ref, line in matches]
+        return [self.name_of(ref, int(line or 0)) for matches in named for ref, line in matches]
 
-    def _name(self, ref: str, line: int) -> str:
+    def name_of(self, ref: str, line: int) -> str:
+        """Return the id of the memory at *line* of *ref*, or *ref* where that is none."""
         begun = [(first, memory_id) for first, memory_id in self._facts.get(ref, []) if first <= line]
         if begun:
             return max(begun)[1]

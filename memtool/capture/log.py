@@ -9,11 +9,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.vault.layout import append_state, read_state
+
 NAME = "hook.log"
 # A warning is not as good as it could be: a summary without a model, say. A note is nothing to mend at all.
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
-_LARGEST = 262_144  # bytes; then the log becomes `hook.log.1`, in place of the older one
+_LARGEST = 262_144  # bytes; then it becomes `hook.log.1`, in place of the older one
+_MOST_READ = 4 * _LARGEST
 _LONGEST = 500  # characters of a message
 
 
@@ -41,7 +44,7 @@ def read_log(folders: Iterable[Path], since: datetime) -> list[Entry]:
     for folder in folders:
         for name in (f"{NAME}.1", NAME):
             with suppress(OSError):
-                lines = (folder / name).read_text(encoding="utf-8", errors="replace").splitlines()
+                lines = read_state(folder / name, largest=_MOST_READ).decode("utf-8", "replace").splitlines()
                 entries += [entry for line in lines if (entry := _entry(line, since))]
     return sorted(entries)
 
@@ -56,17 +59,10 @@ def log_once_a_day(folders: Sequence[Path], entry: Entry) -> bool:
 
 
 def _append(path: Path, line: bytes) -> None:
-    if path.is_symlink():
-        raise OSError  # a vault may not choose where memtool writes
-    with suppress(FileNotFoundError):
+    append_state(path, line)
+    with suppress(OSError):  # another process may have been quicker
         if path.stat().st_size > _LARGEST:
             os.replace(path, path.with_name(f"{NAME}.1"))
-    # One write of one line to a file opened for appending: two processes never mix theirs.
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-    try:
-        os.write(handle, line)
-    finally:
-        os.close(handle)
 
 
 def _entry(line: str, since: datetime) -> Entry | None:

@@ -1,24 +1,26 @@
 """The durable queue: one small file in `.memtool/queue/` for each session that waits to be captured.
 
-    put      a hook writes the session's file over the older one, if there is one: the newest wins
-    begin    a worker notes the try in it; should the worker die, the job is due again after LEASE
-    finish   the file goes, unless it was written anew meanwhile
+    put      a hook writes the session's file in `new/` over the older one, if there is one: the newest wins
+    begin    a worker takes it out of `new/` and notes the try; should the worker die, it is due again after LEASE
+    finish   the file goes; one that came to `new/` meanwhile stays
     fail     it waits for the next try; after the last one it is moved to `parked/`, with the reason
 
-A try is noted before it is made, so that a job which kills its worker is given up as well.
+A try is noted before it is made, so that a job which kills its worker is given up as well. Only who takes jobs holds
+the lock: a hook has no time to wait, and one rename in a folder that nobody else writes needs none.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import Busy, NotWritable
-from memtool.vault.files import hash_of, replace
-from memtool.vault.layout import Vault, make_state_folder
+from memtool.vault.files import hash_of, replace, write_over
+from memtool.vault.layout import Vault, make_state_folder, read_state
 from memtool.vault.sessions import session_ref
 
 LEASE = 300.0  # seconds after which a job whose worker died is taken over
@@ -27,7 +29,7 @@ TRIES = len(PAUSES) + 1
 
 SWEEP = "sweep"  # the id of the job that looks for sessions nobody captured
 
-_PATIENCE = 8.0  # seconds; the client gives a hook ten
+_PATIENCE = 8.0  # seconds
 _LARGEST = 1_048_576  # bytes; a job that is larger was not written by memtool
 
 
@@ -67,8 +69,13 @@ class Queue(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where the jobs lie."""
+        """Where the jobs lie that a worker has begun."""
         return self.vault.state_path / "queue"
+
+    @property
+    def new_folder(self) -> Path:
+        """Where jobs lie that no worker has begun."""
+        return self.folder / "new"
 
     @property
     def parked_folder(self) -> Path:
@@ -76,28 +83,31 @@ class Queue(NamedTuple):
         return self.folder / "parked"
 
     def put(self, job: Job) -> None:
-        """Put *job* in place of an older one of the same session.
+        """Put *job* in place of an older one of the same session, whoever holds the queue's lock.
 
         Raises:
-            NotWritable, Busy: the vault's state cannot be written now.
+            NotWritable: the vault's state cannot be written.
         """
-        with self._lock():
-            before = _read(self._path(job))
-            if before and not job.compaction:  # the transcript may still lag behind it
-                job = job._replace(compaction=before.compaction)
-            self._write(self._path(job), job)
+        before = _read(self._new_path(job)) or _read(self._path(job))
+        if before and not job.compaction:  # the transcript may still lag behind it
+            job = job._replace(compaction=before.compaction)
+        with self._told():
+            make_state_folder(self.new_folder)
+            write_over(self._new_path(job), _rendered(job).encode(), durable=True)
 
     def waiting(self) -> list[Job]:
         """Return all jobs, oldest first."""
-        return _jobs_in(self.folder)
+        return _sorted({job.session_id: job for job in (*_jobs_in(self.folder), *_jobs_in(self.new_folder))})
 
     def parked(self) -> list[Job]:
         """Return the jobs that were given up, oldest first."""
-        return _jobs_in(self.parked_folder)
+        return _sorted({job.session_id: job for job in _jobs_in(self.parked_folder)})
 
     def begin(self, job: Job, now: float) -> Job | None:
         """Note that *job* is tried, and return it as it stands now; None if it was written anew, or is gone."""
         with self._lock():
+            with suppress(FileNotFoundError):
+                os.replace(self._new_path(job), self._path(job))
             if _read(self._path(job)) != job:
                 return None
             begun = job._replace(tries=job.tries + 1, due_at=now + LEASE)
@@ -114,7 +124,7 @@ class Queue(NamedTuple):
     def fail(self, job: Job, reason: str, now: float) -> bool:
         """Let *job* wait for its next try, or park it after the last one; return whether it was parked."""
         with self._lock():
-            if _read(self._path(job)) != job:
+            if _read(self._path(job)) != job or self._new_path(job).exists():
                 return False
             if job.tries < TRIES:
                 self._write(self._path(job), job._replace(due_at=now + PAUSES[job.tries - 1], reason=reason))
@@ -133,15 +143,23 @@ class Queue(NamedTuple):
     def _path(self, job: Job) -> Path:
         return self.folder / f"{Path(session_ref(job.session_id)).stem}.json"
 
+    def _new_path(self, job: Job) -> Path:
+        return self.new_folder / self._path(job).name
+
     def _write(self, path: Path, job: Job) -> None:
-        replace(path, json.dumps(job._asdict()), expected=hash_of(path))
+        replace(path, _rendered(job), expected=hash_of(path))
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        try:
+        with self._told():
             make_state_folder(self.folder)
             with self.vault.lock("queue", timeout=_PATIENCE):
                 yield
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise NotWritable(f"cannot write in '{self.folder}': {error.strerror}") from None
 
@@ -159,16 +177,21 @@ def only_worker(vault: Vault) -> Iterator[bool]:
 
 
 def _jobs_in(folder: Path) -> list[Job]:
-    jobs = [job for path in folder.glob("*.json") if (job := _read(path))]
-    return sorted(jobs, key=lambda job: (job.queued_at, job.session_id))
+    return [job for path in folder.glob("*.json") if (job := _read(path))]
+
+
+def _sorted(jobs: Mapping[str, Job]) -> list[Job]:
+    return sorted(jobs.values(), key=lambda job: (job.queued_at, job.session_id))
+
+
+def _rendered(job: Job) -> str:
+    return json.dumps(job._asdict())
 
 
 def _read(path: Path) -> Job | None:
     """Return the job at *path*; None for what memtool did not write."""
     try:
-        if not path.is_file() or path.stat().st_size > _LARGEST:
-            return None
-        fields: Any = json.loads(path.read_bytes())
+        fields: Any = json.loads(read_state(path, largest=_LARGEST))
         job = Job(**fields)
     except (OSError, ValueError, TypeError, RecursionError):
         return None

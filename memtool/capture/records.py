@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture.summary import Summary
-from memtool.errors import MemtoolError
-from memtool.vault.files import hash_of, replace
-from memtool.vault.layout import Vault
+from memtool.vault.layout import Vault, make_state_folder, read_state, write_state
 from memtool.vault.sessions import KeyPoint, session_ref
+
+_LARGEST = 16_777_216  # bytes; a record that is larger was not written by memtool
 
 
 class Record(NamedTuple):
@@ -40,8 +40,7 @@ class Record(NamedTuple):
 def read_record(vault: Vault, session_id: str) -> Record:
     """Return what is known of the session; an empty record where nothing is."""
     try:
-        path = _path(vault, session_id)
-        fields: Any = json.loads(path.read_bytes()) if path.is_file() else {}
+        fields: Any = json.loads(read_state(_path(vault, session_id), largest=_LARGEST))
         summary = _summary(fields.pop("summary", {}))
         record = Record(**fields, summary=summary)
     except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
@@ -54,9 +53,9 @@ def write_record(vault: Vault, session_id: str, record: Record) -> None:
     """Keep *record*. If that fails, the session is captured once more later on: nothing is lost."""
     path = _path(vault, session_id)
     fields = record._asdict() | {"summary": _fields(record.summary)}
-    with suppress(MemtoolError, OSError):
-        if not path.is_symlink() and not path.parent.is_symlink():
-            replace(path, json.dumps(fields), expected=hash_of(path), durable=False)
+    with suppress(OSError):
+        make_state_folder(path.parent)
+        write_state(path, json.dumps(fields).encode())
 
 
 def _path(vault: Vault, session_id: str) -> Path:

@@ -8,20 +8,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from memtool.errors import MemtoolError
-from memtool.vault.layout import Vault, make_state_folder
+from memtool.vault.layout import Vault, append_state, make_state_folder, read_state
 
 _NAME = "uncommitted"
+_LARGEST = 16_777_216  # bytes; a file that is larger was not written by memtool
 
 
 def note_uncommitted(vault: Vault, refs: Iterable[str]) -> None:
     """Remember that *refs* are about to be written. If that fails they are committed with the next change to them."""
     with suppress(OSError):
         make_state_folder(vault.state_path / "locks")
-        handle = os.open(_path(vault), os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        try:
-            os.write(handle, "".join(f"{ref}\n" for ref in refs).encode("utf-8", "surrogateescape"))
-        finally:
-            os.close(handle)
+        append_state(_path(vault), "".join(f"{ref}\n" for ref in refs).encode("utf-8", "surrogateescape"))
 
 
 def commit_noted(vault: Vault, message: str) -> None:
@@ -64,7 +61,7 @@ def _taken_path(vault: Vault) -> Path:
 
 def _read(path: Path) -> list[str]:
     try:
-        lines = path.read_bytes().decode("utf-8", "surrogateescape").splitlines() if path.is_file() else []
+        lines = read_state(path, largest=_LARGEST).decode("utf-8", "surrogateescape").splitlines()
     except OSError:
         return []
     return [line for line in lines if line and not Path(line).is_absolute() and ".." not in Path(line).parts]

@@ -7,7 +7,7 @@ import sys
 import click
 
 from memtool.cli import output
-from memtool.cli.remember import desk_of
+from memtool.cli.remember import desk_of, index_again
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.recall.remembering.forget import TODO, Forgotten, Target, find_target, forget, forget_for_good
@@ -35,6 +35,7 @@ def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool
         done = forget_for_good(desk, target)
     else:
         done = forget(desk, target)
+        index_again(desk)
     if as_json:
         _print_json(session, done, purge=purge)
     else:

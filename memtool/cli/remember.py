@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault, working_folder
-from memtool.errors import UsageError
+from memtool.errors import MemtoolError, UsageError
+from memtool.index.engine import use_index
 from memtool.recall.remembering.memory import FACT, KINDS, Memory
 from memtool.recall.remembering.remember import AlreadyKnown, Desk, Remembered, remember
 from memtool.recall.remembering.standing import Standing
@@ -60,12 +62,14 @@ def command(
         force=force,
         **{name: value or "" for name, value in given.items()},
     )
+    desk = desk_of(session)
     try:
-        done = remember(desk_of(session), memory)
+        done = remember(desk, memory)
     except AlreadyKnown as known:
         if as_json:
             output.emit_json({"remembered": False, "reason": str(known), "standing": _fields(known.standing)})
         raise
+    index_again(desk)
     if as_json:
         output.emit_json(_answer(session, done))
     else:
@@ -88,6 +92,12 @@ def desk_of(session: Session) -> Desk:
         Path.home(),
         lambda: dt.datetime.now().astimezone(),
     )
+
+
+def index_again(desk: Desk) -> None:
+    """Bring the index up to date with what was just written: the next prompt takes it as it is."""
+    with suppress(MemtoolError):  # what was written stands, and the next search will find it
+        use_index(desk.place, lambda _index: None)
 
 
 def _text(words: tuple[str, ...]) -> str:

@@ -133,12 +133,12 @@ def tell_summariser(occasion: Occasion) -> str:
     return what_summary_keeps(occasion)
 
 
-def forget_given(occasion: Occasion) -> None:
-    """Forget what the session was given, now that it ends."""
-    from memtool.recall.ledger import clear_ledger
+def forget_cleared(occasion: Occasion) -> None:
+    """Forget what the session was given if its context was cleared; one that ends otherwise may be resumed."""
+    if occasion.text("reason") == "clear":
+        from memtool.hook.recalling import forget_given
 
-    if session_id := occasion.text("session_id"):
-        clear_ledger(occasion.vault, session_id, is_over=occasion.text("reason") != "clear")
+        forget_given(occasion)
 
 
 ACTIONS: dict[str, tuple[Action, ...]] = {
@@ -146,8 +146,8 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     "Stop": (queue_session,),
     "PreCompact": (queue_session, tell_summariser),
     "PostCompact": (queue_session,),
-    "SessionEnd": (queue_session, forget_given),
-    "SessionStart": (sweep, give_context),
+    "SessionEnd": (queue_session, forget_cleared),
+    "SessionStart": (give_context, sweep),
     "UserPromptSubmit": (give_memories,),
 }
 

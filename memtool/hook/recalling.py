@@ -7,11 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 from memtool import settings
-from memtool.errors import Busy, MemtoolError
+from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.hook.occasion import Occasion
-from memtool.hook.problems import note
-from memtool.recall.ledger import Ledger, clear_ledger, read_ledger, sweep_ledgers, write_ledger
+from memtool.hook.problems import note, report
+from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
+from memtool.vault.files import read_head
 from memtool.vault.project_area import find_area, shown_path
+
+_LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a few thousand
 
 
 def context_of_session(occasion: Occasion) -> str:
@@ -19,8 +22,8 @@ def context_of_session(occasion: Occasion) -> str:
     from memtool.recall.start.session_start import RESUMING, Reader, session_context
 
     now, session_id, source = datetime.now().astimezone(), occasion.text("session_id"), occasion.text("source")
-    sweep_ledgers(occasion.vault, now.timestamp())
-    ledger = read_ledger(occasion.vault, session_id) if source in RESUMING else Ledger()
+    ledgers = _ledgers(occasion)
+    ledger = read_ledger(ledgers, session_id) if source in RESUMING else Ledger()
     block = session_context(
         occasion.vault,
         _project(occasion, now),
@@ -31,8 +34,12 @@ def context_of_session(occasion: Occasion) -> str:
         given=ledger.known,
     )
     start = "\n".join(filter(None, [ledger.start, block.text]))
-    if session_id:
-        write_ledger(occasion.vault, session_id, ledger._replace(start=start, known=block.known))
+    try:
+        if session_id:
+            write_ledger(ledgers, session_id, ledger._replace(start=start, known=block.known))
+    except NotWritable as error:  # a session starts once, so its block is given all the same
+        report(occasion.name, error, occasion.options, occasion.environ)
+    sweep_ledgers(ledgers, now.timestamp())
     return block.text
 
 
@@ -43,10 +50,11 @@ def memories_of_prompt(occasion: Occasion) -> str:
     session_id, wanted = occasion.text("session_id"), occasion.settings.recall
     if not session_id or not wanted.prompt_characters:
         return ""
-    ledger = read_ledger(occasion.vault, session_id).next_turn()
+    ledgers = _ledgers(occasion)
+    ledger = read_ledger(ledgers, session_id).next_turn()
     question = ask(occasion.text("prompt"))
     if not question.terms():
-        write_ledger(occasion.vault, session_id, ledger)
+        write_ledger(ledgers, session_id, ledger)
         return ""
     from memtool.index.state import state_folder
     from memtool.recall.prompts.current_index import current_index
@@ -69,10 +77,10 @@ def memories_of_prompt(occasion: Occasion) -> str:
         with current_index(folder) as db:
             given = memories_for_prompt(occasion.vault, db, asked, ledger, wanted, lambda keys: read_uses(counts, keys))
     except Busy as busy:
-        write_ledger(occasion.vault, session_id, ledger)
+        write_ledger(ledgers, session_id, ledger)
         _leave_to_worker(occasion, busy)
         return ""
-    write_ledger(occasion.vault, session_id, given.ledger)
+    write_ledger(ledgers, session_id, given.ledger)
     if given.keys:
         count_uses(counts, given.keys)
     return given.text
@@ -86,11 +94,21 @@ def what_summary_keeps(occasion: Occasion) -> str:
     session_id = occasion.text("session_id")
     if not session_id:
         return ""
-    clear_ledger(occasion.vault, session_id)
+    forget_given(occasion)
     with suppress(OSError, MemtoolError):
-        text = occasion.vault.path(session_ref(session_id)).read_text(encoding="utf-8", errors="replace")
-        return what_must_survive(parse_session(text))
+        head = read_head(occasion.vault.path(session_ref(session_id)), _LONGEST_NOTE)
+        return what_must_survive(parse_session(head.decode("utf-8", "replace")))
     return ""
+
+
+def forget_given(occasion: Occasion) -> None:
+    """Forget what the session was given: it is gone from the context."""
+    if session_id := occasion.text("session_id"):
+        clear_ledger(_ledgers(occasion), session_id)
+
+
+def _ledgers(occasion: Occasion) -> Path:
+    return ledger_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ))
 
 
 def _leave_to_worker(occasion: Occasion, busy: Busy) -> None:

@@ -39,6 +39,7 @@ CREATE TABLE chunk (
     date TEXT NOT NULL, tags TEXT NOT NULL, expires TEXT NOT NULL, archived INTEGER NOT NULL, fact_id TEXT NOT NULL
 );
 CREATE INDEX chunk_of_note ON chunk (note_id);
+CREATE INDEX chunk_of_project ON chunk (project);
 CREATE INDEX chunk_of_fact ON chunk (fact_id) WHERE fact_id <> '';
 CREATE VIRTUAL TABLE chunk_terms USING fts5 (
     terms, tokenize = "ascii tokenchars '{_TERM_CHARACTERS}'"

@@ -25,6 +25,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc"  # Han, Hangul, half-width forms
     "\U00020000-\U000323af"  # Han extensions
 )
+_FIRST_UNSPACED = "\u0e00"  # no letter before it is of such a script
 # Python's \w leaves out the marks that letters of many scripts carry: accents on their own, vowel signs.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u109f\u1780-\u17d3\u3099\u309a"
 # Nor does it take in the radicals, which stand for whole characters in text copied from PDF files.
@@ -125,6 +126,9 @@ def _runs(text: str) -> Iterator[_Run]:
 
 def _runs_by_script(text: str, offset: int) -> Iterator[_Run]:
     """Cut *text*, which holds other letters than ASCII, where scripts with and without spaces meet."""
+    if max(text) < _FIRST_UNSPACED:
+        yield _Run(text, offset, unspaced=False)
+        return
     at = 0
     for unspaced in [*_unspaced_pattern().finditer(text), None]:
         end = unspaced.start() if unspaced else len(text)
@@ -163,6 +167,11 @@ def _stemmer() -> Any:  # noqa: ANN401  (PyStemmer has no types)
     return Stemmer.Stemmer("porter")
 
 
+def is_stop_word(term: str) -> bool:
+    """Whether *term* is an English word that says nothing about what is asked."""
+    return term in _stopped_terms()
+
+
 @cache
 def _stopped_terms() -> frozenset[str]:
     return frozenset(stem(word) for word in ENGLISH_STOP_WORDS) | ENGLISH_STOP_WORDS
@@ -191,6 +200,8 @@ def _as_term(run: str) -> str:
 
 
 def _mixed_terms(text: str) -> list[str]:
+    if max(text) < _FIRST_UNSPACED:
+        return list(_spaced_terms(text))
     terms: list[str] = []
     for at, part in enumerate(_unspaced_pattern().split(text)):  # each second part is of a script without spaces
         if at % 2:

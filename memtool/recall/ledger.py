@@ -1,24 +1,28 @@
 """What a session was given, and when: one small file for each session in `.memtool/ledgers/`.
 
-It knows turns by their number, never by the clock. Compaction and the end of a session clear it.
+It knows turns by their number, never by the clock. It is cleared when the context is: by compaction and by `/clear`.
+A session that ends may be resumed, with all that it was given.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import NotWritable
-from memtool.vault.layout import Vault, make_state_folder
+from memtool.index.state import state_folder
+from memtool.vault.layout import Vault, make_state_folder, read_state, write_state
 from memtool.vault.sessions import session_ref
 
 REST = 5  # turns for which a memory is not given again
 
+_NAME = "ledgers"
 _KEPT = 7 * 86_400.0  # seconds after which a ledger that nobody has touched is removed
+_ALWAYS_KEPT = 50  # ledgers, the newest: a clock that jumps makes all of them old at once
 _MOST = 200  # memories that are remembered, the latest
 _LARGEST = 1_048_576  # bytes; a ledger that is larger was not written by memtool
 
@@ -59,69 +63,70 @@ class Ledger(NamedTuple):
         return self._replace(given=_latest({**self.given, **dict.fromkeys(keys, self.turn)}))
 
 
-def read_ledger(vault: Vault, session_id: str) -> Ledger:
+def ledger_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
+    """Return the folder of the ledgers: in the vault's `.memtool`; if that cannot be written, where the index lies."""
+    folder = vault.state_path / _NAME
+    with suppress(OSError):
+        make_state_folder(folder)
+        if os.access(folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+            return folder
+    with suppress(OSError, NotWritable):
+        other = state_folder(vault, cache) / _NAME
+        make_state_folder(other)
+        return other
+    return folder
+
+
+def read_ledger(folder: Path, session_id: str) -> Ledger:
     """Return the ledger of a session; an empty one where there is none, or one that memtool did not write."""
     try:
-        path = _path(vault, session_id)
-        if path.is_symlink() or path.stat().st_size > _LARGEST:
-            return Ledger()
-        fields: Any = json.loads(path.read_bytes())
+        fields: Any = json.loads(read_state(_path(folder, session_id), largest=_LARGEST))
         ledger = Ledger(**fields)
     except (OSError, ValueError, TypeError, RecursionError):
         return Ledger()
     return ledger if _is_sound(ledger) else Ledger()
 
 
-def write_ledger(vault: Vault, session_id: str, ledger: Ledger) -> None:
+def write_ledger(folder: Path, session_id: str, ledger: Ledger) -> None:
     """Keep *ledger*.
 
     Raises:
         NotWritable: what is given now would be given again and again, so the caller gives nothing.
     """
-    path = _path(vault, session_id)
-    temporary = path.with_name(f".{path.stem}-{os.urandom(4).hex()}.tmp")
     try:
-        make_state_folder(path.parent)
-        # Not flushed to the disk: a ledger that a power cut takes away is no loss, and a prompt does not wait for it.
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-        with open(handle, "wb") as file:
-            file.write(json.dumps(ledger._asdict()).encode())
-        os.replace(temporary, path)
+        write_state(_path(folder, session_id), json.dumps(ledger._asdict()).encode())
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise NotWritable(f"cannot write in '{path.parent}': {error.strerror}") from None
+        raise NotWritable(f"cannot write in '{folder}': {error.strerror}") from None
 
 
-def clear_ledger(vault: Vault, session_id: str, *, is_over: bool = False) -> None:
-    """Forget what a session was given; where it *is_over*, not what it had at its start: it may be resumed.
-
-    Raises:
-        NotWritable: it cannot be forgotten.
-    """
-    before = read_ledger(vault, session_id) if is_over else Ledger()
-    if before.known:
-        write_ledger(vault, session_id, Ledger(start=before.start, known=before.known))
-        return
+def clear_ledger(folder: Path, session_id: str) -> None:
+    """Forget what a session was given."""
     with suppress(OSError):
-        _path(vault, session_id).unlink(missing_ok=True)
+        make_state_folder(folder)
+        _path(folder, session_id).unlink(missing_ok=True)
 
 
-def sweep_ledgers(vault: Vault, now: float) -> None:
-    """Remove the ledgers that nobody has touched for a week; those of the future come from a clock that was wrong."""
-    with suppress(OSError), os.scandir(_folder(vault)) as entries:
+def sweep_ledgers(folder: Path, now: float) -> None:
+    """Remove the ledgers that nobody has touched for a week, but for the newest few.
+
+    Those of the future come from a clock that was wrong.
+    """
+    with suppress(OSError):
+        make_state_folder(folder)
+        for touched_at, path in sorted(_ledgers_in(folder))[:-_ALWAYS_KEPT]:
+            if abs(now - touched_at) > _KEPT:
+                path.unlink()
+
+
+def _ledgers_in(folder: Path) -> Iterator[tuple[float, Path]]:
+    with os.scandir(folder) as entries:
         for entry in entries:
-            with suppress(OSError):
-                if abs(now - entry.stat(follow_symlinks=False).st_mtime) > _KEPT:
-                    Path(entry.path).unlink()
+            if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False):
+                yield entry.stat(follow_symlinks=False).st_mtime, Path(entry.path)
 
 
-def _folder(vault: Vault) -> Path:
-    return vault.state_path / "ledgers"
-
-
-def _path(vault: Vault, session_id: str) -> Path:
-    return _folder(vault) / f"{Path(session_ref(session_id)).stem}.json"
+def _path(folder: Path, session_id: str) -> Path:
+    return folder / f"{Path(session_ref(session_id)).stem}.json"
 
 
 def _latest(turns: dict[str, int]) -> dict[str, int]:

@@ -5,13 +5,13 @@ Their refs are absolute paths, so that they can be told from those of the vault,
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
 from memtool.vault.layout import NOTE_SUFFIXES, Vault
+from memtool.vault.project_area import remembered_folders
 from memtool.vault.scan import Scan
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]")
@@ -56,12 +56,7 @@ def project_of_client_memory(ref: str, names: Mapping[str, str]) -> str:
 
 def names_by_folder(vault: Vault) -> dict[str, str]:
     """Return the names of the projects whose places on this machine are known, by the client's name of the folder."""
-    try:
-        entries = json.loads((vault.state_path / "projects.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    found = entries.values() if isinstance(entries, dict) else ()
-    known = [entry for entry in found if isinstance(entry, list) and len(entry) > 1]
+    known = [entry for entry in remembered_folders(vault).values() if isinstance(entry, list) and len(entry) > 1]
     return {_NOT_IN_A_NAME.sub("-", str(root)): str(name) for name, root, *_ in known if name}
 
 

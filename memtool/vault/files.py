@@ -11,6 +11,7 @@ from pathlib import Path
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
 
+_NOT_ASCII = bytes(range(0x80, 0x100))
 _TRIES = 5  # of writing over what somebody else keeps changing
 
 
@@ -24,24 +25,45 @@ def content_hash(content: bytes) -> str:
 def hash_of(path: Path) -> str | None:
     """Return the content hash of the file at *path*, or None where there is no file."""
     try:
-        return content_hash(_content(path))
+        return content_hash(read_content(path))
     except FileNotFoundError:
         return None
 
 
+def read_content(path: Path, *, largest: int | None = None) -> bytes:
+    """Return the content of the file at *path*.
+
+    Raises:
+        OSError: there is none, it has more than *largest* bytes, or it is a pipe, which would be waited for in vain.
+    """
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode):
+        raise OSError(errno.EINVAL, "it is no file")
+    if largest is not None and about.st_size > largest:
+        raise OSError(errno.EFBIG, "it is too large")
+    return path.read_bytes()
+
+
+def read_head(path: Path, most: int) -> bytes:
+    """Return the content of the file at *path*; of a large one, its first *most* bytes, without half a character.
+
+    Raises:
+        OSError: there is none, or it is no file.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is no file")
+    with path.open("rb") as file:
+        head = file.read(most + 1)
+    return head if len(head) <= most else head[:most].rstrip(_NOT_ASCII)
+
+
 def read_text(path: Path) -> tuple[str, str]:
     """Return the text of *path*, its line ends as they are, and the hash to hand to `replace`."""
-    content = _content(path)
+    content = read_content(path)
     try:
         return content.decode("utf-8"), content_hash(content)
     except UnicodeDecodeError as error:
         raise BrokenVaultFile(f"'{path.name}' is not UTF-8 (byte {error.start})") from None
-
-
-def _content(path: Path) -> bytes:
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "it is no file")  # a pipe would be waited for in vain
-    return path.read_bytes()
 
 
 def replace(path: Path, text: str, *, expected: str | None, durable: bool = True) -> str:
@@ -63,7 +85,7 @@ def replace(path: Path, text: str, *, expected: str | None, durable: bool = True
         make_folder(path.parent)
         if hash_of(path) != expected:
             raise NoteChanged(f"'{path.name}' was changed by someone else")
-        _write_over(path.resolve(), content, durable=durable)  # a symlink stays one
+        write_over(path.resolve(), content, durable=durable)  # a symlink stays one
     except OSError as error:
         raise NotWritable(f"cannot write '{path}': {error.strerror}") from None
     return content_hash(content)
@@ -104,7 +126,12 @@ def make_folder(path: Path) -> None:
             folder.mkdir(mode=0o700)
 
 
-def _write_over(path: Path, content: bytes, *, durable: bool) -> None:
+def write_over(path: Path, content: bytes, *, durable: bool) -> None:
+    """Let *content* stand at *path* from one moment to the next, whatever stood there.
+
+    Raises:
+        OSError: the folder or the disk refuses the write; what stood there stands.
+    """
     # A short name, because that of the note may be as long as the system allows; no walk reads hidden files.
     temporary = path.with_name(f".memtool-{os.urandom(4).hex()}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)

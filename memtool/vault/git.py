@@ -75,4 +75,4 @@ def tell(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 6
 def refused(folder: Path, answer: Answer) -> HistoryFailed:
     """Return the error for an *answer* that is no success; git's own first sentence is in it."""
     said = (answer.err.strip() or answer.out.strip() or f"exit code {answer.code}").splitlines()[0]
-    return HistoryFailed(f"git refused in '{folder}': {said}")
+    return HistoryFailed(f"git refused in '{folder}': {said.rstrip('.')}")

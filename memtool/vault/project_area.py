@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtool.errors import MemtoolError
-from memtool.vault.files import hash_of, read_text, replace
-from memtool.vault.layout import Vault
+from memtool.errors import HistoryFailed, MemtoolError
+from memtool.vault.files import read_head, read_text, replace
+from memtool.vault.layout import Vault, read_state, write_state
+
+if TYPE_CHECKING:
+    from memtool.vault.projects import Project
 
 FRESH = 86_400.0  # seconds for which a folder's area is remembered
+UNSURE = 60.0  # seconds for which it is while the root commit is not known
 
 _FORBIDDEN = re.compile(r'[\x00-\x20<>:"/\\|?*`\[\]#^\x7f-\x9f\ud800-\udfff]+')  # on some disk, or in a link
 _LONGEST_NAME = 60  # characters
 _MANY = 2_000  # folders that are remembered
+_LARGEST = 1_048_576  # bytes of what is remembered; a file that is larger was not written by memtool
+_HEAD = 262_144  # bytes of a summary, in which its front matter ends
+_PATIENCE = 0.1  # seconds; what is not remembered is found again
 
 
 class ProjectArea(NamedTuple):
@@ -35,6 +43,8 @@ class ProjectArea(NamedTuple):
 def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea:
     """Return the area of the project that *folder* lies in, as it was found not long ago if it was.
 
+    A hook waits for it, so a root commit that git does not find at once is left to `find_registered_area`.
+
     Args:
         vault: lists the identities of its projects.
         folder: where somebody works; it may be gone.
@@ -44,8 +54,8 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
     remembered = _remembered(vault, folder, now)
     if remembered:
         return remembered.area
-    area = _find(vault, folder, home)
-    _remember(vault, folder, _Entry(area, now))
+    area, is_sure = _find(vault, folder, home, quick=True)
+    _remember(vault, folder, _Entry(area, now if is_sure else now - FRESH + UNSURE))
     return area
 
 
@@ -54,7 +64,7 @@ def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> 
     remembered = _remembered(vault, folder, now)
     if remembered and remembered.registered and (not remembered.area.name or _has_summary(vault, remembered.area)):
         return remembered.area
-    area = _find(vault, folder, home)
+    area, _ = _find(vault, folder, home, quick=False)
     if area.name:
         register(vault, area, folder)
     _remember(vault, folder, _Entry(area, now, registered=True))
@@ -85,12 +95,21 @@ def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:
     from memtool.vault.note import Note, parse_note
 
     known: dict[str, tuple[str, ...]] = {}
-    for path in sorted(filter(Path.is_file, (vault.root / "areas" / "projects").glob("*/summary.md"))):
+    for path in sorted((vault.root / "areas" / "projects").glob("*/summary.md")):
         with suppress(MemtoolError, OSError):
             ref = path.relative_to(vault.root).as_posix()
-            note = parse_note(ref, vault.path(ref).read_bytes())
+            note = parse_note(ref, read_head(vault.path(ref), _HEAD))
             known[path.parent.name] = note.words("identities") if isinstance(note, Note) else ()
     return known
+
+
+def remembered_folders(vault: Vault) -> dict[str, Any]:
+    """Return what is remembered of folders: mostly a list of the name of the area, its root, and more."""
+    try:
+        entries = json.loads(read_state(_memory_path(vault), largest=_LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return entries if isinstance(entries, dict) else {}
 
 
 def area_name(text: str) -> str:
@@ -104,35 +123,38 @@ class _Entry(NamedTuple):
     registered: bool = False
 
 
-def _find(vault: Vault, folder: Path, home: Path) -> ProjectArea:
-    from memtool.vault.projects import find_project
+def _find(vault: Vault, folder: Path, home: Path, *, quick: bool) -> tuple[ProjectArea, bool]:
+    """Return the area, and whether that is sure: it is not while git has not been *quick* enough."""
+    from memtool.vault.projects import find_project, identities_of, match_project
 
     project = find_project(folder)
     if project.root in (home, *home.parents) and not project.is_repository:
-        return ProjectArea("", project.root)
-    return ProjectArea(_name(vault, folder, project.root), project.root)
+        return ProjectArea("", project.root), True
+    known, is_sure = known_projects(vault), True
+    try:
+        name = match_project(identities_of(project, quick=quick), known)
+    except HistoryFailed:
+        if not quick:
+            raise
+        name, is_sure = None, False
+    return ProjectArea(name or _new_name(project, known), project.root), is_sure
 
 
 def _has_summary(vault: Vault, area: ProjectArea) -> bool:
     return (vault.root / area.ref).is_file()
 
 
-def _name(vault: Vault, folder: Path, root: Path) -> str:
-    from memtool.vault.projects import find_project_identities, match_project, short_id
+def _new_name(project: Project, known: Mapping[str, tuple[str, ...]]) -> str:
+    from memtool.vault.projects import identities_of, short_id
 
-    identities = find_project_identities(folder)
-    known = known_projects(vault)
-    found = match_project(identities, known)
-    if found is not None:
-        return found
-    strongest = identities[0]
-    of_remote = "" if strongest.startswith(("commit:", "path:")) else strongest.rsplit("/", 1)[-1]
-    name = area_name(of_remote) or area_name(root.name) or "project"
+    strongest = next(identities_of(project, quick=True))
+    of_remote = "" if strongest.startswith("path:") else strongest.rsplit("/", 1)[-1]
+    name = area_name(of_remote) or area_name(project.root.name) or "project"
     # An area that lists no identity was made by hand: it is taken for this project. Another one is a namesake.
     taken = next((other for other in known if other.casefold() == name.casefold()), None)
     if taken is None:
         return name
-    return f"{name}-{short_id(root)[:4]}" if known[taken] else taken
+    return f"{name}-{short_id(project.root)[:4]}" if known[taken] else taken
 
 
 def _new_summary(name: str) -> str:
@@ -144,27 +166,18 @@ def _memory_path(vault: Vault) -> Path:
 
 
 def _remembered(vault: Vault, folder: Path, now: float) -> _Entry | None:
-    match _all_remembered(vault).get(str(folder)):
+    match remembered_folders(vault).get(str(folder)):
         case [str(name), str(root), int() | float() as found_at, bool(registered)] if 0 <= now - found_at < FRESH:
             return _Entry(ProjectArea(area_name(name), Path(root)), found_at, registered)
     return None
 
 
-def _all_remembered(vault: Vault) -> dict[str, Any]:
-    try:
-        entries = json.loads(_memory_path(vault).read_bytes()) if _memory_path(vault).is_file() else {}
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
-
-
 def _remember(vault: Vault, folder: Path, entry: _Entry) -> None:
-    path = _memory_path(vault)
-    with suppress(OSError, MemtoolError), vault.lock("projects", timeout=1.0):
-        entries = _all_remembered(vault)
+    with suppress(OSError, MemtoolError), vault.lock("projects", timeout=_PATIENCE):
+        entries = remembered_folders(vault)
         entries.pop(str(folder), None)  # so that it comes last, as the newest
         entries[str(folder)] = [entry.area.name, os.fspath(entry.area.root), entry.found_at, entry.registered]
-        replace(path, json.dumps(dict(list(entries.items())[-_MANY:])), expected=hash_of(path), durable=False)
+        write_state(_memory_path(vault), json.dumps(dict(list(entries.items())[-_MANY:])).encode())
 
 
 def shown_path(path: str, root: Path | None, home: Path) -> str:

@@ -18,6 +18,7 @@ from memtool.vault.git import ask
 
 LONGEST_URL = 2048  # characters
 SLOW_HISTORY = 2.0  # seconds; finding the root commit of a huge repository is not worth more
+QUICK_HISTORY = 0.1  # seconds; the same where somebody waits
 
 _HOST = r"(?:[^/\s]*@)?(\[[^\]/\s]*\]|[^:/@\s]{2,})"  # without the user; one letter would be a Windows drive
 _URL = re.compile(rf"(?!file:)[a-z][a-z0-9+.-]*://{_HOST}(?::\d*)?/([^?#\n]+).*", re.IGNORECASE)
@@ -52,12 +53,30 @@ def find_project(path: Path) -> Project:
 
 def find_project_identity(path: Path) -> str:
     """Return the strongest identity of the project that *path* lies in."""
-    return next(_identities(find_project(path)))
+    return next(identities_of(find_project(path)))
 
 
 def find_project_identities(path: Path) -> tuple[str, ...]:
     """Return every identity of the project that *path* lies in, strongest first."""
-    return tuple(_identities(find_project(path)))
+    return tuple(identities_of(find_project(path)))
+
+
+def identities_of(project: Project, *, quick: bool = False) -> Iterator[str]:
+    """Give the identities of *project*, strongest first, each found out only when it is asked for.
+
+    *quick* gives the path before the root commit, which takes long to find in a large repository.
+
+    Raises:
+        HistoryFailed: git refuses, or is not *quick* enough to find the root commit.
+    """
+    places = [f"path:{project.root}"]
+    if project.is_repository and (remote := _remote(project.root)):
+        yield remote
+    if quick:
+        yield places.pop()
+    if project.is_repository and (root_commit := _root_commit(project.root, quick=quick)):
+        yield f"commit:{root_commit}"
+    yield from places
 
 
 def match_project(identities: Iterable[str], projects: Mapping[str, Iterable[str]]) -> str | None:
@@ -87,15 +106,6 @@ def short_id(root: Path) -> str:
     return hashlib.sha256(os.fsencode(_absolute(root))).hexdigest()[:12]
 
 
-def _identities(project: Project) -> Iterator[str]:
-    if project.is_repository:
-        if remote := _remote(project.root):
-            yield remote
-        if root_commit := _root_commit(project.root):
-            yield f"commit:{root_commit}"
-    yield f"path:{project.root}"
-
-
 def _remote(root: Path) -> str:
     # Not `git remote get-url`: it applies the user's own rewriting, which differs from machine to machine.
     answer = ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$")
@@ -107,13 +117,16 @@ def _remote(root: Path) -> str:
     return next((urls[name] for name in names if urls[name]), "")
 
 
-def _root_commit(root: Path) -> str:
+def _root_commit(root: Path, *, quick: bool) -> str:
     """Return the oldest commit without parents; a shallow clone does not know it."""
+    timeout = QUICK_HISTORY if quick else SLOW_HISTORY
     try:
-        if ask(root, "rev-parse", "--is-shallow-repository").out.strip() != "false":
+        if ask(root, "rev-parse", "--is-shallow-repository", timeout=timeout).out.strip() != "false":
             return ""
-        return (ask(root, "rev-list", "--max-parents=0", "HEAD", timeout=SLOW_HISTORY).out.split() or [""])[-1]
+        return (ask(root, "rev-list", "--max-parents=0", "HEAD", timeout=timeout).out.split() or [""])[-1]
     except HistoryFailed:
+        if quick:
+            raise
         return ""
 
 

@@ -106,6 +106,8 @@ def _commit(vault: Vault, template: dict[str, str], *, is_new: bool) -> tuple[bo
     ours = [ref for ref, text in template.items() if _is_unchanged(vault.root / ref, text)]
     unfinished = vault.state_path / _UNFINISHED
     if is_new:
+        if unfinished.is_symlink():
+            unfinished.unlink()  # a folder that was downloaded does not choose what is written over
         files.replace(unfinished, "", expected=files.hash_of(unfinished))
         history.make_repository(vault.root)
     if not unfinished.exists() or history.has_commits(vault.root):

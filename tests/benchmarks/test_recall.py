@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from benchmarks.recall import __main__ as program, measures
 from benchmarks.recall.labelled import (
-    HALVES,
+    PARTS,
     BadSet,
     Conversation,
     Prompt,
@@ -50,14 +51,18 @@ TALK = """# kettle · 茶馆 · mixed
 - why?
     it says 79
   + t-n1
+  > t-01
   ~ t-02
+- draw me a kettle
+  =
 - thanks
 """
 TODAY = date(2026, 2, 10)
 
 
-def turn(*given: str, relevant: str = "", tolerated: str = "", tokens: int | None = None) -> Turn:
-    prompt = Prompt("?", frozenset(relevant.split()), frozenset(tolerated.split()))
+def turn(*given: str, relevant: str = "", implied: str = "", tolerated: str = "", tokens: int | None = None) -> Turn:
+    named, hinted, allowed = (frozenset(ids.split()) for ids in (relevant, implied, tolerated))
+    prompt = Prompt("?", named, hinted, allowed)
     return Turn(prompt, given, len(given) if tokens is None else tokens)
 
 
@@ -74,9 +79,11 @@ def test_memories_are_read_as_they_are_written() -> None:
 def test_conversations_are_read_as_they_are_written() -> None:
     [talk] = parse_conversations(TALK)
     assert (talk.name, talk.project, talk.language) == ("kettle", "茶馆", "mixed")
-    assert [prompt.text for prompt in talk.prompts] == ["水温多少?", "why?\n  it says 79", "thanks"]
-    assert talk.prompts[1].relevant == {"t-n1"}
-    assert [prompt.is_control for prompt in talk.prompts] == [False, False, True]
+    assert [prompt.text for prompt in talk.prompts] == ["水温多少?", "why?\n  it says 79", "draw me a kettle", "thanks"]
+    assert list(map(set, talk.prompts[1][1:4])) == [{"t-n1"}, {"t-01"}, {"t-02"}]
+    assert talk.prompts[1].relevant == {"t-n1", "t-01"}
+    assert [prompt.is_near for prompt in talk.prompts] == [False, False, True, False]
+    assert [prompt.is_unrelated for prompt in talk.prompts] == [False, False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -113,19 +120,21 @@ def test_the_set_has_some_hundred_memories_in_several_projects(memories: list[st
     assert len([area for area in read_areas() if area.name.startswith("projects/")]) >= 8
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_each_half_has_controls_and_every_language(half: str, memories: list[str]) -> None:
-    talks = read_conversations(half, memories)
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_has_unrelated_prompts_and_every_language(part: str, memories: list[str]) -> None:
+    talks = read_conversations(part, memories)
     prompts = [prompt for talk in talks for prompt in talk.prompts]
     assert len(talks) >= 20
-    assert {talk.language for talk in talks} == {"en", "zh", "mixed"}
-    assert sum(prompt.is_control for prompt in prompts) >= 0.4 * len(prompts)
+    assert {talk.language for talk in talks} >= {"en", "zh", "mixed"}
+    assert sum(prompt.is_unrelated for prompt in prompts) >= 0.35 * len(prompts)
     assert all(3 <= len(talk.prompts) <= 8 for talk in talks)
 
 
-def test_no_prompt_is_in_both_halves(memories: list[str]) -> None:
-    one, other = ({p.text for talk in read_conversations(half, memories) for p in talk.prompts} for half in HALVES)
-    assert not one & other
+def test_no_prompt_is_in_two_parts(memories: list[str]) -> None:
+    texts = [
+        p.text for part in PARTS for talk in read_conversations(part, memories) for p in talk.prompts if p.relevant
+    ]
+    assert [text for text, count in Counter(texts).items() if count > 1] == []
 
 
 def test_every_memory_is_known_by_the_place_where_it_stands(tmp_path: Path) -> None:
@@ -157,6 +166,14 @@ def test_a_prompt_is_served_by_one_of_its_memories() -> None:
     assert measured["served"] == pytest.approx(1 / 3)
     assert measured["found"] == pytest.approx(1 / 4)
     assert measured["relevant_lines"] == pytest.approx(1 / 2)
+
+
+def test_prompts_count_apart_that_name_their_memory_and_those_about_the_project_without_one() -> None:
+    near = turn("x")._replace(prompt=Prompt("?", is_near=True))
+    measured = measure([[turn("a", relevant="a"), turn(implied="b"), near, turn()]])
+    assert measured["served"] == pytest.approx(1 / 2)
+    assert measured["served_named"] == 1
+    assert (measured["disturbed"], measured["disturbed_near"]) == (0, 1)
 
 
 def test_what_was_given_within_five_turns_is_not_owed_again_and_repeats_when_given() -> None:
@@ -214,8 +231,8 @@ class Oracle:
         self._places = write_vault(folder / "again", areas, written_on)
         self._labels = {
             (talk.name, prompt.text): prompt.relevant
-            for half in HALVES
-            for talk in read_conversations(half, self._places)
+            for part in PARTS
+            for talk in read_conversations(part, self._places)
             for prompt in talk.prompts
         }
         self._told: set[tuple[str, str]] = set()
@@ -246,34 +263,34 @@ class Broken(Silent):
 
 
 @pytest.mark.parametrize(("hook", "code"), [(Oracle, 0), (Silent, 1), (Broken, 1)])
-def test_the_exit_code_says_whether_all_goals_are_reached(
+def test_the_exit_code_says_whether_the_plain_part_reaches_its_goals(
     hook: type, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(program, "Hook", hook)
     assert program.main([]) == code
     told = capsys.readouterr()
-    assert ("| what | development | held-out | goal |" in told.out) is (hook is not Broken)
+    assert ("| what | plain | development | held-out | goal |" in told.out) is (hook is not Broken)
 
 
 def test_json_holds_the_counts_the_measures_and_the_missed_goals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(program, "Hook", Silent)
-    program.main(["--json", "--half", "held_out"])
+    program.main(["--json", "--part", "held_out"])
     answer = json.loads(capsys.readouterr().out)
     assert answer["format"] == 1
-    assert list(answer["halves"]) == ["held_out"]
-    assert answer["halves"]["held_out"]["missed"] == ["served", "relevant_lines"]
-    assert answer["halves"]["held_out"]["counts"]["lines"] == 0
+    assert list(answer["parts"]) == ["held_out"]
+    assert answer["parts"]["held_out"]["missed"] == ["served", "relevant_lines"]
+    assert answer["parts"]["held_out"]["counts"]["lines"] == 0
 
 
-def test_faults_of_the_held_out_half_stay_unseen(
+def test_faults_of_the_held_out_part_stay_unseen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(program, "Hook", Silent)
-    program.main(["--faults", "--half", "held_out"])
+    program.main(["--faults", "--part", "held_out"])
     assert capsys.readouterr().err == ""
-    program.main(["--faults", "--half", "development"])
+    program.main(["--faults", "--part", "development"])
     assert "missed lj-07: " in capsys.readouterr().err
 
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from memtool.capture.log import ERROR, NOTE, Entry, log, log_once_a_day, read_log
 
@@ -40,7 +43,7 @@ def test_what_was_said_within_a_day_is_not_said_again(tmp_path: Path) -> None:
 
 def test_a_log_does_not_grow_for_ever(tmp_path: Path) -> None:
     for _ in range(2):
-        (tmp_path / "hook.log").write_bytes(b"x" * 300_000)
+        (tmp_path / "hook.log").write_bytes(b"x" * 299_999 + b"\n")
         log([tmp_path], ENTRY)
         log([tmp_path], ENTRY)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 310_000
@@ -53,8 +56,23 @@ def test_lines_that_are_none_of_ours_are_passed_over(tmp_path: Path) -> None:
     assert read_log([tmp_path], LONG_AGO) == [ENTRY]
 
 
-def test_a_log_that_leads_elsewhere_is_not_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("link", [".memtool", ".memtool/hook.log"])
+def test_a_log_that_leads_elsewhere_is_neither_read_nor_written(tmp_path: Path, link: str) -> None:
+    victim = tmp_path / "victim" / "hook.log"
+    log([tmp_path], ENTRY)
+    victim.parent.mkdir()
+    (tmp_path / "hook.log").rename(victim)
+    before = victim.read_bytes()
+    (tmp_path / link).parent.mkdir(exist_ok=True)
+    (tmp_path / link).symlink_to(victim.parent if link == ".memtool" else victim)
+    log([tmp_path / ".memtool"], ENTRY)
+    assert victim.read_bytes() == before
+    assert read_log([tmp_path / ".memtool"], LONG_AGO) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_nobody_waits_for_a_log_that_is_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "hook.log").symlink_to(tmp_path / "victim")
-    log([tmp_path / "state"], ENTRY)
-    assert not (tmp_path / "victim").exists()
+    os.mkfifo(tmp_path / "state" / "hook.log")
+    log([tmp_path / "state", tmp_path], ENTRY)
+    assert read_log([tmp_path / "state", tmp_path], LONG_AGO) == [ENTRY]

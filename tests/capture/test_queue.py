@@ -108,23 +108,52 @@ def test_a_hostile_session_id_stays_in_the_queue(queue: Queue, tmp_path: Path, s
     job = JOB._replace(session_id=session_id)
     queue.put(job)
     assert queue.waiting() == [job]
-    assert {path.parent.name for path in tmp_path.rglob("*.json")} == {"queue"}
+    assert {path.parent for path in tmp_path.rglob("*.json")} == {queue.new_folder}
 
 
 def test_a_job_is_one_small_json_file(queue: Queue) -> None:
     queue.put(JOB)
-    fields = json.loads((queue.folder / "3f2a9c.json").read_text(encoding="utf-8"))
-    assert fields["transcript"] == "/transcripts/3f2a9c.jsonl"
-    assert (queue.folder / "3f2a9c.json").stat().st_mode & 0o077 == 0
+    path = queue.new_folder / "3f2a9c.json"
+    assert json.loads(path.read_text(encoding="utf-8"))["transcript"] == "/transcripts/3f2a9c.jsonl"
+    assert path.stat().st_mode & 0o077 == 0
 
 
-def test_a_queue_that_leads_elsewhere_is_refused(queue: Queue, tmp_path: Path) -> None:
-    (tmp_path / ".memtool").mkdir()
-    (tmp_path / "elsewhere").mkdir()
-    queue.folder.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(NotWritable):
+def test_a_job_is_put_while_others_hold_every_lock(queue: Queue) -> None:
+    with queue.vault.lock("queue"), queue.vault.lock("worker"), queue.vault.lock():
         queue.put(JOB)
-    assert list((tmp_path / "elsewhere").iterdir()) == []
+        queue.put(JOB._replace(event="SessionEnd"))
+    assert [job.event for job in queue.waiting()] == ["SessionEnd"]
+
+
+def test_a_job_that_comes_while_the_older_one_is_given_up_is_done(queue: Queue) -> None:
+    queue.put(JOB)
+    first = begun(queue, JOB)
+    queue.put(JOB._replace(event="SessionEnd"))
+    for _ in range(TRIES):
+        assert not queue.fail(first, "no", now=0.0)
+    assert [(job.event, job.tries) for job in queue.waiting()] == [("SessionEnd", 0)]
+    assert begun(queue, queue.waiting()[0]).event == "SessionEnd"
+    assert [job.tries for job in queue.waiting()] == [1]
+
+
+def test_the_clients_own_summary_is_kept_after_a_worker_has_begun(queue: Queue) -> None:
+    queue.put(JOB._replace(compaction="摘要"))
+    begun(queue, queue.waiting()[0])
+    queue.put(JOB)
+    assert [job.compaction for job in queue.waiting()] == ["摘要"]
+
+
+@pytest.mark.parametrize("link", [".memtool", ".memtool/queue", ".memtool/queue/new"])
+def test_a_queue_that_leads_elsewhere_is_neither_read_nor_written(queue: Queue, tmp_path: Path, link: str) -> None:
+    queue.put(JOB)
+    outside = tmp_path / "outside"
+    (tmp_path / link).rename(outside)
+    (tmp_path / link).symlink_to(outside)
+    before = sorted(outside.rglob("*"))
+    with pytest.raises(NotWritable):
+        queue.put(JOB._replace(session_id="other"))
+    assert queue.waiting() == []
+    assert sorted(outside.rglob("*")) == before
 
 
 def test_there_is_one_worker_at_a_time(tmp_path: Path) -> None:

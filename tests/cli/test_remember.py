@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hook.agent import agent_in
 from terminal import MEMTOOL, on_a_terminal, with_pipes
 
+from memtool.recall.prompts.current_index import current_index
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
@@ -26,8 +28,11 @@ def test_it_prints_the_id_the_lines_and_how_to_undo(memtool: Memtool, vault: Vau
     ran = memtool("remember", "The", "API", "listens", "on", "port", "8080.", "--vault", str(vault.root), "--global")
     assert ran.code == 0
     assert re.fullmatch(rf"fact-\d{{8}}-[0-9a-f]{{10}}  {FACTS}:3-10\n", ran.out)
-    assert re.search(r"^Undo: git -C \S+ revert --no-edit [0-9a-f]{7,}$", ran.err, re.MULTILINE)
+    undo = re.search(r"^Undo: memtool (--vault \S+ forget fact-\S+ --purge --yes)$", ran.err, re.MULTILINE)
+    assert undo
     assert memtool("search", "8080", "--json", "--vault", str(vault.root)).answer["hits"][0]["path"] == FACTS
+    assert memtool(*undo[1].split()).code == 0
+    assert parse_facts((vault.root / FACTS).read_text()).facts == ()
 
 
 @pytest.mark.usefixtures("notes")
@@ -120,6 +125,27 @@ def test_processes_that_remember_at_once_lose_nothing(vault: Vault) -> None:
     subjects = tell(vault.root, "log", "--format=%s").splitlines()
     assert sorted(subjects[:8]) == sorted(f"remember: {text}" for text in texts)
     assert tell(vault.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt"),
+    [
+        ("The dirigible costs 40 euros a day", "what does the dirigible cost?"),
+        ("飞艇停靠在七号登机口", "飞艇停在哪个登机口?"),
+    ],
+)
+def test_what_was_remembered_and_forgotten_is_known_to_the_very_next_prompt(
+    memtool: Memtool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, prompt: str
+) -> None:
+    agent = agent_in(tmp_path)
+    for name, value in agent.environ.items():
+        monkeypatch.setenv(name, value)
+    done = memtool("remember", text, "--project", "shop", "--json").answer
+    assert text in agent.ask(prompt)
+    assert memtool("forget", done["id"]).code == 0
+    assert agent.other("s2").ask(prompt) == ""
+    with current_index(agent.state()) as db:
+        assert db.execute("SELECT status FROM chunk WHERE fact_id = ?", (done["id"],)).fetchall() == [("archived",)]
 
 
 # Forgetting

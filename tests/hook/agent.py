@@ -12,6 +12,7 @@ from typing import Any
 from memtool.hook.main import run
 from memtool.index.engine import Place, use_index
 from memtool.index.state import state_folder
+from memtool.recall.ledger import Ledger, ledger_folder, read_ledger
 from memtool.resources import shipped
 from memtool.vault.frontmatter import set_list
 from memtool.vault.layout import Vault
@@ -43,6 +44,10 @@ class Agent:
     def state(self) -> Path:
         """Return the folder of the index and of the counts."""
         return state_folder(self.vault, lambda: self.cache)
+
+    def ledger(self) -> Ledger:
+        """Return what the session was given so far."""
+        return read_ledger(ledger_folder(self.vault, lambda: self.cache), self.session_id)
 
     def index(self, *, rebuild: bool = False) -> None:
         """Bring the index up to date."""

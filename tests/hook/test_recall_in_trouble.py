@@ -12,10 +12,8 @@ from contextlib import closing
 
 import pytest
 from hook.agent import SHOP, Agent
-from unprivileged import unprivileged
 
 from memtool.index import generations, schema
-from memtool.recall.ledger import read_ledger
 from memtool.redaction import CONTEXT_TAG
 from memtool.vault.layout import Vault
 
@@ -83,19 +81,6 @@ def test_files_that_are_gone_since_they_were_indexed_do_no_harm(agent: Agent) ->
     assert agent.log() == []
 
 
-def test_without_a_place_for_its_ledger_a_session_is_given_nothing_twice(agent: Agent) -> None:
-    agent.ask("continue")
-    ledgers = agent.vault.state_path / "ledgers"
-    ledgers.chmod(0o500)
-    try:
-        with unprivileged():
-            assert [agent.ask(TOKENS), agent.ask(TOKENS)] == ["", ""]
-    finally:
-        ledgers.chmod(0o700)
-    assert FACT in agent.ask(TOKENS)
-    assert all("ledgers" in line for line in agent.log())
-
-
 # Clocks
 
 
@@ -156,7 +141,7 @@ HUGE = {
 @pytest.mark.parametrize("prompt", HUGE.values(), ids=HUGE)
 def test_a_megabyte_that_asks_nothing_is_given_nothing(agent: Agent, prompt: str) -> None:
     assert agent.ask(prompt) == ""
-    assert (read_ledger(agent.vault, "s1").turn, agent.log()) == (1, [])
+    assert (agent.ledger().turn, agent.log()) == (1, [])
 
 
 @pytest.mark.parametrize("filler", [TRACE, "这个那个，" * 10])

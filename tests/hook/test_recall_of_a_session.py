@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hook.agent import SHOP, Agent
+from memory_desk import MemoryDesk
 
 from memtool.recall.uses import count_uses, uses_path
 
@@ -62,13 +63,76 @@ def test_what_had_no_room_in_the_block_of_the_start_is_given_to_a_prompt(agent: 
     assert FACT_ID in agent.ask(TOKENS)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [("JWT rather than server sessions", "Services authenticate each other"), ("订单号为什么不用自增主键", "随机后缀")],
+)
+def test_a_decision_of_the_block_of_the_start_is_not_given_to_a_prompt(agent: Agent, prompt: str, said: str) -> None:
+    assert said in agent.ask(prompt)
+    assert said in agent.other("s2").start()
+    assert said not in agent.other("s2").ask(prompt)
+
+
+def test_what_a_decision_says_beyond_the_block_of_the_start_is_given_to_a_prompt(agent: Agent) -> None:
+    said = "Keys rotate every 90 days"
+    assert said not in agent.start()
+    assert said in agent.ask("how often do the keys in middleware/jwt.ts rotate?")
+
+
+def test_a_decision_without_a_summary_is_given_once(agent: Agent) -> None:
+    text = "# Zeppelins are grounded at night\n\nThe pilots asked for it. The mast has no lamp.\n"
+    agent.write(f"{SHOP}/decisions/2026-03-11-night.md", text)
+    agent.index()
+    assert "The pilots asked" in agent.ask("are zeppelins grounded at night?")
+    assert "The pilots asked" in agent.other("s2").start()
+    assert agent.other("s2").ask("are zeppelins grounded at night?") == ""
+
+
+def test_a_fact_that_the_block_of_the_start_cuts_is_given_once(agent: Agent) -> None:
+    write_facts(agent, f"The zeppelin is inspected on Monday: {'飞艇每周一检查，' * 60}")
+    assert "…" in agent.start()
+    assert agent.ask(WHEN) == ""
+    assert "Monday" in agent.other("s2").ask(WHEN)
+
+
+def test_a_rule_over_several_lines_is_given_once(agent: Agent) -> None:
+    agent.write(f"{SHOP}/rules.md", "# Rules\n\n- The zeppelin is only inspected\n  while it is moored to the mast.\n")
+    agent.index()
+    assert "moored to the mast" in agent.ask(WHEN)
+    assert "moored to the mast" in agent.other("s2").start()
+    assert agent.other("s2").ask(WHEN) == ""
+
+
+# Older indexes
+
+
+@pytest.mark.parametrize("purge", [False, True])
+def test_what_was_forgotten_is_not_given_to_the_very_next_prompt(agent: Agent, *, purge: bool) -> None:
+    (fact_id,) = re.findall("fact-[0-9]+-[0-9a-f]+", agent.ask(TOKENS))
+    MemoryDesk(agent.vault.root).forget(fact_id, purge=purge)
+    assert fact_id not in agent.other("s2").ask(TOKENS)
+
+
+def test_what_was_edited_away_by_hand_is_not_given(agent: Agent) -> None:
+    (agent.vault.root / SHOP / "facts.json").unlink()
+    assert FACT_ID not in agent.ask(TOKENS)
+
+
+@pytest.mark.parametrize("prompt", ["飞艇用什么气体?", "飞艇的气体"])
+def test_a_note_without_a_summary_is_given_with_what_it_says_first(agent: Agent, prompt: str) -> None:
+    agent.write(f"{SHOP}/knowledge/2026-03-11-gas.md", "# 飞艇的气体\n\n只用氦气,不用氢气。\n")
+    agent.index()
+    (line,) = lines_of(agent.ask(prompt))
+    assert line.startswith("- 飞艇的气体: 只用氦气,不用氢气。 (")
+
+
 # The client's own memory
 
 
 @pytest.fixture
 def client_memory(agent: Agent) -> Path:
     """A file of the client's own memory, and the index of such files, which the client gives by itself."""
-    agent.ask("continue")  # from here on it is known where the project lies
+    agent.ask(WHEN)  # from here on it is known where the project lies
     folder = agent.home / ".claude" / "projects" / re.sub("[^A-Za-z0-9]", "-", str(agent.project)) / "memory"
     said = "The zeppelin is inspected every Monday. 飞艇的气囊每周一检查。"
     agent.write(str(folder / "MEMORY.md"), f"- [inspection](inspection.md) {said}\n")
@@ -94,6 +158,14 @@ def test_the_clients_memory_is_no_news_to_the_session_that_wrote_it(agent: Agent
     assert agent.other("s8").ask(WHEN) != ""
 
 
+def test_the_clients_memory_is_left_out_from_the_prompt_on_at_which_it_is_switched_off(
+    agent: Agent, client_memory: Path
+) -> None:
+    assert str(client_memory) in agent.ask(WHEN)
+    agent.write("memtool.toml", '[index]\nclient_memory = "no"\n')
+    assert agent.other("s2").ask(WHEN) == ""
+
+
 # Uses
 
 
@@ -115,3 +187,18 @@ def test_deleting_what_is_derived_loses_only_counts(agent: Agent) -> None:
     assert agent.ask(TOKENS) == ""
     agent.index()
     assert agent.other("s2").ask(TOKENS) == first
+
+
+# Resuming
+
+
+@pytest.mark.parametrize("reason", ["other", "prompt_input_exit", "logout", "resume"])
+def test_a_resumed_session_is_not_given_again_what_its_context_still_holds(agent: Agent, reason: str) -> None:
+    """`claude -p … --resume ID` ends and resumes the session at every prompt."""
+    agent.environ["MEMTOOL_RECALL_SESSION_TOKENS"] = "0"
+    blocks = []
+    for _ in range(7):
+        blocks.append(agent.ask(TOKENS))
+        agent.fire("SessionEnd", reason=reason)
+        agent.start("resume")
+    assert [FACT in block for block in blocks] == [True, False, False, False, False, False, True]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,34 +10,48 @@ from hypothesis import given, strategies as st
 from unprivileged import unprivileged
 
 from memtool.errors import NotWritable
-from memtool.recall.ledger import REST, Ledger, clear_ledger, read_ledger, sweep_ledgers, write_ledger
+from memtool.recall.ledger import (
+    REST,
+    Ledger,
+    clear_ledger,
+    ledger_folder,
+    read_ledger,
+    sweep_ledgers,
+    write_ledger,
+)
 from memtool.vault.layout import Vault
 
 WEEK = 7 * 86_400
 
 
-def file_of(vault: Vault, name: str = "3f2a9c") -> Path:
-    return vault.state_path / "ledgers" / f"{name}.json"
+@pytest.fixture
+def folder(vault: Vault, tmp_path: Path) -> Path:
+    """The folder of the vault's ledgers."""
+    return ledger_folder(vault, lambda: tmp_path / "cache")
 
 
-def test_a_ledger_is_read_as_it_was_written(vault: Vault) -> None:
+def file_of(folder: Path, name: str = "3f2a9c") -> Path:
+    return folder / f"{name}.json"
+
+
+def test_a_ledger_is_read_as_it_was_written(folder: Path) -> None:
     ledger = Ledger(3, {"areas/a.md#事实-1": 2}, {"areas/a.md": 3}, 2, "解密 ‹x›", {"MEMORY.md": "0a"})
-    write_ledger(vault, "3f2a9c", ledger)
-    assert read_ledger(vault, "3f2a9c") == ledger
-    assert [path.name for path in file_of(vault).parent.iterdir()] == ["3f2a9c.json"]
+    write_ledger(folder, "3f2a9c", ledger)
+    assert read_ledger(folder, "3f2a9c") == ledger
+    assert [path.name for path in file_of(folder).parent.iterdir()] == ["3f2a9c.json"]
 
 
-def test_two_sessions_have_two_ledgers(vault: Vault) -> None:
-    write_ledger(vault, "one", Ledger(1))
-    write_ledger(vault, "two", Ledger(2))
-    assert (read_ledger(vault, "one").turn, read_ledger(vault, "two").turn) == (1, 2)
+def test_two_sessions_have_two_ledgers(folder: Path) -> None:
+    write_ledger(folder, "one", Ledger(1))
+    write_ledger(folder, "two", Ledger(2))
+    assert (read_ledger(folder, "one").turn, read_ledger(folder, "two").turn) == (1, 2)
 
 
 @pytest.mark.parametrize("session_id", ["../../MEMORY", "a/b", "CON", "会话", "\udc80", "x" * 300, "\0"])
-def test_any_session_id_is_the_name_of_a_file_in_the_folder(vault: Vault, session_id: str) -> None:
-    write_ledger(vault, session_id, Ledger(4))
-    assert read_ledger(vault, session_id).turn == 4
-    assert len(list((vault.state_path / "ledgers").glob("*.json"))) == 1
+def test_any_session_id_is_the_name_of_a_file_in_the_folder(folder: Path, session_id: str) -> None:
+    write_ledger(folder, session_id, Ledger(4))
+    assert read_ledger(folder, session_id).turn == 4
+    assert len(list(folder.glob("*.json"))) == 1
 
 
 def test_a_memory_rests_for_five_turns_after_it_was_given() -> None:
@@ -63,58 +78,107 @@ STRANGE = [
 
 
 @pytest.mark.parametrize("content", STRANGE, ids=range(len(STRANGE)))
-def test_a_file_that_memtool_did_not_write_is_an_empty_ledger(vault: Vault, content: bytes) -> None:
-    write_ledger(vault, "3f2a9c", Ledger(1))
-    file_of(vault).write_bytes(content)
-    assert read_ledger(vault, "3f2a9c") == Ledger()
-    write_ledger(vault, "3f2a9c", Ledger(2))
-    assert read_ledger(vault, "3f2a9c").turn == 2
+def test_a_file_that_memtool_did_not_write_is_an_empty_ledger(folder: Path, content: bytes) -> None:
+    write_ledger(folder, "3f2a9c", Ledger(1))
+    file_of(folder).write_bytes(content)
+    assert read_ledger(folder, "3f2a9c") == Ledger()
+    write_ledger(folder, "3f2a9c", Ledger(2))
+    assert read_ledger(folder, "3f2a9c").turn == 2
 
 
-def test_a_vault_does_not_choose_where_ledgers_are_written(vault: Vault, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    vault.state_path.mkdir(exist_ok=True)
-    (vault.state_path / "ledgers").symlink_to(tmp_path / "elsewhere")
+@pytest.mark.parametrize("link", [".memtool", ".memtool/ledgers"])
+def test_a_vault_does_not_choose_where_ledgers_are_read_written_and_swept(
+    vault: Vault, tmp_path: Path, link: str
+) -> None:
+    target = tmp_path / "outside"
+    outside = target / "ledgers" if link == ".memtool" else target
+    outside.mkdir(parents=True)
+    (outside / "3f2a9c.json").write_text('{"turn": 7}')
+    os.utime(outside / "3f2a9c.json", (0, 0))
+    if link == ".memtool":
+        shutil.rmtree(vault.state_path, ignore_errors=True)
+    path = vault.root / link
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(target)
+    folder = vault.state_path / "ledgers"
+    assert read_ledger(folder, "3f2a9c") == Ledger()
     with pytest.raises(NotWritable):
-        write_ledger(vault, "3f2a9c", Ledger(1))
-    assert list((tmp_path / "elsewhere").iterdir()) == []
+        write_ledger(folder, "3f2a9c", Ledger(1))
+    sweep_ledgers(folder, 0.0)
+    clear_ledger(folder, "3f2a9c")
+    assert [file.read_text() for file in outside.iterdir()] == ['{"turn": 7}']
+    assert ledger_folder(vault, lambda: tmp_path / "cache") != folder
 
 
-def test_a_folder_that_cannot_be_written_is_told(vault: Vault) -> None:
-    write_ledger(vault, "3f2a9c", Ledger(1))
-    folder = file_of(vault).parent
+def test_a_ledger_that_is_a_symlink_is_not_read(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text('{"turn": 7}')
+    file_of(folder).symlink_to(tmp_path / "other.json")
+    assert read_ledger(folder, "3f2a9c") == Ledger()
+
+
+def test_where_the_vault_cannot_be_written_ledgers_lie_in_the_cache(vault: Vault, folder: Path, tmp_path: Path) -> None:
+    vault.state_path.chmod(0o500)
     folder.chmod(0o500)
     try:
-        with unprivileged(), pytest.raises(NotWritable, match="cannot write in"):
-            write_ledger(vault, "3f2a9c", Ledger(2))
+        with unprivileged():
+            with pytest.raises(NotWritable, match="cannot write in"):
+                write_ledger(folder, "3f2a9c", Ledger(2))
+            other = ledger_folder(vault, lambda: tmp_path / "cache")
+            write_ledger(other, "3f2a9c", Ledger(3))
+            assert read_ledger(other, "3f2a9c") == Ledger(3)
+            assert ledger_folder(vault, lambda: vault.state_path / "cache") == folder  # neither can be written
     finally:
+        vault.state_path.chmod(0o700)
         folder.chmod(0o700)
-    assert read_ledger(vault, "3f2a9c").turn == 1
+    assert other.is_relative_to(tmp_path / "cache")
+    assert not file_of(folder).exists()
 
 
-def test_clearing_forgets_everything_but_what_a_resume_needs(vault: Vault) -> None:
-    ledger = Ledger(5, {"a": 5}, {"a": 5}, 4, "block", {"MEMORY.md": "0a"})
-    write_ledger(vault, "3f2a9c", ledger)
-    clear_ledger(vault, "3f2a9c", is_over=True)
-    assert read_ledger(vault, "3f2a9c") == Ledger(start="block", known={"MEMORY.md": "0a"})
-    clear_ledger(vault, "3f2a9c")
-    clear_ledger(vault, "3f2a9c")
-    assert not file_of(vault).exists()
+def test_clearing_forgets_everything(folder: Path) -> None:
+    write_ledger(folder, "3f2a9c", Ledger(5, {"a": 5}, {"a": 5}, 4, "block", {"MEMORY.md": "0a"}))
+    clear_ledger(folder, "3f2a9c")
+    clear_ledger(folder, "3f2a9c")
+    assert not file_of(folder).exists()
 
 
-def test_old_ledgers_are_swept_and_those_of_a_clock_that_jumped(vault: Vault) -> None:
-    now = 1_800_000_000.0
-    for name, age in {"new": WEEK - 60, "old": WEEK + 60, "future": -WEEK - 60}.items():
-        write_ledger(vault, name, Ledger(1))
-        os.utime(file_of(vault, name), (now - age, now - age))
-    sweep_ledgers(vault, now)
-    assert [path.stem for path in file_of(vault).parent.iterdir()] == ["new"]
+NOW = 1_800_000_000.0
 
 
-def test_sweeping_where_there_is_nothing_is_no_problem(vault: Vault) -> None:
-    sweep_ledgers(vault, 0.0)
+def aged(folder: Path, **ages: float) -> None:
+    for name, age in ages.items():
+        write_ledger(folder, name, Ledger(1))
+        os.utime(file_of(folder, name), (NOW - age, NOW - age))
 
 
-def test_a_ledger_is_plain_json(vault: Vault) -> None:
-    write_ledger(vault, "3f2a9c", Ledger(1, {"解密.md": 1}))
-    assert json.loads(file_of(vault).read_bytes())["given"] == {"解密.md": 1}
+def test_beyond_the_newest_fifty_old_ledgers_are_swept_and_those_of_a_clock_that_jumped(folder: Path) -> None:
+    aged(
+        folder, future=-WEEK - 60, new=WEEK - 60, old=WEEK + 60, **{f"n{number}": float(number) for number in range(48)}
+    )
+    sweep_ledgers(folder, NOW)
+    assert {path.stem for path in folder.iterdir()} >= {"future", "new"}
+    assert not file_of(folder, "old").exists()
+    aged(folder, **{f"later{number}": -WEEK - 120.0 for number in range(50)})
+    sweep_ledgers(folder, NOW)
+    assert not file_of(folder, "future").exists()
+    assert file_of(folder, "new").exists()
+
+
+def test_a_clock_that_jumps_makes_no_session_forget(folder: Path) -> None:
+    aged(folder, **{f"n{number}": 0.0 for number in range(50)})
+    sweep_ledgers(folder, NOW + 52 * WEEK)
+    assert len(list(folder.iterdir())) == 50
+
+
+def test_sweeping_removes_only_ledgers(folder: Path) -> None:
+    aged(folder, **{f"n{number}": 0.0 for number in range(50)}, mine=WEEK + 60)
+    file_of(folder, "mine").rename(folder / "README.txt")
+    (folder / "folder.json").mkdir()
+    os.utime(folder / "folder.json", (0, 0))
+    sweep_ledgers(folder, NOW)
+    assert (folder / "README.txt").exists()
+    assert (folder / "folder.json").exists()
+
+
+def test_a_ledger_is_plain_json(folder: Path) -> None:
+    write_ledger(folder, "3f2a9c", Ledger(1, {"解密.md": 1}))
+    assert json.loads(file_of(folder).read_bytes())["given"] == {"解密.md": 1}

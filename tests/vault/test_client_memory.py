@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,10 @@ def test_the_project_is_known_by_the_folder_in_which_it_was_seen(tmp_path: Path)
     assert names == {"-src---": "laden"}
     assert project_of_client_memory("/c/projects/-src---/memory/tea.md", names) == "laden"
     assert project_of_client_memory("/c/projects/-other/memory/tea.md", names) == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_nobody_waits_for_the_names_of_projects(tmp_path: Path) -> None:
+    (tmp_path / ".memtool").mkdir()
+    os.mkfifo(tmp_path / ".memtool" / "projects.json")
+    assert names_by_folder(Vault(tmp_path)) == {}

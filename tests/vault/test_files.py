@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,16 @@ from hypothesis import given, strategies as st
 from unprivileged import unprivileged
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
-from memtool.vault.files import change, content_hash, hash_of, make_folder, read_text, replace
+from memtool.vault.files import (
+    change,
+    content_hash,
+    hash_of,
+    make_folder,
+    read_content,
+    read_head,
+    read_text,
+    replace,
+)
 from memtool.vault.scan import scan
 
 OLD, NEW = "old 旧\n", "new 新\n" * 1000
@@ -230,3 +240,19 @@ def test_a_change_that_changes_nothing_writes_nothing(tmp_path: Path, text: str 
         path.write_text(text)
     assert not change(path, lambda now: now)
     assert path.exists() is (text is not None)
+
+
+@pytest.mark.parametrize(("most", "head"), [(9, "a商店b"), (8, "a商店b"), (7, "a"), (2, "a"), (0, "")])
+def test_the_head_of_a_file_ends_with_a_whole_character(tmp_path: Path, most: int, head: str) -> None:
+    (tmp_path / "a.md").write_text("a商店b", encoding="utf-8")
+    assert read_head(tmp_path / "a.md", most).decode() == head
+
+
+def test_what_is_too_large_or_no_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("12345")
+    assert read_content(tmp_path / "a.md", largest=5) == b"12345"
+    with pytest.raises(OSError, match="too large"):
+        read_content(tmp_path / "a.md", largest=4)
+    for read in (read_content, partial(read_head, most=4)):
+        with pytest.raises(OSError, match="it is no file"):
+            read(tmp_path)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,18 @@ from memtool.errors import (
     VaultNotFound,
     VaultTooNew,
 )
-from memtool.vault.layout import KINDS, Vault, is_archived, kind_of, make_state_folder, open_vault, project_of
+from memtool.vault.layout import (
+    KINDS,
+    Vault,
+    append_state,
+    is_archived,
+    kind_of,
+    make_state_folder,
+    open_vault,
+    project_of,
+    read_state,
+    write_state,
+)
 
 
 @pytest.mark.parametrize(
@@ -260,3 +272,48 @@ def test_a_vault_does_not_choose_where_memtool_locks(root: Path, link: str) -> N
     with pytest.raises(NotWritable, match="symlink"), Vault(root).lock():
         raise AssertionError("there is no lock")
     assert (root.parent / "secret.md").read_text() == "secret"
+
+
+@pytest.fixture
+def state(root: Path) -> Path:
+    make_state_folder(root / ".memtool" / "ledgers")
+    return root / ".memtool" / "ledgers"
+
+
+def test_what_is_derived_is_written_whole_added_to_and_read(state: Path) -> None:
+    write_state(state / "a.json", "解密\n".encode())
+    append_state(state / "a.json", b"more\n")
+    assert read_state(state / "a.json", largest=100).decode() == "解密\nmore\n"
+    append_state(state / "new.log", b"line\n")
+    assert {path.stat().st_mode & 0o777 for path in state.iterdir()} == {0o600}
+    with pytest.raises(OSError, match="too large"):
+        read_state(state / "a.json", largest=11)
+    with pytest.raises(FileNotFoundError):
+        read_state(state / "gone.json", largest=100)
+
+
+@pytest.mark.parametrize("link", [".memtool", ".memtool/ledgers", ".memtool/ledgers/a.json"])
+def test_what_is_derived_lies_nowhere_else(state: Path, root: Path, link: str) -> None:
+    write_state(state / "a.json", b"1")
+    (root / link).rename(root.parent / "outside")
+    (root / link).symlink_to(root.parent / "outside")
+    with pytest.raises(OSError, match="symlink"):
+        read_state(state / "a.json", largest=100)
+    with pytest.raises(OSError, match="symlink"):
+        append_state(state / "a.json", b"2")
+    with suppress(OSError):
+        write_state(state / "a.json", b"3")
+    outside = root.parent / "outside"
+    found = [path.read_bytes() for path in (outside, *outside.rglob("*.json")) if path.is_file()]
+    assert found == [b"1"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_nobody_waits_for_a_derived_file_that_is_a_pipe(state: Path) -> None:
+    os.mkfifo(state / "a.json")
+    with pytest.raises(OSError, match="it is no file"):
+        read_state(state / "a.json", largest=100)
+    with pytest.raises(OSError, match="it is no file"):
+        append_state(state / "a.json", b"2")
+    write_state(state / "a.json", b"3")
+    assert read_state(state / "a.json", largest=100) == b"3"

@@ -1,13 +1,28 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.errors import HistoryFailed
+from memtool.vault import projects
+from memtool.vault.frontmatter import set_list
+from memtool.vault.git import Answer, ask
 from memtool.vault.layout import Vault
-from memtool.vault.project_area import FRESH, area_name, find_area, find_registered_area, known_projects, shown_path
+from memtool.vault.project_area import (
+    FRESH,
+    UNSURE,
+    ProjectArea,
+    area_name,
+    find_area,
+    find_registered_area,
+    known_projects,
+    remembered_folders,
+    shown_path,
+)
 
 
 @pytest.fixture
@@ -89,6 +104,97 @@ def test_a_memory_that_somebody_else_wrote_does_no_harm(vault: Vault, tmp_path: 
     (vault.root / ".memtool").mkdir()
     (vault.root / ".memtool" / "projects.json").write_text(content.replace("/x", str(tmp_path / "shop")))
     assert find_area(vault, tmp_path / "shop", tmp_path, 1.0).name in ("shop", "")
+
+
+# Large repositories
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What git was asked for."""
+    asked: list[str] = []
+
+    def watched(folder: Path, *args: str, timeout: float = 10.0) -> Answer:
+        asked.append(args[0])
+        return ask(folder, *args, timeout=timeout)
+
+    monkeypatch.setattr(projects, "ask", watched)
+    return asked
+
+
+def list_identities(vault: Vault, name: str, *identities: str) -> None:
+    summary = vault.root / "areas" / "projects" / name / "summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text(set_list("", "identities", identities), encoding="utf-8")
+
+
+@pytest.mark.parametrize("find", [find_area, find_registered_area])
+def test_where_the_remote_is_known_nobody_looks_for_the_root_commit(
+    vault: Vault, tmp_path: Path, asked: list[str], find: Callable[..., ProjectArea]
+) -> None:
+    folder = make_repository(tmp_path / "clone", "git@github.com:acme/shop.git")
+    list_identities(vault, "商店", "github.com/acme/shop", f"path:{folder}", "commit:0")
+    assert find(vault, folder, tmp_path, 0.0).name == "商店"
+    assert asked.count("rev-list") == (0 if find is find_area else 1)  # to register, all are wanted
+
+
+def test_a_hook_knows_a_folder_by_its_path_before_it_looks_for_the_root_commit(
+    vault: Vault, tmp_path: Path, asked: list[str]
+) -> None:
+    folder = make_repository(tmp_path / "clone", "git@github.com:acme/renamed.git")
+    list_identities(vault, "商店", f"path:{folder}")
+    assert find_area(vault, folder, tmp_path, 0.0).name == "商店"
+    assert "rev-list" not in asked
+
+
+def make_moved_repository(vault: Vault, folder: Path) -> Path:
+    make_repository(folder)
+    commit = ("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "--allow-empty", "-m", "root")
+    subprocess.run(["git", "-C", str(folder), *commit], check=True)
+    root = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    list_identities(vault, "商店", f"commit:{root.stdout.strip()}")
+    return folder
+
+
+def test_a_repository_without_a_remote_is_known_by_its_root_commit(vault: Vault, tmp_path: Path) -> None:
+    assert find_area(vault, make_moved_repository(vault, tmp_path / "moved"), tmp_path, 0.0).name == "商店"
+
+
+def test_a_hook_does_not_wait_for_the_root_commit_and_what_it_guessed_is_soon_forgotten(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_moved_repository(vault, tmp_path / "moved")
+    waits: list[float] = []
+
+    def slow(place: Path, *args: str, timeout: float = 10.0) -> Answer:
+        if args[0] == "rev-list":
+            waits.append(timeout)
+        if args[0] == "rev-list" and timeout < 1.0:
+            raise HistoryFailed("git did not answer")
+        return ask(place, *args, timeout=timeout)
+
+    monkeypatch.setattr(projects, "ask", slow)
+    names = [find_area(vault, folder, tmp_path, at).name for at in (0.0, UNSURE - 1, UNSURE)]
+    assert (names, waits) == (["moved"] * 3, [0.1, 0.1])
+    assert find_registered_area(vault, folder, tmp_path, UNSURE).name == "商店"
+    assert find_area(vault, folder, tmp_path, UNSURE + FRESH - 1).name == "商店"
+
+
+def test_of_a_large_summary_the_front_matter_is_read(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    list_identities(vault, "laden", f"path:{tmp_path / 'shop'}")
+    with (vault.root / "areas" / "projects" / "laden" / "summary.md").open("a", encoding="utf-8") as file:
+        file.write("商" * 300_000)
+    assert find_area(vault, tmp_path / "shop", tmp_path, 0.0).name == "laden"
+
+
+def test_what_is_remembered_of_folders_is_not_read_beyond_a_megabyte(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    find_area(vault, tmp_path / "shop", tmp_path, 0.0)
+    path = vault.state_path / "projects.json"
+    assert remembered_folders(vault).keys() == {str(tmp_path / "shop")}
+    path.write_text(path.read_text() + " " * 1_048_576)
+    assert remembered_folders(vault) == {}
 
 
 @given(st.text())

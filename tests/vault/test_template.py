@@ -325,3 +325,11 @@ def test_every_setting_in_the_template_exists_and_shows_its_default(tmp_path: Pa
     assert said == {"language", "search.mode", "search.fusion", "search.limit", "index.max_note_kb"}
     plain = settings.load(None, {})
     assert (loaded.general, loaded.search, loaded.index) == (plain.general, plain.search, plain.index)
+
+
+def test_a_downloaded_folder_does_not_choose_what_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "notes" / STATE_FOLDER).mkdir(parents=True)
+    (tmp_path / "thesis.txt").write_text("years of work")
+    (tmp_path / "notes" / STATE_FOLDER / "first-commit").symlink_to(tmp_path / "thesis.txt")
+    assert make_vault(tmp_path / "notes").committed
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"

@@ -61,5 +61,6 @@ def _said(conversation: Conversation) -> str:
 
 
 def _occurs(name: str, said: str) -> bool:
-    start = "(?<![a-z0-9_])" if name[0].isalnum() else ""  # `.py` is the end of any name
+    is_word = name[0].isascii() and name[0].isalnum()
+    start = "(?<![a-z0-9_])" if is_word else ""  # `.py` is the end of any name, and 设计.md that of 新设计.md
     return bool(re.search(rf"{start}{re.escape(name)}(?![a-z0-9_])", said))

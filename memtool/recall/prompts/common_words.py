@@ -1,17 +1,31 @@
-"""Words that many prompts hold whatever they are about: too common among developers to call up a memory.
+"""Words that tell little of what a prompt is about, however rare they are in a vault.
 
-How rare a word is in the vault does not tell: in a small vault `tests` may stand in one note only, and yet "run the
-tests" asks for no memory.
+In a small vault `tests` may stand in one note only, and yet "run the tests" asks for no memory.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
-from memtool.index.text import stem
+from memtool.recall.prompts.word_list import WordList
 
-_SPACED = """
-ability able above accept access according account achieve action active actual actually add addition additional
+
+class Kind(NamedTuple):
+    """What a sort of words weighs: *tells* if a memory shares one of them, *about* in what a prompt is about."""
+
+    tells: float
+    about: float
+
+
+TELLING = Kind(1.0, 1.0)
+FAMILIAR = Kind(0.4, 0.5)  # names that everybody knows
+EVERYDAY = Kind(0.2, 0.5)  # what prompts and notes use without being about it
+COMMON = Kind(0.6, 0.15)  # what prompts hold whatever they are about; shared, it still says something
+
+# In every second prompt of a developer.
+_DEVELOPERS = """
+not ability able above accept access according account achieve action active actual actually add addition additional
 adjust after again against age ago agree ahead allow almost alone along already alright although always among amount
 analyse analysis analyze another answer anybody anymore anyone anything anyway apart app appear application apply
 approach appropriate area argument around array ask aspect assume async attach attempt attention automatic available
@@ -78,55 +92,60 @@ write writing written wrong yeah year yep yes yesterday yet young alter asc desc
 values where varchar args bash cat cd css csv def echo elif endif enum fn grep html ide impl init js kwargs ls md npm
 nil pip println py rm rs sh sql stderr stdin stdout struct sudo todo ts tsx var xml yaml yml id ids uid utf utf8 utf-8
 ascii unicode don doesn isn won didn wasn couldn shouldn wouldn ll ve gonna wanna gotta lets four five six seven eight
-nine ten 0 1 2 3 4 5 6 7 8 9 10 100 poem haiku joke recipe weather all accident accidental acquire adapt admit adopt
-advance advantage affect afford afternoon aid aim alive alternative amaze ancient angle announce annoy anyhow
-apologize apparent appreciate arrange arrive art aside assign assist associate assumption attached audience aware
-awful badly barely basis beautiful beauty bed beg begun belong beneath beside besides beyond bird bite bless blind
-blow boat boil bone bore born borrow boss bother bowl boy brain brand brave bread breakfast breath breathe bright
-brilliant brother brown cake calm camp capable cap captain car career carry cast category celebrate centimeter century
-chain chair challenge chapter charge charm cheap cheaper chest chief child children chocolate church circle citizen
-city claim clever climb clock cloth clothes coast coat coffee cold collar collect college combination comfort
-commercial commonly communicate community compete complain concert conclude conclusion concrete conflict contact
-contest contrast conversation convince cook corner cough council country countryside courage cousin cream creature
-credit crew crime critical cross crowd crucial cry culture cup curious curtain curve cute cycle dad damage dance
-danger dangerous dare dark daughter dead dealt dear death debate debt decade decent declare decrease definitely degree
-deliver delight demand deny depart deserve desk despite dessert destroy destination dialogue diary die diet dig dinner
-dirty disagree disappear disappoint discover disease dish distance divide doctor dog dollar door dot dozen drag drama
-dramatic draw dream dress drink drive driver dry dull dust duty eager ear earn earth ease east eat economy egg elder
-elegant elementary eliminate elsewhere embarrass emerge emotion emphasize employ employee encounter encourage enemy
-energy engage engine enjoy enormous entertain equally escape essay essential establish estimate eve evening eventual
-everyday evil exam examine excite excited excuse executive exercise exhaustive exit expand expense expensive expose
-extent extreme eye faint faith famous fan fancy fantastic farm farmer fashion fasten fat father fault favor favorite
-favourite fear fellow festival fetch fever fight finger fire fish fishing flat flight float flood floor flower fly
-fold folk fool foot football foreign forest forever forgive formal fortunate forth fortune forty forum freedom fresh
-fridge frighten fruit fun fund funny furniture gain gap garden gas gather gentle gentleman geography gift girl glance
-glass goodbye govern government grab grade gradual grain grand grandfather grandmother grass grateful gray greet
-ground guard guest guilty guitar gun guy gym habit hair hall hang happiness harm hat hate heal hear heart heat heaven
-heavy heel hence hero hesitate hide hill hire historical hobby hole holiday homework honest honey honor hopefully
-horrible horse hospital host hotel household housing however hunger hungry hunt hurry hurt husband ice ignore ill
-illegal illness imply impossible impress impression inch incident increasing independent indicate individual industry
-inevitable influence injure inner innocent inspire instant intelligent intend intense intention interview invent
-invite iron island jacket jam jealous jewel joint journal journey joy judge jump junior jury justice kick kid kill
-kilometer king kiss kitchen knee knife knock lady lake land laptop laugh laundry law lawyer lay lazy leader leaf lean
-leather lecture lend lesson letter liberty lid lie lift lip liquid listen literature logo lonely loose lord lorry loud
-lovely luck lucky lunch mad magazine magic mail male mall manner marry married mask mass massive math mathematics meal
-meat media medical medicine melt mental mere metal mild milk million mine minister mirror miserable mistaken mobile
-mom mood moon moreover mother motion motor mountain mouse mouth movie museum music musical mutual mystery nail narrow
-nation national natural nature neat neck neighbor neither nerve nervous net news newspaper noise noon nor north nose
-notable novel nowadays nowhere nurse obey observe obtain occasion occasionally occupy occur ocean odd officer oil onto
-opportunity oppose opposite orange ordinary organ origin ought ourselves owe pack pain paint painting pair palace pale
-pan pants parade park participate partly partner party passage passenger passion passport patient pause peace pen
-pencil percent permanent permit personal personality persuade pet phrase physical piano picture pie pig pile pink pity
-pizza plant plastic plate platform pleasant pleasure plenty pocket poet poetry police policeman polite political
-politics pollution pool population portion pot pound pour praise pray precious precise precisely preference presence
-president presumably pretend prevention pride priest prince prison privacy prize probable profession professional
-profit promise promote proof protect protest proud prove punish pupil purchase purple pursue puzzle quarter queen quit
-rabbit race rare rarely reality realise realize reasonable recognise recognize reduction reflect regardless regret
-regular relate relative relax relief religion rely remark remarkable rent repair reputation rescue research resist
-respectively responsible restaurant retire reveal reverse reward rewrote rice rich rid ride rise risk river road rob
-rock rode roof rope rose round royal rub rude ruin rural rush sad sadly sail salt sand sandwich satisfaction satisfies
-satisfy satisfying saw scare scary scene scholar science scientific scientist scream sea seat secretary secure seed
-seek seldom selection self sell senior sensible sensitive separately settle shade shadow shake shame sharp sheep shine
+nine ten 0 1 2 3 4 5 6 7 8 9 10 100 hint hints toggle logging logger modal dropdown scroll hover bold italic padding
+margin pixel keyboard classes methods sync callback sidebar navbar footer
+"""
+
+_EVERYDAY = """
+poem haiku joke recipe weather all accident accidental acquire adapt admit adopt advance advantage affect afford
+afternoon aid aim alive alternative amaze ancient angle announce annoy anyhow apologize apparent appreciate arrange
+arrive art aside assign assist associate assumption attached audience aware awful badly barely basis beautiful beauty
+bed beg begun belong beneath beside besides beyond bird bite bless blind blow boat boil bone bore born borrow boss
+bother bowl boy brain brand brave bread breakfast breath breathe bright brilliant brother brown cake calm camp capable
+cap captain car career carry cast category celebrate centimeter century chain chair challenge chapter charge charm
+cheap cheaper chest chief child children chocolate church circle citizen city claim clever climb clock cloth clothes
+coast coat coffee cold collar collect college combination comfort commercial commonly communicate community compete
+complain concert conclude conclusion concrete conflict contact contest contrast conversation convince cook corner
+cough council country countryside courage cousin cream creature credit crew crime critical cross crowd crucial cry
+culture cup curious curtain curve cute cycle dad damage dance danger dangerous dare dark daughter dead dealt dear
+death debate debt decade decent declare decrease definitely degree deliver delight demand deny depart deserve desk
+despite dessert destroy destination dialogue diary die diet dig dinner dirty disagree disappear disappoint discover
+disease dish distance divide doctor dog dollar door dot dozen drag drama dramatic draw dream dress drink drive driver
+dry dull dust duty eager ear earn earth ease east eat economy egg elder elegant elementary eliminate elsewhere
+embarrass emerge emotion emphasize employ employee encounter encourage enemy energy engage engine enjoy enormous
+entertain equally escape essay essential establish estimate eve evening eventual everyday evil exam examine excite
+excited excuse executive exercise exhaustive exit expand expense expensive expose extent extreme eye faint faith
+famous fan fancy fantastic farm farmer fashion fasten fat father fault favor favorite favourite fear fellow festival
+fetch fever fight finger fire fish fishing flat flight float flood floor flower fly fold folk fool foot football
+foreign forest forever forgive formal fortunate forth fortune forty forum freedom fresh fridge frighten fruit fun fund
+funny furniture gain gap garden gas gather gentle gentleman geography gift girl glance glass goodbye govern government
+grab grade gradual grain grand grandfather grandmother grass grateful gray greet ground guard guest guilty guitar gun
+guy gym habit hair hall hang happiness harm hat hate heal hear heart heat heaven heavy heel hence hero hesitate hide
+hill hire historical hobby hole holiday homework honest honey honor hopefully horrible horse hospital host hotel
+household housing however hunger hungry hunt hurry hurt husband ice ignore ill illegal illness imply impossible
+impress impression inch incident increasing independent indicate individual industry inevitable influence injure inner
+innocent inspire instant intelligent intend intense intention interview invent invite iron island jacket jam jealous
+jewel joint journal journey joy judge jump junior jury justice kick kid kill kilometer king kiss kitchen knee knife
+knock lady lake land laptop laugh laundry law lawyer lay lazy leader leaf lean leather lecture lend lesson letter
+liberty lid lie lift lip liquid listen literature logo lonely loose lord lorry loud lovely luck lucky lunch mad
+magazine magic mail male mall manner marry married mask mass massive math mathematics meal meat media medical medicine
+melt mental mere metal mild milk million mine minister mirror miserable mistaken mobile mom mood moon moreover mother
+motion motor mountain mouse mouth movie museum music musical mutual mystery nail narrow nation national natural nature
+neat neck neighbor neither nerve nervous net news newspaper noise noon nor north nose notable novel nowadays nowhere
+nurse obey observe obtain occasion occasionally occupy occur ocean odd officer oil onto opportunity oppose opposite
+orange ordinary organ origin ought ourselves owe pack pain paint painting pair palace pale pan pants parade park
+participate partly partner party passage passenger passion passport patient pause peace pen pencil percent permanent
+permit personal personality persuade pet phrase physical piano picture pie pig pile pink pity pizza plant plastic
+plate platform pleasant pleasure plenty pocket poet poetry police policeman polite political politics pollution pool
+population portion pot pound pour praise pray precious precise precisely preference presence president presumably
+pretend prevention pride priest prince prison privacy prize probable profession professional profit promise promote
+proof protect protest proud prove punish pupil purchase purple pursue puzzle quarter queen quit rabbit race rare
+rarely reality realise realize reasonable recognise recognize reduction reflect regardless regret regular relate
+relative relax relief religion rely remark remarkable rent repair reputation rescue research resist respectively
+responsible restaurant retire reveal reverse reward rewrote rice rich rid ride rise risk river road rob rock rode roof
+rope rose round royal rub rude ruin rural rush sad sadly sail salt sand sandwich satisfaction satisfies satisfy
+satisfying saw scare scary scene scholar science scientific scientist scream sea seat secretary secure seed seek
+seldom selection self sell senior sensible sensitive separately settle shade shadow shake shame sharp sheep shine
 shirt shock shoe shoot shop shore shoulder shout shower shut shy sick sight silence silent silly silver sing singer
 sink sir sister sixth skill skin sky sleep slide slight slightly smell smile smoke smooth snake social society sock
 soft soil soldier solid somewhat son song sore soul soup south spare speaker specialist speech spirit spite splendid
@@ -142,8 +161,50 @@ unite universe university unknown unlike unusual upper upset upstairs urban urge
 valuable vary vast vegetable verb victim victory village violent virtue visible visit visitor vital voice voluntary
 wake wall war warm wash waste weak weakness wealth weapon wear wedding weekend weigh welcome west wet whereas whisper
 whoever widely wife wild willing win wine wing winner wise wonderful wood wooden wool worldwide worn wound yard yell
-yellow yours youth zero zoo not hint hints toggle logging logger autumn leaves legs spider sidebar navbar footer modal
-dropdown scroll hover bold italic padding margin pixel keyboard classes methods sync callback
+yellow yours youth zero zoo not autumn leaves legs spider
+"""
+
+# Articles, pronouns, prepositions and the like of other languages than English: they are not
+# looked at. Folded, so that they need not be folded each time.
+_FUNCTION_WORDS = """
+aan aber aby agli ai al albo ale algo algunas algunos alla alle allem allen aller alles allo als also altijd am ama an
+ancak anche ander andere anderem anderen anderer anderes ante antes ao aos aquela aquele ar as asi ate att au auch auf
+aus aussi aux av avec aven avoir bana bardzo bazı bei beide beim belki ben beni benim bez bien bij bin bir biri birkac
+birsey bis bist bitte biz bize bo bu buna bunda bunu by byc był była było ce ces cet cette chce che chi ci cie co col
+com come comme como con contra cosa cual cuando cui czy da daar daha dai dal dalla damit dan danke dann dans dar das
+dass dasselbe dat dazu de defa dei dein deine deja del della delle dello dem den denn denna depois der derer des desde
+dessen det detta deze di dich die dies diese diesem diesen dieser dieses dig din dir dit diye dla do doch doen donc
+donde door dort dos dove du durante durch dus e ed een eens efter eigentlich ein eine einem einen einer eines einig
+einige einmal ej el ela elas ele eles ella ellas elle eller elles ellos em en encore entre er era es esa ese eso essa
+esse essere est esta estan estas este esto estos et etait ete etre ett etwas eu euch euer eure faire fait fare faut
+favor fazer foi for fran fue fur ganz gdy gdzie ge geen gegen geht gerade geweest gewesen gibi gibt gli go gracias
+grazie ha haar hab habe haben hace hacer had hade hai han hanno har hasta hat hatte hatten hay heb hebben heeft hem
+hep hepsi her het hic hier hij hin hinter ho hoe hon hun ich ici icin icke iemand iets ihm ihn ihnen ihr ihre ik il
+ile ils im immer in indem ingen inom ins inte io is ise isso ist isto ja jag jak jako je jede jedem jeden jeder jedes
+jego jej jene jest jestem jeszcze jetzt ju juz kan kann kannst kazdy kein keine keinen kez ki kiedy kim kon konnen
+konnte kto ktora ktore ktory kunde kunnen la las le lei les leur leurs lhe li lo loro los lui lutfen ma maar mach
+mache machen mais mal mam man manche mas me med meer mein meine mellan men merci mes mesmo met meu mi mia mich mig mij
+mijn min minha mio mir mis mit mnie moet moi moj moje mon mot moze mu mucho muito muss musste muy mycket mı na naar
+nach nad nada nagon nagot nam nao nar nas nasıl ne neden negli nei nein nel nella nem nerede ni nicht nichts nie niet
+niets nim niye niz no noch nog noi non nos nosotros nostra nostro notre nous nu nuestra nuestro num numa nun nur o ob
+obrigado och od oder of ohne olan olarak om omdat on ona one oni onlar ons onu ook op oraz os oss otra otro ou over pa
+par para pas pela pelo per perche pero peut peux piu plus po poco pod pode por porque pour prosze przed przez przy
+puede puedes puis puoi qu quais qual quale quando quanto que quel quella quelle quelles quelli quello quels quem
+questa queste questi questo qui quien quoi reeds sa samma sanki sans sao schon se sea sedan sehr sei sein seine seit
+selbst sem ser sera ses seu seus sey si sia siamo sich sie sig sin sind siz ska skad skulle so sobre solche soll
+sollte som son sondern sono sonst sont sta su sua suas sue sul sulla suo sur sus ta tak tam tambem tambien tanto te
+tegen tego tem ten tengo tes tez ti tiene till tinha to toch todo todos toen toi ton tot tra tres tu tua tum tuo tus
+tutti tutto ty tylko uber uit um uma un una und under une uno unos uns unser unsere unter upp usted ut utan uw vad van
+var vara varfor ve veel veya vi vid vilken voce voces voi vom von voor vor vos votre vous w wahrend want war waren
+warum was wat we weg weil weiter wel welche welchem welchen welcher welches wenn werd werde werden wezen wie wiec
+wieder wij wil will wir wird wirst wo wollen worden wurde wurden ya yani yo yok z za zal ze zeby zei zelf zich zij
+zijn zo zonder zou zu zum zur zwar zwischen а без более больше будет будто бы был была были было быть в вам вас вдруг
+ведь во вот впрочем все всегда всего всех всю вы где да даже два для до другои его ее еи ему если есть еще ж же за
+зачем здесь и из или им иногда их к как какая какои когда конечно кто куда ли лучше между меня мне много может можно
+мои моя мы на над надо наконец нас не него нее неи нельзя нет ни нибудь никогда ним них ничего но ну о об один он она
+они опять от перед по под пожалуиста после потом потому почему почти при про раз разве с сам свою себе себя сеичас со
+совсем спасибо так такои там тебя тем теперь то тогда того тоже только том тот три тут ты у уж уже хорошо хоть чего
+чем через что чтоб чтобы чуть эти этого этои этом этот эту я
 """
 
 # Chinese, Japanese and Korean are matched by pairs of characters.
@@ -188,22 +249,45 @@ c#
 """
 
 
-@cache
-def common_terms() -> frozenset[str]:
-    """Return the terms of common words, stemmed as in the index, and the common pairs of characters."""
-    return frozenset(map(stem, _SPACED.split())) | frozenset(_UNSPACED.split())
+def kind_of(term: str) -> Kind:
+    """Return what a *term*, stemmed as in the index, weighs."""
+    if _familiar().has_stem(term):
+        return FAMILIAR
+    if _developers().has_stem(term):
+        return COMMON
+    return EVERYDAY if _everyday().has_stem(term) else TELLING
 
 
-def is_familiar(word: str) -> bool:
-    """Whether *word*, folded, is the name of something that everybody knows."""
-    return word in _familiar()
-
-
-@cache
-def _familiar() -> frozenset[str]:
-    return frozenset(_FAMILIAR.split())
+def is_function_word(word: str) -> bool:
+    """Whether *word*, folded, only holds sentences together."""
+    return word in _function_words()
 
 
 def is_common_pair(pair: str) -> bool:
     """Whether two characters say nothing by themselves: listed, or with Hiragana, which is grammar."""
-    return pair in common_terms() or any("\u3041" <= char <= "\u309f" for char in pair)
+    return pair in _common_pairs() or any("\u3041" <= char <= "\u309f" for char in pair)
+
+
+@cache
+def _developers() -> WordList:
+    return WordList(_DEVELOPERS)
+
+
+@cache
+def _everyday() -> WordList:
+    return WordList(_EVERYDAY)
+
+
+@cache
+def _function_words() -> WordList:
+    return WordList(_FUNCTION_WORDS)
+
+
+@cache
+def _familiar() -> WordList:
+    return WordList(_FAMILIAR)
+
+
+@cache
+def _common_pairs() -> frozenset[str]:
+    return frozenset(_UNSPACED.split())

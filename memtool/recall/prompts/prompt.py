@@ -5,20 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
-from memtool.errors import MemtoolError
 from memtool.recall.framing import defused, framed
 from memtool.recall.ledger import Ledger
+from memtool.recall.prompts.as_it_stands import Reader, as_they_stand
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, score
 from memtool.recall.prompts.topic import REMINDER, has_changed
 from memtool.settings import RecallSettings
-from memtool.vault.client_memory import client_memory_path
 from memtool.vault.layout import Vault
-from memtool.vault.sessions import session_ref
 
 EVENT = "prompt"
 
@@ -29,7 +27,7 @@ Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 _MOST_UNITS = 9_500  # UTF-16 code units; beyond 10,000 the client cuts what a hook says
 _WIDTHS = (220, 150, 90)  # characters of what a memory says: the first with which all fit
 _LONGEST_TITLE = 80
-_HEAD = 4_096  # bytes of a note that are read for its summary, and for the session that wrote it
+_TELLING = 200  # characters of what a memory says; the block of a session's start may cut it later on
 
 
 class Asked(NamedTuple):
@@ -59,28 +57,6 @@ class Given(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
-class _Notes(NamedTuple):
-    """What memories are read from, as it stands there now."""
-
-    vault: Vault
-    client_projects: Path | None
-
-    def text_of(self, hit: Recalled) -> str:
-        """Return the lines of a fact, or the head of a note; empty if they cannot be read."""
-        try:
-            with self._path(hit.ref).open("rb") as file:
-                if not hit.fact_id:
-                    return file.read(_HEAD).decode("utf-8", "replace")
-                lines = [line for at, line in zip(range(hit.last_line), file, strict=False) if at >= hit.first_line - 1]
-                return b"".join(lines).decode("utf-8", "replace")
-        except (OSError, MemtoolError):
-            return ""
-
-    def _path(self, ref: str) -> Path:
-        memory = client_memory_path(ref, self.client_projects) if self.client_projects else None
-        return memory or self.vault.path(ref)
-
-
 def memories_for_prompt(
     vault: Vault,
     db: sqlite3.Connection,
@@ -92,16 +68,16 @@ def memories_for_prompt(
     finder: Finder = find,
 ) -> Given:
     """Return what the prompt is given. *ledger* has counted its turn already; *db* is an open index."""
-    notes = _Notes(vault, asked.client_projects)
-    hits = finder(db, asked.question, asked.project, asked.today)
-    hits = [hit for hit in hits if not _is_own(notes, hit, asked.session_id)]
+    reader = Reader(vault, asked.client_projects, asked.session_id, asked.today)
+    hits = as_they_stand(finder(db, asked.question, asked.project, asked.today), db, reader)
     keys = [hit.key for hit in hits]
     reminds = has_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
-    fresh = [hit for hit in hits if not ledger.rests(hit.key) and not _stands_in(ledger.start, hit)]
+    start = _shown(ledger.start)
+    fresh = [hit for hit in hits if not ledger.rests(hit.key) and not _stands_in(start, hit)]
     ledger = ledger.with_hits(keys)
     chosen = _best(fresh, uses, asked.today)[:limit]
-    said = [(_saying(notes, hit), _source(hit)) for hit in chosen]
+    said = [(_saying(hit), _source(hit)) for hit in chosen]
     room = min(settings.prompt_characters, _MOST_UNITS)
     text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
     if not count:
@@ -125,34 +101,34 @@ def _age(date: str, today: dt.date) -> float | None:
         return None
 
 
-def _is_own(notes: _Notes, hit: Recalled, session_id: str) -> bool:
-    """Whether the session itself wrote *hit*: its own note, or what names it as its source."""
-    if not session_id:
-        return False
-    return hit.ref == session_ref(session_id) or session_id in notes.text_of(hit)
+def _shown(start: str) -> str:
+    """Return the block of a session's start with its quotations on one line."""
+    return " ".join(start.replace("\n> ", " ").split())
 
 
 def _stands_in(start: str, hit: Recalled) -> bool:
-    return bool(hit.text) and defused(hit.text) in start
+    """Whether the block *start* says what *hit* does; a decision is there with its title, its summary and its name."""
+    if hit.kind == "decision" and not hit.text and f"[{defused(PurePosixPath(hit.ref).name)}]" in start:
+        return True
+    said = _wording(hit)
+    return bool(said) and said[:_TELLING] in start
 
 
-def _saying(notes: _Notes, hit: Recalled) -> str:
+def _wording(hit: Recalled) -> str:
+    return defused(hit.text or hit.summary)
+
+
+def _saying(hit: Recalled) -> str:
     """Return what *hit* says in one line: a fact its statement, a note its title and its passage or summary."""
+    said = _wording(hit)
     if hit.fact_id:
-        return defused(hit.text)
+        return said
     if hit.kind == "session":  # its title is only its id
-        return defused(hit.text or _summary(notes.text_of(hit)) or hit.title)
+        return said or defused(hit.title)
     title = _cut(defused(hit.title), _LONGEST_TITLE)
-    said = defused(hit.text or _summary(notes.text_of(hit)))
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
-
-
-def _summary(head: str) -> str:
-    matter = head.removeprefix("\ufeff").split("\n---", 1)[0] if head.lstrip("\ufeff").startswith("---") else ""
-    lines = [line for line in matter.splitlines() if line.startswith(("summary:", "description:"))]
-    return lines[0].partition(":")[2].strip().strip("\"'") if lines else ""
 
 
 def _source(hit: Recalled) -> str:

@@ -24,9 +24,10 @@ class Recalled(NamedTuple):
         ref, first_line, last_line: where it stands in the vault.
         date: ISO, empty if unknown.
         title: of the note.
-        text: what it says; one sentence or bullet.
+        text: what it says; one sentence or bullet, empty where only the title of the note was found.
         fact_id: of a fact; notes have none.
         relevance: to the prompt, from 0 to 1.
+        summary: of the note, where its title is what was found.
     """
 
     ref: str
@@ -40,6 +41,7 @@ class Recalled(NamedTuple):
     text: str
     fact_id: str = ""
     relevance: float = 0.0
+    summary: str = ""
 
     @property
     def key(self) -> str:

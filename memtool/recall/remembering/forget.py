@@ -82,7 +82,8 @@ def forget(desk: Desk, target: Target) -> Forgotten:
             _rewrite(desk, target.path, lambda text: drop_todo(text, _line_of(text, target)))
         else:
             _rewrite(desk, target.path, lambda text: set_field(text, "status", ARCHIVED))
-        return Forgotten(target, changed=True, kept=commit(desk.vault, [target.path], "forget", target.text))
+        kept = commit(desk.vault, [target.path], "forget", target.text)
+        return Forgotten(target, changed=True, kept=kept.undone_for_now() if target.what == TODO else kept)
 
 
 def forget_for_good(desk: Desk, target: Target) -> Forgotten:
@@ -99,6 +100,7 @@ def forget_for_good(desk: Desk, target: Target) -> Forgotten:
         else:
             _delete(desk, target.path)
         kept = commit(desk.vault, [target.path], "forget", f"{target.name}, for good")
+        kept = kept if target.what == NOTE else kept.undone_for_now()
     with suppress(MemtoolError):
         use_index(desk.place, lambda _index: None)  # so that the index does not hold it until the next search
     return Forgotten(target, changed=True, kept=kept)
@@ -163,7 +165,7 @@ def _delete(desk: Desk, ref: str) -> None:
 
 def _read(desk: Desk, ref: str) -> bytes:
     try:
-        return desk.vault.path(ref).read_bytes()
+        return files.read_content(desk.vault.path(ref))
     except OSError as error:
         raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
 

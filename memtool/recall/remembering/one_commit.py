@@ -18,17 +18,36 @@ _PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each c
 _GIT_PATIENCE = 2.0  # seconds
 _PAUSE = 0.05
 _LONGEST_SUBJECT = 72  # characters
+_FOR_NOW = "git can take this back until more is written next to it"
 
 
 class Kept(NamedTuple):
-    """The commit that holds a change, short; else why there is none."""
+    """The commit that holds a change, short; else why there is none.
+
+    *way_back* are the words with which memtool itself takes the change back.
+    """
 
     commit: str = ""
     notice: str = ""
+    way_back: str = ""
 
     def undo(self, vault: Vault) -> str:
         """Return the command that takes the change back; empty where git does not know of it."""
-        return f"git -C {shlex.quote(str(vault.root))} revert --no-edit {self.commit}" if self.commit else ""
+        root = shlex.quote(str(vault.root))
+        if self.way_back:
+            return f"memtool --vault {root} {self.way_back}"
+        return f"git -C {root} revert --no-edit {self.commit}" if self.commit else ""
+
+    def undone_by(self, words: str) -> Kept:
+        """Return it with another way back than git's."""
+        return self._replace(way_back=words) if self.commit else self
+
+    def undone_for_now(self) -> Kept:
+        """Return it with the notice that git's way back will close.
+
+        git needs the lines next to the change as they are, and what is added to a list stands next to what comes later.
+        """
+        return self._replace(notice=_FOR_NOW) if self.commit else self
 
 
 @contextlib.contextmanager

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import OutsideVault
 from memtool.recall.routing.globs import fault_of
 from memtool.recall.routing.triggers import LONGEST_TRIGGER, normal
+from memtool.vault.files import read_head
 from memtool.vault.layout import Vault
 
 MOST_TRIGGERS = 100  # of one field
@@ -74,6 +73,8 @@ def parse_area(ref: str, text: str, *, others: tuple[str, ...] = ()) -> Area | N
     from memtool.vault.note import LONGEST_FRONT_MATTER, parse_fields, split_front_matter
 
     matter = split_front_matter(text)[0]
+    if matter is None and text.startswith(("---\n", "---\r\n")) and len(text) > LONGEST_FRONT_MATTER:
+        matter = text  # its end is so far away that it was not read
     if not matter or not any(field in matter for field in _FIELDS):
         return None
     fields = parse_fields(matter) if len(matter) <= LONGEST_FRONT_MATTER else "too much front matter"
@@ -108,7 +109,7 @@ def _summaries(vault: Vault) -> Iterator[str]:
 def _read(vault: Vault, ref: str) -> Area | None:
     rules = f"{ref.rpartition('/')[0]}/rules.md"
     try:
-        text = _head(vault.path(ref))
+        text = read_head(vault.path(ref), _HEAD).decode("utf-8-sig", "replace")
         others = (rules,) if "/projects/" in ref and vault.path(rules).is_file() else ()
     except OutsideVault as error:
         return Area((ref,), findings=(Finding(ref, 1, str(error)),))
@@ -117,13 +118,6 @@ def _read(vault: Vault, ref: str) -> Area | None:
     except OSError as error:
         return Area((ref,), findings=(Finding(ref, 1, f"it cannot be read: {error.strerror}"),))
     return parse_area(ref, text, others=others)
-
-
-def _head(path: Path) -> str:
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would let us wait for ever
-        return ""
-    with path.open("rb") as file:
-        return file.read(_HEAD).decode("utf-8-sig", "replace")
 
 
 def _taken(ref: str, fields: Mapping[str, Any], field: str, lines: list[str], findings: list[Finding]) -> list[Trigger]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall.routing.area_triggers import Area, Finding, read_areas
-from memtool.recall.routing.loader_table import LOADER, Row, with_rows
+from memtool.recall.routing.loader_table import LOADER, Row, fitting, with_rows
 from memtool.recall.routing.routes import LARGEST, PAGE, Route, Routing
 from memtool.recall.routing.triggers import normal
 from memtool.resources import shipped
@@ -24,13 +24,15 @@ def check(vault: Vault, routing: Routing) -> list[Finding]:
 def update_table(vault: Vault) -> bool:
     """Bring the generated part of the table up to date with the areas; return whether that changed the file.
 
+    Areas that have no room in it are left out; `check` names them.
+
     Raises:
         OutsideVault, BrokenVaultFile, NotWritable, Busy, NoteChanged
     """
     path = vault.path(LOADER)
     with vault.lock():
         text, expected = _table(vault)
-        updated = with_rows(text, rows_of(read_areas(vault)))
+        updated = with_rows(text, fitting(text, rows_of(read_areas(vault)), LARGEST))
         if updated == text:
             return False
         replace(path, updated, expected=expected)
@@ -58,8 +60,13 @@ def _table(vault: Vault) -> tuple[str, str | None]:
 
 def _stale(vault: Vault, routing: Routing) -> Iterator[Finding]:
     with suppress(MemtoolError, OSError):  # a table that cannot be read has been found before
-        text = _table(vault)[0]
-        if with_rows(text, rows_of(routing.areas)) != text:
+        text, rows = _table(vault)[0], rows_of(routing.areas)
+        fit = fitting(text, rows, LARGEST)
+        if len(fit) < len(rows):
+            first = rows[len(fit)].refs[0]
+            sentence = f"the table has no room for {len(rows) - len(fit)} of {len(rows)} areas, from '{first}' on"
+            yield Finding(LOADER, 1, sentence, is_warning=True)
+        if with_rows(text, fit) != text:
             yield Finding(LOADER, 1, "the table is not up to date: run `memtool route --update`", is_warning=True)
 
 

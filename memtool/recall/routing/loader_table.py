@@ -9,12 +9,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
 
 LOADER = "rules/memory-loader.md"
 LONGEST_LINE = 10_000  # characters
 
+_FRAME = 500  # bytes of the marks and the header, with some to spare
 _HEADER = ("| Trigger | Read |", "| --- | --- |")
 _BEGIN = "<!-- memtool begin {}: from the triggers in the areas' front matter, by `memtool route --update` -->"
 _END = "<!-- memtool end -->"
@@ -67,6 +69,13 @@ def with_rows(text: str, rows: Sequence[Row]) -> str:
     return "".join([*kept, *lines[at:]])
 
 
+def fitting(text: str, rows: Sequence[Row], largest: int) -> list[Row]:
+    """Return the first of *rows*, as many as `with_rows` can write into *text* within *largest* bytes."""
+    room = largest - _size(with_rows(text, ())) - _FRAME
+    ends = accumulate(_size(_line(row)) + 2 for row in rows)
+    return [row for row, end in zip(rows, ends, strict=True) if end <= room]
+
+
 def code(text: str) -> str:
     """Return *text* as a Markdown code span, which a table may hold."""
     ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
@@ -83,6 +92,10 @@ def _rendered(rows: Sequence[Row], newline: str, last: str = "\n") -> str:
 def _line(row: Row) -> str:
     triggers = ", ".join(one if _PLAIN.fullmatch(one) else code(one) for one in row.triggers)
     return f"| {triggers} | {', '.join(one if _PLAIN.fullmatch(one) else code(one) for one in row.refs)} |"
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
 def _of_others(part: list[str], checksum: str, rows: Sequence[Row]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from index.notebook import TODAY
 
+from memtool.index import schema
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.prompt import Asked, Finder, Given, memories_for_prompt
 from memtool.recall.prompts.question import ask
@@ -16,12 +18,14 @@ from memtool.recall.prompts.recalled import Recalled
 from memtool.settings import RecallSettings
 from memtool.vault.layout import Vault
 
+FACTS = "areas/projects/shop/facts.json"
+
 
 def memory(name: str, text: str = "", *, relevance: float = 0.8, category: str = "code", **more: Any) -> Recalled:
     said = text or f"{name} is painted on Mondays"
     plain = {"first_line": 3, "last_line": 9, "kind": "fact", "project": "shop", "date": "2026-02-01", "title": "Facts"}
     fields = {**plain, "fact_id": name, "relevance": relevance, "category": category, **more}
-    return Recalled(ref="areas/projects/shop/facts.json", text=said, **fields)
+    return Recalled(ref=FACTS, text=said, **fields)
 
 
 def finding(*memories: Recalled) -> Finder:
@@ -34,8 +38,13 @@ def give(vault: Vault) -> Callable[..., Given]:
     """What a prompt is given of the memories that were found."""
     asked = Asked(ask("when is it painted?"), "shop", "s1", TODAY, "~/memory")
     db = sqlite3.connect(":memory:")
+    schema.create(db)
+    path = vault.root / FACTS
+    path.parent.mkdir(parents=True)
 
     def given(*memories: Recalled, ledger: Ledger | None = None, uses: Any = None, **settings: int) -> Given:
+        facts = [{"id": memory.fact_id, "fact": memory.text} for memory in memories]
+        path.write_text(json.dumps({"facts": facts}, indent=1), encoding="utf-8")
         wanted = RecallSettings()._replace(**settings)
         counts = uses or {}
         turn = (ledger or Ledger()).next_turn()
@@ -52,7 +61,7 @@ def test_another_finder_may_stand_in_and_its_memories_are_framed_and_remembered(
     given = give(memory("hull"), memory("fins"))
     assert order(given) == ["fins", "hull"]
     assert given.text.count("\n- ") == 2
-    assert "(code, 2026-02-01, areas/projects/shop/facts.json:3-9, hull)" in given.text
+    assert "(code, 2026-02-01, areas/projects/shop/facts.json:3-6, hull)" in given.text
     again = give(memory("hull"), memory("mast"), ledger=given.ledger)
     assert order(again) == ["mast"]
 

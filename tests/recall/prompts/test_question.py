@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.text import index_terms
-from memtool.recall.prompts.question import Match, Weights, ask, shortened
+from memtool.recall.prompts.common_words import COMMON, EVERYDAY, FAMILIAR, TELLING, Kind
+from memtool.recall.prompts.question import ask, shortened
 
 GENERIC = [
     "continue", "ok", "继续", "run the tests", "修复这个 bug", "fix the bug", "please go on", "帮我看看这个问题",
@@ -50,46 +50,55 @@ def test_a_paste_counts_by_its_beginning_and_what_is_asked_below_it_counts() -> 
 @given(st.text(max_size=300))
 def test_any_text_can_be_asked(prompt: str) -> None:
     question = ask(prompt)
-    weights = Weights(question, {}, 0)
-    match = weights.match(frozenset(index_terms(prompt)))
-    assert 0 <= match.share <= 1
-    assert weights.match(frozenset()) == Match()
+    assert all(word.terms and all(word.terms) for word in question.words)
+    assert all(len(piece) > 1 for piece in question.pieces)
+    assert len(set(question.terms())) == len(question.terms())
 
 
-def weights_of(prompt: str, count: int = 1_000, **frequency: int) -> Weights:
-    return Weights(ask(prompt), frequency, count)
+@pytest.mark.parametrize(
+    ("prompt", "word", "kind"),
+    [
+        ("where does the zeppelin dock", "zeppelin", TELLING), ("is it an ubuntu problem", "ubuntu", FAMILIAR),
+        ("the weather in the mountains", "mountain", EVERYDAY), ("rename the file", "file", COMMON),
+        ("getUserById", "getuserbyid", TELLING), ("fix #4573", "#4573", TELLING), ("in 12 ways", "12", COMMON),
+        ("user-friendly", "user-friendly", TELLING),
+    ],
+)  # fmt: skip
+def test_words_differ_in_what_they_tell(prompt: str, word: str, kind: Kind) -> None:
+    assert [asked.kind for asked in ask(prompt).words if asked.terms[0] == word] == [kind]
 
 
-def test_a_rare_word_weighs_more_than_one_that_is_everywhere() -> None:
-    weights = weights_of("postgres zeppelin", postgr=400, zeppelin=2)
-    assert weights.match({"zeppelin"}).share > 3 * weights.match({"postgr"}).share
-    assert (weights.match({"zeppelin"}).words, weights.match({"postgr"}).words) == (1, 0.5)
+@pytest.mark.parametrize("prompt", ["wo ist der Zeppelin", "où est le zeppelin", "¿dónde está el zeppelin?"])
+def test_words_that_hold_sentences_together_are_left_out_in_other_languages_too(prompt: str) -> None:
+    assert [word.terms[0] for word in ask(prompt).words if word.kind is TELLING] == ["zeppelin"]
 
 
-def test_a_name_is_known_by_its_form_and_rare_by_its_number() -> None:
-    assert weights_of("getUserById", getuserbyid=3).match({"getuserbyid"}).names == 1
-    assert weights_of("getUserById", getuserbyid=300).match({"getuserbyid"}).names == 0
-    assert weights_of("TypeScript", typescript=3).match({"typescript"}).names == 0
+def test_common_words_are_asked_for_only_beside_a_telling_one() -> None:
+    assert ask("rename the file").terms() == []
+    assert ask("rename the zeppelin file").terms() == ["zeppelin", "renam", "file"]
 
 
-def test_chinese_words_count_by_the_characters_that_belong_together() -> None:
-    weights = Weights(ask("解密失败"), {"解密": 3, "密失": 2, "失败": 30}, 1_000)
-    whole = weights.match({"解密", "密失", "失败"})
-    assert (whole.words, whole.share) == (2, 1.0)
-    assert weights.match({"失败"}) == Match()  # says nothing by itself
-    assert weights.match({"解密"}).words == 1
+def test_what_has_other_words_is_known() -> None:
+    assert [meaning.own for meaning in ask("the voucher 优惠券").meanings] == [("voucher",), ("优惠", "惠券")]
 
 
-def test_a_common_word_counts_in_a_title() -> None:
-    weights = weights_of("too many clients on postgres", postgr=20)
-    assert weights.match({"client", "postgr"}, {"client"}).words == 1.5
-    assert weights.match({"client", "postgr"}).words == 1
+TRACE = """Traceback (most recent call last):
+  File "/srv/zeppelin/main.py", line 3, in dock
+    anchor.lower()
+gondola.RopeError: the rope is too short
+"""
+JAVA = "org.gondola.RopeException: the rope is too short\n\tat com.zeppelin.Dock.run(Dock.java:42)\n\t... 7 more\n"
 
 
-def test_an_english_note_is_not_asked_for_chinese_words() -> None:
-    weights = Weights(ask("refresh token 被盗用的后果"), {"refresh": 5, "token": 9}, 1_000)
-    held = {"refresh", "token"}
-    assert weights.match(held, spaced=True).share > 1.5 * weights.match(held).share
+@pytest.mark.parametrize("trace", [TRACE, JAVA])
+def test_a_stack_trace_is_asked_by_its_message(trace: str) -> None:
+    terms = ask(f"what now?\n{trace}").terms()
+    assert "rope" in terms
+    assert not {"zeppelin", "dock"}.intersection(terms)
+
+
+def test_lines_that_repeat_count_once() -> None:
+    assert "airship" in ask(f"Where is the airship?\n{'the gondola fell down' * 20}\n" * 5_000).terms()
 
 
 def test_what_is_asked_below_a_long_paste_is_not_lost() -> None:

@@ -10,6 +10,7 @@ from memory_desk import NOW, SHOP, MemoryDesk
 from scripted_embeddings import serve_embeddings
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
+from memtool.recall.remembering.one_commit import Kept
 from memtool.recall.remembering.remember import AlreadyKnown
 from memtool.settings import EmbeddingSettings, VaultSettings
 from memtool.vault.git import tell
@@ -360,13 +361,53 @@ def test_each_deed_is_one_commit_of_its_file_and_can_be_undone(desk: MemoryDesk)
         f"{done.kept.commit} remember: shop: Labels are printed in the warehouse."
     )
     assert desk.git("show", "--name-only", "--format=", "HEAD").split() == [SHOP]
-    undo = done.kept.undo(desk.vault)
-    subprocess.run(
-        [*shlex.split(undo)[:1], "-c", "user.name=x", "-c", "user.email=x@x", *shlex.split(undo)[1:]],
-        check=True,
-        capture_output=True,
-    )
+    undo(desk, done.kept)
     assert desk.read(SHOP) == before
+
+
+def undo(desk: MemoryDesk, kept: Kept) -> None:
+    """Do what the printed command does."""
+    program, *words = shlex.split(kept.undo(desk.vault))
+    if program == "git":
+        command = [program, "-c", "user.name=x", "-c", "user.email=x@x", *words]
+        subprocess.run(command, check=True, capture_output=True)
+    else:
+        assert [program, *words[:3], *words[4:]] == [
+            "memtool", "--vault", str(desk.vault.root), "forget", "--purge", "--yes",
+        ]  # fmt: skip
+        desk.forget(words[3], purge=True)
+
+
+def test_any_deed_can_be_undone_after_others_came(desk: MemoryDesk) -> None:
+    first = desk.remember("Invoices are printed in Osaka.")
+    second = desk.remember("接口监听 8080 端口。")
+    note = desk.remember("# Kafka was too heavy\n\nNATS is enough.", kind="decision")
+    desk.remember("# Ships are weighed\n\nTwice.", kind="decision")
+    third = desk.remember("Labels are printed in the warehouse.")
+    archived = desk.forget(third.id)
+    desk.remember("The lift stops at floor 4.")
+    for deed in (archived, second, note, first):
+        assert deed.kept.notice == ""
+        undo(desk, deed.kept)
+    assert [(fact.fact, fact.status) for fact in desk.facts()] == [
+        ("Labels are printed in the warehouse.", "active"),
+        ("The lift stops at floor 4.", "active"),
+    ]
+    assert not (desk.vault.root / note.path).exists()
+
+
+def test_what_git_takes_back_only_for_a_while_says_so(desk: MemoryDesk) -> None:
+    old = desk.remember("Tokens live 24 hours")
+    todo = desk.remember("限流 for the login route", kind="todo")
+    new = desk.remember("Tokens live 15 minutes", supersedes=old.id)
+    for done in (todo, new):
+        assert done.notices == (done.kept.notice,)
+        assert "until more is written next to it" in done.kept.notice
+    undo(desk, new.kept)
+    assert [(fact.id, fact.status) for fact in desk.facts()] == [(old.id, "active")]
+    desk.remember("Expires with nothing next to it", kind="todo")
+    assert "until more is written" in desk.forget(todo.id).kept.notice
+    assert "until more is written" in desk.forget(old.id, purge=True).kept.notice
 
 
 def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path) -> None:
@@ -384,6 +425,8 @@ def test_a_commit_that_fails_is_said_and_loses_nothing(desk: MemoryDesk, monkeyp
     index_lock.touch()
     done = desk.remember("The API listens on port 8080.")
     assert "the file is written, but not committed" in done.notices[-1]
+    assert ".." not in done.notices[-1]
+    assert done.kept.undo(desk.vault) == ""
     assert len(desk.facts()) == 1
 
 

@@ -8,7 +8,7 @@ import pytest
 from memtool.errors import BrokenVaultFile, OutsideVault
 from memtool.recall.routing.check import check, update_table
 from memtool.recall.routing.loader_table import LOADER
-from memtool.recall.routing.routes import read_routing
+from memtool.recall.routing.routes import LARGEST, read_routing, routes_of_text
 from memtool.vault.layout import Vault
 
 
@@ -85,3 +85,28 @@ def test_a_table_elsewhere_is_not_written(vault: Vault) -> None:
     with pytest.raises(BrokenVaultFile):
         update_table(vault)
     assert len(said(vault)) == 1
+
+
+# Size
+
+
+def test_areas_that_have_no_room_in_the_table_are_named_and_still_found(vault: Vault) -> None:
+    for number in range(400):
+        area(vault, f"p{number:03}", ", ".join(f"词{number}x{other}" for other in range(100)))
+    assert update_table(vault)
+    assert not update_table(vault)
+    text = (vault.root / LOADER).read_text(encoding="utf-8")
+    assert LARGEST - 5_000 < len(text.encode()) <= LARGEST
+    written = text.count("| areas/projects/p")
+    routing = read_routing(vault)
+    assert [finding.sentence for finding in check(vault, routing)] == [
+        f"the table has no room for {400 - written} of 400 areas, from 'areas/projects/p{written:03}/summary.md' on"
+    ]
+    assert routes_of_text(routing, "what about 词399x7?")
+
+
+def test_front_matter_without_an_end_in_sight_is_found(vault: Vault) -> None:
+    area(vault, "shop", f"checkout, {'x' * LARGEST}")
+    assert said(vault) == ["areas/projects/shop/summary.md:1: too much front matter"]
+    write(vault, "areas/projects/shop/summary.md", f"---\n\nOf triggers.\n{'x' * 1_000}\n")
+    assert said(vault) == []

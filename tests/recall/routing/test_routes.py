@@ -214,6 +214,7 @@ def test_files_that_cannot_be_read_are_named_and_the_others_lead_on(shop: Vault)
     write(shop, "rules/memory-loader.md", "x" * (LARGEST + 1))
     (shop.root / "rules/prefix-map.json").write_bytes(b'{"a": "\xff"}')
     assert sentences(shop) == [
+        "areas/tools/pipe/summary.md:1: it cannot be read: it is no file",
         "areas/tools/spy/summary.md:1: 'areas/tools/spy/summary.md' lies outside the vault",
         "rules/memory-loader.md:1: it is no file of at most 256 KiB",
         "rules/prefix-map.json:1: 'prefix-map.json' is not UTF-8 (byte 7)",

@@ -1,0 +1,133 @@
+"""What memories say in their files now: the index that found them may be older, and what was forgotten is not said.
+
+A file that the index knows as it is speaks for all hits in it. In any other one, a fact is looked up by its id, and a
+note by the passage that was found in it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import OutsideVault
+from memtool.recall.prompts.recalled import Recalled
+from memtool.recall.prompts.wording import facts_now, notes_now, summary_of
+from memtool.vault.client_memory import client_memory_path, is_client_memory
+from memtool.vault.files import content_hash, read_head
+from memtool.vault.layout import FACTS_FILE, Vault
+from memtool.vault.scan import KnownStamp, is_suspect
+from memtool.vault.sessions import session_ref
+
+_LARGEST = 10_485_760  # bytes of a file that are read: as many as are indexed, unless the settings say otherwise
+_MOST_CHANGED = 2_097_152  # bytes of changed files that a prompt has time to look through, the best hits first
+_HEAD = 4_096  # bytes of a note in which its summary stands, and the session that wrote it
+
+
+class Reader(NamedTuple):
+    """Who reads the files, and which.
+
+    Args:
+        client_projects: where the client keeps its own memory files; None if they are not to be read.
+        session_id: what the session itself wrote is no news to it; may be empty.
+        today: what expired before does not stand.
+    """
+
+    vault: Vault
+    client_projects: Path | None
+    session_id: str
+    today: dt.date
+
+
+def as_they_stand(hits: Iterable[Recalled], db: sqlite3.Connection, reader: Reader) -> list[Recalled]:
+    """Return those of *hits* that still stand in their files and come from elsewhere, as their files word them now.
+
+    *db* is the index that found them. Each file is read once. What was found by its title only gets a `summary`.
+    """
+    own = session_ref(reader.session_id) if reader.session_id else ""
+    by_ref: dict[str, list[Recalled]] = {}
+    for hit in hits:
+        if hit.ref != own:
+            by_ref.setdefault(hit.ref, []).append(hit)
+    known = _known(db, list(by_ref))
+    standing: list[Recalled] = []
+    room = _MOST_CHANGED
+    for ref, found in by_ref.items():
+        file = _read(ref, reader)
+        if file is None:
+            continue
+        if file.matches(known.get(ref)):
+            standing += _told(found, file, reader)
+        elif (room := room - len(file.content)) >= 0:
+            standing += _told(_looked_up(ref, found, file, reader.today), file, reader)
+    return standing
+
+
+class _Known(NamedTuple):
+    """A file, as the index knows it."""
+
+    stamp: KnownStamp
+    hash: str
+
+
+class _File(NamedTuple):
+    """A file, as it is."""
+
+    stamp: tuple[int, int]
+    content: bytes
+
+    def matches(self, known: _Known | None) -> bool:
+        """Whether it is what is *known*. As a rule its stamp says so, and hashing is not even imported."""
+        if known is None:
+            return False
+        return not is_suspect(known.stamp, self.stamp) or content_hash(self.content) == known.hash
+
+
+def _known(db: sqlite3.Connection, refs: Sequence[str]) -> dict[str, _Known]:
+    marks = ", ".join("?" * len(refs))
+    rows = db.execute(f"SELECT ref, hash, size, mtime_ns, read_at_ns FROM note WHERE ref IN ({marks})", refs)  # noqa: S608
+    return {ref: _Known(KnownStamp(*stamp), digest) for ref, digest, *stamp in rows}
+
+
+def _looked_up(ref: str, hits: list[Recalled], file: _File, today: dt.date) -> list[Recalled]:
+    text = file.content.decode("utf-8-sig", "replace")
+    return list((facts_now if _holds_facts(ref) else notes_now)(hits, text, today))
+
+
+def _told(hits: list[Recalled], file: _File, reader: Reader) -> list[Recalled]:
+    """Return what of *hits* is news to the session, with a summary where it is needed."""
+    session = reader.session_id.encode("utf-8", "replace")
+    if session and session in file.content:
+        lines = file.content.split(b"\n")
+        hits = [hit for hit in hits if not _is_by(session, hit, file.content, lines)]
+    head = file.content[:_HEAD].decode("utf-8-sig", "ignore")  # the last character may be half
+    return [hit if hit.text else hit._replace(summary=summary_of(head, hit.kind)) for hit in hits]
+
+
+def _read(ref: str, reader: Reader) -> _File | None:
+    """Return a file as it is; None if it is gone, or nothing that may be read."""
+    with suppress(OSError, ValueError, OutsideVault):
+        path = _path(ref, reader)
+        if path is not None:
+            about = path.stat()
+            return _File((about.st_size, about.st_mtime_ns), read_head(path, _LARGEST))
+    return None
+
+
+def _path(ref: str, reader: Reader) -> Path | None:
+    if not is_client_memory(ref):
+        return reader.vault.path(ref)
+    return client_memory_path(ref, reader.client_projects) if reader.client_projects else None
+
+
+def _holds_facts(ref: str) -> bool:
+    return ref.rsplit("/", 1)[-1] == FACTS_FILE
+
+
+def _is_by(session: bytes, hit: Recalled, content: bytes, lines: Sequence[bytes]) -> bool:
+    """Whether *session* is named where *hit* stands, or at the head of its note."""
+    head = b"" if _holds_facts(hit.ref) else content[:_HEAD]
+    return session in head or any(session in line for line in lines[hit.first_line - 1 : hit.last_line])

@@ -1,0 +1,153 @@
+"""What a prompt says, weighed by how rare it is in a vault, and how much of it some text holds. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from itertools import groupby
+from typing import NamedTuple, Protocol
+
+from memtool.index.text import is_stop_word
+from memtool.recall.prompts.common_words import TELLING, is_common_pair
+from memtool.recall.prompts.question import Question, Word, pairs_of, telling_pairs
+from memtool.recall.prompts.thesaurus import Meaning
+
+_ENOUGH = 10  # clues of a prompt, the weightiest: of a long one nobody remembers all
+_OF_PARTS = 0.8  # what all parts of a name are worth beside the name itself
+_OTHER_WORDS, _OTHER_COMMON_WORDS = 0.75, 0.25  # what it is worth that a text says the same in other words
+_COMMON_PAIR = 0.1
+_COMMON_WORD = 0.5  # what a common word counts among those of a memory
+_PAIR = 0.5  # two characters of a stretch share one: a word of two characters has one pair, of four has three
+
+
+class Rarity:
+    """How rare terms are among *count* chunks, of which *frequency* hold each: ln of one in how many."""
+
+    def __init__(self, count: int, frequency: Mapping[str, int]) -> None:
+        self.count = count
+        self._frequency = frequency
+
+    def of(self, term: str) -> float:
+        """Return the rarity of *term*; that of a term that occurs nowhere is the greatest."""
+        return self.of_count(self._frequency.get(term, 0))
+
+    def of_count(self, frequency: int) -> float:
+        """Return how rare it is what *frequency* chunks hold."""
+        return math.log(1 + max(0.0, self.count - frequency + 0.5) / (frequency + 0.5))
+
+
+class Held(NamedTuple):
+    """What a text holds of a prompt.
+
+    Args:
+        strength: the rarities of all that is shared; that much is unlikely to be shared by chance.
+        share: of what the prompt is about, from 0 to 1.
+    """
+
+    strength: float = 0.0
+    share: float = 0.0
+
+
+class Clue(Protocol):
+    """Something in a prompt that a text may hold."""
+
+    def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
+        """Return what it adds to strength, and to what the prompt is about, where a text holds *terms*."""
+
+
+class WordClue:
+    """A word or a name, or the parts of a name."""
+
+    def __init__(self, word: Word, rarity: Rarity) -> None:
+        self._whole = word.terms[0]
+        self._parts = [(part, rarity.of(part)) for part in word.terms[1:] if len(part) > 1 and not is_stop_word(part)]
+        self._rarity = rarity.of(self._whole)
+        self._kind = word.kind
+        self.weight = word.kind.about * max([self._rarity, *(rarity for _, rarity in self._parts)])
+
+    def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
+        """See `Clue`."""
+        if self._whole in terms:
+            return self._kind.tells * self._rarity, self.weight
+        held = [rarity for part, rarity in self._parts if part in terms]
+        if not held:
+            return 0.0, 0.0
+        share = _OF_PARTS * len(held) / len(self._parts)
+        return share * self._kind.tells * max(held), share * self.weight
+
+
+class StretchClue:
+    """A stretch of a script without spaces; what counts is each part of it that a text holds in one piece."""
+
+    def __init__(self, piece: str, rarity: Rarity) -> None:
+        self._pairs = pairs_of(piece)
+        self._tells = telling_pairs(piece)
+        self._rarities = list(map(rarity.of, self._pairs))
+        weights = (_COMMON_PAIR if is_common_pair(pair) else _PAIR for pair in self._pairs)
+        self.weights = [weight * rare for weight, rare in zip(weights, self._rarities, strict=True)]
+
+    def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
+        """See `Clue`."""
+        if terms.isdisjoint(self._pairs):
+            return 0.0, 0.0
+        total = 0.0
+        for is_held, places in groupby(range(len(self._pairs)), key=lambda at: self._pairs[at] in terms):
+            run = list(places)
+            if is_held and any(self._tells[at] for at in run):
+                words = (len(run) + 1) / 2
+                total += words * sum(self._rarities[at] for at in run) / len(run)
+        return total, total
+
+
+class MeaningClue:
+    """Something that has other words: a text that does not hold its own may hold those. *rarity* is theirs together."""
+
+    def __init__(self, meaning: Meaning, rarity: float, *, is_common: bool) -> None:
+        self._own = frozenset(meaning.own)
+        self._others = [frozenset(other) for other in meaning.others]
+        self._worth = (_OTHER_COMMON_WORDS if is_common else _OTHER_WORDS) * rarity
+
+    def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
+        """See `Clue`."""
+        if self._own <= terms or not any(other <= terms for other in self._others):
+            return 0.0, 0.0
+        return self._worth, self._worth
+
+
+class Clues:
+    """All clues of a prompt in a vault. *others* holds how rare the other words of each of its meanings are."""
+
+    def __init__(self, question: Question, rarity: Rarity, others: Sequence[float]) -> None:
+        words = [WordClue(word, rarity) for word in question.words]
+        stretches = [StretchClue(piece, rarity) for piece in question.pieces]
+        common = {word.terms[0] for word in question.words if word.kind is not TELLING}
+        meanings = [
+            MeaningClue(meaning, rare, is_common=all(term in common or is_common_pair(term) for term in meaning.own))
+            for meaning, rare in zip(question.meanings, others, strict=True)
+        ]
+        self._clues: list[Clue] = [*words, *stretches, *meanings]
+        spaced = [word.weight for word in words]
+        self._total = _weightiest([*spaced, *(weight for stretch in stretches for weight in stretch.weights)])
+        # Chinese words in a prompt cannot stand in an English note.
+        self._total_spaced = _weightiest(spaced) if words else self._total
+        self.said = dict(_said(question))
+
+    def held(self, terms: AbstractSet[str], *, is_spaced: bool = False) -> Held:
+        """Return how much a text with *terms* holds; *is_spaced* tells that it is written with spaces throughout."""
+        added = [clue.held(terms) for clue in self._clues]
+        about = sum(share for _, share in added) / (self._total_spaced if is_spaced else self._total)
+        return Held(sum(strength for strength, _ in added), min(1.0, about))
+
+
+def _said(question: Question) -> Iterator[tuple[str, float]]:
+    """Give the terms of *question* and of its other words, with what each counts; what counts most comes last."""
+    for meaning in question.meanings:
+        yield from ((term, _OTHER_WORDS) for other in meaning.others for term in other)
+    for word in sorted(question.words, key=lambda word: word.kind.about):
+        yield from ((term, 1.0 if word.kind is TELLING else _COMMON_WORD) for term in word.terms)
+    for pair in (pair for piece in question.pieces for pair in pairs_of(piece)):
+        yield pair, _COMMON_WORD if is_common_pair(pair) else 1.0
+
+
+def _weightiest(weights: Iterable[float]) -> float:
+    return sum(sorted(weights, reverse=True)[:_ENOUGH]) or 1.0

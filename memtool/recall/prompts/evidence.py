@@ -1,0 +1,86 @@
+"""How likely a memory is what a prompt is about: what both share, against what they would share by chance. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from memtool.index.text import index_terms, is_stop_word
+
+_CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
+_SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
+_FEW = 2  # words; a text of fewer is not covered by one of them
+
+
+class Place(NamedTuple):
+    """Where a memory stands.
+
+    Args:
+        scope: the number of chunks that are searched: so many could share as much by chance.
+        is_here: whether it belongs to the project at hand.
+        is_elsewhere: whether it belongs to another one.
+    """
+
+    scope: int
+    is_here: bool = False
+    is_elsewhere: bool = False
+
+
+class Evidence(NamedTuple):
+    """What speaks for a memory.
+
+    Args:
+        strength, share: of the prompt in the memory (`clues.Held`).
+        coverage: how much of the memory's passage the prompt says, from 0 to 1.
+        lead: how much of its title or first clause, which say what it is about.
+    """
+
+    strength: float
+    share: float
+    coverage: float
+    lead: float
+    place: Place
+
+
+class Weights(NamedTuple):
+    """What each kind of evidence adds to the logarithm of the odds."""
+
+    strength: float
+    share: float
+    coverage: float
+    lead: float
+    is_here: float
+    is_elsewhere: float
+    bias: float
+
+
+# Fitted by `python -m benchmarks.recall --fit` on the development part of the labelled set.
+WEIGHTS = Weights(strength=0.47, share=2.09, coverage=1.8, lead=2.51, is_here=2.59, is_elsewhere=-3.22, bias=-3.03)
+
+
+def relevance(evidence: Evidence, weights: Weights = WEIGHTS) -> float:
+    """Return from 0 to 1 how likely a memory belongs to a prompt.
+
+    Before anything is known, it is one of its scope.
+    """
+    odds = sum(weight * value for weight, value in zip(weights, features(evidence), strict=True))
+    return 1 / (1 + math.exp(min(60.0, math.log(max(1, evidence.place.scope)) - odds)))
+
+
+def features(evidence: Evidence) -> tuple[float, ...]:
+    """Return *evidence* as the numbers that `Weights` weigh, in their order."""
+    return (*evidence[:4], float(evidence.place.is_here), float(evidence.place.is_elsewhere), 1.0)
+
+
+def covered(text: str, said: Mapping[str, float]) -> float:
+    """Return how much of the words of *text* a prompt says; *said* is what each of its terms counts, from 0 to 1."""
+    terms = [term for term in dict.fromkeys(index_terms(text)) if len(term) > 1 and not is_stop_word(term)]
+    return sum(said.get(term, 0.0) for term in terms) / max(len(terms), _FEW)
+
+
+def lead_of(text: str) -> str:
+    """Return what says at the beginning what a title or a statement is about: its first clause."""
+    clause = _CLAUSE_END.split(text, maxsplit=1)[0]
+    return clause if len(clause) >= _SHORTEST_CLAUSE else text[:_LONGEST_CLAUSE]

@@ -1,0 +1,110 @@
+"""What may be said in a note for the words of a prompt: coupon for voucher, and 优惠券 for both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from memtool.index.stopwords import ENGLISH_STOP_WORDS
+from memtool.index.text import fold, stem
+from memtool.recall.prompts.thesaurus_groups import GROUPS
+from memtool.recall.prompts.word_list import beginning
+
+_WORD = re.compile(r"[a-z0-9][a-z0-9+#.'-]*[a-z0-9+#]|[a-z0-9]")
+_MOST_WORDS = 60  # of a prompt
+_LONGEST_UNSPACED = 6  # characters
+_HAN = "\u4e00-\u9fff"
+
+
+class Meaning(NamedTuple):
+    """A word or phrase of a prompt, and the others that mean the same: each as the terms that a text must hold."""
+
+    own: tuple[str, ...]
+    others: tuple[tuple[str, ...], ...]
+
+
+def meanings(text: str, runs: Sequence[str]) -> list[Meaning]:
+    """Return what *text* says that has other words; *runs* are its stretches of scripts without spaces."""
+    folded = fold(text)
+    found = [*_spaced(_WORD.findall(folded)[:_MOST_WORDS]), *_unspaced(runs)]
+    return [Meaning(own, others) for own, places in found if (others := tuple(_others(own, places)))]
+
+
+def _spaced(words: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[int]]]:
+    """Give the entries that begin at each of *words*, as terms, with their places."""
+    stems = tuple(map(stem, words))
+    seen: set[tuple[str, ...]] = set()
+    for at, first in enumerate(stems):
+        if words[at] in ENGLISH_STOP_WORDS:
+            continue
+        places: dict[tuple[str, ...], list[int]] = {}
+        for place in _places(beginning(first)):
+            entry = _terms(_entry_at(place))
+            if entry == stems[at : at + len(entry)]:
+                places.setdefault(entry, []).append(place)
+        for entry, where in places.items():
+            if entry not in seen:
+                seen.add(entry)
+                yield entry, where
+
+
+def _unspaced(runs: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[int]]]:
+    """Give the longest entries that *runs* are made of, as terms, with their places."""
+    known = _unspaced_entries() if any("\u4e00" <= run[0] <= "\u9fff" for run in runs) else frozenset()
+    seen: set[str] = set()
+    for run in runs:
+        at = 0
+        while at < len(run) - 1:
+            lengths = range(min(_LONGEST_UNSPACED, len(run) - at), 1, -1)
+            entry = next((run[at : at + length] for length in lengths if run[at : at + length] in known), "")
+            if entry and entry not in seen:
+                seen.add(entry)
+                yield _terms(entry), [place for place in _places(entry) if _entry_at(place) == entry]
+            at += max(1, len(entry))
+
+
+def _others(own: tuple[str, ...], places: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    text = _text()
+    seen = {own}
+    for place in places:
+        line = text[text.rfind("\n", 0, place) + 1 : text.find("\n", place)]
+        for entry in map(_terms, line.split(", ")[1:]):
+            if entry not in seen:
+                seen.add(entry)
+                yield entry
+
+
+def _terms(entry: str) -> tuple[str, ...]:
+    """Return the terms of the index for *entry*: stems, or pairs of characters."""
+    if entry.isascii():
+        return tuple(map(stem, entry.split(" ")))
+    return tuple(map("".join, pairwise(entry))) if len(entry) > 1 else (entry,)
+
+
+def _places(letters: str) -> Iterator[int]:
+    """Give where the entries stand that begin with *letters*."""
+    text, mark = _text(), f", {letters}"
+    at = text.find(mark)
+    while at >= 0:
+        yield at + 2
+        at = text.find(mark, at + 2)
+
+
+def _entry_at(place: int) -> str:
+    text = _text()
+    end = min(end for end in (text.find(", ", place), text.find("\n", place)) if end >= 0)
+    return text[place:end]
+
+
+@cache
+def _text() -> str:
+    """The groups, a line each, every entry of which follows a comma and a space."""
+    return GROUPS.strip().replace("\n\n", "\n").replace("\n", "\n, ").join(("\n, ", "\n"))
+
+
+@cache
+def _unspaced_entries() -> frozenset[str]:
+    return frozenset(re.findall(rf", ([{_HAN}]{{2,{_LONGEST_UNSPACED}}})(?=[,\n])", _text()))

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.recall.prompts.evidence import WEIGHTS, Evidence, Place, Weights, covered, features, lead_of, relevance
+
+PLAIN = Evidence(5.0, 0.5, 0.2, 0.2, Place(300, is_here=True))
+shares = st.floats(0, 1)
+
+
+@given(st.builds(Evidence, st.floats(0, 1e6), shares, shares, shares, st.builds(Place, st.integers(0, 10**9))))
+def test_relevance_is_a_share_whatever_the_evidence(evidence: Evidence) -> None:
+    assert 0 <= relevance(evidence) <= 1
+
+
+@pytest.mark.parametrize("field", ["strength", "share", "coverage", "lead"])
+def test_more_evidence_makes_a_memory_more_relevant(field: str) -> None:
+    assert relevance(PLAIN._replace(**{field: getattr(PLAIN, field) * 1.5})) > relevance(PLAIN)
+
+
+def test_what_many_others_could_share_by_chance_is_less_relevant() -> None:
+    many, few = (PLAIN._replace(place=PLAIN.place._replace(scope=scope)) for scope in (10_000, 10))
+    assert relevance(many) < relevance(PLAIN) < relevance(few)
+
+
+def test_a_memory_of_another_project_needs_far_more_evidence() -> None:
+    elsewhere = PLAIN._replace(place=Place(300, is_elsewhere=True))
+    assert relevance(elsewhere) < relevance(PLAIN) / 10
+    assert relevance(elsewhere._replace(strength=30.0)) > 0.9
+
+
+def test_weights_fit_their_features() -> None:
+    assert len(features(PLAIN)) == len(WEIGHTS) == len(Weights._fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("zeppelins dock", 1.0),
+        ("the zeppelin is late", 0.5),
+        ("zeppelin", 0.5),
+        ("飞艇", 0.0),
+        ("", 0.0),
+        ("to the", 0.0),
+    ],
+)
+def test_a_text_is_covered_by_the_words_that_were_said(text: str, share: float) -> None:
+    assert covered(text, {"zeppelin": 1.0, "dock": 1.0}) == share
+
+
+@pytest.mark.parametrize(
+    ("text", "lead"),
+    [
+        ("Where zeppelins dock: a list", "Where zeppelins dock"),
+        ("Tokens live ten minutes, because of support.", "Tokens live ten minutes"),
+        ("订单号用雪花算法加业务前缀，不用数据库自增。", "订单号用雪花算法加业务前缀"),
+        ("No: never use it.", "No: never use it."),
+        ("", ""),
+    ],
+)
+def test_a_memory_says_at_its_beginning_what_it_is_about(text: str, lead: str) -> None:
+    assert lead_of(text) == lead

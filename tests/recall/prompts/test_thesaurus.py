@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.index.text import unspaced_runs
+from memtool.recall.prompts.thesaurus import meanings
+
+
+def others(text: str) -> dict[str, set[str]]:
+    found = meanings(text, unspaced_runs(text))
+    return {" ".join(meaning.own): {" ".join(other) for other in meaning.others} for meaning in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "other"),
+    [
+        ("redeem the vouchers", "voucher", "coupon"),
+        ("the voucher", "voucher", "优惠 惠券"),
+        ("满减优惠券叠加", "优惠 惠券", "voucher"),
+        ("please roll back the release", "roll back", "回滚"),
+        ("it rolled back by itself", "roll back", "rollback"),
+        ("k8s 上的集群", "k8s", "kubernet"),
+    ],
+)
+def test_what_is_said_in_one_way_is_known_in_another(text: str, own: str, other: str) -> None:
+    assert other in others(text)[own]
+
+
+def test_a_phrase_is_one_only_where_its_words_follow_one_another() -> None:
+    assert "roll back" not in others("roll the barrel back")
+
+
+def test_the_longest_entry_counts() -> None:
+    assert "验证" not in others("短信验证码收不到")
+
+
+@pytest.mark.parametrize("text", ["", "zyxwv", "😀", "，，，", "the of and", "ความรัก", "안녕하세요", "ひらがな"])
+def test_what_has_no_other_words_gives_none(text: str) -> None:
+    assert others(text) == {}
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_looked_up(text: str) -> None:
+    for meaning in meanings(text, unspaced_runs(text)):
+        assert meaning.own not in meaning.others
+        assert meaning.others
+        assert all(all(other) for other in meaning.others)

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from memtool.index.text import fold
+from memtool.recall.prompts.thesaurus_groups import GROUPS
+
+LINES = [line for line in GROUPS.splitlines() if line]
+ENTRIES = [line.split(", ") for line in LINES]
+TOO_GENERAL = "make get file code test run change add fix error bug function use new data user set update work"
+
+
+def are_in_one_group(*words: str) -> bool:
+    return any(set(words) <= set(group) for group in ENTRIES)
+
+
+def test_there_are_enough_groups_and_most_hold_chinese() -> None:
+    with_chinese = [line for line in LINES if any("\u3400" <= char <= "\u9fff" for char in line)]
+    assert 900 <= len(LINES) <= 1400
+    assert len(with_chinese) >= 0.6 * len(LINES)
+
+
+def test_every_group_holds_two_entries_or_more() -> None:
+    assert [group for group in ENTRIES if not 2 <= len(group) <= 12] == []
+
+
+def test_no_entry_stands_twice_in_a_group() -> None:
+    assert [group for group in ENTRIES if len(set(group)) < len(group)] == []
+
+
+def test_no_group_stands_twice() -> None:
+    times = Counter(frozenset(group) for group in ENTRIES)
+    assert [sorted(group) for group, count in times.items() if count > 1] == []
+
+
+def test_entries_are_folded_and_have_no_space_around_them() -> None:
+    entries = [entry for group in ENTRIES for entry in group]
+    assert [entry for entry in entries if not entry or entry != " ".join(fold(entry).split())] == []
+
+
+def test_entries_are_words_or_short_phrases() -> None:
+    entries = [entry for group in ENTRIES for entry in group]
+    assert [entry for entry in entries if len(entry) > 40 or len(entry.split()) > 3] == []
+
+
+def test_lines_are_not_too_long_to_read() -> None:
+    assert [line for line in LINES if len(line) > 180] == []
+
+
+def test_words_of_every_second_prompt_stand_in_no_group() -> None:
+    assert [group for group in ENTRIES if set(group) & set(TOO_GENERAL.split())] == []
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("phone", "handset"),
+        ("phone", "device"),
+        ("cert", "certificate"),
+        ("roll back", "revert"),
+        ("kubernetes", "k8s"),
+        ("postgres", "pg"),
+        ("stock", "inventory"),
+        ("coupon", "voucher"),
+        ("crash", "panic"),
+        ("flaky", "intermittent"),
+        ("pull request", "mr"),
+        ("cap", "limit"),
+    ],
+)
+def test_english_words_find_each_other(word: str, other: str) -> None:
+    assert are_in_one_group(word, other)
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("roll back", "回滚"),
+        ("revert", "回滚"),
+        ("phone", "手机"),
+        ("certificate", "证书"),
+        ("database", "数据库"),
+        ("login", "登录"),
+        ("auth", "鉴权"),
+        ("inventory", "库存"),
+        ("oversell", "超卖"),
+        ("refund", "退款"),
+        ("invoice", "发票"),
+        ("threshold", "阈值"),
+        ("stuck", "卡住"),
+        ("timeout", "超时"),
+        ("nightly", "凌晨"),
+        ("time zone", "时区"),
+        ("owner", "负责人"),
+        ("sign off", "审批"),
+        ("release", "上线"),
+    ],
+)
+def test_english_and_chinese_words_find_each_other(word: str, other: str) -> None:
+    assert are_in_one_group(word, other)
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [("database", "index"), ("encrypt", "decrypt"), ("login", "logout"), ("scale up", "scale down"), ("上架", "下架")],
+)
+def test_neighbours_and_opposites_are_no_synonyms(word: str, other: str) -> None:
+    assert not are_in_one_group(word, other)
