@@ -133,12 +133,11 @@ def tell_summariser(occasion: Occasion) -> str:
     return what_summary_keeps(occasion)
 
 
-def forget_cleared(occasion: Occasion) -> None:
-    """Forget what the session was given if its context was cleared; one that ends otherwise may be resumed."""
-    if occasion.text("reason") == "clear":
-        from memtool.hook.recalling import forget_given
+def close_ledger(occasion: Occasion) -> None:
+    """Forget what the session was given, now that it ends; one that is resumed is reminded of it."""
+    from memtool.hook.recalling import end_ledger, forget_given
 
-        forget_given(occasion)
+    (forget_given if occasion.text("reason") == "clear" else end_ledger)(occasion)
 
 
 ACTIONS: dict[str, tuple[Action, ...]] = {
@@ -146,7 +145,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     "Stop": (queue_session,),
     "PreCompact": (queue_session, tell_summariser),
     "PostCompact": (queue_session,),
-    "SessionEnd": (queue_session, forget_cleared),
+    "SessionEnd": (queue_session, close_ledger),
     "SessionStart": (give_context, sweep),
     "UserPromptSubmit": (give_memories,),
 }

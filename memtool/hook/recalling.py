@@ -36,7 +36,7 @@ def context_of_session(occasion: Occasion) -> str:
     start = "\n".join(filter(None, [ledger.start, block.text]))
     try:
         if session_id:
-            write_ledger(ledgers, session_id, ledger._replace(start=start, known=block.known))
+            write_ledger(ledgers, session_id, ledger._replace(start=start, known=block.known, is_over=False))
     except NotWritable as error:  # a session starts once, so its block is given all the same
         report(occasion.name, error, occasion.options, occasion.environ)
     sweep_ledgers(ledgers, now.timestamp())
@@ -105,6 +105,14 @@ def forget_given(occasion: Occasion) -> None:
     """Forget what the session was given: it is gone from the context."""
     if session_id := occasion.text("session_id"):
         clear_ledger(_ledgers(occasion), session_id)
+
+
+def end_ledger(occasion: Occasion) -> None:
+    """Let the ledger of a session that ends be cleared, unless the session is resumed."""
+    session_id, ledgers = occasion.text("session_id"), _ledgers(occasion)
+    ledger = read_ledger(ledgers, session_id) if session_id else Ledger()
+    if ledger != Ledger():
+        write_ledger(ledgers, session_id, ledger._replace(is_over=True))
 
 
 def _ledgers(occasion: Occasion) -> Path:

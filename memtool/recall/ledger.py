@@ -1,7 +1,7 @@
 """What a session was given, and when: one small file for each session in `.memtool/ledgers/`.
 
-It knows turns by their number, never by the clock. It is cleared when the context is: by compaction and by `/clear`.
-A session that ends may be resumed, with all that it was given.
+It knows turns by their number, never by the clock. Compaction, `/clear` and the end of a session clear it. A session
+that is resumed after its end has it back, because its context still holds what it was given.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Ledger(NamedTuple):
         reminded: the turn of the last reminder; 0 if there was none.
         start: the block that the session was given at its start.
         known: what it knew then, by path (`memtool.recall.start.session_start`).
+        is_over: whether the session has ended, and not been resumed since.
     """
 
     turn: int = 0
@@ -45,10 +46,12 @@ class Ledger(NamedTuple):
     reminded: int = 0
     start: str = ""
     known: Mapping[str, str] = {}
+    is_over: bool = False
 
     def next_turn(self) -> Ledger:
-        """Return the ledger as another prompt comes."""
-        return self._replace(turn=self.turn + 1)
+        """Return the ledger as another prompt comes; a cleared one if the session is over."""
+        ledger = Ledger(start=self.start, known=self.known) if self.is_over else self
+        return ledger._replace(turn=ledger.turn + 1)
 
     def rests(self, key: str) -> bool:
         """Whether the memory *key* was given in the last turns, so that it is not given again."""

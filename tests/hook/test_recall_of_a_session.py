@@ -192,6 +192,13 @@ def test_deleting_what_is_derived_loses_only_counts(agent: Agent) -> None:
 # Resuming
 
 
+@pytest.mark.parametrize("reason", ["other", "prompt_input_exit", "logout"])
+def test_the_end_of_a_session_clears_its_ledger(agent: Agent, reason: str) -> None:
+    assert FACT_ID in agent.ask(TOKENS)
+    agent.fire("SessionEnd", reason=reason)
+    assert FACT_ID in agent.ask(TOKENS)
+
+
 @pytest.mark.parametrize("reason", ["other", "prompt_input_exit", "logout", "resume"])
 def test_a_resumed_session_is_not_given_again_what_its_context_still_holds(agent: Agent, reason: str) -> None:
     """`claude -p … --resume ID` ends and resumes the session at every prompt."""

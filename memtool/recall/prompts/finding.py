@@ -13,35 +13,27 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from heapq import nlargest
 from typing import NamedTuple
 
 from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
-from memtool.index.text import fold, index_terms, stem
+from memtool.index.text import fold, index_terms
 from memtool.recall.prompts.clues import Clues, Held, Rarity
-from memtool.recall.prompts.common_words import COMMON
 from memtool.recall.prompts.evidence import Evidence, Place, covered, lead_of, relevance
+from memtool.recall.prompts.occurrences import Scope, completed, find_scope, of_meaning, of_terms
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled
-from memtool.recall.prompts.thesaurus import Meaning
 
 FLOOR = 0.17  # relevance below which a memory is not given
 BESIDE_THE_BEST = 0.4  # share of the best one's relevance that the others need
 
-_MOST_TERMS = 48  # of a prompt
-_MOST_CHUNKS = 1_000  # of one term; what stands in more finds nothing
-_MOST_CHUNKS_OF_COMMON = 200
-_LEAST_SCOPE = 50  # chunks; where there are fewer, what they hold is no more relevant for that
-_MOST_OF_SCOPE = 4_000  # chunks; among more, words are as rare as in the vault
 _LOOKED_AT = 60  # chunks whose terms are compared
 _READ = 20  # of those, the best, whose passages are
 _OPENING, _FEW_LINES = 24, 4  # terms, and the lines they are taken from, by which the beginning of a text is known
 _CLUE = 4  # characters that a passage shares with a term, or it need not be cut into terms
-_SHORTEST_BEGINNING = 5  # letters
-_MOST_ALTERED = 6  # words that occur nowhere, for which others with the same beginning are tried
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 
@@ -78,13 +70,6 @@ class Candidate(NamedTuple):
         return self.terms[: next((at for at in starts if self.terms[at : at + length] == opening), 0)]
 
 
-class Occurrences(NamedTuple):
-    """The chunks that hold each term, as far as they are not too many, and how many of the scope do."""
-
-    chunks: Mapping[str, Sequence[int]]
-    frequency: Mapping[str, int]
-
-
 def find(db: sqlite3.Connection, question: Question, project: str, today: dt.date) -> list[Recalled]:
     """Return what the index *db* holds about *question* above the floor, most relevant first, each note once."""
     found = (memory for _, memory in judged(db, question, project, today, least=FLOOR))
@@ -98,17 +83,18 @@ def judged(
 
     Chunks of which no passage can be as relevant as *least* are not looked at.
     """
-    terms = question.terms()[:_MOST_TERMS]
-    if not terms:
+    scope = find_scope(db, project)
+    found = of_terms(db, question, scope)
+    if not found:
         return
-    scope = _scope(db, project)
-    found = _occurrences(db, question, terms, scope)
-    question = question._replace(meanings=(*question.meanings, *_completed(db, question, found)))
-    of_meanings = [_holding(db, _query(meaning), _MOST_CHUNKS) for meaning in question.meanings]
-    rarity = Rarity(scope.size, found.frequency)
-    others = [rarity.of_count(scope.held(chunks)) for chunks in of_meanings]
+    question = question._replace(meanings=(*question.meanings, *completed(db, question, found)))
+    in_other_words = [of_meaning(db, meaning, scope) for meaning in question.meanings]
+    rarity = Rarity(scope.size, {term: occurrence.frequency for term, occurrence in found.items()})
+    others = [rarity.of_count(occurrence.frequency) for occurrence in in_other_words]
     clues = Clues(question, rarity, others)
-    likely = _most_likely(found, rarity, zip(others, of_meanings, strict=True), scope)
+    rare = [(rarity.of(term), occurrence.chunks) for term, occurrence in found.items()]
+    rare += [(other / 2, occurrence.chunks) for other, occurrence in zip(others, in_other_words, strict=True)]
+    likely = _most_likely(rare, scope)
     beginnings = {term[:_CLUE].rstrip("i") or term for term in clues.said}  # Porter makes `dai` of day
     weighed = ((clues.held(frozenset(each.terms), is_spaced=each.is_spaced), each) for each in _read(db, likely, today))
     for held, candidate in nlargest(_READ, weighed, key=lambda each: each[0]):
@@ -118,82 +104,12 @@ def judged(
             yield evidence, recalled._replace(relevance=relevance(evidence))
 
 
-class _Scope(NamedTuple):
-    """The chunks among which words are rare or not, *size* of them: *ids*, or all where that is None."""
-
-    size: int
-    ids: frozenset[int] | None
-
-    def held(self, chunks: Sequence[int]) -> int:
-        return len(chunks) if self.ids is None else len(self.ids.intersection(chunks))
-
-
-def _scope(db: sqlite3.Connection, project: str) -> _Scope:
-    """Return the project at hand with what belongs to none; without a project, or where those are many, the vault."""
-    inside = "FROM chunk WHERE project IN (?, '')"
-    count = int(db.execute(f"SELECT count(*) {inside}", (project,)).fetchone()[0])
-    if not project or count > _MOST_OF_SCOPE:
-        count, ids = int(db.execute("SELECT count(*) FROM chunk").fetchone()[0]), None
-    else:
-        ids = frozenset([row[0] for row in db.execute(f"SELECT id {inside}", (project,))])
-    return _Scope(max(_LEAST_SCOPE, count), ids)
-
-
-def _completed(db: sqlite3.Connection, question: Question, found: Occurrences) -> Iterator[Meaning]:
-    """Give for words that occur nowhere those that begin with them, or that they begin with: postgres, postgresql."""
-    telling = [word.terms[0] for word in question.words if word.kind is not COMMON]
-    long = [term for term in telling if term.isalpha() and len(term) >= _SHORTEST_BEGINNING]
-    for term in [term for term in long if not found.chunks.get(term, True)][:_MOST_ALTERED]:
-        least = max(_SHORTEST_BEGINNING, -(-len(term) * 2 // 3))
-        beginnings = [term[:end] for end in range(least, len(term))]
-        rows = db.execute(
-            f"SELECT word FROM word WHERE word > ? AND word < ? OR word IN ({', '.join('?' * len(beginnings))})"  # noqa: S608  (marks only)
-            " ORDER BY abs(length(word) - ?) LIMIT 3",
-            (term, term + "\U0010ffff", *beginnings, len(term)),
-        )
-        if words := [row[0] for row in rows]:
-            yield Meaning((term,), tuple((word,) for word in dict.fromkeys(map(stem, words))))
-
-
-def _occurrences(db: sqlite3.Connection, question: Question, terms: Sequence[str], scope: _Scope) -> Occurrences:
-    common = {word.terms[0] for word in question.words if word.kind is COMMON}
-    chunks: dict[str, list[int]] = {}
-    frequency: dict[str, int] = {}
-    for term in terms:
-        most = _MOST_CHUNKS_OF_COMMON if term in common else _MOST_CHUNKS
-        ids = _holding(db, f'"{term}"', most + 1)
-        if len(ids) <= most:
-            chunks[term] = ids
-            frequency[term] = scope.held(ids)
-        else:
-            frequency[term] = max(most, scope.size // 10)
-    return Occurrences(chunks, frequency)
-
-
-def _query(meaning: Meaning) -> str:
-    """Return *meaning* in other words as an FTS5 query. Terms hold no quotes."""
-    quoted = ([f'"{term}"' for term in other] for other in meaning.others)
-    return " OR ".join(f"({' AND '.join(terms)})" for terms in quoted)
-
-
-def _holding(db: sqlite3.Connection, match: str, most: int) -> list[int]:
-    # Without an order FTS5 only walks through the list of each term; ranking would take ten times as long.
-    rows = db.execute("SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ? LIMIT ?", (match, most))
-    return [row[0] for row in rows]
-
-
-def _most_likely(
-    found: Occurrences, rarity: Rarity, in_other_words: Iterable[tuple[float, Sequence[int]]], scope: _Scope
-) -> list[int]:
+def _most_likely(rare: Iterable[tuple[float, Sequence[int]]], scope: Scope) -> list[int]:
     """Return the chunks that hold the rarest, those in the scope before others."""
     held: dict[int, float] = {}
-    for term, ids in found.chunks.items():
-        rare = rarity.of(term)
-        for chunk_id in ids:
-            held[chunk_id] = held.get(chunk_id, 0.0) + rare
-    for rare, ids in in_other_words:
-        for chunk_id in ids:
-            held[chunk_id] = held.get(chunk_id, 0.0) + rare / 2
+    for rarity, chunks in rare:
+        for chunk_id in chunks:
+            held[chunk_id] = held.get(chunk_id, 0.0) + rarity
     inside: AbstractSet[int] = held.keys() if scope.ids is None else scope.ids
     return nlargest(_LOOKED_AT, held, key=lambda chunk_id: (held[chunk_id] + 2 * (chunk_id in inside), chunk_id))
 
