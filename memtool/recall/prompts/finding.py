@@ -30,6 +30,7 @@ from memtool.recall.prompts.recalled import Recalled
 FLOOR = 0.17  # relevance below which a memory is not given
 BESIDE_THE_BEST = 0.4  # share of the best one's relevance that the others need
 
+_LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
 _LOOKED_AT = 60  # chunks whose terms are compared
 _READ = 20  # of those, the best, whose passages are
 _OPENING, _FEW_LINES = 24, 4  # terms, and the lines they are taken from, by which the beginning of a text is known
@@ -120,7 +121,7 @@ def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], today: dt.date) -> I
         "SELECT n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date, c.fact_id,"  # noqa: S608  (numbers)
         " c.end_line, c.tags, t.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
-        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND {condition}",
+        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {_LONGEST} AND {condition}",
         values,
     )
     candidates = (Candidate._make([*row[:-1], tuple(row[-1].split(" "))]) for row in rows)

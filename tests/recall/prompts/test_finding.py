@@ -167,3 +167,13 @@ def test_what_every_session_is_given_anyway_is_not_found(harbour: Notebook, ref:
 def test_an_empty_vault_and_an_empty_question_find_nothing(tmp_path: Path, harbour: Notebook) -> None:
     assert found(Notebook(tmp_path.resolve() / "empty"), "when do we wash the fenders?") == []
     assert found(harbour, "") == found(harbour, "???") == []
+
+
+def test_a_fact_as_long_as_a_book_is_no_memory(harbour: Notebook) -> None:
+    write_facts(
+        harbour,
+        HARBOUR,
+        fact("book", f"The zeppelin docks. {'word ' * 5_000}"),
+        fact("gate", "Zeppelins dock at gate 7."),
+    )
+    assert names(harbour, "where does the zeppelin dock?") == ["gate"]
