@@ -296,6 +296,15 @@ def client_folder(environ: Mapping[str, str]) -> Path:
     return _expanded(environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
 
 
+_LONGEST_ID = 100  # characters
+
+
+def client_session(environ: Mapping[str, str]) -> str:
+    """Return the id of the session of the client in which a command runs; empty if it runs in none."""
+    given = environ.get("CLAUDE_CODE_SESSION_ID", "")
+    return given if len(given) <= _LONGEST_ID and given.replace("-", "").isalnum() else ""
+
+
 def client_projects(settings: Settings, environ: Mapping[str, str]) -> Path | None:
     """Return where the client keeps the memory files that are to be searched, too; None if they are not."""
     return client_folder(environ) / "projects" if settings.index.client_memory == "yes" else None

@@ -9,7 +9,8 @@ from memtool.vault import files
 from memtool.vault.daily import render_daily
 from memtool.vault.layout import Vault
 
-PATIENCE = 8.0  # seconds; the client gives a hook ten
+PATIENCE = 8.0  # seconds
+HOOK_PATIENCE = 0.5  # seconds; somebody waits for a hook
 
 
 def daily_ref(day: date) -> str:
@@ -17,7 +18,9 @@ def daily_ref(day: date) -> str:
     return f"daily/{day.isoformat()}.md"
 
 
-def change_daily(vault: Vault, day: date, change: Callable[[str], str], *, language: str) -> bool:
+def change_daily(
+    vault: Vault, day: date, change: Callable[[str], str], *, language: str, patience: float = PATIENCE
+) -> bool:
     """Let *change* turn the text of the daily note of *day* into its new one; return whether it differs.
 
     Raises:
@@ -30,5 +33,5 @@ def change_daily(vault: Vault, day: date, change: Callable[[str], str], *, langu
         after = change(before)
         return text if after == before else after
 
-    with vault.lock("daily", timeout=PATIENCE):
+    with vault.lock("daily", timeout=patience):
         return files.change(path, changed)

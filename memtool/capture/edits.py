@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import date, datetime
+from collections.abc import Callable
+from datetime import datetime
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from memtool.capture.daily_file import change_daily, daily_ref
+from memtool.capture.daily_file import HOOK_PATIENCE, daily_ref
+from memtool.capture.late_entries import leave_entry, write_entries
 from memtool.capture.uncommitted import note_uncommitted
-from memtool.vault.daily import DailyEntry, add_entry
+from memtool.errors import Busy, NoteChanged
+from memtool.vault.daily import DailyEntry
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_area, shown_path
 
@@ -48,37 +50,31 @@ class Surroundings(NamedTuple):
 def note_edit(around: Surroundings, edit: Edit) -> bool:
     """Write *edit* into the daily note of its day, unless it is to be left out; return whether it says something new.
 
-    The note is committed when a session ends.
+    The note is committed when a session ends. While somebody else holds it, the edit is left to the worker.
 
     Raises:
-        MemtoolError: the note could not be written.
+        MemtoolError, OSError: the note could not be written.
     """
     now = edit.at.timestamp()
     folder = Path(edit.cwd or PurePath(edit.file).parent)
     area = find_area(around.vault, folder, around.home, now)
     if is_ignored(edit.file, area, around):
         return False
-    if not note_entries(around, edit.at.date(), [edit_entry(around, area, edit)]):
-        return False
-    note_uncommitted(around.vault, [daily_ref(edit.at.date())])
-    return True
+    day, entry = edit.at.date(), edit_entry(around, area, edit)
+    try:
+        is_new = write_entries(around.vault, day, [entry], language=around.language, patience=HOOK_PATIENCE)
+    except (Busy, NoteChanged):
+        leave_entry(around.vault, day, entry)
+        return True
+    if is_new:
+        note_uncommitted(around.vault, [daily_ref(day)])
+    return is_new
 
 
 def edit_entry(around: Surroundings, area: ProjectArea, edit: Edit) -> DailyEntry:
     """Return *edit* as an entry of its daily note."""
     name = _redacted(shown_path(edit.file, area.root, around.home), around.redact)
     return DailyEntry(edit.at.strftime("%H:%M"), area.name, (name,))
-
-
-def note_entries(around: Surroundings, day: date, entries: Iterable[DailyEntry]) -> bool:
-    """Write *entries* into the daily note of *day*; return whether they say something new."""
-
-    def add_all(text: str) -> str:
-        for entry in entries:
-            text = add_entry(text, entry)
-        return text
-
-    return change_daily(around.vault, day, add_all, language=around.language)
 
 
 def is_ignored(file: str, area: ProjectArea, around: Surroundings) -> bool:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation
 from memtool.capture.daily_file import daily_ref
-from memtool.capture.edits import Edit, Surroundings, edit_entry, is_ignored, note_entries
+from memtool.capture.edits import Edit, Surroundings, edit_entry, is_ignored
 from memtool.capture.history_file import read_history
+from memtool.capture.late_entries import write_entries
 from memtool.capture.queue import Job
 from memtool.capture.records import read_record
 from memtool.capture.session_capture import (
@@ -27,6 +28,7 @@ from memtool.capture.sweep import transcripts_in
 from memtool.capture.uncommitted import commit_noted, note_uncommitted
 from memtool.errors import MemtoolError
 from memtool.vault.daily import DailyEntry
+from memtool.vault.numbers import counted
 from memtool.vault.project_area import find_area, find_registered_area
 from memtool.vault.sessions import session_ref
 
@@ -97,7 +99,7 @@ def import_sessions(
         progress(len(waiting), len(waiting))
     finally:  # also of an import that is interrupted
         with suppress(MemtoolError):  # then it is committed with the next capture
-            commit_noted(context.vault, f"import: {done.notes} sessions of Claude Code")
+            commit_noted(context.vault, f"import: {counted(done.notes, 'session')} of Claude Code")
     return done
 
 
@@ -155,7 +157,7 @@ def _write_edits(context: Context, client_folder: Path, conversation: Conversati
         by_day[day].append(entry)
     note_uncommitted(context.vault, map(daily_ref, by_day))
     for day, entries in by_day.items():
-        note_entries(around, day, entries)
+        write_entries(context.vault, day, entries, language=context.language)
 
 
 def _edits(context: Context, around: Surroundings, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:

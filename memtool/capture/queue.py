@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import Busy, NotWritable
-from memtool.vault.files import hash_of, replace, write_over
+from memtool.vault.files import write_over
 from memtool.vault.layout import Vault, make_state_folder, read_state
 from memtool.vault.sessions import session_ref
 
@@ -92,8 +92,7 @@ class Queue(NamedTuple):
         if before and not job.compaction:  # the transcript may still lag behind it
             job = job._replace(compaction=before.compaction)
         with self._told():
-            make_state_folder(self.new_folder)
-            write_over(self._new_path(job), _rendered(job).encode(), durable=True)
+            _write(self._new_path(job), job)
 
     def waiting(self) -> list[Job]:
         """Return all jobs, oldest first."""
@@ -111,7 +110,7 @@ class Queue(NamedTuple):
             if _read(self._path(job)) != job:
                 return None
             begun = job._replace(tries=job.tries + 1, due_at=now + LEASE)
-            self._write(self._path(job), begun)
+            _write(self._path(job), begun)
             return begun
 
     def finish(self, job: Job) -> None:
@@ -119,7 +118,7 @@ class Queue(NamedTuple):
         with self._lock():
             if _read(self._path(job)) == job:
                 self._path(job).unlink(missing_ok=True)
-            (self.parked_folder / self._path(job).name).unlink(missing_ok=True)
+            (self.parked_folder / _name(job)).unlink(missing_ok=True)
 
     def fail(self, job: Job, reason: str, now: float) -> bool:
         """Let *job* wait for its next try, or park it after the last one; return whether it was parked."""
@@ -127,9 +126,9 @@ class Queue(NamedTuple):
             if _read(self._path(job)) != job or self._new_path(job).exists():
                 return False
             if job.tries < TRIES:
-                self._write(self._path(job), job._replace(due_at=now + PAUSES[job.tries - 1], reason=reason))
+                _write(self._path(job), job._replace(due_at=now + PAUSES[job.tries - 1], reason=reason))
                 return False
-            self._write(self.parked_folder / self._path(job).name, job._replace(reason=reason))
+            _write(self.parked_folder / _name(job), job._replace(reason=reason))
             self._path(job).unlink(missing_ok=True)
             return True
 
@@ -137,17 +136,14 @@ class Queue(NamedTuple):
         """Make every job due at once, those that were parked as well, with all tries before them."""
         with self._lock():
             for job in [*self.parked(), *self.waiting()]:
-                self._write(self._path(job), job._replace(due_at=0.0, tries=0))
-                (self.parked_folder / self._path(job).name).unlink(missing_ok=True)
+                _write(self._path(job), job._replace(due_at=0.0, tries=0))
+                (self.parked_folder / _name(job)).unlink(missing_ok=True)
 
     def _path(self, job: Job) -> Path:
-        return self.folder / f"{Path(session_ref(job.session_id)).stem}.json"
+        return self.folder / _name(job)
 
     def _new_path(self, job: Job) -> Path:
-        return self.new_folder / self._path(job).name
-
-    def _write(self, path: Path, job: Job) -> None:
-        replace(path, _rendered(job), expected=hash_of(path))
+        return self.new_folder / _name(job)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -177,15 +173,21 @@ def only_worker(vault: Vault) -> Iterator[bool]:
 
 
 def _jobs_in(folder: Path) -> list[Job]:
-    return [job for path in folder.glob("*.json") if (job := _read(path))]
+    # Under another name it is a copy that a synchronised folder made, or a stranger's: nobody could begin it.
+    return [job for path in folder.glob("*.json") if (job := _read(path)) and path.name == _name(job)]
 
 
 def _sorted(jobs: Mapping[str, Job]) -> list[Job]:
     return sorted(jobs.values(), key=lambda job: (job.queued_at, job.session_id))
 
 
-def _rendered(job: Job) -> str:
-    return json.dumps(job._asdict())
+def _name(job: Job) -> str:
+    return f"{Path(session_ref(job.session_id)).stem}.json"
+
+
+def _write(path: Path, job: Job) -> None:
+    make_state_folder(path.parent)
+    write_over(path, json.dumps(job._asdict()).encode(), durable=True)
 
 
 def _read(path: Path) -> Job | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.background import forget_start
+from memtool.capture.late_entries import write_late_entries
 from memtool.capture.log import ERROR, WARNING, Entry
 from memtool.capture.queue import SWEEP, Job, Queue, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, Context, capture_session
@@ -42,6 +43,7 @@ class _Worker:
         self._done = Drained()
         self._captured: list[Captured] = []
         self._has_ended = False  # a session has, whatever became of it
+        self._missed: set[str] = set()  # sessions whose jobs were not as they had been listed
         self._out_of_reach: set[str] = set()  # sessions whose jobs cannot be begun now
 
     def drain(self) -> Drained:
@@ -58,6 +60,7 @@ class _Worker:
         while due := self._due():
             for job in due:
                 self._try(job)
+        self._write_late_entries()
         self._commit()
 
     def _due(self) -> list[Job]:
@@ -72,7 +75,8 @@ class _Worker:
             self._out_of_reach.add(job.session_id)
             self._tell(f"{job.session_id}: {error}")
             return
-        if begun is None:
+        if begun is None:  # it was written anew meanwhile; who finds that twice does not try for ever
+            (self._out_of_reach if job.session_id in self._missed else self._missed).add(job.session_id)
             return
         self._has_ended |= job.session_id != SWEEP and job.event not in GOES_ON
         reason = self._do(begun)
@@ -119,6 +123,12 @@ class _Worker:
             if found.session_id not in waiting:
                 self._queue.put(found)
         return ""
+
+    def _write_late_entries(self) -> None:
+        try:
+            write_late_entries(self._context.vault, language=self._context.language)
+        except MemtoolError as error:
+            self._tell(f"edits are missing in the daily notes: {error}")
 
     def _commit(self) -> None:
         """Commit what was written, in hooks as well, once a session has ended: while it goes on its notes change."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,9 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
         drained = drain(capture_context(session), tell)
         if not drained.busy:
             problems += _follow_triggers(session)
-            use_index(session.place(), lambda _: None)  # so that the next prompt is asked against what was just written
-    except BaseException as error:  # nobody may be watching: see memtool.capture.background
+            with suppress(MemtoolError):  # the next search will do it
+                use_index(session.place(), lambda _: None)  # so that the next prompt finds what was just written
+    except Exception as error:  # nobody may be watching: see memtool.capture.background
         log([session.vault.state_path, session.cache], _entry(f"{type(error).__name__}: {error}"))
         raise
     if as_json:

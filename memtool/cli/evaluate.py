@@ -18,6 +18,7 @@ from memtool.index.filters import Filter
 from memtool.index.lookup import note_refs
 from memtool.index.search import search
 from memtool.index.vector_source import VectorSource
+from memtool.vault.numbers import counted
 
 
 class Way(NamedTuple):
@@ -107,7 +108,7 @@ def _print(answer: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("", *next(iter(answer["results"].values()), ()), title=f"{answer['questions']} questions")
+    table = Table("", *next(iter(answer["results"].values()), ()), title=counted(answer["questions"], "question"))
     for name, metrics in answer["results"].items():
         table.add_row(name, *(f"{value:.3f}" for value in metrics.values()))
     Console().print(table)

@@ -15,6 +15,7 @@ from memtool.index.engine import Index, use_index
 from memtool.index.notices import index_notices, once
 from memtool.index.status import status
 from memtool.index.vector_source import words_only
+from memtool.vault.numbers import counted
 
 if TYPE_CHECKING:
     from memtool.embeddings import Embedder
@@ -84,10 +85,11 @@ def _embed(index: Index, embedder: Embedder) -> None:
 def _print(answer: dict[str, Any], *, only_status: bool) -> None:
     if not only_status:
         click.echo(f"{answer['added']:,} added, {answer['changed']:,} changed, {answer['removed']:,} removed.")
-    click.echo(f"{answer['notes']:,} notes in {answer['chunks']:,} chunks, {answer['facts']:,} facts.")
+    chunks = counted(answer["chunks"], "chunk")
+    click.echo(f"{counted(answer['notes'], 'note')} in {chunks}, {counted(answer['facts'], 'fact')}.")
     vectors = answer["vectors"]
     if vectors["model"]:
-        click.echo(f"Vectors by {vectors['model']}: {vectors['chunks']:,} of {answer['chunks']:,} chunks.")
+        click.echo(f"Vectors by {vectors['model']}: {vectors['chunks']:,} of {chunks}.")
     click.echo(f"The index lies in {answer['path']} ({answer['bytes'] / 1e6:.1f} MB).")
     output.say(*answer["notices"])
     for problem in answer["problems"]:

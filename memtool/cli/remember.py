@@ -30,7 +30,9 @@ _STDIN = ("-",)
 @click.option("--tag", "tags", multiple=True, help="A word to find it by. Repeatable.")
 @click.option("--expires", metavar="DATE", help="The last day on which it holds: 2026-12-31, 2026-12, 2w.")
 @click.option("--evidence", metavar="TEXT", help="Why it is believed.")
-@click.option("--source", metavar="ID", help="The session, or the note, that it comes from.")
+@click.option(
+    "--source", metavar="ID", help="The session, or the note, that it comes from; in Claude Code, its session."
+)
 @click.option("--supersedes", metavar="ID", help="The id of the fact that it replaces.")
 @click.option("--force", is_flag=True, help="Write it although something says the same already.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -54,6 +56,9 @@ def command(
     """
     if project == "" or (project and is_global):
         raise UsageError("--project and --global exclude each other" if project else "--project is empty")
+    from memtool.settings import client_session
+
+    given["source"] = given.get("source") or client_session(session.environ)
     memory = Memory(
         _text(text),
         kind=kind or FACT,

@@ -85,7 +85,7 @@ def _placed(routing: Routing, file: str) -> tuple[str, str]:
 def _placed_by_git(routing: Routing, path: Path) -> tuple[str, str]:
     from memtool.vault.projects import find_project, find_project_identities, match_project
 
-    folder = next(folder for folder in path.parents if folder.is_dir())
+    folder = next(folder for folder in (path, *path.parents) if folder.is_dir())
     found = find_project(folder)
     if found.is_repository and path.is_relative_to(found.root):
         known = {area.name: area.identities for area in routing.areas if area.kind == "project"}

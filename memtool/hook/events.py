@@ -79,6 +79,15 @@ def note_edit(occasion: Occasion) -> None:
     write_edit(around, Edit(_edited_file(occasion.event), occasion.text("cwd"), datetime.now().astimezone()))
 
 
+def know_own_note(occasion: Occasion) -> None:
+    """Count a note of the vault that the session itself writes as given to it: it is no news."""
+    file = Path(_edited_file(occasion.event))
+    if occasion.text("session_id") and file.is_relative_to(occasion.vault.root):
+        from memtool.hook.recalling import count_as_given
+
+        count_as_given(occasion, file.relative_to(occasion.vault.root).as_posix())
+
+
 def queue_session(occasion: Occasion) -> None:
     """Put the session on the queue and start a worker."""
     from memtool.capture.queue import Job
@@ -141,7 +150,7 @@ def close_ledger(occasion: Occasion) -> None:
 
 
 ACTIONS: dict[str, tuple[Action, ...]] = {
-    "PostToolUse": (note_edit,),
+    "PostToolUse": (note_edit, know_own_note),
     "Stop": (queue_session,),
     "PreCompact": (queue_session, tell_summariser),
     "PostCompact": (queue_session,),

@@ -107,6 +107,12 @@ def forget_given(occasion: Occasion) -> None:
         clear_ledger(_ledgers(occasion), session_id)
 
 
+def count_as_given(occasion: Occasion, ref: str) -> None:
+    """Remember that the session knows the note at *ref*."""
+    session_id, ledgers = occasion.text("session_id"), _ledgers(occasion)
+    write_ledger(ledgers, session_id, read_ledger(ledgers, session_id).with_given([ref]))
+
+
 def end_ledger(occasion: Occasion) -> None:
     """Let the ledger of a session that ends be cleared, unless the session is resumed."""
     session_id, ledgers = occasion.text("session_id"), _ledgers(occasion)

@@ -10,7 +10,7 @@ from memtool.errors import BrokenVaultFile
 from memtool.index.chunking import Chunk, chunk_note
 from memtool.index.dates import date_words, parse_date
 from memtool.index.filters import folded_tag
-from memtool.index.text import index_terms, words_of
+from memtool.index.text import CONTEXT_END, index_terms, words_of
 from memtool.vault.broken import BrokenNote
 from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of, project_of
@@ -49,8 +49,8 @@ class ChunkRow(NamedTuple):
     context: str
 
     def terms(self) -> str:
-        """Return the terms of the chunk with its title, headings and date, joined for FTS5."""
-        return " ".join(index_terms(f"{self.context}\n{self.text}"))
+        """Return the terms of the chunk's context, which says what it is about, and of its text, joined for FTS5."""
+        return CONTEXT_END.join(" ".join(index_terms(text)) for text in (self.context, self.text))
 
     def words(self) -> set[str]:
         """Return the words that completion may offer for this chunk."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from memtool.index.stopwords import BREAKING_WORDS, ENGLISH_STOP_WORDS
 
+CONTEXT_END = " | "  # between the terms of what a chunk is about and those of its text; FTS5 takes no notice of it
 LONGEST_TERM = 64  # characters; longer runs (hashes, base64) are cut, in the index and in the query alike
 
 # Scripts that are written without spaces, or whose words glue particles on (Korean).
@@ -165,6 +166,11 @@ def _stemmer() -> Any:  # noqa: ANN401  (PyStemmer has no types)
     import Stemmer
 
     return Stemmer.Stemmer("porter")
+
+
+def is_spaced(text: str) -> bool:
+    """Whether all of *text* is written in scripts with spaces between the words."""
+    return text.isascii() or max(text, default="") < _FIRST_UNSPACED or not _unspaced_pattern().search(text)
 
 
 def is_stop_word(term: str) -> bool:

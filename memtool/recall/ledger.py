@@ -118,7 +118,8 @@ def sweep_ledgers(folder: Path, now: float) -> None:
         make_state_folder(folder)
         for touched_at, path in sorted(_ledgers_in(folder))[:-_ALWAYS_KEPT]:
             if abs(now - touched_at) > _KEPT:
-                path.unlink()
+                with suppress(OSError):
+                    path.unlink()
 
 
 def _ledgers_in(folder: Path) -> Iterator[tuple[float, Path]]:

@@ -142,7 +142,8 @@ def write_over(path: Path, content: bytes, *, durable: bool) -> None:
             if durable:
                 os.fsync(file.fileno())
         with contextlib.suppress(FileNotFoundError):
-            temporary.chmod(path.stat().st_mode & 0o7777)
+            if stat.S_ISREG(mode := path.lstat().st_mode):
+                temporary.chmod(stat.S_IMODE(mode))
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -32,6 +32,7 @@ _AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
 _AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
 _FORMAT_LINE = re.compile(r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)""")
 _LARGEST_SETTINGS = 65_536  # bytes
+_DEEPEST = 8  # folders within one another that are looked through for symlinks
 # A symlink or a pipe may come at any moment. Windows knows neither flag, and translates line ends without the third.
 _JUST_APPEND = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -210,12 +211,14 @@ def _refuse_symlinks(steps: Iterable[Path]) -> None:
         raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
 
 
-def _holds_files_only(folder: Path) -> bool:
+def _holds_files_only(folder: Path, depth: int = _DEEPEST) -> bool:
     """Whether nothing below *folder* leads elsewhere (a symlink) or may be waited for in vain (a pipe)."""
+    if not depth:
+        return True  # memtool goes nowhere near as deep
     with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
         return all(
             entry.is_file(follow_symlinks=False)
-            or (entry.is_dir(follow_symlinks=False) and _holds_files_only(folder / entry.name))
+            or (entry.is_dir(follow_symlinks=False) and _holds_files_only(folder / entry.name, depth - 1))
             for entry in entries
         )
     return True

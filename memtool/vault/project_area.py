@@ -8,17 +8,14 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memtool.errors import HistoryFailed, MemtoolError
 from memtool.vault.files import read_head, read_text, replace
 from memtool.vault.layout import Vault, read_state, write_state
 
-if TYPE_CHECKING:
-    from memtool.vault.projects import Project
-
 FRESH = 86_400.0  # seconds for which a folder's area is remembered
-UNSURE = 60.0  # seconds for which it is while the root commit is not known
+UNSURE = 60.0  # seconds for which it is while git has not said all
 
 _FORBIDDEN = re.compile(r'[\x00-\x20<>:"/\\|?*`\[\]#^\x7f-\x9f\ud800-\udfff]+')  # on some disk, or in a link
 _LONGEST_NAME = 60  # characters
@@ -43,7 +40,7 @@ class ProjectArea(NamedTuple):
 def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea:
     """Return the area of the project that *folder* lies in, as it was found not long ago if it was.
 
-    A hook waits for it, so a root commit that git does not find at once is left to `find_registered_area`.
+    A hook waits for it, so what git does not find at once is left to `find_registered_area`.
 
     Args:
         vault: lists the identities of its projects.
@@ -79,27 +76,24 @@ def register(vault: Vault, area: ProjectArea, folder: Path) -> bool:
     from memtool.vault.frontmatter import set_list
     from memtool.vault.projects import find_project_identities, match_project
 
-    listed = known_projects(vault).get(area.name, ())
-    new = [one for one in find_project_identities(folder) if match_project([one], {area.name: listed}) is None]
+    identities = find_project_identities(folder)
     path = vault.path(area.ref)
-    if not new:
-        return False
     with vault.lock():
         text, expected = read_text(path) if path.exists() else (_new_summary(area.name), None)
-        replace(path, set_list(text, "identities", [*listed, *new]), expected=expected)
-    return True
+        listed = _identities(area.ref, text.encode()) or ()
+        new = [one for one in identities if match_project([one], {area.name: listed}) is None]
+        if new:
+            replace(path, set_list(text, "identities", [*listed, *new]), expected=expected)
+    return bool(new)
 
 
 def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:
     """Return the identities that each project's summary lists, by the project's name."""
-    from memtool.vault.note import Note, parse_note
-
     known: dict[str, tuple[str, ...]] = {}
     for path in sorted((vault.root / "areas" / "projects").glob("*/summary.md")):
         with suppress(MemtoolError, OSError):
             ref = path.relative_to(vault.root).as_posix()
-            note = parse_note(ref, read_head(vault.path(ref), _HEAD))
-            known[path.parent.name] = note.words("identities") if isinstance(note, Note) else ()
+            known[path.parent.name] = _identities(ref, read_head(vault.path(ref), _HEAD)) or ()
     return known
 
 
@@ -127,34 +121,50 @@ def _find(vault: Vault, folder: Path, home: Path, *, quick: bool) -> tuple[Proje
     """Return the area, and whether that is sure: it is not while git has not been *quick* enough."""
     from memtool.vault.projects import find_project, identities_of, match_project
 
-    project = find_project(folder)
+    project = find_project(folder, quick=quick)
+    is_sure = not (quick and project.notice)
     if project.root in (home, *home.parents) and not project.is_repository:
-        return ProjectArea("", project.root), True
-    known, is_sure = known_projects(vault), True
+        return ProjectArea("", project.root), is_sure
+    known, name, strongest = known_projects(vault), None, ""
     try:
-        name = match_project(identities_of(project, quick=quick), known)
+        for identity in identities_of(project, quick=quick):
+            name, strongest = match_project([identity], known), strongest or identity
+            if name:
+                break
     except HistoryFailed:
         if not quick:
             raise
-        name, is_sure = None, False
-    return ProjectArea(name or _new_name(project, known), project.root), is_sure
+        is_sure = False
+    return ProjectArea(name or _new_name(vault, project.root, strongest, known), project.root), is_sure
 
 
 def _has_summary(vault: Vault, area: ProjectArea) -> bool:
     return (vault.root / area.ref).is_file()
 
 
-def _new_name(project: Project, known: Mapping[str, tuple[str, ...]]) -> str:
-    from memtool.vault.projects import identities_of, short_id
+def _new_name(vault: Vault, root: Path, strongest: str, known: Mapping[str, tuple[str, ...]]) -> str:
+    from memtool.vault.projects import short_id
 
-    strongest = next(identities_of(project, quick=True))
-    of_remote = "" if strongest.startswith("path:") else strongest.rsplit("/", 1)[-1]
-    name = area_name(of_remote) or area_name(project.root.name) or "project"
-    # An area that lists no identity was made by hand: it is taken for this project. Another one is a namesake.
+    of_remote = "" if strongest.startswith(("path:", "commit:")) else strongest.rsplit("/", 1)[-1]
+    name = area_name(of_remote) or area_name(root.name) or "project"
     taken = next((other for other in known if other.casefold() == name.casefold()), None)
     if taken is None:
         return name
-    return f"{name}-{short_id(project.root)[:4]}" if known[taken] else taken
+    # An area that lists no identity was made by hand: it is taken for this project. Another one is a namesake, and so
+    # is one whose list cannot be read.
+    ref = ProjectArea(taken, root).ref
+    is_free = _identities(ref, read_head(vault.path(ref), _HEAD)) == ()
+    return taken if is_free else f"{name}-{short_id(root)[:4]}"
+
+
+def _identities(ref: str, content: bytes) -> tuple[str, ...] | None:
+    """Return the identities that a summary lists; None if its text cannot be read. Zeros after a power cut are none."""
+    from memtool.vault.note import Note, parse_note
+
+    note = parse_note(ref, content)
+    if isinstance(note, Note):
+        return note.words("identities")
+    return None if note.text else ()
 
 
 def _new_summary(name: str) -> str:

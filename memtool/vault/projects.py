@@ -19,6 +19,8 @@ from memtool.vault.git import ask
 LONGEST_URL = 2048  # characters
 SLOW_HISTORY = 2.0  # seconds; finding the root commit of a huge repository is not worth more
 QUICK_HISTORY = 0.1  # seconds; the same where somebody waits
+PATIENCE = 10.0  # seconds for what git knows at once
+QUICK_PATIENCE = 0.5  # seconds; the same where somebody waits
 
 _HOST = r"(?:[^/\s]*@)?(\[[^\]/\s]*\]|[^:/@\s]{2,})"  # without the user; one letter would be a Windows drive
 _URL = re.compile(rf"(?!file:)[a-z][a-z0-9+.-]*://{_HOST}(?::\d*)?/([^?#\n]+).*", re.IGNORECASE)
@@ -35,11 +37,14 @@ class Project:
     notice: str = ""
 
 
-def find_project(path: Path) -> Project:
-    """Return the project that *path* lies in: the same one for all its subfolders and worktrees."""
+def find_project(path: Path, *, quick: bool = False) -> Project:
+    """Return the project that *path* lies in: the same one for all its subfolders and worktrees.
+
+    Where git is not *quick* enough, or cannot be asked, that is *path* itself, with a notice.
+    """
     folder = _absolute(path.parent if path.is_file() else path)
     try:
-        answer = ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir")
+        answer = ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", timeout=_patience(quick))
     except HistoryFailed as error:
         return Project(folder, is_repository=False, notice=str(error))
     lines = answer.out.splitlines()
@@ -67,10 +72,10 @@ def identities_of(project: Project, *, quick: bool = False) -> Iterator[str]:
     *quick* gives the path before the root commit, which takes long to find in a large repository.
 
     Raises:
-        HistoryFailed: git refuses, or is not *quick* enough to find the root commit.
+        HistoryFailed: git refuses, or is not *quick* enough.
     """
     places = [f"path:{project.root}"]
-    if project.is_repository and (remote := _remote(project.root)):
+    if project.is_repository and (remote := _remote(project.root, quick=quick)):
         yield remote
     if quick:
         yield places.pop()
@@ -106,15 +111,19 @@ def short_id(root: Path) -> str:
     return hashlib.sha256(os.fsencode(_absolute(root))).hexdigest()[:12]
 
 
-def _remote(root: Path) -> str:
+def _remote(root: Path, *, quick: bool) -> str:
     # Not `git remote get-url`: it applies the user's own rewriting, which differs from machine to machine.
-    answer = ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$")
+    answer = ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$", timeout=_patience(quick))
     urls: dict[str, str] = {}
     for entry in answer.out.split("\0"):
         key, _, url = entry.partition("\n")
         urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), normalise_remote(url))
     names = [*(name for name in _PREFERRED if name in urls), *urls]
     return next((urls[name] for name in names if urls[name]), "")
+
+
+def _patience(quick: bool) -> float:
+    return QUICK_PATIENCE if quick else PATIENCE
 
 
 def _root_commit(root: Path, *, quick: bool) -> str:

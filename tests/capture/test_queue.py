@@ -103,6 +103,16 @@ def test_what_memtool_did_not_write_is_no_job(queue: Queue, content: bytes) -> N
     assert queue.waiting() == [JOB]
 
 
+@pytest.mark.parametrize("name", ["3f2a9c 2.json", "3f2a9c.sync-conflict-20260210.json", "会话.json"])
+def test_a_copy_of_a_job_under_another_name_is_no_job(queue: Queue, name: str) -> None:
+    queue.put(JOB)
+    for folder in (queue.folder, queue.new_folder, queue.parked_folder):
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes((queue.new_folder / "3f2a9c.json").read_bytes())
+    queue.finish(begun(queue, JOB))
+    assert (queue.waiting(), queue.parked()) == ([], [])
+
+
 @pytest.mark.parametrize("session_id", ["../../evil", "a/b", "", "会话", "x" * 10_000, "nul\0", "CON"])
 def test_a_hostile_session_id_stays_in_the_queue(queue: Queue, tmp_path: Path, session_id: str) -> None:
     job = JOB._replace(session_id=session_id)

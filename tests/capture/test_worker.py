@@ -8,7 +8,7 @@ import pytest
 from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
 
-from memtool.capture import session_capture, worker
+from memtool.capture import edits, session_capture, worker
 from memtool.capture.edits import Edit, Surroundings, note_edit
 from memtool.capture.log import WARNING, Entry
 from memtool.capture.model.summary import ModelSummary
@@ -201,6 +201,67 @@ def test_a_job_of_a_worker_that_died_is_taken_over_after_five_minutes(desk: Desk
     assert desk.drain().captured == ()
     desk.pass_time(1)
     assert desk.drain().captured == ("one",)
+
+
+def test_a_job_that_can_never_be_begun_does_not_keep_a_worker_busy(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(desk.folder / "bad.jsonl")
+    begin, begun = Queue.begin, list[str]()
+
+    def watched(queue: Queue, job: Job, now: float) -> Job | None:
+        begun.append(job.session_id)
+        assert len(begun) < 10, "it spins"
+        return None if job.session_id == "bad" else begin(queue, job, now)
+
+    monkeypatch.setattr(Queue, "begin", watched)
+    assert desk.drain().captured == ("one",)
+    assert begun.count("bad") == 2
+
+
+def test_an_edit_is_not_lost_while_somebody_holds_the_daily_note(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edits, "HOOK_PATIENCE", 0.0)
+    with desk.vault.lock("daily"):
+        assert edit_in(desk, "支付.ts")
+        assert edit_in(desk, "a.ts")
+    assert not (desk.vault.root / "daily" / "2026-02-10.md").exists()
+    (desk.vault.state_path / "late-entries").rename(desk.vault.state_path / "late-entries.taken")  # a worker was killed
+    with desk.vault.lock("daily"):
+        edit_in(desk, "b.ts")
+    desk.put(write_transcript(desk.folder / "one.jsonl", [{"type": "mode", "mode": "plan"}]))
+    desk.drain()
+    assert "- 14:30 **shop**: `支付.ts`, `a.ts`, `b.ts`\n" in desk.read("daily/2026-02-10.md")
+    assert (uncommitted(desk), desk.told) == ("", [])
+    assert not list(desk.vault.state_path.glob("late-entries*"))
+
+
+STRANGE = [
+    b"", b"{", b"[]", b"\xff", b"[" * 100_000,
+    b'["2026-02-30", "10:00", "p", ["a"]]', b'["2026-02-10", "99:00", "p", ["a"]]',
+    b'["2026-02-10", "10:00", "\\ud800", ["a"]]', b'["2026-02-10", "10:00", 3, ["a"]]', b'{"a": 1}', b" " * 300_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", STRANGE, ids=range(len(STRANGE)))
+def test_what_no_hook_has_left_is_passed_over(desk: Desk, content: bytes) -> None:
+    edit_in(desk, "a.ts")
+    before = desk.read("daily/2026-02-10.md")
+    (desk.vault.state_path / "late-entries").write_bytes(content)
+    desk.drain()
+    assert (desk.read("daily/2026-02-10.md"), desk.told) == (before, [])
+
+
+def test_what_cannot_be_written_yet_is_told_and_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edits, "HOOK_PATIENCE", 0.0)
+    with desk.vault.lock("daily"):
+        edit_in(desk, "a.ts")
+    note = desk.vault.root / "daily" / "2026-02-10.md"
+    note.parent.mkdir(exist_ok=True)
+    note.write_bytes(b"\xff")
+    desk.drain()
+    assert [told.split(":")[0] for told in desk.told] == ["edits are missing in the daily notes"]
+    note.unlink()
+    desk.drain()
+    assert "`a.ts`" in desk.read("daily/2026-02-10.md")
 
 
 def test_a_second_worker_leaves_the_work_to_the_first(desk: Desk) -> None:

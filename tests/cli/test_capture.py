@@ -11,6 +11,8 @@ from client_transcripts import answer, edit, prompt, write_transcript
 from memtool.capture import importing
 from memtool.capture.queue import TRIES, Job, Queue, only_worker
 from memtool.capture.session_capture import Context, read_conversation
+from memtool.errors import Busy
+from memtool.index import engine
 from memtool.llm import Request
 from memtool.llm.ledger import Ledger
 from memtool.vault.layout import Vault
@@ -73,6 +75,25 @@ def test_a_failure_is_said_and_kept(memtool: Memtool, notes: Path) -> None:
     assert "gone.jsonl" in err
     assert "gone.jsonl" in (notes / ".memtool" / "hook.log").read_text(encoding="utf-8")
     assert "try 1 of 3" in memtool("capture").out
+
+
+@pytest.mark.parametrize(("error", "code"), [(Busy("another process is indexing"), 0), (KeyboardInterrupt(), 130)])
+def test_an_index_that_is_busy_and_a_persons_ctrl_c_are_no_errors(
+    memtool: Memtool, notes: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(engine, "use_index", fails)
+    assert memtool("capture", str(transcript)).code == code
+    assert (notes / "sessions" / "one.md").is_file()
+    assert not (notes / ".memtool" / "hook.log").exists()
+
+
+def test_a_bug_is_logged(memtool: Memtool, notes: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "use_index", None)
+    assert memtool("capture", str(transcript)).code == 3
+    assert "TypeError" in (notes / ".memtool" / "hook.log").read_text(encoding="utf-8")
 
 
 def test_while_another_worker_is_at_work_the_session_is_left_to_it(

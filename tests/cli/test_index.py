@@ -55,6 +55,11 @@ def test_problems_are_talk(memtool: Memtool, notes: Path) -> None:
         assert f"\n{path}" in f"\n{err}"
 
 
+def test_one_of_a_thing_is_no_plural(memtool: Memtool, notes: Path) -> None:
+    (notes / "商店.md").write_text("text")
+    assert "1 note in 1 chunk, 0 facts.\n" in memtool("index", "--status").out
+
+
 def test_a_rebuild_makes_another_file_and_says_so(memtool: Memtool, sample: Path) -> None:
     before = memtool("index", "--json").answer
     after = memtool("index", "--rebuild", "--json").answer

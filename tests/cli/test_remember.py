@@ -197,3 +197,12 @@ def test_without_a_history_copies_are_named_instead(memtool: Memtool) -> None:
     ran = memtool("forget", done["id"], "--purge", "--yes")
     assert "Copies of the vault may still hold it." in ran.err
     assert "no git repository of its own" in ran.err
+
+
+def test_in_a_session_of_the_client_that_is_the_source(
+    memtool: Memtool, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for session_id, text in (("3f2a-9c", "Tea is served at four."), ("no id!", "茶在四点。")):
+        monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session_id)
+        assert memtool("remember", text, "--global", "--vault", str(vault.root)).code == 0
+    assert [fact.source for fact in parse_facts((vault.root / FACTS).read_text()).facts] == ["3f2a-9c", ""]

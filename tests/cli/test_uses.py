@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,12 @@ def test_what_a_prompt_was_given_counts_as_used_for_every_command(agent: Agent, 
     assert "used 2 times" in on_a_terminal("show", FACT).out
     assert memtool("show", FACT, "--json").answer["uses"] == 3
     assert explained(memtool) == 4
+
+
+def test_once_is_one_time(agent: Agent, memtool: Memtool) -> None:
+    assert explained(memtool) == 0
+    agent.ask(TOKENS)
+    assert re.search(r"used 1 time\b", on_a_terminal("show", FACT).out)
 
 
 def test_what_was_silent_or_only_searched_for_does_not_count(agent: Agent, memtool: Memtool) -> None:

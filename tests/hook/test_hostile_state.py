@@ -134,6 +134,9 @@ def test_no_hook_waits_long_for_a_lock_that_is_held_and_no_session_is_lost(
     for event, more in (("SessionStart", {"source": "startup"}), ("Stop", {}), ("SessionEnd", {"reason": "other"})):
         agent.fire(event, transcript_path=str(transcript), **more)
     assert {name: wait for name, wait in waits.items() if wait > 0.1} == {}
+    agent.fire("PostToolUse", tool_name="Edit", tool_input={"file_path": str(agent.project / "支付.ts")})
+    assert waits["daily.lock"] <= 0.5
+    assert "支付.ts" in json.loads((agent.vault.state_path / "late-entries").read_bytes())[3]
     assert sorted(job.event for job in Queue(agent.vault).waiting()) == ["SessionEnd", "SessionStart"]
 
 

@@ -209,3 +209,13 @@ def test_a_resumed_session_is_not_given_again_what_its_context_still_holds(agent
         agent.fire("SessionEnd", reason=reason)
         agent.start("resume")
     assert [FACT in block for block in blocks] == [True, False, False, False, False, False, True]
+
+
+def test_a_note_that_the_session_wrote_with_its_own_tools_is_no_news_to_it(agent: Agent) -> None:
+    ref = f"{SHOP}/knowledge/2026-03-12-ballast.md"
+    agent.write(ref, "# Ballast\n\nThe ballast of the zeppelin is sand. 压舱物是沙子。\n")
+    agent.index()
+    prompt = "what is the ballast of the zeppelin?"
+    assert "sand" in agent.other("s9").ask(prompt)
+    agent.fire("PostToolUse", tool_name="Write", tool_input={"file_path": str(agent.vault.root / ref)})
+    assert agent.ask(prompt) == ""

@@ -182,3 +182,17 @@ def test_sweeping_removes_only_ledgers(folder: Path) -> None:
 def test_a_ledger_is_plain_json(folder: Path) -> None:
     write_ledger(folder, "3f2a9c", Ledger(1, {"解密.md": 1}))
     assert json.loads(file_of(folder).read_bytes())["given"] == {"解密.md": 1}
+
+
+def test_a_ledger_that_cannot_be_removed_does_not_end_the_sweep(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    aged(folder, oldest=WEEK + 90, old=WEEK + 60, **{f"n{number}": float(number) for number in range(50)})
+    unlink = Path.unlink
+
+    def refuse(path: Path, *, missing_ok: bool = False) -> None:
+        if path.stem == "oldest":
+            raise PermissionError
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    sweep_ledgers(folder, NOW)
+    assert (file_of(folder, "oldest").exists(), file_of(folder, "old").exists()) == (True, False)

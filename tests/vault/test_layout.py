@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -247,6 +248,18 @@ def test_a_pipe_in_place_of_the_index_does_not_hang(root: Path) -> None:
         make_state_folder(root / ".memtool")
 
 
+def test_folders_within_folders_do_no_harm(root: Path) -> None:
+    make_state_folder(root / ".memtool" / "queue")
+    deep = list(itertools.accumulate(["d"] * 700, Path.__truediv__, initial=root / ".memtool" / "queue"))[1:]
+    for folder in deep:
+        folder.mkdir()
+    try:
+        make_state_folder(root / ".memtool" / "queue")
+    finally:
+        for folder in reversed(deep):  # whoever tidies up might not get down there
+            folder.rmdir()
+
+
 def test_what_is_derived_is_ignored_by_git(root: Path) -> None:
     make_state_folder(root / ".memtool" / "locks")
     assert (root / ".memtool" / ".gitignore").read_text() == "*\n"
@@ -306,6 +319,14 @@ def test_what_is_derived_lies_nowhere_else(state: Path, root: Path, link: str) -
     outside = root.parent / "outside"
     found = [path.read_bytes() for path in (outside, *outside.rglob("*.json")) if path.is_file()]
     assert found == [b"1"]
+
+
+def test_a_symlink_does_not_choose_who_may_read_what_is_written_in_its_place(state: Path, root: Path) -> None:
+    target = root.parent / "secret.md"
+    target.chmod(0o666)
+    (state / "a.json").symlink_to(target)
+    write_state(state / "a.json", "密".encode())
+    assert ((state / "a.json").lstat().st_mode & 0o777, target.read_text()) == (0o600, "secret")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")

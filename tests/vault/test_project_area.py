@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from memtool.vault.project_area import (
     find_area,
     find_registered_area,
     known_projects,
+    register,
     remembered_folders,
     shown_path,
 )
@@ -88,6 +90,38 @@ def test_an_area_that_was_made_by_hand_is_taken_and_only_its_identities_change(v
     assert summary.read_text(encoding="utf-8") == (
         f'---\ntype: project\nrank: 01234  # mine\nidentities: ["path:{tmp_path / "shop"}"]\n---\n\n# The shop\n'
     )
+
+
+@pytest.mark.parametrize("matter", ["identities: [github.com/acme/shop", "title: *", "identities: {"])
+def test_an_area_whose_list_cannot_be_read_is_not_taken_by_a_namesake(
+    vault: Vault, tmp_path: Path, matter: str
+) -> None:
+    summary = vault.root / "areas" / "projects" / "商店" / "summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text(f"---\n{matter}\n---\n\n# 商店\n", encoding="utf-8")
+    (tmp_path / "商店").mkdir()
+    name = find_registered_area(vault, tmp_path / "商店", tmp_path, 0.0).name
+    assert name.startswith("商店-")
+    assert summary.read_text(encoding="utf-8") == f"---\n{matter}\n---\n\n# 商店\n"
+
+
+def test_of_two_who_register_at_once_both_are_listed(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_identities(vault, "shop", "github.com/acme/shop")
+    area = ProjectArea("shop", tmp_path)
+    real, others = Vault.lock, [tmp_path / "two"]
+
+    def late(self: Vault, name: str = "vault", *, timeout: float = 10.0) -> AbstractContextManager[None]:
+        while others:  # another process is quicker
+            register(vault, area, others.pop())
+        return real(self, name, timeout=timeout)
+
+    monkeypatch.setattr(Vault, "lock", late)
+    assert register(vault, area, tmp_path / "one")
+    listed = ("github.com/acme/shop", f"path:{tmp_path / 'two'}", f"path:{tmp_path / 'one'}")
+    assert known_projects(vault) == {"shop": listed}
+    assert not register(vault, area, tmp_path / "one")
 
 
 def test_an_area_is_remembered_for_a_day(vault: Vault, tmp_path: Path) -> None:
@@ -178,6 +212,27 @@ def test_a_hook_does_not_wait_for_the_root_commit_and_what_it_guessed_is_soon_fo
     assert (names, waits) == (["moved"] * 3, [0.1, 0.1])
     assert find_registered_area(vault, folder, tmp_path, UNSURE).name == "商店"
     assert find_area(vault, folder, tmp_path, UNSURE + FRESH - 1).name == "商店"
+
+
+@pytest.mark.parametrize(("command", "name"), [("rev-parse", "商"), ("config", "shop")])
+def test_a_hook_does_not_wait_for_git_and_takes_the_path_for_a_while(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, name: str
+) -> None:
+    folder = make_repository(tmp_path / "shop", "https://github.com/acme/laden.git") / "商"
+    folder.mkdir()
+    waits: list[float] = []
+
+    def slow(place: Path, *args: str, timeout: float = 10.0) -> Answer:
+        waits.append(timeout)
+        if args[0] == command and timeout < 10:
+            raise HistoryFailed("git did not answer")
+        return ask(place, *args, timeout=timeout)
+
+    monkeypatch.setattr(projects, "ask", slow)
+    assert find_area(vault, folder, tmp_path, 0.0).name == name
+    assert sum(waits) <= 1.0
+    monkeypatch.setattr(projects, "ask", ask)
+    assert find_area(vault, folder, tmp_path, UNSURE).name == "laden"
 
 
 def test_of_a_large_summary_the_front_matter_is_read(vault: Vault, tmp_path: Path) -> None:

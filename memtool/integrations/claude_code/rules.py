@@ -17,6 +17,7 @@ from memtool.recall.routing.area_triggers import Area
 from memtool.recall.routing.loader_table import LOADER, code
 from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Route, Routing
 from memtool.vault.frontmatter import quoted
+from memtool.vault.numbers import counted
 from memtool.vault.project_area import area_name
 
 MAIN = "memtool.md"
@@ -77,8 +78,9 @@ def _main(root: Path, routing: Routing) -> str:
         if sum(map(len, shown)) + len(row) > _LONGEST_TABLE:
             break
         shown.append(row)
-    more = f"\n{len(rows) - len(shown)} more rows stand in {_path(root, LOADER)}.\n" if len(shown) < len(rows) else ""
-    return _ABOUT.format(code(str(root)), _NATURE) + "".join(shown) + more
+    more = counted(len(rows) - len(shown), "more row stands", "more rows stand")
+    rest = f"\n{more} in {_path(root, LOADER)}.\n" if len(shown) < len(rows) else ""
+    return _ABOUT.format(code(str(root)), _NATURE) + "".join(shown) + rest
 
 
 def _rows(root: Path, routing: Routing) -> Iterator[str]:

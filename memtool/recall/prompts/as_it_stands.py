@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import OutsideVault
-from memtool.recall.prompts.recalled import Recalled
+from memtool.recall.prompts.recalled import Recalled, is_fact
 from memtool.recall.prompts.wording import facts_now, notes_now, summary_of
 from memtool.vault.client_memory import client_memory_path, is_client_memory
 from memtool.vault.files import content_hash, read_head
-from memtool.vault.layout import FACTS_FILE, Vault
+from memtool.vault.layout import Vault
 from memtool.vault.scan import KnownStamp, is_suspect
 from memtool.vault.sessions import session_ref
 
@@ -61,7 +61,8 @@ def as_they_stand(hits: Iterable[Recalled], db: sqlite3.Connection, reader: Read
             continue
         if file.matches(known.get(ref)):
             standing += _told(found, file, reader)
-        elif (room := room - len(file.content)) >= 0:
+        elif len(file.content) <= room:
+            room -= len(file.content)
             standing += _told(_looked_up(ref, found, file, reader.today), file, reader)
     return standing
 
@@ -94,7 +95,7 @@ def _known(db: sqlite3.Connection, refs: Sequence[str]) -> dict[str, _Known]:
 
 def _looked_up(ref: str, hits: list[Recalled], file: _File, today: dt.date) -> list[Recalled]:
     text = file.content.decode("utf-8-sig", "replace")
-    return list((facts_now if _holds_facts(ref) else notes_now)(hits, text, today))
+    return list((facts_now if is_fact(ref) else notes_now)(hits, text, today))
 
 
 def _told(hits: list[Recalled], file: _File, reader: Reader) -> list[Recalled]:
@@ -123,11 +124,7 @@ def _path(ref: str, reader: Reader) -> Path | None:
     return client_memory_path(ref, reader.client_projects) if reader.client_projects else None
 
 
-def _holds_facts(ref: str) -> bool:
-    return ref.rsplit("/", 1)[-1] == FACTS_FILE
-
-
 def _is_by(session: bytes, hit: Recalled, content: bytes, lines: Sequence[bytes]) -> bool:
     """Whether *session* is named where *hit* stands, or at the head of its note."""
-    head = b"" if _holds_facts(hit.ref) else content[:_HEAD]
+    head = b"" if is_fact(hit.ref) else content[:_HEAD]
     return session in head or any(session in line for line in lines[hit.first_line - 1 : hit.last_line])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from itertools import groupby
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 from memtool.index.text import is_stop_word
 from memtool.recall.prompts.common_words import TELLING, is_common_pair
@@ -24,16 +24,16 @@ class Rarity:
     """How rare terms are among *count* chunks, of which *frequency* hold each: ln of one in how many."""
 
     def __init__(self, count: int, frequency: Mapping[str, int]) -> None:
-        self.count = count
+        self._count = count
         self._frequency = frequency
 
     def of(self, term: str) -> float:
-        """Return the rarity of *term*; that of a term that occurs nowhere is the greatest."""
-        return self.of_count(self._frequency.get(term, 0))
+        """Return the rarity of *term*: the greatest if it occurs nowhere, none if nobody has looked where it does."""
+        return self.of_count(self._frequency[term]) if term in self._frequency else 0.0
 
     def of_count(self, frequency: int) -> float:
         """Return how rare it is what *frequency* chunks hold."""
-        return math.log(1 + max(0.0, self.count - frequency + 0.5) / (frequency + 0.5))
+        return math.log(1 + max(0.0, self._count - frequency + 0.5) / (frequency + 0.5))
 
 
 class Held(NamedTuple):
@@ -48,13 +48,6 @@ class Held(NamedTuple):
     share: float = 0.0
 
 
-class Clue(Protocol):
-    """Something in a prompt that a text may hold."""
-
-    def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
-        """Return what it adds to strength, and to what the prompt is about, where a text holds *terms*."""
-
-
 class WordClue:
     """A word or a name, or the parts of a name."""
 
@@ -66,7 +59,7 @@ class WordClue:
         self.weight = word.kind.about * max([self._rarity, *(rarity for _, rarity in self._parts)])
 
     def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
-        """See `Clue`."""
+        """Return what it adds to the strength, and to the share, of a text with *terms*."""
         if self._whole in terms:
             return self._kind.tells * self._rarity, self.weight
         held = [rarity for part, rarity in self._parts if part in terms]
@@ -87,15 +80,16 @@ class StretchClue:
         self.weights = [weight * rare for weight, rare in zip(weights, self._rarities, strict=True)]
 
     def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
-        """See `Clue`."""
+        """Return what it adds to the strength, and to the share, of a text with *terms*."""
         if terms.isdisjoint(self._pairs):
             return 0.0, 0.0
         total = 0.0
         for is_held, places in groupby(range(len(self._pairs)), key=lambda at: self._pairs[at] in terms):
             run = list(places)
-            if is_held and any(self._tells[at] for at in run):
+            telling = [self._rarities[at] for at in run if self._tells[at]]
+            if is_held and telling:
                 words = (len(run) + 1) / 2
-                total += words * sum(self._rarities[at] for at in run) / len(run)
+                total += words * sum(telling) / len(telling)
         return total, total
 
 
@@ -108,10 +102,13 @@ class MeaningClue:
         self._worth = (_OTHER_COMMON_WORDS if is_common else _OTHER_WORDS) * rarity
 
     def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
-        """See `Clue`."""
+        """Return what it adds to the strength, and to the share, of a text with *terms*."""
         if self._own <= terms or not any(other <= terms for other in self._others):
             return 0.0, 0.0
         return self._worth, self._worth
+
+
+Clue: TypeAlias = WordClue | StretchClue | MeaningClue
 
 
 class Clues:
@@ -122,7 +119,12 @@ class Clues:
         stretches = [StretchClue(piece, rarity) for piece in question.pieces]
         common = {word.terms[0] for word in question.words if word.kind is not TELLING}
         meanings = [
-            MeaningClue(meaning, rare, is_common=all(term in common or is_common_pair(term) for term in meaning.own))
+            # A text that says it in other words holds no more than one that says it in these.
+            MeaningClue(
+                meaning,
+                min(rare, max(map(rarity.of, meaning.own))),
+                is_common=all(term in common or is_common_pair(term) for term in meaning.own),
+            )
             for meaning, rare in zip(question.meanings, others, strict=True)
         ]
         self._clues: list[Clue] = [*words, *stretches, *meanings]
@@ -140,7 +142,7 @@ class Clues:
 
 
 def _said(question: Question) -> Iterator[tuple[str, float]]:
-    """Give the terms of *question* and of its other words, with what each counts; what counts most comes last."""
+    """Give the terms of *question* and of its other words, with what each counts; what was said itself comes last."""
     for meaning in question.meanings:
         yield from ((term, _OTHER_WORDS) for other in meaning.others for term in other)
     for word in sorted(question.words, key=lambda word: word.kind.about):

@@ -25,7 +25,7 @@ COMMON = Kind(0.6, 0.15)  # what prompts hold whatever they are about; shared, i
 
 # In every second prompt of a developer.
 _DEVELOPERS = """
-not ability able above accept access according account achieve action active actual actually add addition additional
+not may ability able above accept access according account achieve action active actual actually add addition additional
 adjust after again against age ago agree ahead allow almost alone along already alright although always among amount
 analyse analysis analyze another answer anybody anymore anyone anything anyway apart app appear application apply
 approach appropriate area argument around array ask aspect assume async attach attempt attention automatic available
@@ -77,7 +77,7 @@ see seem seen select send sense sentence separate sequence series serious serve 
 settings setup several shall shape share shell short shorter shot show side sign signature similar simple simpler
 simplify simply simulate since single sit site situation size skip slow slower small smart so software solution solve
 somebody somehow someone something sometimes somewhere soon sorry sort sound source space speak spec special specific
-speed spell spend split stack staff stage stand standard start state statement static status stay step still stop
+speed spell spend split stack staff stand standard start state statement static status stay step still stop
 store story straight strange street string strong structure student stuff style subject submit success such sudden
 suggest suggestion suitable summarise summarize summary super support suppose sure switch symbol syntax system tab
 table tag take talk target task teach team tech technical technique technology tell temp template term terminal test

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from memtool.errors import Busy
 from memtool.index import generations, schema
 
 _PATIENCE = 0.05  # seconds; a reader waits for nobody unless somebody repairs the file
+_NOT_OURS = (  # errors of reading that the state of the file explains; any other is a bug of whoever reads
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL,
+)  # fmt: skip
 
 
 @contextmanager
@@ -23,12 +27,19 @@ def current_index(folder: Path) -> Iterator[sqlite3.Connection]:
     path = generations.current(folder / "index")
     if path is None:
         raise Busy("there is no index yet")
-    try:
-        uri = f"{path.absolute().as_uri()}?mode=rw"  # a log of changes can only be read by who may write
-        with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)) as db:
+    uri = f"{path.absolute().as_uri()}?mode=rw"  # a log of changes can only be read by who may write
+    with ExitStack() as opened:
+        try:
+            db = opened.enter_context(closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)))
             db.execute("PRAGMA query_only = ON")
-            if reason := schema.misfit(db):
-                raise Busy(f"the index cannot be used: {reason}")
+            reason = schema.misfit(db)
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where a table's definition is no text
+            reason = str(error)
+        if reason:
+            raise Busy(f"the index cannot be used: {reason}")
+        try:
             yield db
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where a table's definition is no text
-        raise Busy(f"the index cannot be used: {error}") from None
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOT_OURS:
+                raise
+            raise Busy(f"the index cannot be used: {error}") from None

@@ -19,22 +19,21 @@ from typing import NamedTuple
 
 from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
-from memtool.index.text import fold, index_terms
+from memtool.index.text import CONTEXT_END, fold, index_terms, is_spaced
 from memtool.recall.prompts.clues import Clues, Held, Rarity
 from memtool.recall.prompts.evidence import Evidence, Place, covered, lead_of, relevance
 from memtool.recall.prompts.occurrences import Scope, completed, find_scope, of_meaning, of_terms
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import Question
-from memtool.recall.prompts.recalled import Recalled
+from memtool.recall.prompts.recalled import Recalled, is_fact
 
-FLOOR = 0.17  # relevance below which a memory is not given
+FLOOR = 0.19  # relevance below which a memory is not given
 BESIDE_THE_BEST = 0.4  # share of the best one's relevance that the others need
 
 _LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
 _LOOKED_AT = 60  # chunks whose terms are compared
 _READ = 20  # of those, the best, whose passages are
-_OPENING, _FEW_LINES = 24, 4  # terms, and the lines they are taken from, by which the beginning of a text is known
-_CLUE = 4  # characters that a passage shares with a term, or it need not be cut into terms
+_BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 
@@ -53,22 +52,12 @@ class Candidate(NamedTuple):
     date: str
     fact_id: str
     last_line: int
-    tags: str
-    terms: tuple[str, ...]
+    terms: str
 
     @property
-    def is_spaced(self) -> bool:
-        """Whether all of it is written in a script with spaces between the words."""
-        text = self.title + self.text
-        return text.isascii() or not any("\u2e80" <= char <= "\ud7ff" for char in text)
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """The terms of its title, headings, tags and summary: those before the ones of its text."""
-        opening = tuple(index_terms("\n".join(self.text.split("\n", _FEW_LINES)[:_FEW_LINES])[:1_000])[:_OPENING])
-        length = len(opening)
-        starts = range(len(self.terms) - length, -1, -1)  # a text may begin with the title, which stands before, too
-        return self.terms[: next((at for at in starts if self.terms[at : at + length] == opening), 0)]
+    def about(self) -> frozenset[str]:
+        """The terms of its title, headings, tags and summary."""
+        return frozenset(self.terms.partition(CONTEXT_END)[0].split(" "))
 
 
 def find(db: sqlite3.Connection, question: Question, project: str, today: dt.date) -> list[Recalled]:
@@ -96,8 +85,8 @@ def judged(
     rare = [(rarity.of(term), occurrence.chunks) for term, occurrence in found.items()]
     rare += [(other / 2, occurrence.chunks) for other, occurrence in zip(others, in_other_words, strict=True)]
     likely = _most_likely(rare, scope)
-    beginnings = {term[:_CLUE].rstrip("i") or term for term in clues.said}  # Porter makes `dai` of day
-    weighed = ((clues.held(frozenset(each.terms), is_spaced=each.is_spaced), each) for each in _read(db, likely, today))
+    beginnings = {term[:_BEGINNING].rstrip("i") or term for term in clues.said}  # Porter makes `dai` of day
+    weighed = ((_held(clues, each), each) for each in _read(db, likely, today))
     for held, candidate in nlargest(_READ, weighed, key=lambda each: each[0]):
         place = Place(scope.size, candidate.project == project, candidate.project not in ("", project))
         if relevance(Evidence(*held, coverage=1.0, lead=1.0, place=place)) >= least:  # a passage holds no more
@@ -119,13 +108,16 @@ def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], today: dt.date) -> I
     condition, values = Filter(today).where()
     rows = db.execute(
         "SELECT n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date, c.fact_id,"  # noqa: S608  (numbers)
-        " c.end_line, c.tags, t.terms"
+        " c.end_line, t.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
         f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {_LONGEST} AND {condition}",
         values,
     )
-    candidates = (Candidate._make([*row[:-1], tuple(row[-1].split(" "))]) for row in rows)
-    return (candidate for candidate in candidates if not _is_given_anyway(candidate.ref))
+    return (candidate for candidate in map(Candidate._make, rows) if not _is_given_anyway(candidate.ref))
+
+
+def _held(clues: Clues, candidate: Candidate) -> Held:
+    return clues.held(frozenset(candidate.terms.split(" ")), is_spaced=is_spaced(candidate.title + candidate.text))
 
 
 def _is_given_anyway(ref: str) -> bool:
@@ -134,15 +126,15 @@ def _is_given_anyway(ref: str) -> bool:
 
 def _judge(candidate: Candidate, clues: Clues, beginnings: Iterable[str], place: Place) -> tuple[Evidence, Recalled]:
     best, held, adds = _best_passage(candidate, clues, beginnings)
-    title = "" if candidate.fact_id else candidate.title
+    whole = is_fact(candidate.ref)
     evidence = Evidence(
         *held,
         coverage=covered(best.text if adds else f"{candidate.title} {candidate.heading}", clues.said),
-        lead=max(covered(lead_of(text), clues.said) for text in ((best.text, title) if title else (best.text,))),
+        lead=max(covered(lead_of(text), clues.said) for text in (best.text, "" if whole else candidate.title)),
         place=place,
     )
-    first = candidate.first_line if candidate.fact_id else candidate.first_line + best.first
-    last = candidate.last_line if candidate.fact_id else candidate.first_line + best.last
+    first = candidate.first_line if whole else candidate.first_line + best.first
+    last = candidate.last_line if whole else candidate.first_line + best.last
     return evidence, Recalled(
         candidate.ref, first, last, candidate.kind, candidate.project, candidate.category, candidate.date,
         candidate.title, best.text if adds else "", candidate.fact_id,
@@ -154,9 +146,8 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
 
     Where it adds nothing, the note's summary says more; but that of a session is only its topic, with which it begins.
     """
-    about = frozenset(candidate.about)
-    spaced = candidate.is_spaced
-    if candidate.fact_id:
+    about, spaced = candidate.about, is_spaced(candidate.title + candidate.text)
+    if is_fact(candidate.ref):
         statement = Passage(candidate.text.split("\n", 1)[0], 0, 0)
         return statement, clues.held(about.union(index_terms(statement.text)), is_spaced=spaced), True
     alone = clues.held(about, is_spaced=spaced)
@@ -178,8 +169,10 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
 def _distinct(memories: Iterable[Recalled]) -> list[Recalled]:
     """Return the best of each note, no two near-duplicates, and none that pales beside the best."""
     ordered = sorted(memories, key=lambda memory: (-memory.relevance, memory.ref, memory.first_line))
-    by_key = {memory.key: memory for memory in reversed(ordered)}
-    kept = [memory for memory in ordered if by_key[memory.key] is memory]
+    best: dict[str, Recalled] = {}
+    for memory in ordered:
+        best.setdefault(memory.key, memory)
+    kept = list(best.values())
     different = without_near_duplicates(range(len(kept)), lambda at: kept[at].text.casefold(), len(kept))
     least = BESIDE_THE_BEST * kept[0].relevance if kept else 0.0
     return [kept[at] for at in different if kept[at].relevance >= least]

@@ -13,7 +13,7 @@ from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.as_it_stands import Reader, as_they_stand
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
-from memtool.recall.prompts.recalled import Recalled, score
+from memtool.recall.prompts.recalled import Recalled, is_fact, score
 from memtool.recall.prompts.topic import REMINDER, has_changed
 from memtool.settings import RecallSettings
 from memtool.vault.layout import Vault
@@ -27,6 +27,7 @@ Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 _MOST_UNITS = 9_500  # UTF-16 code units; beyond 10,000 the client cuts what a hook says
 _WIDTHS = (220, 150, 90)  # characters of what a memory says: the first with which all fit
 _LONGEST_TITLE = 80
+_LONGEST_SOURCE = 400  # of where a memory stands; an id as long as a page would take the room of all others
 _TELLING = 200  # characters of what a memory says; the block of a session's start may cut it later on
 
 
@@ -76,7 +77,7 @@ def memories_for_prompt(
     start = _shown(ledger.start)
     fresh = [hit for hit in hits if not ledger.rests(hit.key) and not _stands_in(start, hit)]
     ledger = ledger.with_hits(keys)
-    chosen = _best(fresh, uses, asked.today)[:limit]
+    chosen = [hit for hit in _best(fresh, uses, asked.today) if len(_source(hit)) <= _LONGEST_SOURCE][:limit]
     said = [(_saying(hit), _source(hit)) for hit in chosen]
     room = min(settings.prompt_characters, _MOST_UNITS)
     text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
@@ -121,7 +122,7 @@ def _wording(hit: Recalled) -> str:
 def _saying(hit: Recalled) -> str:
     """Return what *hit* says in one line: a fact its statement, a note its title and its passage or summary."""
     said = _wording(hit)
-    if hit.fact_id:
+    if is_fact(hit.ref):
         return said
     if hit.kind == "session":  # its title is only its id
         return said or defused(hit.title)

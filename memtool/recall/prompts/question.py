@@ -78,10 +78,15 @@ def shortened(prompt: str) -> str:
     """Return *prompt* without the name of a command, its pastes cut to their beginnings, and it to its two ends."""
     text = prompt if len(prompt) <= 64_000 else f"{prompt[:32_000]}\n{prompt[-32_000:]}"
     text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", text))
-    text = "\n".join(dict.fromkeys(text.split("\n")))  # a megabyte of one line says no more than that line
     for paste in (_PASTED, _CODE):
-        text = re.sub(paste, lambda match: match[1] + match[2][:_KEPT_OF_PASTED] + match[3], text)
+        text = re.sub(paste, lambda match: match[1] + _each_once(match[2])[:_KEPT_OF_PASTED] + match[3], text)
+    text = _each_once(text)
     return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]}\n{text[-_END:]}"
+
+
+def _each_once(text: str) -> str:
+    """Return the lines of *text*, each once: a megabyte of one line says no more than that line."""
+    return "\n".join(dict.fromkeys(text.split("\n")))
 
 
 def pairs_of(piece: str) -> list[str]:

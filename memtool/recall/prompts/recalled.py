@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from typing import NamedTuple
+from zlib import crc32
+
+from memtool.vault.layout import FACTS_FILE
 
 RELEVANCE, CATEGORY, RECENCY, IMPORTANCE = 0.65, 0.20, 0.10, 0.05  # what each adds to the score
 UNDATED = 0.5  # recency of what bears no date
 
-# For each category its weight, and the days after which recency has fallen to 1/e.
+# For each category its weight, and the days after which recency has fallen to 1/e (the design calls them half-life).
 _CATEGORIES = {
     "identity": (1.0, 3_650), "preference": (0.9, 730), "decision": (0.9, 365), "architecture": (0.8, 365),
     "project": (0.8, 180), "research": (0.8, 180), "configuration": (0.6, 180), "code": (0.6, 120), "bug": (0.6, 90),
@@ -46,7 +49,13 @@ class Recalled(NamedTuple):
     @property
     def key(self) -> str:
         """What it is known by in ledgers and counts."""
-        return key_of(self.ref, self.fact_id)
+        nameless = is_fact(self.ref) and not self.fact_id
+        return key_of(self.ref, f"{crc32(self.text.encode('utf-8', 'replace')):08x}" if nameless else self.fact_id)
+
+
+def is_fact(ref: str) -> bool:
+    """Whether what stands at *ref* is a fact and no note."""
+    return ref.rsplit("/", 1)[-1] == FACTS_FILE
 
 
 def key_of(ref: str, fact_id: str = "") -> str:
@@ -56,8 +65,8 @@ def key_of(ref: str, fact_id: str = "") -> str:
 
 def score(recalled: Recalled, *, age_days: float | None, uses: int) -> float:
     """Return what something is worth giving, from 0 to 1. *age_days* is None for what bears no date."""
-    weight, half_life = _CATEGORIES.get(recalled.category, _CATEGORIES["general"])
-    recency = UNDATED if age_days is None else math.exp(-max(0.0, age_days) / half_life)
+    weight, days = _CATEGORIES.get(recalled.category, _CATEGORIES["general"])
+    recency = UNDATED if age_days is None else math.exp(-max(0.0, age_days) / days)
     return RELEVANCE * recalled.relevance + CATEGORY * weight + RECENCY * recency + IMPORTANCE * importance(uses)
 
 

@@ -61,7 +61,8 @@ def notes_now(hits: Iterable[Recalled], text: str, today: dt.date) -> Iterator[R
     """Give those of *hits* whose passage, or else whose title, still stands in the note *text*, with its lines."""
     matter, _ = _parted(text)
     status = _field(matter, "status").partition(" ")[0].strip("\"'")  # a comment may follow
-    if status.casefold() in {"superseded", "archived"} or _is_past(_field(matter, "expires"), today):
+    is_private = _field(matter, "search").casefold() in {"false", "no", "off"}
+    if is_private or status.casefold() in {"superseded", "archived"} or _is_past(_field(matter, "expires"), today):
         return
     lines = text.split("\n")
     for hit in hits:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, NotWritable, UsageError
+from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, NotWritable, OutsideVault, UsageError
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, note_refs
 from memtool.recall.remembering.one_commit import Kept, alone, commit
@@ -92,6 +92,7 @@ def forget_for_good(desk: Desk, target: Target) -> Forgotten:
     Raises:
         MemtoolError: the vault cannot be written.
     """
+    listed: list[str] = []
     with alone(desk.vault):
         if target.what == FACT:
             purge(desk.vault, target.path, target.name)
@@ -99,7 +100,8 @@ def forget_for_good(desk: Desk, target: Target) -> Forgotten:
             _rewrite(desk, target.path, lambda text: remove_todo(text, _line_of(text, target)))
         else:
             _delete(desk, target.path)
-        kept = commit(desk.vault, [target.path], "forget", f"{target.name}, for good")
+            listed = _unlist(desk, target.path)
+        kept = commit(desk.vault, [target.path, *listed], "forget", f"{target.name}, for good")
         kept = kept if target.what == NOTE else kept.undone_for_now()
     with suppress(MemtoolError):
         use_index(desk.place, lambda _index: None)  # so that the index does not hold it until the next search
@@ -161,6 +163,21 @@ def _delete(desk: Desk, ref: str) -> None:
             path.unlink()
     except OSError as error:
         raise NotWritable(f"cannot remove '{ref}': {error.strerror}") from None
+
+
+def _unlist(desk: Desk, ref: str) -> list[str]:
+    """Take the lines that list the session note at *ref* out of the daily notes, and return the paths of those."""
+    link, changed = f"](../{ref})", []
+    for daily in [f"daily/{path.name}" for path in sorted((desk.vault.root / "daily").glob("*.md"))]:
+        with suppress(BrokenVaultFile, OutsideVault):
+            if link in _text(_read(desk, daily), daily):
+                _rewrite(
+                    desk,
+                    daily,
+                    lambda text: "".join(line for line in text.splitlines(keepends=True) if link not in line),
+                )
+                changed.append(daily)
+    return changed
 
 
 def _read(desk: Desk, ref: str) -> bytes:

@@ -24,7 +24,7 @@ GLOBAL_FACTS = f"areas/global/{FACTS_FILE}"
 
 _LONGEST_BODY = 16_000  # characters of a note; no budget holds more
 _MOST_LINES, _LONGEST_LINE = 300, 400
-_LARGEST_FACTS = 262_144  # bytes, some 700 facts; reading more takes too long
+_LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
 _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_SESSIONS = 60, 50, 12, 5
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
 _ENDED = frozenset({"superseded", "archived"})

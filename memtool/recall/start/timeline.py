@@ -17,7 +17,7 @@ _DAY = r"\d{4}-\d\d-\d\d\.md"
 def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[tuple[str, DailySession, str]]:
     """Return the day, the entry and the path of the note of each of the last *most* sessions, newest first.
 
-    *besides* is the path of a session note to leave out.
+    Sessions whose notes are gone are left out, and so is the one of the note *besides*.
     """
     found: dict[str, tuple[str, DailySession, str]] = {}
     for name in names_in(vault, "daily", _MOST_DAYS):
@@ -25,7 +25,7 @@ def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
             break
         for session in _sessions_of(vault, name) if re.fullmatch(_DAY, name) else ():
             ref = f"sessions/{session.session_id}.md"
-            if session.project == project and ref != besides:
+            if session.project == project and ref != besides and (vault.root / ref).is_file():
                 found.setdefault(ref, (name[:10], session, ref))
     return list(found.values())[:most]
 

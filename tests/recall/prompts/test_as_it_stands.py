@@ -114,7 +114,7 @@ def test_a_fact_without_an_id_is_known_by_its_words(harbour: Harbour) -> None:
     harbour.facts(nameless)
     harbour.opened()
     harbour.facts(CRANE_FACT, nameless)
-    assert said(harbour.told(TIDE)) == [(f"{TIDE_FACT['fact']} e", 10, 16)]
+    assert said(harbour.told(TIDE)) == [(TIDE_FACT["fact"], 10, 16)]
     harbour.facts(CRANE_FACT, nameless | {"status": "archived"})
     assert harbour.told(TIDE) == []
 

@@ -10,7 +10,9 @@ from memtool.recall.prompts.question import ask
 
 def clues_of(prompt: str, count: int = 1_000, others: float = 5.0, **frequency: int) -> Clues:
     question = ask(prompt)
-    return Clues(question, Rarity(count, frequency), [others] * len(question.meanings))
+    return Clues(
+        question, Rarity(count, dict.fromkeys(question.terms(), 0) | frequency), [others] * len(question.meanings)
+    )
 
 
 def strength(prompt: str, text: str, **frequency: int) -> float:
@@ -31,9 +33,10 @@ def test_a_rare_word_is_stronger_than_one_that_is_everywhere() -> None:
 
 
 def test_what_is_everywhere_is_not_rare_and_what_is_nowhere_is_the_rarest() -> None:
-    rarity = Rarity(100, {"all": 100, "one": 1})
+    rarity = Rarity(100, {"all": 100, "one": 1, "absent": 0})
     assert rarity.of("all") < 0.01
-    assert rarity.of("nothing") > rarity.of("one") > 4
+    assert rarity.of("absent") > rarity.of("one") > 4
+    assert rarity.of("unasked") == 0  # nobody has looked where it occurs
     assert Rarity(0, {"stale": 5}).of("stale") == 0
 
 
@@ -44,7 +47,7 @@ def test_a_name_is_held_by_its_parts_and_better_by_its_whole() -> None:
 
 @pytest.mark.parametrize(("text", "words"), [("解密失败", 2.0), ("解密", 1.0), ("失败", 0.0), ("解不密", 0.0)])
 def test_characters_count_that_stand_together_and_tell_something(text: str, words: float) -> None:
-    rare = Rarity(1_000, {}).of("解密")
+    rare = Rarity(1_000, {}).of_count(0)
     assert strength("解密失败", text) == pytest.approx(words * rare)
 
 
@@ -65,3 +68,8 @@ def test_what_was_said_counts_whole_and_what_only_means_the_same_less() -> None:
     assert (said["voucher"], said["解密"]) == (1.0, 1.0)
     assert 0 < said["file"] < said["coupon"] < 1
     assert "优惠" in said
+
+
+def test_a_text_with_the_very_word_holds_no_less_than_one_with_another_for_it() -> None:
+    clues = clues_of("voucher", others=7.0, voucher=300)
+    assert clues.held(frozenset({"voucher", "coupon"})).strength >= clues.held(frozenset({"coupon"})).strength > 0

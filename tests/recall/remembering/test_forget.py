@@ -144,6 +144,16 @@ def test_an_archived_fact_can_be_purged_too(desk: MemoryDesk) -> None:
     assert desk.facts() == ()
 
 
+def test_a_purged_session_is_not_listed_by_its_days_any_more(desk: MemoryDesk) -> None:
+    lines = "- 09:00 **shop**: [the zeppelin 飞艇](../sessions/s1.md)\n- 10:00 **shop**: `a.py`\n"
+    for name, text in (("sessions/s1.md", "# Session: s1\n"), ("daily/2026-02-10.md", lines)):
+        (desk.vault.root / name).parent.mkdir(exist_ok=True)
+        (desk.vault.root / name).write_text(text)
+    desk.forget("sessions/s1.md", purge=True)
+    assert desk.read("daily/2026-02-10.md") == "- 10:00 **shop**: `a.py`\n"
+    assert desk.find("zeppelin", everything=True) == []
+
+
 def test_a_purged_note_and_a_purged_item_are_gone(desk: MemoryDesk) -> None:
     note = desk.remember("# Tea\n\nGreen tea.", kind="knowledge")
     todo = desk.remember("drink it", kind="todo")

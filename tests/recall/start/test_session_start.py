@@ -55,6 +55,8 @@ def write_facts(vault: Vault, *facts: dict[str, Any], ref: str = f"{SHOP}/facts.
 
 def add_sessions(vault: Vault, day: str, *sessions: DailySession) -> None:
     write(vault, f"daily/{day}.md", render_daily(date.fromisoformat(day), sessions=sessions))
+    for session in sessions:
+        write(vault, f"sessions/{session.session_id}.md", "# Session\n")
 
 
 def given(
@@ -159,6 +161,13 @@ def test_the_last_sessions_of_the_project_come_newest_first_and_once(vault: Vaul
     ]  # fmt: skip
 
 
+def test_a_session_whose_note_was_removed_is_not_among_the_last(vault: Vault) -> None:
+    add_sessions(vault, "2026-02-01", DailySession("09:00", "shop", "s1", "a gone topic"))
+    assert "a gone topic" in given(vault).text
+    (vault.root / "sessions" / "s1.md").unlink()
+    assert given(vault).text == ""
+
+
 @pytest.mark.parametrize("project", ["", "shop", "nothing", "..", "../..", "a\0b", "x" * 300, "解密"])
 def test_a_new_vault_gives_nothing(vault: Vault, project: str) -> None:
     assert given(vault, project).text == ""
@@ -250,7 +259,7 @@ def test_one_broken_file_does_not_hide_the_others(vault: Vault) -> None:
 
 
 def test_facts_that_are_too_many_to_read_are_named(vault: Vault) -> None:
-    write_facts(vault, *({"fact": "tea" * 100} for _ in range(1_000)))
+    write_facts(vault, *({"fact": "tea" * 100} for _ in range(4_000)))
     assert "- more than is read when a session begins; `memtool search` finds them" in given(vault).text
 
 
