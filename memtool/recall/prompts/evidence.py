@@ -57,7 +57,7 @@ class Weights(NamedTuple):
 
 
 # Fitted by `python -m benchmarks.recall --fit` on the development part of the labelled set.
-WEIGHTS = Weights(strength=0.53, share=2.13, coverage=1.78, lead=2.42, is_here=2.64, is_elsewhere=-3.16, bias=-3.25)
+WEIGHTS = Weights(strength=0.53, share=2.15, coverage=1.78, lead=2.41, is_here=2.64, is_elsewhere=-3.16, bias=-3.25)
 
 
 def relevance(evidence: Evidence, weights: Weights = WEIGHTS) -> float:

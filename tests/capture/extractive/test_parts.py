@@ -59,7 +59,7 @@ def test_a_shortened_text_fits_and_is_a_beginning(text: str, limit: int) -> None
     if short != text:
         assert not short or (short.endswith("…") and text.startswith(short[:-1]))
     if short and short != text:
-        following = text[len(short) - 1 :].lstrip(" ,;:，；、：-–—(（「『“\"'")
+        following = text[len(short) - 1 :]
         assert not following or not unicodedata.combining(following[0])
 
 
