@@ -18,7 +18,7 @@ Both are Markdown that a person writes and reads. `memories/*.md`:
 A prompt without any of these marks has nothing to do with what the vault holds.
 
 There are three parts. In `plain` each prompt says what it is about, or has nothing to do with the vault: the goals are
-meant for it, and nothing was fitted to it. The other two are days of work, with hints, follow-ups, tasks that silently
+meant for it, and no weight is fitted to it. The other two are days of work, with hints, follow-ups, tasks that silently
 touch a convention, and prompts about parts of a project of which nothing is remembered: `development`, to which the
 weights are fitted, and `held_out`, which tells how they do elsewhere.
 """

@@ -20,6 +20,7 @@ _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a 
 def context_of_session(occasion: Occasion) -> str:
     """Return what a session is given at its start, and begin its ledger with it."""
     from memtool.recall.start.session_start import RESUMING, Reader, session_context
+    from memtool.recall.uses import count_uses
 
     now, session_id, source = datetime.now().astimezone(), occasion.text("session_id"), occasion.text("source")
     ledgers = _ledgers(occasion)
@@ -39,6 +40,7 @@ def context_of_session(occasion: Occasion) -> str:
             write_ledger(ledgers, session_id, ledger._replace(start=start, known=block.known, is_over=False))
     except NotWritable as error:  # a session starts once, so its block is given all the same
         report(occasion.name, error, occasion.options, occasion.environ)
+    count_uses(_uses(occasion), block.keys)
     sweep_ledgers(ledgers, now.timestamp())
     return block.text
 
@@ -59,11 +61,11 @@ def memories_of_prompt(occasion: Occasion) -> str:
     from memtool.index.state import state_folder
     from memtool.recall.prompts.current_index import current_index
     from memtool.recall.prompts.prompt import Asked, memories_for_prompt
-    from memtool.recall.uses import count_uses, read_uses, uses_path
+    from memtool.recall.uses import count_uses, read_uses
 
     now = datetime.now().astimezone()
     folder = state_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ))
-    counts = uses_path(folder)
+    counts = _uses(occasion)
     shown_vault = shown_path(str(occasion.vault.root), None, Path.home())
     asked = Asked(
         question,
@@ -119,6 +121,13 @@ def end_ledger(occasion: Occasion) -> None:
     ledger = read_ledger(ledgers, session_id) if session_id else Ledger()
     if ledger != Ledger():
         write_ledger(ledgers, session_id, ledger._replace(is_over=True))
+
+
+def _uses(occasion: Occasion) -> Path:
+    from memtool.index.state import state_folder
+    from memtool.recall.uses import uses_path
+
+    return uses_path(state_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ)))
 
 
 def _ledgers(occasion: Occasion) -> Path:

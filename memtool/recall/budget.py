@@ -23,11 +23,13 @@ class Line(NamedTuple):
         text: as it is shown.
         ref: the path it comes from, with its lines where it is one of many there.
         where: what the path of its part leaves open, such as `lines 22-35`.
+        key: of the memory that it gives, as ledgers and counts know it; empty for a line of a page.
     """
 
     text: str
     ref: str
     where: str = ""
+    key: str = ""
 
     def __str__(self) -> str:
         return f"{self.text} [{self.where}]" if self.where else self.text

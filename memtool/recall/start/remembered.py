@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall.budget import Line, Part
 from memtool.recall.framing import defused, quoted
+from memtool.recall.prompts.recalled import key_of
 from memtool.recall.start.excerpt import Excerpt, names_in, read_bytes, read_excerpt
 from memtool.recall.start.timeline import last_sessions
 from memtool.vault.layout import FACTS_FILE, Vault
@@ -97,7 +98,7 @@ def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
     dated = note.fields.get("date") or (name[:10] if re.match(r"\d{4}-\d\d-\d\d", name) else note.date)
     title = note.fields.get("title") or first_heading(note.body) or name.removesuffix(".md")
     summary = note.fields.get("summary") or first_sentence(note.body)
-    return Line(f"- {_clipped(f'{dated} {title}: {summary}')}", note.ref, defused(name))
+    return Line(f"- {_clipped(f'{dated} {title}: {summary}')}", note.ref, defused(name), key_of(note.ref))
 
 
 def _facts(
@@ -138,7 +139,8 @@ def _by_importance(facts: list[tuple[Fact, Place]]) -> list[tuple[Fact, Place]]:
 def _fact(fact: Fact, place: Place, ref: str) -> Line:
     where = f"{place.start_line}-{place.end_line}"
     about = defused(f"{fact.category}, {fact.timestamp[:10]}")
-    return Line(f"- {_clipped(fact.fact)} ({about})", f"{ref}:{where}", f"lines {where}")
+    key = key_of(ref, fact.id) if fact.id else ""
+    return Line(f"- {_clipped(fact.fact)} ({about})", f"{ref}:{where}", f"lines {where}", key)
 
 
 def _open_items(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
@@ -156,7 +158,7 @@ def _sessions(vault: Vault, project: str, title: str, besides: str) -> Part:
     lines = []
     for day, session, ref in last_sessions(vault, project, _MOST_SESSIONS, besides):
         topic = _clipped(session.topic) or "no topic"
-        lines.append(Line(f"- {day} {session.minute} {topic}", ref, defused(f"{session.session_id}.md")))
+        lines.append(Line(f"- {day} {session.minute} {topic}", ref, defused(f"{session.session_id}.md"), key_of(ref)))
     return Part(title, "sessions/", "", 0.1, (tuple(lines),))
 
 

@@ -44,12 +44,14 @@ class ContextBlock(NamedTuple):
         text: the block; empty if there is nothing to say.
         refs: the paths of what it shows, such as `MEMORY.md` and `areas/projects/shop/facts.json:22-35`.
         tokens: about how many it has.
+        keys: the memories among it, as counts know them.
         known: what there is to know now, shown or not, for `given` at the next resume: digests by path.
     """
 
     text: str
     refs: tuple[str, ...]
     tokens: int
+    keys: tuple[str, ...]
     known: Mapping[str, str]
 
 
@@ -77,11 +79,12 @@ def session_context(
     budget = min(budget, MOST_TOKENS)
     if source in RESUMING and (given or source == "fork"):
         parts = list(_news(parts, given or known))
-        text, refs = _block(parts, budget // _SHARE_OF_NEWS, shown_vault, _NEWS, "")
+        text, lines = _block(parts, budget // _SHARE_OF_NEWS, shown_vault, _NEWS, "")
     else:
         more = f"`memtool search WORDS` finds more; the paths above lie in {defused(shown_vault)}."
-        text, refs = _block(parts, budget, shown_vault, "", more)
-    return ContextBlock(text, refs, tokens_in(text), known)
+        text, lines = _block(parts, budget, shown_vault, "", more)
+    refs = tuple(dict.fromkeys(line.ref for line in lines))
+    return ContextBlock(text, refs, tokens_in(text), tuple(line.key for line in lines if line.key), known)
 
 
 def _own_note(session_id: str) -> str:
@@ -92,13 +95,12 @@ def _own_note(session_id: str) -> str:
     return session_ref(session_id)
 
 
-def _block(parts: list[Part], budget: int, vault: str, above: str, below: str) -> tuple[str, tuple[str, ...]]:
+def _block(parts: list[Part], budget: int, vault: str, above: str, below: str) -> tuple[str, list[Line]]:
     around = tokens_in(_framed([above, "…", below], vault))
     chosen = fit(parts, budget - around)
     if not chosen:
-        return "", ()
-    refs = dict.fromkeys(line.ref for part in chosen for line in part.lines)
-    return _framed([above, *map(render, chosen), below], vault), tuple(refs)
+        return "", []
+    return _framed([above, *map(render, chosen), below], vault), [line for part in chosen for line in part.lines]
 
 
 def _framed(pieces: Iterable[str], vault: str) -> str:

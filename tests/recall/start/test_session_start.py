@@ -174,7 +174,7 @@ def test_a_new_vault_gives_nothing(vault: Vault, project: str) -> None:
     shutil.copytree(shipped("vault_template"), vault.root, dirs_exist_ok=True)
     write(vault, f"{SHOP}/summary.md", "---\ntype: project\n---\n\n# shop\n")
     write(vault, f"{SHOP}/rules.md", "---\ntype: rules\n---\n\n# Rules\n\n<!-- one line for each -->\n")
-    assert given(vault, project) == ("", (), 0, {})
+    assert given(vault, project) == ("", (), 0, (), {})
 
 
 def test_the_template_of_the_memory_is_not_the_users_memory(vault: Vault) -> None:
@@ -305,7 +305,7 @@ def test_news_are_short(vault: Vault) -> None:
 def test_a_resumed_session_of_which_nothing_is_known_gets_all_and_a_fork_nothing(sample: Vault) -> None:
     everything = given(sample)
     assert given(sample, source="resume") == given(sample, source="resume", given={}) == everything
-    assert given(sample, source="fork") == ("", (), 0, everything.known)
+    assert given(sample, source="fork") == ("", (), 0, (), everything.known)
 
 
 def test_a_hook_imports_nothing_that_takes_long(sample: Vault) -> None:
