@@ -35,7 +35,7 @@ def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool
         done = forget_for_good(desk, target)
     else:
         done = forget(desk, target)
-        index_again(desk)
+    index_again(desk)
     if as_json:
         _print_json(session, done, purge=purge)
     else:

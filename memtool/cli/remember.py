@@ -16,6 +16,7 @@ from memtool.index.engine import use_index
 from memtool.recall.remembering.memory import FACT, KINDS, Memory
 from memtool.recall.remembering.remember import AlreadyKnown, Desk, Remembered, remember
 from memtool.recall.remembering.standing import Standing
+from memtool.settings import client_session
 from memtool.vault.fact_rules import CATEGORIES
 
 _STDIN = ("-",)
@@ -56,8 +57,6 @@ def command(
     """
     if project == "" or (project and is_global):
         raise UsageError("--project and --global exclude each other" if project else "--project is empty")
-    from memtool.settings import client_session
-
     given["source"] = given.get("source") or client_session(session.environ)
     memory = Memory(
         _text(text),

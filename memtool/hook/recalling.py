@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtool import settings
 from memtool.errors import Busy, MemtoolError, NotWritable
@@ -14,13 +15,17 @@ from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledg
 from memtool.vault.files import read_head
 from memtool.vault.project_area import find_area, shown_path
 
+if TYPE_CHECKING:
+    from memtool.recall.prompts.prompt import Asked
+    from memtool.recall.prompts.question import Question
+
 _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a few thousand
 
 
 def context_of_session(occasion: Occasion) -> str:
     """Return what a session is given at its start, and begin its ledger with it."""
     from memtool.recall.start.session_start import RESUMING, Reader, session_context
-    from memtool.recall.uses import count_uses
+    from memtool.recall.uses import count_uses, uses_path
 
     now, session_id, source = datetime.now().astimezone(), occasion.text("session_id"), occasion.text("source")
     ledgers = _ledgers(occasion)
@@ -40,7 +45,7 @@ def context_of_session(occasion: Occasion) -> str:
             write_ledger(ledgers, session_id, ledger._replace(start=start, known=block.known, is_over=False))
     except NotWritable as error:  # a session starts once, so its block is given all the same
         report(occasion.name, error, occasion.options, occasion.environ)
-    count_uses(_uses(occasion), block.keys)
+    count_uses(uses_path(_index_folder(occasion)), block.keys)
     sweep_ledgers(ledgers, now.timestamp())
     return block.text
 
@@ -58,23 +63,13 @@ def memories_of_prompt(occasion: Occasion) -> str:
     if not question.terms():
         write_ledger(ledgers, session_id, ledger)
         return ""
-    from memtool.index.state import state_folder
     from memtool.recall.prompts.current_index import current_index
-    from memtool.recall.prompts.prompt import Asked, memories_for_prompt
-    from memtool.recall.uses import count_uses, read_uses
+    from memtool.recall.prompts.prompt import memories_for_prompt
+    from memtool.recall.uses import count_uses, read_uses, uses_path
 
-    now = datetime.now().astimezone()
-    folder = state_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ))
-    counts = _uses(occasion)
-    shown_vault = shown_path(str(occasion.vault.root), None, Path.home())
-    asked = Asked(
-        question,
-        _project(occasion, now),
-        session_id,
-        now.date(),
-        shown_vault,
-        settings.client_projects(occasion.settings, occasion.environ),
-    )
+    folder = _index_folder(occasion)
+    counts = uses_path(folder)
+    asked = _asked(occasion, question)
     try:
         with current_index(folder) as db:
             given = memories_for_prompt(occasion.vault, db, asked, ledger, wanted, lambda keys: read_uses(counts, keys))
@@ -83,9 +78,22 @@ def memories_of_prompt(occasion: Occasion) -> str:
         _leave_to_worker(occasion, busy)
         return ""
     write_ledger(ledgers, session_id, given.ledger)
-    if given.keys:
-        count_uses(counts, given.keys)
+    count_uses(counts, given.keys)
     return given.text
+
+
+def _asked(occasion: Occasion, question: Question) -> Asked:
+    from memtool.recall.prompts.prompt import Asked
+
+    now = datetime.now().astimezone()
+    return Asked(
+        question,
+        _project(occasion, now),
+        occasion.text("session_id"),
+        now.date(),
+        shown_path(str(occasion.vault.root), None, Path.home()),
+        settings.client_projects(occasion.settings, occasion.environ),
+    )
 
 
 def what_summary_keeps(occasion: Occasion) -> str:
@@ -123,11 +131,11 @@ def end_ledger(occasion: Occasion) -> None:
         write_ledger(ledgers, session_id, ledger._replace(is_over=True))
 
 
-def _uses(occasion: Occasion) -> Path:
+def _index_folder(occasion: Occasion) -> Path:
+    """Return where the index lies, and the counts of uses beside it."""
     from memtool.index.state import state_folder
-    from memtool.recall.uses import uses_path
 
-    return uses_path(state_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ)))
+    return state_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ))
 
 
 def _ledgers(occasion: Occasion) -> Path:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtool.llm.tokens import tokens_in
+from memtool.recall.framing import MOST_UNITS
 
-MOST_UNITS = 9_500  # UTF-16 code units; beyond 10,000 the client cuts what a hook says
 # No UTF-16 unit counts for less than a quarter of a token, so a budget of this size keeps below MOST_UNITS as well.
 MOST_TOKENS = MOST_UNITS // 4
 

@@ -10,6 +10,7 @@ import re
 
 # Capture knows the block by it. It is `memtool.redaction.CONTEXT_TAG`, which would bring all of redaction along.
 TAG = "memtool-context"
+MOST_UNITS = 9_500  # UTF-16 code units of a block; beyond 10,000 the client cuts what a hook says
 
 # Patterns are texts: `re` compiles them when they are first used.
 _SPACE = "[\\s\x1c-\x1f\x85\u2028\u2029]+"

@@ -21,6 +21,8 @@ def uses_path(folder: Path) -> Path:
 def count_uses(path: Path, keys: Iterable[str]) -> None:
     """Count each of *keys* once more. Where that is not possible at once, they are not counted."""
     wanted = list(keys)
+    if not wanted:
+        return
     with suppress(sqlite3.Error, OSError):
         try:
             _add(path, wanted)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given, strategies as st
 
 from memtool.llm.tokens import tokens_in
-from memtool.recall.budget import MOST_TOKENS, MOST_UNITS, Line, Part, fit, render
+from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
+from memtool.recall.framing import MOST_UNITS
 
 
 def part(title: str, *levels: Sequence[str], share: float = 0.25) -> Part:

@@ -5,7 +5,6 @@ In a small vault `tests` may stand in one note only, and yet "run the tests" ask
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 from memtool.recall.prompts.word_list import WordList
@@ -24,7 +23,7 @@ EVERYDAY = Kind(0.2, 0.5)  # what prompts and notes use without being about it
 COMMON = Kind(0.6, 0.15)  # what prompts hold whatever they are about; shared, it still says something
 
 # In every second prompt of a developer.
-_DEVELOPERS = """
+_DEVELOPERS = WordList("""
 not may ability able above accept access according account achieve action active actual actually add addition additional
 adjust after again against age ago agree ahead allow almost alone along already alright although always among amount
 analyse analysis analyze another answer anybody anymore anyone anything anyway apart app appear application apply
@@ -94,9 +93,9 @@ nil pip println py rm rs sh sql stderr stdin stdout struct sudo todo ts tsx var 
 ascii unicode don doesn isn won didn wasn couldn shouldn wouldn ll ve gonna wanna gotta lets four five six seven eight
 nine ten 0 1 2 3 4 5 6 7 8 9 10 100 hint hints toggle logging logger modal dropdown scroll hover bold italic padding
 margin pixel keyboard classes methods sync callback sidebar navbar footer
-"""
+""")
 
-_EVERYDAY = """
+_EVERYDAY = WordList("""
 poem haiku joke recipe weather all accident accidental acquire adapt admit adopt advance advantage affect afford
 afternoon aid aim alive alternative amaze ancient angle announce annoy anyhow apologize apparent appreciate arrange
 arrive art aside assign assist associate assumption attached audience aware awful badly barely basis beautiful beauty
@@ -162,11 +161,11 @@ valuable vary vast vegetable verb victim victory village violent virtue visible 
 wake wall war warm wash waste weak weakness wealth weapon wear wedding weekend weigh welcome west wet whereas whisper
 whoever widely wife wild willing win wine wing winner wise wonderful wood wooden wool worldwide worn wound yard yell
 yellow yours youth zero zoo not autumn leaves legs spider
-"""
+""")
 
 # Articles, pronouns, prepositions and the like of other languages than English: they are not
 # looked at. Folded, so that they need not be folded each time.
-_FUNCTION_WORDS = """
+_FUNCTION_WORDS = WordList("""
 aan aber aby agli ai al albo ale algo algunas algunos alla alle allem allen aller alles allo als also altijd am ama an
 ancak anche ander andere anderem anderen anderer anderes ante antes ao aos aquela aquele ar as asi ate att au auch auf
 aus aussi aux av avec aven avoir bana bardzo bazı bei beide beim belki ben beni benim bez bien bij bin bir biri birkac
@@ -205,10 +204,11 @@ zijn zo zonder zou zu zum zur zwar zwischen а без более больше б
 они опять от перед по под пожалуиста после потом потому почему почти при про раз разве с сам свою себе себя сеичас со
 совсем спасибо так такои там тебя тем теперь то тогда того тоже только том тот три тут ты у уж уже хорошо хоть чего
 чем через что чтоб чтобы чуть эти этого этои этом этот эту я
-"""
+""")
 
 # Chinese, Japanese and Korean are matched by pairs of characters.
-_UNSPACED = """
+_COMMON_PAIRS = frozenset(
+    """
 这个 这些 这里 这样 这种 那个 那些 那里 那样 那么 这么 一个 一些 一下 一样 一种 一直 一起 一点 一次 一遍 两个 三个
 几个 每个 各个 某个 整个 哪个 什么 怎么 怎样 如何 为何 是否 能否 可否 多少 请问 请帮 帮我 帮忙 给我 让我 告诉 我想
 我要 我们 你们 他们 它们 大家 自己 别人 看看 看下 看一 试试 试一 想想 说说 讲讲 讲一 说一 写一 写个 做一 做个 改一
@@ -235,10 +235,11 @@ _UNSPACED = """
 오류 에러 버그 수정 정해 확인 인해 추가 가해 삭제 변경 계속 다음 설명 명해 알려 려줘 작성 만들 들어 어줘 고쳐 쳐줘
 함수 변수 문제 해결 방법 사용 으로 에서 에게 부터 까지 처럼 보다 이나 这段 这句 这行 那段 这次 那次 这边 속해 拆成
 분석 이해 再试 再来 再看 排序 异步 同步 机器 器学 习机
-"""
+""".split()
+)
 
 # Languages, systems and tools that everybody names: they tell something, and call up nothing by themselves.
-_FAMILIAR = """
+_FAMILIAR = WordList("""
 android angular apache apple aws azure bash bootstrap chrome clang cpp css3 dart debian deno django docker eslint
 excel express firefox flask flutter github gitlab golang google gradle graphql html5 intellij ios iphone java
 javascript jenkins jest jquery json5 jupyter kotlin kubernetes laravel latex linux lua macos markdown maven mongodb
@@ -246,48 +247,23 @@ mysql next.js nextjs nginx node.js nodejs npm numpy openai pandas perl php postg
 pytest python python3 pytorch rails react reactjs redis redux ruby rust scala scikit sqlite svelte swift swiftui
 tailwind tensorflow terraform typescript ubuntu unix vim vite vscode vue vuejs webpack windows xcode yarn youtube c++
 c#
-"""
+""")
 
 
 def kind_of(term: str) -> Kind:
     """Return what a *term*, stemmed as in the index, weighs."""
-    if _familiar().has_stem(term):
+    if _FAMILIAR.has_stem(term):
         return FAMILIAR
-    if _developers().has_stem(term):
+    if _DEVELOPERS.has_stem(term):
         return COMMON
-    return EVERYDAY if _everyday().has_stem(term) else TELLING
+    return EVERYDAY if _EVERYDAY.has_stem(term) else TELLING
 
 
 def is_function_word(word: str) -> bool:
     """Whether *word*, folded, only holds sentences together."""
-    return word in _function_words()
+    return word in _FUNCTION_WORDS
 
 
 def is_common_pair(pair: str) -> bool:
     """Whether two characters say nothing by themselves: listed, or with Hiragana, which is grammar."""
-    return pair in _common_pairs() or any("\u3041" <= char <= "\u309f" for char in pair)
-
-
-@cache
-def _developers() -> WordList:
-    return WordList(_DEVELOPERS)
-
-
-@cache
-def _everyday() -> WordList:
-    return WordList(_EVERYDAY)
-
-
-@cache
-def _function_words() -> WordList:
-    return WordList(_FUNCTION_WORDS)
-
-
-@cache
-def _familiar() -> WordList:
-    return WordList(_FAMILIAR)
-
-
-@cache
-def _common_pairs() -> frozenset[str]:
-    return frozenset(_UNSPACED.split())
+    return pair in _COMMON_PAIRS or any("\u3041" <= char <= "\u309f" for char in pair)

@@ -59,6 +59,11 @@ class Candidate(NamedTuple):
         """The terms of its title, headings, tags and summary."""
         return frozenset(self.terms.partition(CONTEXT_END)[0].split(" "))
 
+    @property
+    def is_spaced(self) -> bool:
+        """Whether all of it is written in scripts with spaces between the words."""
+        return is_spaced(self.title + self.text)
+
 
 def find(db: sqlite3.Connection, question: Question, project: str, today: dt.date) -> list[Recalled]:
     """Return what the index *db* holds about *question* above the floor, most relevant first, each note once."""
@@ -86,7 +91,10 @@ def judged(
     rare += [(other / 2, occurrence.chunks) for other, occurrence in zip(others, in_other_words, strict=True)]
     likely = _most_likely(rare, scope)
     beginnings = {term[:_BEGINNING].rstrip("i") or term for term in clues.said}  # Porter makes `dai` of day
-    weighed = ((_held(clues, each), each) for each in _read(db, likely, today))
+    weighed = (
+        (clues.held(frozenset(each.terms.split(" ")), is_spaced=each.is_spaced), each)
+        for each in _read(db, likely, today)
+    )
     for held, candidate in nlargest(_READ, weighed, key=lambda each: each[0]):
         place = Place(scope.size, candidate.project == project, candidate.project not in ("", project))
         if relevance(Evidence(*held, coverage=1.0, lead=1.0, place=place)) >= least:  # a passage holds no more
@@ -116,10 +124,6 @@ def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], today: dt.date) -> I
     return (candidate for candidate in map(Candidate._make, rows) if not _is_given_anyway(candidate.ref))
 
 
-def _held(clues: Clues, candidate: Candidate) -> Held:
-    return clues.held(frozenset(candidate.terms.split(" ")), is_spaced=is_spaced(candidate.title + candidate.text))
-
-
 def _is_given_anyway(ref: str) -> bool:
     return ref.startswith(_NEVER) or ref.endswith(_NEVER_OF_CLIENT)
 
@@ -146,7 +150,7 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
 
     Where it adds nothing, the note's summary says more; but that of a session is only its topic, with which it begins.
     """
-    about, spaced = candidate.about, is_spaced(candidate.title + candidate.text)
+    about, spaced = candidate.about, candidate.is_spaced
     if is_fact(candidate.ref):
         statement = Passage(candidate.text.split("\n", 1)[0], 0, 0)
         return statement, clues.held(about.union(index_terms(statement.text)), is_spaced=spaced), True

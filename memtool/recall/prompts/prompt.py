@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
-from memtool.recall.framing import defused, framed
+from memtool.recall.framing import MOST_UNITS, defused, framed
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.as_it_stands import Reader, as_they_stand
 from memtool.recall.prompts.finding import find
@@ -24,7 +24,6 @@ EVENT = "prompt"
 Finder: TypeAlias = Callable[[sqlite3.Connection, Question, str, dt.date], list[Recalled]]
 Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
-_MOST_UNITS = 9_500  # UTF-16 code units; beyond 10,000 the client cuts what a hook says
 _WIDTHS = (220, 150, 90)  # characters of what a memory says: the first with which all fit
 _LONGEST_TITLE = 80
 _LONGEST_SOURCE = 400  # of where a memory stands; an id as long as a page would take the room of all others
@@ -79,7 +78,7 @@ def memories_for_prompt(
     ledger = ledger.with_hits(keys)
     chosen = [hit for hit in _best(fresh, uses, asked.today) if len(_source(hit)) <= _LONGEST_SOURCE][:limit]
     said = [(_saying(hit), _source(hit)) for hit in chosen]
-    room = min(settings.prompt_characters, _MOST_UNITS)
+    room = min(settings.prompt_characters, MOST_UNITS)
     text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
     if not count:
         return Given("", ledger)

@@ -102,7 +102,8 @@ def _entry_at(place: int) -> str:
 @cache
 def _text() -> str:
     """The groups, a line each, every entry of which follows a comma and a space."""
-    return GROUPS.strip().replace("\n\n", "\n").replace("\n", "\n, ").join(("\n, ", "\n"))
+    lines = GROUPS.strip().replace("\n\n", "\n").replace("\n", "\n, ")
+    return f"\n, {lines}\n"
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, NotWritable, OutsideVault, UsageError
+from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVault, UsageError
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, note_refs
 from memtool.recall.remembering.one_commit import Kept, alone, commit
@@ -103,8 +103,6 @@ def forget_for_good(desk: Desk, target: Target) -> Forgotten:
             listed = _unlist(desk, target.path)
         kept = commit(desk.vault, [target.path, *listed], "forget", f"{target.name}, for good")
         kept = kept if target.what == NOTE else kept.undone_for_now()
-    with suppress(MemtoolError):
-        use_index(desk.place, lambda _index: None)  # so that the index does not hold it until the next search
     return Forgotten(target, changed=True, kept=kept)
 
 

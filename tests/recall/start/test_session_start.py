@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memtool.llm.tokens import tokens_in
-from memtool.recall.budget import MOST_UNITS
+from memtool.recall.framing import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, Reader, session_context
 from memtool.resources import shipped
 from memtool.vault.daily import DailySession, render_daily
