@@ -24,6 +24,7 @@ _TAIL = 1.4  # the last two of four and more
 _QUESTION = 0.7
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _SHORTEST = 40  # columns of a statement that names nothing
+_SHORTEST_END = 30
 _CHATTER = 130  # columns
 _LEAD = 110  # columns of the line above a list that its items are told with
 
@@ -36,6 +37,15 @@ def statements_of(said: str) -> tuple[Piece, ...]:
     pieces = [Piece(_text(each), whole * _value(each, at, len(told))) for at, each in enumerate(told)]
     kept = sorted(range(len(pieces)), key=lambda at: -pieces[at].value)[:MOST]
     return tuple(pieces[at] for at in sorted(kept) if pieces[at].text)
+
+
+def ending_of(said: str) -> str:
+    """Return the sentence of the message *said* that says best what came out: an item of a list needs its list."""
+    told = [
+        each for each in _without_chatter(statements(said)) if not each.is_listed and width(each.text) >= _SHORTEST_END
+    ]
+    values = {each.text: _value(each, at, len(told)) / width(each.text) ** 0.3 for at, each in enumerate(told)}
+    return max(values, key=values.__getitem__, default="")
 
 
 def _without_chatter(told: list[Statement]) -> list[Statement]:

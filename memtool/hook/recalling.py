@@ -34,7 +34,7 @@ def context_of_session(occasion: Occasion) -> str:
         occasion.vault,
         _project(occasion, now),
         now,
-        occasion.settings.recall.session_tokens,
+        occasion.settings.recall,
         Reader(Path.home(), settings.client_folder(occasion.environ), session_id),
         source=source,
         given=ledger.known,

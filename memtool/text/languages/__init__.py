@@ -28,6 +28,15 @@ def begins_with(kind: str, text: str) -> bool:
     return bool(_pattern(kind).search(text[:_HEAD].casefold()))
 
 
+def has_one_of(kind: str, text: str) -> bool:
+    """Return whether *text* has one of the words of *kind*."""
+    folded = text.casefold()
+    return any(
+        re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])" if word.isascii() else re.escape(word), folded)
+        for word in words(kind)
+    )
+
+
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     spaced = "|".join(re.escape(word) for word in words(kind) if word.isascii() or word[0] < "\u2e80")
