@@ -58,9 +58,9 @@ def _without_chatter(told: list[Statement]) -> list[Statement]:
 
 def _says_nothing(each: Statement) -> bool:
     """Return whether *each* only announces, leads in to something, or is too short to be understood."""
-    if each.text.endswith((":", "：")):
+    if each.text.endswith((":", "：")) or begins_with("announcement", each.text):
         return True
-    return _is_bare(each) and (width(each.text) < _SHORTEST or begins_with("announcement", each.text))
+    return _is_bare(each) and width(each.text) < _SHORTEST
 
 
 def _is_chatter(each: Statement, at: int) -> bool:

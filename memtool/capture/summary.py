@@ -35,7 +35,7 @@ _ASKED_FROM = 24  # columns; a shorter prompt ("yes", "commit") tells nothing
 _TYPED = {"rejected": 3.0, "corrected": 2.5}  # value of what the user typed within a row
 _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
 _SIDE_QUESTION = 60  # columns of a first prompt that is not what the session is about
-_TOPIC_ASKED, _TOPIC_ENDED = 130, 130  # columns
+_TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
 _MOST_DECISIONS, _MOST_RULES = 4, 6
 _WIDEST_OPEN, _WIDEST_RULE, _WIDEST_COMMAND = 300, 220, 100
 _CHECK = re.compile(
@@ -92,13 +92,17 @@ def _is_told(asked: str) -> bool:
 
 def _topic(turns: Sequence[Turn], branch: str) -> str:
     """Return the problem and how it ended: the first prompt that says something, and the best of the last answer."""
-    told = [turn.asked for turn in turns if width(turn.asked) >= _ASKED_FROM]
-    asked = next(iter([text for text in told[:2] if not _is_side_question(text)] or told), "")
-    asked = asked or next((turn.asked for turn in turns if turn.asked), "")
     ended = next((turn.ended for turn in reversed(turns) if turn.ended), "")
-    parts = [without_middle(asked, _TOPIC_ASKED), shortened(ended, _TOPIC_ENDED)]
+    parts = [without_middle(_problem(turns), _TOPIC_ASKED), shortened(ended, _TOPIC_ENDED)]
     topic = " → ".join(filter(None, parts))
     return f"{branch}: {topic}" if topic and branch not in _UNTOLD_BRANCHES else topic
+
+
+def _problem(turns: Sequence[Turn]) -> str:
+    """Return the first prompt that says something, if it is no side question."""
+    told = [turn.asked for turn in turns if width(turn.asked) >= _ASKED_FROM]
+    asked = next(iter([text for text in told[:2] if not _is_side_question(text)] or told), "")
+    return asked or next((turn.asked for turn in turns if turn.asked), "")
 
 
 def _is_side_question(text: str) -> bool:
@@ -106,6 +110,8 @@ def _is_side_question(text: str) -> bool:
 
 
 def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
+    told = _problem(turns)
+    told = told if width(told) <= _WHOLLY_TOLD else ""  # by the topic
     for start, stop in _stretches(turns):
         first = turns[start]
         pieces: list[Piece] = []
@@ -113,7 +119,7 @@ def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
             if at > start and width(turns[at].asked) >= _ASKED_FROM:
                 pieces.append(Piece(f'"{turns[at].asked}"', _worth_of_asking(turns, at)))
             pieces += _pieces(turns, at)
-        asked = first.asked if width(first.asked) >= _ASKED_FROM else ""
+        asked = first.asked if width(first.asked) >= _ASKED_FROM and first.asked != told else ""
         yield Row(asked, tuple(pieces), _weight(first))
 
 
