@@ -14,7 +14,7 @@ from memtool.vault.sessions import KeyPoint, SessionNote, render_session, sessio
 from memtool.vault.template import make_vault
 
 _FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
-REF = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w.-]+\.(?:md|json))(?::(\d+))?")
+REF = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w.-]+\.(?:md|json))(?::(\d+)(?:-\d+)?)?")
 
 
 def write_vault(folder: Path, areas: Iterable[Area], today: date) -> dict[str, str]:
