@@ -82,12 +82,7 @@ def left_something(turns: Sequence[Turn]) -> bool:
     """
     if len(turns) > 2 or any(turn.files or turn.runs or turn.looked or turn.chosen or turn.plan for turn in turns):
         return True
-    return any(turn.asked and (not turn.told or _is_told(turn.asked)) for turn in turns)
-
-
-def _is_told(asked: str) -> bool:
-    """Return whether a prompt tells something, rather than asking or greeting."""
-    return width(asked) >= _ASKED_FROM and not asked.endswith(("?", "？"))
+    return any(width(turn.asked) >= _ASKED_FROM and not (turn.told and _is_question(turn.asked)) for turn in turns)
 
 
 def _topic(turns: Sequence[Turn], branch: str) -> str:
@@ -105,8 +100,12 @@ def _problem(turns: Sequence[Turn]) -> str:
     return asked or next((turn.asked for turn in turns if turn.asked), "")
 
 
+def _is_question(text: str) -> bool:
+    return text.endswith(("?", "？"))
+
+
 def _is_side_question(text: str) -> bool:
-    return text.endswith(("?", "？")) and width(text) < _SIDE_QUESTION
+    return _is_question(text) and width(text) < _SIDE_QUESTION
 
 
 def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
@@ -134,7 +133,7 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
 def _weight(turn: Turn) -> float:
     if turn.refused:
         return _REFUSED_WEIGHT
-    return _QUESTION_WEIGHT if turn.asked.endswith(("?", "？")) else 1.0
+    return _QUESTION_WEIGHT if _is_question(turn.asked) else 1.0
 
 
 def _worth_of_asking(turns: Sequence[Turn], at: int) -> float:
@@ -176,7 +175,7 @@ def _rules(turns: Sequence[Turn]) -> Iterator[str]:
     """Give the sentences in which the user said what is always or never to be done."""
     for turn in turns:
         for sentence in sentences(turn.asked):
-            is_order = begins_with("standing", sentence) and not sentence.endswith(("?", "？"))
+            is_order = begins_with("standing", sentence) and not _is_question(sentence)
             if is_order and width(sentence) <= _WIDEST_RULE:
                 yield f"{sentence} ({USER})"
 

@@ -47,7 +47,7 @@ def command(session: Session, *, project: str | None, budget: int | None, form: 
 
 
 def _context(session: Session, project: str) -> ContextBlock:
-    reader = Reader(Path.home(), user_settings_path(session.environ).parent)
+    reader = Reader(Path.home(), user_settings_path(session.environ).parent, folder=working_folder())
     return session_context(session.vault, project, datetime.now().astimezone(), session.settings.recall, reader)
 
 

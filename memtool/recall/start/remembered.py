@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.llm.tokens import tokens_in
@@ -41,26 +41,36 @@ _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ co
 _ENDED = frozenset({"superseded", "archived"})
 
 
-def remembered(
-    vault: Vault, project: str, now: datetime, wanted: RecallSettings, *, with_memory: bool, besides: str
-) -> list[Part]:
-    """Return what is remembered for a session of *project* (empty: none), most important first.
+class About(NamedTuple):
+    """What a session that begins is to be told about.
 
     Args:
         vault: is read directly; how long that takes does not depend on how many notes it holds.
-        project: the name of an area.
+        project: the name of an area; empty for none.
         now: decides what has expired, and its zone the dates of files.
         wanted: which kinds of things, and how many sessions.
-        with_memory: whether MEMORY.md belongs to it.
+        said: the words of each line that the client reads by itself.
         besides: the path of a session note to leave out, because it is about the session itself.
     """
+
+    vault: Vault
+    project: str
+    now: datetime
+    wanted: RecallSettings
+    said: tuple[frozenset[str], ...] = ()
+    besides: str = ""
+
+
+def remembered(about: About, *, with_memory: bool) -> list[Part]:
+    """Return what is remembered, most important first; MEMORY.md only *with_memory*."""
+    vault, project, now, wanted = about.vault, about.project, about.now, about.wanted
     parts: dict[str, list[Part | None]] = {
         "memory": [_memory(vault, now) if with_memory else None],
         "preferences": [_facts(vault, GLOBAL_FACTS, "Preferences", now, 0.05, _OF_THE_USER)],
     }
     if project:
         area, name = f"areas/projects/{project}/", defused(project)
-        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), besides)
+        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), about.besides)
         parts |= {
             "summary": [_summary(vault, f"{area}summary.md", f"Project {name}", now)],
             "rules": [_rules(vault, f"{area}rules.md", f"Rules of {name}", now), _asked_for(sessions, name)],
@@ -74,7 +84,7 @@ def remembered(
             "sessions": [_sessions(sessions[: wanted.sessions], f"Last sessions of {name}")],
         }
     chosen = (part for kind, found in parts.items() if kind in wanted.kinds for part in found)
-    return settled([part for part in chosen if part and part.lines], wanted.lines_in_full)
+    return settled([part for part in chosen if part and part.lines], wanted.lines_in_full, about.said)
 
 
 def _memory(vault: Vault, now: datetime) -> Part | None:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from memtool.llm.tokens import tokens_in
 from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
 from memtool.recall.framing import defused, framed
-from memtool.recall.start.client_instructions import reads_by_itself
-from memtool.recall.start.remembered import MEMORY, remembered
+from memtool.recall.start.client_instructions import reads_by_itself, said_to_client
+from memtool.recall.start.remembered import MEMORY, About, remembered
 from memtool.settings import RecallSettings
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
@@ -31,11 +31,13 @@ class Reader(NamedTuple):
         home: the user's home folder, written `~`.
         client_folder: where Claude Code's own instructions lie.
         session_id: the session, whose own note it need not read; may be empty.
+        folder: where it works; None if that is not known.
     """
 
     home: Path
     client_folder: Path
     session_id: str = ""
+    folder: Path | None = None
 
 
 class ContextBlock(NamedTuple):
@@ -74,7 +76,9 @@ def session_context(
     a copy of its parent's context, gets nothing.
     """
     with_memory = not reads_by_itself(vault.root / MEMORY, reader.client_folder, reader.home)
-    parts = remembered(vault, project, now, wanted, with_memory=with_memory, besides=_own_note(reader.session_id))
+    said = said_to_client(reader.folder, reader.client_folder, reader.home)
+    about = About(vault, project, now, wanted, tuple(said), _own_note(reader.session_id))
+    parts = remembered(about, with_memory=with_memory)
     known = {part.title: _digests(part) for part in parts}
     shown_vault = shown_path(str(vault.root), None, reader.home)
     budget = min(wanted.session_tokens, MOST_TOKENS)

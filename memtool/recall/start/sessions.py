@@ -13,7 +13,7 @@ from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
-from memtool.vault.session_lines import OPEN, Line, lines_of, read_values
+from memtool.vault.session_lines import ASKED, OPEN, Line, lines_of, read_values
 from memtool.vault.session_rows import Row, fit_rows, parse_row, render_row
 from memtool.vault.sessions import USER, SessionNote, parse_session
 
@@ -81,7 +81,10 @@ def _standing(session: PastSession, last_word: LastWord) -> PastSession:
     lines = [line for line in reversed(session.lines) if last_word.lets_stand(line.text, by_user=line.author == USER)]
     stand = {line.text for line in lines}
     rows = (_standing_row(row, stand, last_word) for row in session.rows)
-    topic = session.note.topic if last_word.lets_stand(session.note.topic) else ""
+    topic = session.note.topic
+    is_own_word = any(line.role == ASKED and line.text in topic for line in lines)
+    if not (is_own_word or last_word.lets_stand(topic)):
+        topic = ""
     return session._replace(
         note=session.note._replace(topic=topic),
         lines=tuple(reversed(lines)),
@@ -131,4 +134,5 @@ def _sessions_of(vault: Vault, name: str) -> list[DailySession]:
     if found is None or b"](../sessions/" not in found[0]:
         return []
     text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(found[0])
-    return sorted(listed_sessions(text), key=lambda session: session.minute, reverse=True)
+    latest_first = reversed(listed_sessions(text))  # of one minute, too
+    return sorted(latest_first, key=lambda session: session.minute, reverse=True)

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtool.recall.budget import Line, Part
+from memtool.text.similarity import is_said, words
 
 _ABOUT = re.compile(r" \(([^()]*?)(\d{4}-\d\d-\d\d)\)$")  # at the end of a line: who said it, or its category, and when
 _DATED = re.compile(r"^- (\d{4}-\d\d-\d\d) ")
 _MOST_COMPARED = 200
+_SAID = 0.85  # of the words of a line
 
 
 class _Standing(NamedTuple):
@@ -21,23 +23,32 @@ class _Standing(NamedTuple):
     by_user: bool
 
 
-def settled(parts: Sequence[Part], most: int) -> list[Part]:
+def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = ()) -> list[Part]:
     """Return *parts* with what several dated lines say only once, newest first, and at most *most* lines of each.
 
     Of two that contradict each other the weaker is marked, with the date of the other: the agent's word is weaker than
-    the user's, else the older one. Notes and sessions are left as they are.
+    the user's, else the older one. What the client reads by itself, *said*, is left out. Notes and sessions are left
+    as they are.
     """
     standing = [
         _Standing(at, place, line, found, "user" in line.text[-40:])
         for at, part in enumerate(parts)
         for place, line in enumerate(part.lines)
-        if not part.made_for and len(part.levels) == 1 and (found := _day(line.text))
+        if _is_list(part) and (found := _day(line.text)) and not line.text.startswith("- `")  # commands
     ][:_MOST_COMPARED]
     gone, marked = _compared(standing) if len(standing) > 1 else (set(), {})
+    if said:
+        gone |= {
+            (at, place)
+            for at, part in enumerate(parts)
+            if _is_list(part)
+            for place, line in enumerate(part.lines)
+            if is_said(words(_ABOUT.sub("", line.text)), said, _SAID)
+        }
     result = []
     for at, part in enumerate(parts):
         lines = [marked.get((at, place), line) for place, line in enumerate(part.lines) if (at, place) not in gone]
-        whole = part if part.made_for or len(part.levels) > 1 else part._replace(levels=(tuple(lines),))
+        whole = part._replace(levels=(tuple(lines),)) if _is_list(part) else part
         if whole.lines:
             result.append(_with_most(whole, most))
     return result
@@ -64,6 +75,11 @@ def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tup
     return gone, marked
 
 
+def _is_list(part: Part) -> bool:
+    """Return whether each line of *part* stands for itself."""
+    return not part.made_for and len(part.levels) == 1 and all(line.text.startswith("- ") for line in part.lines)
+
+
 def _day(text: str) -> str:
     found = _ABOUT.search(text) or _DATED.match(text)
     return found[found.lastindex or 0] if found else ""
@@ -71,12 +87,6 @@ def _day(text: str) -> str:
 
 def _with_most(part: Part, most: int) -> Part:
     """Return *part* with at most *most* lines, and how many more there are, if each of its lines stands for itself."""
-    lines = part.lines
-    if (
-        part.made_for
-        or len(part.levels) > 1
-        or len(lines) <= most
-        or not all(line.text.startswith("- ") for line in lines)
-    ):
+    if not _is_list(part) or len(part.lines) <= most:
         return part
-    return part._replace(levels=(lines[:most],), left_out=len(lines) - most)
+    return part._replace(levels=(part.lines[:most],), left_out=len(part.lines) - most)
