@@ -46,7 +46,7 @@ _PARTS: tuple[tuple[Part, str], ...] = (
     ("section", r"\d+\. \*\*([^*]+)\*\*[:：] *(.*)"),
     ("bullet", r"\s+()- (.*)"),
 )
-_DIRECTORY = rf"(?s)(.*?)(?: \((?:{'|'.join(LABELS['branch'])}) (.+)\))?"
+_DIRECTORY = rf"(?s:(.*?)(?: \((?:{'|'.join(LABELS['branch'])}) (.+)\))?)"
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\] +"
 _TAG = r"#[^\s#]*[^\W\d][^\s#]*"  # `#4573` is an issue, not a tag
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
