@@ -1,8 +1,8 @@
 """The check of a model's answer: read with patience, refused with a reason, and else let in line by line.
 
 A model may have been talked into anything by the transcript, and may make things up by itself. Its answer must have
-the form that was asked for and the vault's language. Each line must stand in the turn that it names, and decides or
-demands something only in the user's words.
+the form that was asked for and the vault's language. Each line must stand in the turn that it names; it decides or
+demands something only in the user's words, and nobody else says always or never.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memtool.capture.model.request import SYSTEM
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Turn
 from memtool.errors import ProviderFailed
+from memtool.text.languages import begins_with
 from memtool.text.lines import one_line, shortened
 from memtool.vault.sessions import AGENT, KEY_POINT_KINDS, USER, KeyPoint
 
@@ -208,7 +209,10 @@ def _fault(line: Line, turns: Sequence[Turn], grounds: Sequence[Ground], whole: 
     if line.role == "command":
         passed = {part for run in turns[line.turn - 1].runs if not run.error for part in _commands(run.command)}
         return "" if line.text in passed else f"turn {line.turn} ran no '{line.text[:60]}' that passed"
-    unknown = unfounded(line.text, line.codes, grounds[line.turn - 1].said) or unknown_name(line.text, whole)
+    ground = grounds[line.turn - 1]
+    if begins_with("standing", line.text) and not is_typed(line.text, ground):
+        return f"turn {line.turn} has no such order by the user"
+    unknown = unfounded(line.text, line.codes, ground.said) or unknown_name(line.text, whole)
     return f"turn {line.turn} does not name '{unknown[:60]}'" if unknown else ""
 
 

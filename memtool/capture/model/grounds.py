@@ -16,7 +16,7 @@ from memtool.text.markdown import statements
 _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 _PATH = re.compile(r"(?<![\w.:/\\-])(?:~|\.{1,2}|[A-Za-z]:)?[/\\]([\w.@+-][\w.@+/\\-]*)")  # not `and/or`, `输入/输出`
 _PART = re.compile(
-    r"--[a-z][a-z0-9-]*[a-z0-9]"  # a flag
+    r"--[A-Za-z][A-Za-z0-9-]*[A-Za-z0-9]"  # a flag
     r"|[^\W\x00-\x7f]?(?<![A-Za-z0-9_.)\]])\.[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]"  # .env, and 计.md of 设计.md
     r"|[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+"  # auth.ts, config.load, v2.1
     r"|[A-Za-z0-9_]+"
@@ -25,7 +25,7 @@ _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)[A-Za-z]{0,3}")  # with its unit: 24h, 
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]?")
 _SENTENCE_END = re.compile(r"[a-z)]\.[A-Z][a-z]*$")  # "is fixed.The next"
 _SHAPED = re.compile(r"[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Za-z]\d|\d[A-Za-z]|^--")
-_CAPITAL = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Za-z]+")
+_CAPITAL = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Za-z]++(?![0-9_])")
 _BEFORE_A_SENTENCE = ".!?:;…→·—–-(['\"“‘「『（。！？：；，、"
 _CALL = re.compile(r"(?<=\w)\(\)")
 

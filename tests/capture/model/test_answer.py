@@ -138,6 +138,9 @@ def test_of_too_many_the_first_are_kept_and_nothing_is_said_twice() -> None:
         line(1, "command", "npm test"),
         line(1, "command", "pytest"),  # not as it was run
         line(2, "command", "pytest tests/auth"),
+        line(2, "rule", "Always squash the commits", "user"),
+        line(2, "finding", "Never squash the commits"),
+        line(2, "rule", "以后每次提交都要跑测试", "user"),
     ],
 )
 def test_a_line_that_does_not_stand_in_its_turn_is_dropped_and_the_others_stay(lost: dict[str, object]) -> None:
@@ -294,13 +297,14 @@ def test_a_chinese_vault_takes_chinese_with_foreign_names() -> None:
         line(2, "decision", "把刷新令牌放进 cookie"),
         line(2, "rule", "以后测试一律用表格驱动", "user"),
         line(2, "rule", "以后每次提交都要跑性能测试", "user"),
+        line(2, "decision", "登录换成令牌并已经可用", "user"),
         line(1, "finding", "令牌有效期 36 小时"),
     ]
     assert told(*lines, topic="用 token 登录：已经可用", turns=CHINESE_TURNS, language="zh") == Summary(
         "用 token 登录：已经可用",
         (
             KeyPoint("auth.ts 里的 getUserById 返回 E0308 (agent)", "finding", ("认证",)),
-            KeyPoint("以后每次提交都要跑性能测试 (agent)", "finding"),
+            KeyPoint("登录换成令牌并已经可用 (agent)", "finding"),
         ),
         decisions=("采用 JWT，不用 session (user)", "把刷新令牌放进 cookie (user)"),
         rules=("以后测试一律用表格驱动 (user)",),
