@@ -25,15 +25,14 @@ TURN = Turn(
 def test_a_turn_is_shown_with_all_that_it_has() -> None:
     refused = Turn("no, 只改测试", refused=True)
     assert shown([TURN, refused]).splitlines() == [
-        "TURN 1",
+        "TURN 1 (then corrected)",
         "USER: Why does the login fail? 登录为什么失败？",
         "USER CHOSE: Which store? → in-memory",
         "FILES: auth.ts, jwt.py",
-        "RAN: pytest tests/auth (E clock skew)",
+        "RAN: pytest tests/auth (failed: E clock skew)",
         "RAN: pytest tests/auth (passed)",
         "PLAN: Renew the token (not approved)",
         "AGENT: The token was stale: - I renewed it in auth.ts.",
-        "THEN THE USER: corrected",
         "TURN 2",
         "USER, REFUSING A TOOL: no, 只改测试",
     ]
@@ -54,6 +53,11 @@ def test_what_the_user_typed_is_shortened_last() -> None:
 def test_a_short_message_is_shown_whole_beside_long_ones() -> None:
     turns = [Turn("go on", said=FILLER * 400), Turn("and 二", said="The root cause was a stale lock. 锁没有释放。")]
     assert "AGENT: The root cause was a stale lock. 锁没有释放。" in shown(turns, 3_000)
+
+
+def test_a_command_that_failed_never_reads_as_passed() -> None:
+    for error in ("x" * 900, "错" * 900, " "):
+        assert "passed" not in shown([Turn("run it", runs=(Run("make", error),))])
 
 
 def test_one_pasted_text_does_not_take_all_the_room() -> None:
