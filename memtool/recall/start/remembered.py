@@ -18,7 +18,7 @@ from memtool.recall.start.excerpt import Excerpt, names_in, read_bytes, read_exc
 from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in
 from memtool.recall.start.settled import settled
 from memtool.settings import RecallSettings
-from memtool.text.languages import has_one_of
+from memtool.text.languages import mentioned
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.session_lines import COMMAND, DECISION, RULE
 
@@ -181,7 +181,7 @@ def _open_items(vault: Vault, ref: str, title: str, now: datetime) -> Part | Non
     if note is None:
         return None
     items = [(note.body_line - 1 + item.line, item.text) for item in find_todos(note.body) if item.is_open]
-    newest_first = sorted(reversed(items), key=lambda item: not has_one_of("urgent", item[1]))
+    newest_first = sorted(reversed(items), key=lambda item: not mentioned("urgent", item[1]))
     lines = (Line(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}") for number, text in newest_first)
     return Part(title, defused(ref), note.date, 0.06, (tuple(islice(lines, _MOST_TODOS)),))
 
@@ -217,7 +217,7 @@ def _said(said: Said) -> Line:
 
 
 def _urgent_first(found: list[Said]) -> list[Said]:
-    return sorted(found, key=lambda said: not has_one_of("urgent", said.line.text))
+    return sorted(found, key=lambda said: not mentioned("urgent", said.line.text))
 
 
 def _sessions(sessions: list[PastSession], title: str) -> Part:
