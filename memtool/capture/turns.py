@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.conversation import EDITING_TOOLS, Step
@@ -78,8 +79,7 @@ def turns_of(steps: Sequence[Step]) -> list[Turn]:
         if turns and _is_same(turns[-1], turn):
             turns.pop()
         turns.append(turn)
-    following = [*turns[1:], None]
-    return [turn._replace(verdict=_verdict(after)) for turn, after in zip(turns, following, strict=True)]
+    return [turn._replace(verdict=_verdict(after)) for turn, after in zip_longest(turns, turns[1:])]
 
 
 def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:

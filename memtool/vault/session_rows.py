@@ -20,12 +20,12 @@ from memtool.text.similarity import is_said, words
 
 ARROW, JOINT = " → ", " · "
 
-_USER_SHARE = 0.38  # of the room, for what the user typed (measured: docs/decisions/0025)
+_USER_SHARE = 0.36  # of the room, for what the user typed (measured: docs/decisions/0025)
 _TAIL = 0.35  # of a text that is cut: a correction often stands at the end of a prompt
 _ASKED, _SHORTEST_ASKED = 320, 40  # columns of a prompt at most; that are left of each at least
 _WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
-_WORTH = 0.6  # value below which a piece is not kept for the sake of its row
+_LEAST = 0.5  # value of a piece that is worth telling
 _DENSITY = 0.7  # exponent of a piece's width, by which its value is divided
 _OVERHEAD = 3  # columns around a piece
 _ROW = 12  # bytes around a row
@@ -89,7 +89,12 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     asked = _asked_within(rows, int(_USER_SHARE * room))
     taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
     order = sorted(
-        ((at, place, piece) for at, row in enumerate(rows) for place, piece in enumerate(row.pieces)),
+        (
+            (at, place, piece)
+            for at, row in enumerate(rows)
+            for place, piece in enumerate(row.pieces)
+            if piece.value >= _LEAST
+        ),
         key=lambda each: _density(each[2]),
     )
     for at, text in enumerate(asked):
@@ -172,7 +177,7 @@ def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _tells(piece: Piece) -> bool:
-    return (names_something(piece.text) or width(piece.text) >= 60) and piece.value >= _WORTH
+    return names_something(piece.text) or width(piece.text) >= 60
 
 
 def _density(piece: Piece) -> float:

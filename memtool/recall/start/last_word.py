@@ -1,7 +1,7 @@
 """The last word wins: where the user takes something back, it goes from what was said before. Pure.
 
-"UUIDv7 instead of ULIDs" takes back ULIDs, 「改用 UUIDv7，不再用 ULID」, too. Only names are taken back (`ULID`, `jwt.ts`,
-`max_connections`, Redis), or what the older line says of the same thing: common words occur in every line.
+"UUIDv7 instead of ULIDs" takes back ULIDs, 「改用 UUIDv7，不再用 ULID」, too. Only names are taken back (`ULID`,
+`jwt.ts`, `max_connections`), or what the older line says of the same thing: common words occur in every line.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 3
 _STANDING_SESSIONS = 20  # whose decisions, rules and open items are looked at
 _LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
 _COLUMNS = 4  # of a token, in scripts with spaces
+_SHORT_NAME = 8
 _TRIES = 6  # to find how large the sessions may be
 _ROOM_TO_KNOW = 400  # columns of a session by which it is known whether it was given
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
@@ -211,9 +212,15 @@ def _of_sessions(title: str, found: Iterable[Said], share: float) -> Part:
 def _said(said: Said) -> Line:
     line = said.line
     text = f"`{defused(line.text)}`" if line.role == COMMAND else _clipped(line.text)
-    name = defused(said.ref.removeprefix("sessions/"))
+    name = _short_name(said.ref)
     about = said.day if line.role == COMMAND else f"{line.author}, {said.day}"
     return Line(f"- {text} ({about})", f"{said.ref}:{line.number}", f"{name}:{line.number}")
+
+
+def _short_name(ref: str) -> str:
+    """Return the beginning of the name of a session's note, which is enough to find it."""
+    name = defused(ref.removeprefix("sessions/").removesuffix(".md"))
+    return name if len(name) <= _SHORT_NAME else f"{name[:_SHORT_NAME]}…"
 
 
 def _urgent_first(found: list[Said]) -> list[Said]:
@@ -253,7 +260,7 @@ def _session(session: PastSession, room: int) -> Iterator[Line]:
     topic, *rows = told_in(session, room)
     if not (topic or rows):
         return
-    name = defused(session.ref.removeprefix("sessions/"))
+    name = _short_name(session.ref)
     told = _clipped(topic) or "what it began with was taken back later"
     yield Line(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref))
     for row in rows:
