@@ -182,7 +182,7 @@ def _open_items(vault: Vault, ref: str, title: str, now: datetime) -> Part | Non
     if note is None:
         return None
     items = [(note.body_line - 1 + item.line, item.text) for item in find_todos(note.body) if item.is_open]
-    newest_first = sorted(reversed(items), key=lambda item: not mentioned("urgent", item[1]))
+    newest_first = sorted(items[::-1], key=lambda item: not mentioned("urgent", item[1]))
     lines = (Line(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}") for number, text in newest_first)
     return Part(title, defused(ref), note.date, 0.06, (tuple(islice(lines, _MOST_TODOS)),))
 
