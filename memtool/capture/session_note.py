@@ -20,7 +20,14 @@ LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two c
 _ROOM, _ROOM_OF_TURN = 1_100, 90  # columns of rows: a short session needs fewer
 
 _MOST_FILES, _MOST_ITEMS, _MOST_TAGS = 4, 12, 4
-_WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_OPEN, _WIDEST_PATH, _WIDEST_TAG = 330, 240, 340, 120, 40  # columns
+_WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_OPEN, _WIDEST_PATH, _WIDEST_NAME, _WIDEST_TAG = (
+    330,
+    240,
+    340,
+    36,
+    120,
+    40,
+)  # columns
 _DAILY_TOPIC = 160
 
 # Where a note is too large, the least important item goes first: the last of the first list that is longer than this.
@@ -126,7 +133,7 @@ def _last_parts(path: str) -> str:
 def _short_path(path: str) -> str:
     """Return *path*, or as many of its last parts as fit; empty if not even the name does."""
     line = one_line(path)
-    while width(line) > _WIDEST_PATH:
+    while width(line) > (_WIDEST_PATH if "/" in line.removeprefix("…/") else _WIDEST_NAME):
         _, _, rest = line.removeprefix("…/").partition("/")
         line = f"…/{rest}" if rest else ""
     return line

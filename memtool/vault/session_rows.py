@@ -29,7 +29,7 @@ _LEAST = 0.6  # value of a piece that is worth telling
 _DENSITY = 0.7  # exponent of a piece's width, by which its value is divided
 _OVERHEAD = 3  # columns around a piece
 _ROW = 12  # bytes around a row
-LEAST_ROW = 140  # columns of room that each row needs
+LEAST_ROW = 100  # columns of room that each row needs
 
 
 class Piece(NamedTuple):

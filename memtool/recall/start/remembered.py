@@ -24,6 +24,7 @@ from memtool.vault.session_lines import COMMAND, DECISION, RULE
 
 if TYPE_CHECKING:
     from memtool.vault.facts import Fact, Place
+    from memtool.vault.todos import Todo
 
 MEMORY = "MEMORY.md"
 GLOBAL_FACTS = f"areas/global/{FACTS_FILE}"
@@ -181,9 +182,9 @@ def _open_items(vault: Vault, ref: str, title: str, now: datetime) -> Part | Non
     note = read_excerpt(vault, ref, now.tzinfo)
     if note is None:
         return None
-    items = [(note.body_line - 1 + item.line, item.text) for item in find_todos(note.body) if item.is_open]
-    newest_first = sorted(items[::-1], key=lambda item: not mentioned("urgent", item[1]))
-    lines = (Line(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}") for number, text in newest_first)
+    newest_first = [item for item in reversed(find_todos(note.body)) if item.is_open]
+    numbered = [(note.body_line - 1 + item.line, item.text) for item in _urgent_first(newest_first)]
+    lines = (Line(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}") for number, text in numbered)
     return Part(title, defused(ref), note.date, 0.06, (tuple(islice(lines, _MOST_TODOS)),))
 
 
@@ -196,7 +197,8 @@ def _asked_for(sessions: list[PastSession], name: str) -> Part:
 
 
 def _left_open(sessions: list[PastSession], name: str) -> Part:
-    return _of_sessions(f"Left open in sessions of {name}", _urgent_first(still_open(sessions)), 0.06)
+    found = sorted(still_open(sessions), key=lambda said: not mentioned("urgent", said.line.text))
+    return _of_sessions(f"Left open in sessions of {name}", found, 0.06)
 
 
 def _commands(sessions: list[PastSession], name: str) -> Part:
@@ -223,8 +225,8 @@ def _short_name(ref: str) -> str:
     return name if len(name) <= _SHORT_NAME else f"{name[:_SHORT_NAME]}…"
 
 
-def _urgent_first(found: list[Said]) -> list[Said]:
-    return sorted(found, key=lambda said: not mentioned("urgent", said.line.text))
+def _urgent_first(items: list[Todo]) -> list[Todo]:
+    return sorted(items, key=lambda item: not mentioned("urgent", item.text))
 
 
 def _sessions(sessions: list[PastSession], title: str) -> Part:
