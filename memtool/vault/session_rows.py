@@ -68,8 +68,8 @@ def parse_row(text: str, values: Mapping[str, float] | None = None) -> Row:
 
 
 def worth(text: str) -> float:
-    """Return the value of a statement of which nothing but its *text* is known."""
-    return (1.5 if names_something(text) else 1.0) * (0.3 if width(text) < 40 else 1.3 if width(text) >= 80 else 1.0)
+    """Return the value of a statement of which nothing but its *text* is known: enough to be told."""
+    return (1.5 if names_something(text) else 1.0) * (_LEAST if width(text) < 40 else 1.3 if width(text) >= 80 else 1.0)
 
 
 def names_something(text: str) -> bool:

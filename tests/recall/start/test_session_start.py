@@ -16,6 +16,7 @@ from memtool.llm.tokens import tokens_in
 from memtool.recall.framing import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, Reader, session_context
 from memtool.resources import shipped
+from memtool.settings import RecallSettings
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
 
@@ -56,14 +57,16 @@ def write_facts(vault: Vault, *facts: dict[str, Any], ref: str = f"{SHOP}/facts.
 def add_sessions(vault: Vault, day: str, *sessions: DailySession) -> None:
     write(vault, f"daily/{day}.md", render_daily(date.fromisoformat(day), sessions=sessions))
     for session in sessions:
-        write(vault, f"sessions/{session.session_id}.md", "# Session\n")
+        write(vault, f"sessions/{session.session_id}.md", f"# {session.topic}\n")
 
 
 def given(
     vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", **more: Any
 ) -> ContextBlock:
     home = vault.root.parent
-    return session_context(vault, project, NOW, budget, Reader(home, home / ".claude", session), **more)
+    return session_context(
+        vault, project, NOW, RecallSettings(session_tokens=budget), Reader(home, home / ".claude", session), **more
+    )
 
 
 def headings(block: ContextBlock) -> list[str]:
@@ -83,7 +86,7 @@ def test_a_session_is_given_the_memory_of_its_project(sample: Vault) -> None:
     assert "> - Log order numbers, never e-mail addresses or tokens." in lines
     assert "- 支付回调必须用原始请求体验签，先验签后解析。 (bug, 2026-02-18) [lines 53-64]" in lines
     assert "- 退款接口也要支持幂等键 [line 10]" in lines
-    assert "- 2026-03-05 16:20 用户认证 and JWT [3f2a9c.md]" in lines
+    assert "- 2026-03-05 16:20 用户认证 and JWT [3f2a9c]" in lines
     assert any(line.endswith(" [2026-02-26-订单号.md]") for line in lines)
     assert lines[-2:] == ["`memtool search WORDS` finds more; the paths above lie in ~/memory.", "</memtool-context>"]
 
@@ -120,7 +123,7 @@ def test_what_ended_is_left_out(vault: Vault) -> None:
     assert "OLD" not in text
     assert "- holds (fact, 2026-01-01) [lines 3-11]\n" in text
     assert "- 2026-01-02 Tea stays: Tea it is. [2026-01-02-d.md]\n" in text
-    assert "- 新的 [line 3]\n- below [line 4]\n" in text
+    assert "- below [line 4]\n- 新的 [line 3]\n" in text
 
 
 def test_facts_come_by_weight_and_then_the_newest_first(vault: Vault) -> None:
@@ -156,8 +159,8 @@ def test_the_last_sessions_of_the_project_come_newest_first_and_once(vault: Vaul
     write(vault, "daily/notes.md", "- 09:00 **shop**: [x](../sessions/x.md)")
     found = re.findall(r"^- (\S+ \S+) (.*) \[(.*)\]", given(vault, session="s3").text, re.MULTILINE)
     assert found == [
-        ("2026-02-04 11:00", "topic 5", "s5.md"), ("2026-02-04 09:00", "topic 4", "s4.md"),
-        ("2026-02-02 09:00", "topic 2", "s2.md"), ("2026-02-01 09:00", "topic 1", "s1.md"),
+        ("2026-02-04 11:00", "topic 5", "s5"), ("2026-02-04 09:00", "topic 4", "s4"),
+        ("2026-02-02 09:00", "topic 2", "s2"), ("2026-02-01 09:00", "topic 1", "s1"),
     ]  # fmt: skip
 
 
@@ -193,10 +196,10 @@ def test_a_memory_that_the_client_reads_by_itself_is_not_given_twice(sample: Vau
 def test_a_summary_is_shortened_before_it_is_left_out(sample: Vault) -> None:
     for name in ("MEMORY.md", "areas/global/facts.json"):
         (sample.root / name).unlink()
-    shown = {budget: given(sample, budget=budget).text for budget in (2_000, 500, 130)}
+    shown = {budget: given(sample, budget=budget).text for budget in (2_000, 300, 130)}
     assert "## Key modules" in shown[2_000]
-    assert "## Overview" in shown[500]
-    assert "## Stack" not in shown[500]
+    assert "## Overview" in shown[300]
+    assert "## Stack" not in shown[300]
     assert "> Web shop for tea and teaware" in shown[130]
     assert "## Overview" not in shown[130]
 
@@ -314,9 +317,10 @@ import sys
 from datetime import datetime
 from pathlib import Path
 from memtool.recall.start.session_start import Reader, session_context
+from memtool.settings import RecallSettings
 from memtool.vault.layout import Vault
 home = Path({str(sample.root.parent)!r})
-assert session_context(Vault(home / "memory"), "shop", datetime.now(), 2000, Reader(home, home)).text
+assert session_context(Vault(home / "memory"), "shop", datetime.now(), RecallSettings(), Reader(home, home)).text
 slow = {{"yaml", "frontmatter", "sqlite3", "hashlib", "click", "memtool.redaction", "memtool.index"}}
 print(*sorted(slow & set(sys.modules)))
 """
