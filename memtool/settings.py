@@ -96,6 +96,7 @@ class RecallSettings(NamedTuple):
     prompt_characters: int = 1_500
     first_prompt: int = 10
     later_prompts: int = 5
+    show: bool = False
 
 
 class About(NamedTuple):
@@ -132,6 +133,7 @@ ABOUT = {
     "recall.prompt_characters": About("How much a prompt is given, in characters; 0 gives nothing."),
     "recall.first_prompt": About("How many memories the first prompt gets, and the first one after a compaction."),
     "recall.later_prompts": About("How many memories every other prompt gets."),
+    "recall.show": About("Whether the user sees a line in the client when something is given."),
     "llm.providers": About(
         "Who writes summaries; the next one takes over when one fails.",
         ("claude", "anthropic", "openai", "extractive"),
@@ -305,6 +307,11 @@ def client_session(environ: Mapping[str, str]) -> str:
     return given if len(given) <= _LONGEST_ID and given.replace("-", "").isalnum() else ""
 
 
+def client_author(environ: Mapping[str, str]) -> str:
+    """Return who runs a command: the `agent` within a session of the client, else the `user`."""
+    return "agent" if environ.get("CLAUDECODE") else "user"
+
+
 def client_projects(settings: Settings, environ: Mapping[str, str]) -> Path | None:
     """Return where the client keeps the memory files that are to be searched, too; None if they are not."""
     return client_folder(environ) / "projects" if settings.index.client_memory == "yes" else None
@@ -400,11 +407,24 @@ def _section(
 
 def _checked(key: str, value: object, default: object, name: str) -> object:
     about = ABOUT[key]
+    if isinstance(default, bool):
+        return _yes_or_no(value, name)
     if isinstance(default, int):
         return _whole_number(value, about.least, name)
     if isinstance(default, tuple):
         return _list(value, about.choices, name)
     return _text(value, about.choices, name)
+
+
+def _yes_or_no(value: object, name: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or value.casefold() not in _BOOLEANS:
+        raise BadSetting(f"{name} should be true or false, not {value!r}")
+    return _BOOLEANS[value.casefold()]
+
+
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 def _text(value: object, choices: tuple[str, ...], name: str) -> str:

@@ -50,6 +50,8 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
         output.say(f"{reading.path}: {reading.problem}")
     output.emit_text(reading.text)
     if output.on_terminal():
+        if author := reading.fields.get("author"):
+            output.say(f"said by {author}")
         output.say(f"used {counted(used, 'time')}")
 
 

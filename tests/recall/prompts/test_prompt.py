@@ -42,7 +42,7 @@ def give(vault: Vault) -> Callable[..., Given]:
     path = vault.root / FACTS
     path.parent.mkdir(parents=True)
 
-    def given(*memories: Recalled, ledger: Ledger | None = None, uses: Any = None, **settings: int) -> Given:
+    def given(*memories: Recalled, ledger: Ledger | None = None, uses: Any = None, **settings: Any) -> Given:
         facts = [{"id": memory.fact_id, "fact": memory.text} for memory in memories]
         path.write_text(json.dumps({"facts": facts}, indent=1), encoding="utf-8")
         wanted = RecallSettings()._replace(**settings)
