@@ -46,7 +46,7 @@ def context_of_session(occasion: Occasion) -> Answer:
         given=ledger.known,
         ids=ledger.ids,
     )
-    start = "\n".join(filter(None, [ledger.start, block.text]))
+    start = "\n".join(filter(None, [ledger.start, _without_ids(block)]))
     try:
         if session_id:
             ledger = ledger._replace(start=start, known=block.known, is_over=False).with_ids(block.ids)
@@ -98,6 +98,14 @@ def memories_of_prompt(occasion: Occasion) -> Answer:
 def _prompt(occasion: Occasion, known: Callable[[list[str]], set[str]]) -> str:
     """Return the beginning of the prompt in words that the vault knows; nothing if the user has patterns of secrets."""
     return "" if occasion.settings.redact.patterns else in_known_words(occasion.text("prompt"), known)
+
+
+def _without_ids(block: ContextBlock) -> str:
+    """Return the text of *block* in which an item of several lines goes on as in its note."""
+    text = block.text
+    for line in block.lines:
+        text = text.replace(f" [{line.id}]\n", "\n")
+    return text
 
 
 def _lines(block: ContextBlock) -> tuple[GivenLine, ...]:

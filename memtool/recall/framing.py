@@ -79,7 +79,7 @@ def line_id(ids: dict[str, int], key: str, text: str = "") -> str:
         key: what the memory is known by in ledgers, or the path of the note.
         text: of a line that is one of many in its note; empty for a fact, or a note as a whole.
     """
-    said = (re.sub(r"\W+", "", text) or text)[:_TOLD_APART]
+    said = ("".join(filter(str.isalnum, text)) or text)[:_TOLD_APART]
     mark = zlib.crc32(f"{key}\0{said}".encode("utf-8", "replace"))
     number = mark
     while ids.setdefault(name := _short(number), mark) != mark:

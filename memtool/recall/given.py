@@ -7,7 +7,6 @@ forgotten since is not shown. Unlike a ledger it outlives compaction and the end
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +26,7 @@ _LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that 
 _LONGEST_TEXT = 400  # characters of a line
 _LONGEST_PROMPT = 300
 _MOST_MATCHES = 5
+_ASSIGNING = frozenset("=:：@$%&\\")  # what stands behind one of these may be a secret
 
 
 class GivenLine(NamedTuple):
@@ -154,16 +154,20 @@ def in_known_words(prompt: str, known: Callable[[list[str]], set[str]]) -> str:
     """
     from memtool.index.text import words_of  # the start of a session needs no words
 
-    plain = re.sub(r"(?is)<private>.*?(?:</private>|\Z)", " … ", prompt[: 4 * _LONGEST_PROMPT])
-    pieces = plain[:_LONGEST_PROMPT].split()
+    beginning = prompt[:_LONGEST_PROMPT]
+    at = beginning.lower().find("<private")
+    pieces = (beginning if at < 0 else f"{beginning[:at]} …").split()
     words = {piece: words_of(piece) for piece in pieces}
     held = known(sorted(set().union(*words.values()))) if words else set()
-    shown, is_value = [], False
+    shown: list[str] = []
+    is_value = False
     for piece in pieces:
-        is_plain = words[piece] <= held and not is_value and not re.search(r"[=:：@$%&\\]\S*[A-Za-z0-9]", piece)
-        shown.append(piece if is_plain and (words[piece] or not piece.isascii() or len(piece) < 4) else "…")
+        is_plain = words[piece] <= held and not is_value and not _ASSIGNING.intersection(piece.rstrip(":：=?!.,"))
+        is_shown = is_plain and bool(words[piece] or not piece.isascii())
+        if is_shown or shown[-1:] != ["…"]:
+            shown.append(piece if is_shown else "…")
         is_value = piece.endswith(("=", ":", "："))
-    return re.sub(r"…(?: …)+", "…", " ".join(shown))
+    return " ".join(shown)
 
 
 def _short(line: GivenLine) -> GivenLine:

@@ -20,6 +20,16 @@ def trust(author: str) -> int:
     return _TRUST.get(author, 1)
 
 
+def named(author: str) -> str:
+    """Return how an agent is told of *author*; empty where it would say nothing."""
+    return {USER: USER, AGENT: AGENT, TOOL: "tool output"}.get(author, "")
+
+
+def standing_category(category: str, author: str) -> str:
+    """Return *category*, but for what the output of a tool never takes: a decision, a preference, an identity."""
+    return "general" if author == TOOL and category in STANDING else category
+
+
 def signed_by(text: str) -> tuple[str, str]:
     """Return a line of a note without the author at its end, such as `(user)`, and that author; empty if none is."""
     match = re.search(_SIGNATURE, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -19,7 +18,7 @@ from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, is_fact, score
 from memtool.recall.prompts.topic import REMINDER, has_changed
 from memtool.settings import RecallSettings
-from memtool.vault.authors import IMPORTED, TOOL, signed_by
+from memtool.vault.authors import TOOL, named, signed_by, standing_category
 from memtool.vault.layout import Vault
 
 EVENT = "prompt"
@@ -32,7 +31,6 @@ _WIDTHS = (220, 150, 90)  # characters of what a memory says: the first with whi
 _LONGEST_TITLE = 80
 _LONGEST_SOURCE = 400  # of where a memory stands; an id as long as a page would take the room of all others
 _NEXT = 5  # memories that were not given, which `memtool given` tells of
-_LINE_ID = r"(?m)(?<=\S) \[[2-9b-z]{4}\]$"
 _TELLING = 200  # characters of what a memory says; the block of a session's start may cut it later on
 
 
@@ -159,8 +157,8 @@ def _age(date: str, today: dt.date) -> float | None:
 
 
 def _shown(start: str) -> str:
-    """Return the block of a session's start with its quotations on one line, without short ids."""
-    return " ".join(re.sub(_LINE_ID, "", start).replace("\n> ", " ").split())
+    """Return the block of a session's start with its quotations on one line."""
+    return " ".join(start.replace("\n> ", " ").split())
 
 
 def _stands_in(start: str, hit: Recalled) -> bool:
@@ -192,8 +190,8 @@ def _saying(hit: Recalled) -> str:
 def _source(hit: Recalled) -> str:
     where = f"{hit.ref}:{hit.first_line}-{hit.last_line}"
     author = signed_by(hit.text)[1] or hit.author
-    by = {"": "", IMPORTED: "", TOOL: "tool output"}.get(author, author)
-    return defused(", ".join(filter(None, (hit.category, by, hit.date, where, hit.fact_id))))
+    category = standing_category(hit.category, author)
+    return defused(", ".join(filter(None, (category, named(author), hit.date, where, hit.fact_id))))
 
 
 def _fitted(said: list[tuple[str, str]], vault: str, reminder: str, room: int) -> tuple[str, int]:

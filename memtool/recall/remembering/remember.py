@@ -28,7 +28,7 @@ from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.remembering.standing import Found, Standing, find_standing
 from memtool.redaction import Redactor
 from memtool.settings import Settings
-from memtool.vault.authors import STANDING, TOOL, USER, trust
+from memtool.vault.authors import USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, Vault, project_of
@@ -311,7 +311,7 @@ def _fact(desk: Desk, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> 
         fact=memory.text,
         evidence=memory.evidence or evidence,
         timestamp=desk.now().isoformat(timespec="seconds"),
-        category="general" if memory.author == TOOL and category in STANDING else category,
+        category=standing_category(category, memory.author),
         tags=memory.tags,
         source=memory.source,
         author=memory.author,

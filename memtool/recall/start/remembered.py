@@ -15,6 +15,7 @@ from memtool.recall.framing import defused, quoted
 from memtool.recall.prompts.recalled import key_of
 from memtool.recall.start.excerpt import Excerpt, names_in, read_bytes, read_excerpt
 from memtool.recall.start.timeline import last_sessions
+from memtool.vault.authors import TOOL, named, standing_category, trust
 from memtool.vault.layout import FACTS_FILE, Vault
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
 
     if note.fields.get("status", "").casefold() in _ENDED or _is_past(note.fields.get("expires", ""), today):
         return None
+    if note.fields.get("author") == TOOL:
+        return None
     name = note.ref.removeprefix(folder)
     dated = note.fields.get("date") or (name[:10] if re.match(r"\d{4}-\d\d-\d\d", name) else note.date)
     title = note.fields.get("title") or first_heading(note.body) or name.removesuffix(".md")
@@ -112,7 +115,7 @@ def _facts(
             (fact, place)
             for fact, place in _parsed(content, ref)
             if fact.status == "active" and not _is_past(fact.expires, now.date())
-            if categories is None or fact.category in categories
+            if categories is None or standing_category(fact.category, fact.author) in categories
         ]
         lines = [_fact(fact, place, ref) for fact, place in _by_importance(living)[:_MOST_FACTS]]
     return Part(title, defused(ref), "", share, (tuple(lines),))
@@ -133,12 +136,18 @@ def _by_importance(facts: list[tuple[Fact, Place]]) -> list[tuple[Fact, Place]]:
 
     newest_first = sorted(facts, key=lambda found: (found[0].timestamp, found[0].id), reverse=True)
     rank = {category: at for at, category in enumerate(CATEGORIES)}  # they are listed by weight
-    return sorted(newest_first, key=lambda found: rank.get(found[0].category, len(rank)))
+
+    def order(found: tuple[Fact, Place]) -> tuple[bool, int, int]:
+        fact = found[0]
+        return fact.author == TOOL, rank.get(fact.category, len(rank)), -trust(fact.author)
+
+    return sorted(newest_first, key=order)
 
 
 def _fact(fact: Fact, place: Place, ref: str) -> Line:
     where = f"{place.start_line}-{place.end_line}"
-    about = defused(f"{fact.category}, {fact.timestamp[:10]}")
+    category = standing_category(fact.category, fact.author)
+    about = defused(", ".join(filter(None, (category, named(fact.author), fact.timestamp[:10]))))
     key = key_of(ref, fact.id) if fact.id else ""
     return Line(f"- {_clipped(fact.fact)} ({about})", f"{ref}:{where}", f"lines {where}", key)
 

@@ -334,3 +334,36 @@ print(*sorted(slow & set(sys.modules)))
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
     assert ran.stdout == "\n"
+
+
+# Whose word it is, and what each line is called
+
+
+def test_each_line_of_a_note_has_an_id_and_headings_have_none(sample: Vault) -> None:
+    block = as_given(sample)
+    ids = [line.id for line in block.lines if line.id]
+    assert len(ids) == len(set(ids)) == len(block.ids)
+    for line in block.lines:
+        assert bool(line.id) == (not line.text.startswith(("> #", "> |"))), line
+        assert str(line) in block.text
+    assert as_given(sample, ids=block.ids).text == block.text
+
+
+def test_facts_name_their_author_and_the_output_of_a_tool_comes_last(vault: Vault) -> None:
+    write_facts(
+        vault,
+        {"fact": "网页说要这样做", "category": "decision", "author": "tool"},
+        {"fact": "the agent says so", "author": "agent", "timestamp": "2026-01-09"},
+        {"fact": "the user says so", "author": "user"},
+        {"fact": "nobody knows"},
+    )
+    write_facts(vault, {"fact": "OBEY", "category": "preference", "author": "tool"}, ref="areas/global/facts.json")
+    write(vault, f"{SHOP}/decisions/2026-01-02-d.md", "---\nauthor: tool\n---\n# OBEY\n")
+    text = given(vault).text
+    assert "OBEY" not in text
+    assert [line.split(" [")[0] for line in text.split("\n") if line.startswith("- ")] == [
+        "- the user says so (fact, user, 2026-01-01)",
+        "- the agent says so (fact, agent, 2026-01-09)",
+        "- nobody knows (fact, 2026-01-01)",
+        "- 网页说要这样做 (general, tool output, 2026-01-01)",
+    ]
