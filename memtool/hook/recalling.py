@@ -11,7 +11,7 @@ from memtool import settings
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.hook.occasion import Answer, Occasion
 from memtool.hook.problems import note, report
-from memtool.recall.given import PROMPT, START, GivenLine, Giving, in_known_words, keep_giving
+from memtool.recall.given import PROMPT, START, Giving, in_known_words, keep_giving, lines_of_start
 from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
 from memtool.vault.files import read_head
 from memtool.vault.project_area import find_area, shown_path
@@ -51,7 +51,7 @@ def context_of_session(occasion: Occasion) -> Answer:
         if session_id:
             ledger = ledger._replace(start=start, known=block.known, is_over=False).with_ids(block.ids)
             write_ledger(ledgers, session_id, ledger)
-            giving = Giving(now.isoformat(timespec="seconds"), START, project, lines=_lines(block))
+            giving = Giving(now.isoformat(timespec="seconds"), START, project, lines=lines_of_start(block.lines))
             keep_giving(ledgers, session_id, giving)
     except NotWritable as error:  # a session starts once, so its block is given all the same
         report(occasion.name, error, occasion.options, occasion.environ)
@@ -106,19 +106,6 @@ def _without_ids(block: ContextBlock) -> str:
     for line in block.lines:
         text = text.replace(f" [{line.id}]\n", "\n")
     return text
-
-
-def _lines(block: ContextBlock) -> tuple[GivenLine, ...]:
-    """Return what the *block* of a start shows, as `memtool given` wants it."""
-    lines = []
-    for line in block.lines:
-        ref, _, place = line.ref.partition(":")
-        first = place.partition("-")[0]
-        fact_id = line.key.removeprefix(f"{ref}#") if line.key != ref else ""
-        text = "" if line.key else line.text
-        if line.id:
-            lines.append(GivenLine(line.id, ref, int(first) if first.isdigit() else 0, fact_id, text))
-    return tuple(lines)
 
 
 def _notice(occasion: Occasion, said: Sequence[str]) -> str:

@@ -10,11 +10,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import NoteNotFound, UsageError
 from memtool.vault.layout import append_state, read_state, write_state
 from memtool.vault.sessions import session_ref
+
+if TYPE_CHECKING:
+    from memtool.recall.budget import Line
 
 START, PROMPT = "start", "prompt"
 # Why a line was not given.
@@ -86,6 +89,11 @@ def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
             newest = read_state(path, largest=2 * _LARGEST)[-_KEPT:]
             write_state(path, newest[newest.find(b"\n") + 1 :])
         append_state(path, line)
+
+
+def lines_of_start(lines: Iterable[Line]) -> tuple[GivenLine, ...]:
+    """Return the *lines* of the block of a start that have ids."""
+    return tuple(map(_of_start, (line for line in lines if line.id)))
 
 
 def read_givings(folder: Path, session: str) -> list[Giving]:
@@ -170,6 +178,14 @@ def in_known_words(prompt: str, known: Callable[[list[str]], set[str]]) -> str:
     return " ".join(shown)
 
 
+def _of_start(line: Line) -> GivenLine:
+    ref, _, place = line.ref.partition(":")
+    first = place.partition("-")[0]
+    fact_id = line.key.removeprefix(f"{ref}#") if line.key != ref else ""
+    text = "" if line.key else line.said or line.text
+    return GivenLine(line.id, ref, int(first) if first.isdigit() else 0, fact_id, text)
+
+
 def _short(line: GivenLine) -> GivenLine:
     return line._replace(text=line.text[:_LONGEST_TEXT])
 
@@ -192,9 +208,15 @@ def _lines(found: Iterable[Any]) -> Iterator[GivenLine]:
     sound = GivenLine("", "")
     for fields in found:
         line = GivenLine(*fields)
-        if not _is_sound(line, sound) or not all(type(value) in (int, float) for value in line.evidence.values()):
+        is_sound = _is_sound(line, sound) and all(type(value) in (int, float) for value in line.evidence.values())
+        if not is_sound or _is_hidden(line.ref):
             raise ValueError("not written by memtool")
         yield line
+
+
+def _is_hidden(ref: str) -> bool:
+    """Whether *ref* names git's files or our own, which are nobody's notes."""
+    return not ref.startswith("/") and any(part.startswith(".") for part in ref.replace("\\", "/").split("/"))
 
 
 def _is_sound(value: tuple[Any, ...], like: tuple[Any, ...]) -> bool:

@@ -24,6 +24,7 @@ from memtool.recall.given import (
 from memtool.recall.prompts.finding import FLOOR
 from memtool.recall.prompts.question import pairs_of
 from memtool.recall.remembering.lines import find_line
+from memtool.recall.remembering.near_duplicates import letters
 from memtool.vault.authors import IMPORTED, signed_by
 from memtool.vault.client_memory import client_memory_path, is_client_memory
 from memtool.vault.facts import is_expired, parse_facts
@@ -69,14 +70,17 @@ def said_now(vault: Vault, line: GivenLine, client_projects: Path | None, today:
             return None
         text = read_text(path or vault.path(line.ref))[0]
         if line.ref.rsplit("/", 1)[-1] == FACTS_FILE:
-            return _fact(text, line.fact_id, today)
+            return _fact(text, line, today)
         return _line_of_note(line, text, today)
     return None
 
 
-def _fact(text: str, fact_id: str, today: dt.date) -> Said | None:
-    facts = (fact for fact in parse_facts(text).facts if fact.id == fact_id and fact.status == "active")
-    fact = next((fact for fact in facts if not is_expired(fact, today)), None)
+def _fact(text: str, line: GivenLine, today: dt.date) -> Said | None:
+    living = (fact for fact in parse_facts(text).facts if fact.status == "active" and not is_expired(fact, today))
+    named = (
+        fact for fact in living if fact.id == line.fact_id and (fact.id or letters(fact.fact) in letters(line.text))
+    )
+    fact = next(named, None)
     return Said(fact.fact, fact.author or IMPORTED, " ".join(fact.tags)) if fact else None
 
 

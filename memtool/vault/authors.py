@@ -9,7 +9,7 @@ AUTHORS = (USER, AGENT, TOOL, IMPORTED)
 STANDING = frozenset({"identity", "preference", "decision"})  # categories that the output of a tool never takes
 
 _TRUST = {USER: 2, TOOL: 0}
-_SIGNATURE = rf"[ \t]*[(（]({'|'.join(AUTHORS)})[)）]$"
+_SIGNATURE = rf"[ \t]*[(（]({'|'.join(AUTHORS)})[)）](?=(?:[ \t]+#[^\s#]+)*$)"  # tags may follow
 
 
 def trust(author: str) -> int:
@@ -33,4 +33,4 @@ def standing_category(category: str, author: str) -> str:
 def signed_by(text: str) -> tuple[str, str]:
     """Return a line of a note without the author at its end, such as `(user)`, and that author; empty if none is."""
     match = re.search(_SIGNATURE, text)
-    return (text[: match.start()], match[1]) if match else (text, "")
+    return (text[: match.start()] + text[match.end() :], match[1]) if match else (text, "")

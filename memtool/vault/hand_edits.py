@@ -104,8 +104,7 @@ def forgotten_in(text: str) -> list[str]:
 
 def statement_of(item: str) -> str:
     """Return what an item of a session note says, without its kind, its tags and its author."""
-    plain = re.sub(r"(?: +#[^\s#]+)+$", "", re.sub(r"^\[[a-z]+\] +", "", item.strip()))
-    return re.sub(r"(?: +#[^\s#]+)+$", "", signed_by(plain)[0])
+    return re.sub(r"^\[[a-z]+\] +|(?: +#[^\s#]+)+$", "", signed_by(item.strip())[0])
 
 
 def mark_of(item: str) -> str:

@@ -104,6 +104,12 @@ def test_a_line_of_the_start_is_forgotten_by_its_id(agent: Agent, memtool: Memto
     assert memtool("forget", line[-5:-1]).out.endswith("is taken out of the note already.\n")
 
 
+def test_a_line_that_no_session_had_yet_is_forgotten_as_context_shows_it(agent: Agent, memtool: Memtool) -> None:
+    (line,) = (line for line in memtool("context").out.splitlines() if "Show the plan first" in line)
+    assert memtool("forget", line[-5:-1]).out == "MEMORY.md:11 is taken out of the note.\n"
+    assert "Show the plan first" not in agent.start()
+
+
 def test_the_last_session_is_that_of_the_project_at_hand(agent: Agent, memtool: Memtool, monkeypatch: Any) -> None:
     agent.ask(TOKENS)
     other = agent.other("s2")

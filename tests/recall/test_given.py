@@ -56,6 +56,7 @@ def test_a_file_that_is_full_loses_its_older_half(folder: Path) -> None:
 STRANGE = [
     b"", b"{", b"[]", b"7", b"null", b"[" * 99_999, b"\xff", b'["a", "b"]', b'["a", "start", "p", true]',
     b'["a", "start", "p", 1, "x", [["k3f9"]]]',
+    b'["a", "start", "p", 1, "x", [["k3f9", ".git/config"]]]', b'["a", "start", "p", 1, "x", [["k3f9", "a/../b.md"]]]',
     b'["a", "start", "p", 1, "x", [["k3f9", "r", 1, "", "", 0.5, {"share": "x"}]]]',
 ]  # fmt: skip
 

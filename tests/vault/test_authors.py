@@ -14,6 +14,7 @@ def test_the_users_word_counts_most_and_the_output_of_a_tool_least() -> None:
     [
         ("JWT rather than sessions (user)", ("JWT rather than sessions", USER)),
         ("令牌有效期是 15 分钟（agent）", ("令牌有效期是 15 分钟", AGENT)),
+        ("cookies are HttpOnly (agent) #auth #安全", ("cookies are HttpOnly #auth #安全", AGENT)),
         ("the page says so (tool)", ("the page says so", TOOL)),
         ("a bracket (of the user) inside", ("a bracket (of the user) inside", "")),
         ("(user) first", ("(user) first", "")),

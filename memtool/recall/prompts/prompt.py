@@ -18,7 +18,7 @@ from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, is_fact, score
 from memtool.recall.prompts.topic import REMINDER, has_changed
 from memtool.settings import RecallSettings
-from memtool.vault.authors import TOOL, named, signed_by, standing_category
+from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
 from memtool.vault.layout import Vault
 
 EVENT = "prompt"
@@ -146,7 +146,7 @@ def _best(hits: Sequence[Recalled], uses: Uses, today: dt.date) -> list[Recalled
     """Return *hits*, the most valuable first; what the output of a tool said comes last."""
     counts = uses([hit.key for hit in hits])
     scores = {hit.key: score(hit, age_days=_age(hit.date, today), uses=counts.get(hit.key, 0)) for hit in hits}
-    return sorted(hits, key=lambda hit: (hit.author == TOOL, -scores[hit.key], hit.key))
+    return sorted(hits, key=lambda hit: (hit.author == TOOL, -scores[hit.key], -trust(hit.author), hit.key))
 
 
 def _age(date: str, today: dt.date) -> float | None:

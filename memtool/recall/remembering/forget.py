@@ -10,12 +10,13 @@ from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVa
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, note_refs
 from memtool.recall.framing import is_line_id
-from memtool.recall.given import GivenLine, find_given
+from memtool.recall.given import GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.remembering.lines import find_line, without_line
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.remembering.remember import Desk
+from memtool.recall.start.session_start import Reader, session_context
 from memtool.vault import files
 from memtool.vault.client_memory import is_client_memory
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
@@ -23,6 +24,7 @@ from memtool.vault.frontmatter import set_field
 from memtool.vault.hand_edits import forget_item, statement_of
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of
 from memtool.vault.note import Note, parse_note
+from memtool.vault.project_area import find_area
 from memtool.vault.reading import Ref, parse_ref, resolve
 from memtool.vault.sessions import parse_session
 from memtool.vault.todos import drop_todo, find_todos, remove_todo
@@ -87,12 +89,22 @@ def _given(desk: Desk, line_id: str) -> Target | None:
     if not is_line_id(line_id):
         return None
     folder = ledger_folder(desk.vault, lambda: desk.cache)
-    targets = {_target_of(desk, line) for line in find_given(folder, line_id, desk.session_id)}
+    lines = find_given(folder, line_id, desk.session_id) or _in_start(desk, line_id)
+    targets = {_target_of(desk, line) for line in lines}
     standing = {target for target in targets if not target.is_gone} or targets
     if len(standing) > 1:
         places = ", ".join(sorted(target.name for target in standing))
         raise UsageError(f"'{line_id}' may mean {len(standing)} lines: {places}", hint="Name one by its path.")
     return next(iter(standing), None)
+
+
+def _in_start(desk: Desk, line_id: str) -> list[GivenLine]:
+    """Return the line of the block that `memtool context` shows here, if it has that short id."""
+    now = desk.now()
+    project = find_area(desk.vault, desk.folder, desk.home, now.timestamp()).name
+    reader = Reader(desk.home, desk.home / ".claude")
+    block = session_context(desk.vault, project, now, desk.settings.recall.session_tokens, reader)
+    return [line for line in lines_of_start(block.lines) if line.id == line_id]
 
 
 def _target_of(desk: Desk, line: GivenLine) -> Target:
@@ -104,6 +116,8 @@ def _target_of(desk: Desk, line: GivenLine) -> Target:
         content = _read(desk, line.ref)
         if line.fact_id:
             return _fact(line.ref, content, line.fact_id, Ref(line.ref))
+        if line.ref.rsplit("/", 1)[-1] == FACTS_FILE:
+            raise UsageError(f"the fact at '{name}' has no id", hint="Give it one by hand.")
         text = _text(content, line.ref)
         todo = next((each for each in find_todos(text) if letters(each.text) == letters(line.text)), None)
         if todo:

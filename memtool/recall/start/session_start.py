@@ -107,7 +107,7 @@ def _id(line: Line, ids: dict[str, int]) -> str:
     """Return the short id of *line*; none for a heading, a rule and what goes on from the line above."""
     if re.match(r"> (?:#|[-=*_| ]*$|\||\s)", line.text):
         return ""
-    return line_id(ids, line.key) if line.key else line_id(ids, line.ref.partition(":")[0], line.text)
+    return line_id(ids, line.key) if line.key else line_id(ids, line.ref.partition(":")[0], line.said or line.text)
 
 
 def _own_note(session_id: str) -> str:

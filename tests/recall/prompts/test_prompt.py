@@ -117,13 +117,17 @@ def lines_of(given: Given) -> list[str]:
 
 def test_each_line_ends_with_its_id_and_says_whose_word_it_is(give: Callable[..., Given]) -> None:
     given = give(memory("hull", author="user"), memory("fins", author="imported"))
-    fins, hull = lines_of(given)
-    assert hull.endswith(f" [{given.lines[1].id}]")
+    hull, fins = lines_of(given)
+    assert hull.endswith(f" [{given.lines[0].id}]")
     assert "(code, user, 2026-02-01, " in hull
     assert "(code, 2026-02-01, " in fins
     assert given.ledger.ids.keys() == {line.id for line in given.lines}
     later = give(memory("hull"), ledger=Ledger(ids=given.ledger.ids))
-    assert later.lines[0].id == given.lines[1].id
+    assert later.lines[0].id == given.lines[0].id
+
+
+def test_of_equals_the_users_word_comes_first(give: Callable[..., Given]) -> None:
+    assert order(give(memory("a", author="agent"), memory("b", author="user"))) == ["b", "a"]
 
 
 def test_the_output_of_a_tool_comes_last_and_is_no_decision(give: Callable[..., Given]) -> None:

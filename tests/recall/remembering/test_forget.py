@@ -283,6 +283,14 @@ def test_an_id_that_may_mean_two_things_is_refused(desk: MemoryDesk) -> None:
             desk.forget(ref)
 
 
+def test_a_given_fact_without_an_id_is_left_alone(desk: MemoryDesk) -> None:
+    other = desk.remember("访问令牌有效期是 24 小时")
+    give(desk, GivenLine("k3f9", SHOP, other.start_line, "", "- a fact of another tool"))
+    with pytest.raises(UsageError, match="has no id"):
+        desk.forget("k3f9")
+    assert desk.facts()[0].status == "active"
+
+
 def test_the_clients_own_memory_is_never_changed(desk: MemoryDesk) -> None:
     give(desk, GivenLine("k3f9", "/home/a/.claude/projects/-shop/memory/x.md", 1, "", "something"))
     with pytest.raises(UsageError, match="Claude Code's own memory"):
