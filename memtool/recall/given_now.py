@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,10 @@ from memtool.vault.todos import find_todos
 _ENDED = frozenset({"superseded", "archived"})
 _MOST_SHARED = 6  # words that are named
 _RARE = 0.05  # share of the notes that hold a word
+
+# Most lines that are given come from a few files.
+_parse_facts = lru_cache(maxsize=8)(parse_facts)
+_parse_note = lru_cache(maxsize=8)(parse_note)
 
 _REASONS = {
     BELOW_FLOOR: f"too unlikely: below {FLOOR:.0%}",
@@ -76,7 +81,7 @@ def said_now(vault: Vault, line: GivenLine, client_projects: Path | None, today:
 
 
 def _fact(text: str, line: GivenLine, today: dt.date) -> Said | None:
-    living = (fact for fact in parse_facts(text).facts if fact.status == "active" and not is_expired(fact, today))
+    living = (fact for fact in _parse_facts(text).facts if fact.status == "active" and not is_expired(fact, today))
     named = (
         fact for fact in living if fact.id == line.fact_id and (fact.id or letters(fact.fact) in letters(line.text))
     )
@@ -85,7 +90,7 @@ def _fact(text: str, line: GivenLine, today: dt.date) -> Said | None:
 
 
 def _line_of_note(line: GivenLine, text: str, today: dt.date) -> Said | None:
-    note = parse_note(line.ref, text.encode())
+    note = _parse_note(line.ref, text.encode())
     readable = note if isinstance(note, Note) else Note(line.ref, note.text)
     expires = readable.field("expires")
     if readable.field("status").casefold() in _ENDED or (expires and expires[:10] < today.isoformat()):

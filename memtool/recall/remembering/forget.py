@@ -75,7 +75,7 @@ def find_target(desk: Desk, ref: str) -> Target:
             raise
         return given
     if given and given != named:
-        hint = "Name the note by its path, or find another name for the line with `memtool given`."
+        hint = "Name the note by its path."
         raise UsageError(f"'{ref}' is the name of '{named.path}' and of a line that was given", hint=hint)
     return named
 
@@ -90,12 +90,12 @@ def _given(desk: Desk, line_id: str) -> Target | None:
         return None
     folder = ledger_folder(desk.vault, lambda: desk.cache)
     lines = find_given(folder, line_id, desk.session_id) or _in_start(desk, line_id)
-    targets = {_target_of(desk, line) for line in lines}
-    standing = {target for target in targets if not target.is_gone} or targets
+    targets = {target.name: target for target in (_target_of(desk, line) for line in lines)}
+    standing = {name: target for name, target in targets.items() if not target.is_gone} or targets
     if len(standing) > 1:
-        places = ", ".join(sorted(target.name for target in standing))
+        places = ", ".join(sorted(standing))
         raise UsageError(f"'{line_id}' may mean {len(standing)} lines: {places}", hint="Name one by its path.")
-    return next(iter(standing), None)
+    return next(iter(standing.values()), None)
 
 
 def _in_start(desk: Desk, line_id: str) -> list[GivenLine]:

@@ -216,6 +216,7 @@ def test_a_given_line_is_taken_out_of_its_note_and_git_brings_it_back(desk: Memo
     before = "# Rules\n\n- Migrations go forward only.\n- 部署前先备份数据库，\n  再通知值班的人。\n"
     write(desk, "areas/projects/shop/rules.md", before)
     give(desk, GivenLine("k3f9", "areas/projects/shop/rules.md", 4, "", "> - 部署前先备份数据库，"))
+    give(desk, GivenLine("k3f9", "areas/projects/shop/rules.md", 4, "", "部署前先备份数据库， 再通知值班的人。"))
     forgotten = desk.forget("k3f9")
     assert desk.read("areas/projects/shop/rules.md") == "# Rules\n\n- Migrations go forward only.\n"
     assert forgotten.kept.undo(desk.vault).endswith(f"revert --no-edit {forgotten.kept.commit}")
