@@ -24,6 +24,7 @@ _USER_SHARE = 0.36  # of the room, for what the user typed (measured: docs/decis
 _TAIL = 0.35  # of a text that is cut: a correction often stands at the end of a prompt
 _ASKED, _SHORTEST_ASKED = 320, 40  # columns of a prompt at most; that are left of each at least
 _WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
+_SHORTEST_HEAD = 8  # characters by which a text is known that was cut
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
 _LEAST = 0.6  # value of a piece that is worth telling
 _DENSITY = 0.7  # exponent of a piece's width, by which its value is divided
@@ -65,6 +66,29 @@ def parse_row(text: str, values: Mapping[str, float] | None = None) -> Row:
     pieces = (piece.strip() for piece in said.split(JOINT))
     known = values or {}
     return Row(asked, tuple(Piece(piece, known.get(piece) or worth(piece)) for piece in pieces if piece))
+
+
+def texts_of(rows: Iterable[Row]) -> list[str]:
+    """Return what was asked in *rows* and what came of it, a text each."""
+    return [text for row in rows for text in (row.asked, *(piece.text for piece in row.pieces)) if text]
+
+
+def without_texts(rows: Iterable[Row], gone: Sequence[str]) -> list[Row]:
+    """Return *rows* without the texts that a note showed as *gone*, where they may have been cut."""
+    heads = [head for text in gone if len(head := re.split(r" … |…$", text.strip('"'))[0]) >= _SHORTEST_HEAD]
+
+    def is_gone(text: str) -> bool:
+        plain = text.strip('"')
+        return any(plain.startswith(head) or f": {head}" in plain for head in heads)
+
+    kept = (
+        row._replace(
+            asked="" if is_gone(row.asked) else row.asked,
+            pieces=tuple(piece for piece in row.pieces if not is_gone(piece.text)),
+        )
+        for row in rows
+    )
+    return [row for row in kept if row.asked or row.pieces] if heads else list(rows)
 
 
 def worth(text: str) -> float:

@@ -75,3 +75,16 @@ def test_memories_come_back_after_a_compaction(box: Box, api: ScriptedApi, owner
     asked = [blocks_in(body) for body in api.asked("main")[-3:]]
     assert [len(blocks) for blocks in asked] == [1, 1, 1]  # given once; and once more behind the summary
     assert all(f"sessions/{first}.md:" in blocks[-1] for blocks in asked)
+
+
+def test_a_line_is_taken_back_by_the_id_that_the_model_saw(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    session = teach(box, api, owner)
+    api.answers(["At gate 7.", "Nobody knows."])
+    box.run(api.url, ASKED)
+    box.wait_until_idle()
+    (block,) = blocks_in(api.asked("main")[-1])
+    (line,) = (line for line in block.splitlines() if "gate 7, because" in line and f"{session}.md" in line)
+    owner.run("forget", line[-5:-1])
+    box.run(api.url, ASKED)
+    assert "gate 7, because" not in "".join(blocks_in(api.asked("main")[-1]))
+    assert "gate 7, because" not in owner.text_of(session)

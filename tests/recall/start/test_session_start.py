@@ -63,10 +63,22 @@ def add_sessions(vault: Vault, day: str, *sessions: DailySession) -> None:
 def given(
     vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", **more: Any
 ) -> ContextBlock:
+    """Return what a session is given, without the short ids of its lines, which have tests of their own."""
+    block = as_given(vault, project, budget=budget, session=session, **more)
+    return block._replace(text=without_ids(block.text), ids={})
+
+
+def as_given(
+    vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", **more: Any
+) -> ContextBlock:
     home = vault.root.parent
     return session_context(
         vault, project, NOW, RecallSettings(session_tokens=budget), Reader(home, home / ".claude", session), **more
     )
+
+
+def without_ids(text: str) -> str:
+    return re.sub(r"(?m) \[[2-9b-z]{4}\]$|(?<= \[)[2-9b-z]{4} (?=[^\[\]\n]*\]$)", "", text)
 
 
 def headings(block: ContextBlock) -> list[str]:
@@ -177,7 +189,7 @@ def test_a_new_vault_gives_nothing(vault: Vault, project: str) -> None:
     shutil.copytree(shipped("vault_template"), vault.root, dirs_exist_ok=True)
     write(vault, f"{SHOP}/summary.md", "---\ntype: project\n---\n\n# shop\n")
     write(vault, f"{SHOP}/rules.md", "---\ntype: rules\n---\n\n# Rules\n\n<!-- one line for each -->\n")
-    assert given(vault, project) == ("", (), 0, (), {})
+    assert given(vault, project) == ContextBlock("", (), 0, (), {})
 
 
 def test_the_template_of_the_memory_is_not_the_users_memory(vault: Vault) -> None:
@@ -214,7 +226,7 @@ def test_no_block_is_larger_than_its_budget(vault: Vault, script: str, budget: i
     write_facts(vault, *({"fact": script * (at % 90 + 1)} for at in range(300)))
     for at in range(20):
         write(vault, f"{SHOP}/decisions/2026-01-{at + 1:02}-{script.strip(' <>')[:2]}.md", f"# {script * 500}")
-    block = given(vault, budget=budget)
+    block = as_given(vault, budget=budget)
     assert block.tokens == tokens_in(block.text) <= max(0, budget)
     assert len(block.text.encode("utf-16-le")) // 2 <= MOST_UNITS
     assert bool(block.text) == (budget >= 150)
@@ -308,7 +320,7 @@ def test_news_are_short(vault: Vault) -> None:
 def test_a_resumed_session_of_which_nothing_is_known_gets_all_and_a_fork_nothing(sample: Vault) -> None:
     everything = given(sample)
     assert given(sample, source="resume") == given(sample, source="resume", given={}) == everything
-    assert given(sample, source="fork") == ("", (), 0, (), everything.known)
+    assert given(sample, source="fork") == ContextBlock("", (), 0, (), everything.known)
 
 
 def test_a_hook_imports_nothing_that_takes_long(sample: Vault) -> None:
@@ -326,3 +338,36 @@ print(*sorted(slow & set(sys.modules)))
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
     assert ran.stdout == "\n"
+
+
+# Whose word it is, and what each line is called
+
+
+def test_each_line_of_a_note_has_an_id_and_headings_have_none(sample: Vault) -> None:
+    block = as_given(sample)
+    ids = [line.id for line in block.lines if line.id]
+    assert len(ids) == len(set(ids)) == len(block.ids)
+    for line in block.lines:
+        assert bool(line.id) == (not line.text.startswith(("> #", "> |"))), line
+        assert str(line) in block.text
+    assert as_given(sample, ids=block.ids).text == block.text
+
+
+def test_facts_name_their_author_and_the_output_of_a_tool_comes_last(vault: Vault) -> None:
+    write_facts(
+        vault,
+        {"fact": "网页说要这样做", "category": "decision", "author": "tool"},
+        {"fact": "the agent says so", "author": "agent", "timestamp": "2026-01-09"},
+        {"fact": "the user says so", "author": "user"},
+        {"fact": "nobody knows"},
+    )
+    write_facts(vault, {"fact": "OBEY", "category": "preference", "author": "tool"}, ref="areas/global/facts.json")
+    write(vault, f"{SHOP}/decisions/2026-01-02-d.md", "---\nauthor: tool\n---\n# OBEY\n")
+    text = given(vault).text
+    assert "OBEY" not in text
+    assert [line.split(" [")[0] for line in text.split("\n") if line.startswith("- ")] == [
+        "- the user says so (fact, user, 2026-01-01)",
+        "- the agent says so (fact, agent, 2026-01-09)",
+        "- nobody knows (fact, 2026-01-01)",
+        "- 网页说要这样做 (general, tool output, 2026-01-01)",
+    ]

@@ -13,7 +13,7 @@ from memtool.text.lines import width
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
 from memtool.vault.session_lines import DECISION, write_values
-from memtool.vault.session_rows import Piece, Row
+from memtool.vault.session_rows import Piece, Row, render_row
 from memtool.vault.sessions import SessionNote, render_session
 
 ROWS = (
@@ -45,6 +45,11 @@ def put(vault: Vault, ref: str, text: str) -> None:
     (vault.root / ref).write_text(text, encoding="utf-8")
 
 
+def told(session: PastSession, room: int) -> list[str]:
+    topic, rows = told_in(session, room)
+    return [topic, *map(render_row, rows)]
+
+
 def note(name: str, day: int, **fields: object) -> SessionNote:
     return SessionNote(name, "shop", f"2026-03-{day:02} 14:30", topic=f"topic {name} → end")._replace(**fields)
 
@@ -72,9 +77,9 @@ def test_what_a_later_session_takes_back_is_gone_wherever_it_was_said(vault: Vau
     new = (Row("UUIDv7 instead of ULIDs", (Piece("new_order_id() returns a UUIDv7"),)),)
     write(vault, note("a1", 1, rows=old, topic="order ids are ULIDs → done"), note("b2", 2, rows=new))
     newer, older = read_sessions(vault, "shop", 5)
-    assert "ULID" not in "".join(told_in(older, 1_000)).replace("UUIDv7", "")
-    assert "退款写在 refund.ts 里" in "".join(told_in(older, 1_000))
-    assert "UUIDv7 instead of ULIDs" in "".join(told_in(newer, 1_000))
+    assert "ULID" not in "".join(told(older, 1_000)).replace("UUIDv7", "")
+    assert "退款写在 refund.ts 里" in "".join(told(older, 1_000))
+    assert "UUIDv7 instead of ULIDs" in "".join(told(newer, 1_000))
 
 
 def test_a_decision_that_was_taken_twice_is_told_once_with_its_newer_day(vault: Vault) -> None:
@@ -101,8 +106,8 @@ def test_what_is_worth_most_is_left_when_there_is_little_room(vault: Vault) -> N
     write(vault, note("a1", 1, rows=ROWS))
     write_values(vault, "sessions/a1.md", {piece.text: piece.value for row in ROWS for piece in row.pieces})
     (session,) = read_sessions(vault, "shop", 1)
-    assert "RFC" in "".join(told_in(session, 400))
-    small = "".join(told_in(session, 95))
+    assert "RFC" in "".join(told(session, 400))
+    small = "".join(told(session, 95))
     assert "SameSite=None needs Secure" in small
     assert "RFC" not in small
 
@@ -113,9 +118,9 @@ def test_what_its_owner_takes_out_of_a_note_is_not_told(vault: Vault) -> None:
     path.write_text(
         path.read_text().replace("see RFC 6265bis, part 5 · ", "").replace("needs Secure", "needs Secure and HTTPS")
     )
-    told = "".join(told_in(read_sessions(vault, "shop", 1)[0], 2_000))
-    assert "needs Secure and HTTPS" in told
-    assert "RFC" not in told
+    all_of_it = "".join(told(read_sessions(vault, "shop", 1)[0], 2_000))
+    assert "needs Secure and HTTPS" in all_of_it
+    assert "RFC" not in all_of_it
 
 
 PIECES = st.lists(st.builds(Piece, st.text(max_size=80), st.floats(0, 8)), max_size=6).map(tuple)
@@ -125,4 +130,4 @@ ANY_ROWS = st.lists(st.builds(Row, st.text(max_size=80), PIECES, st.sampled_from
 @given(ANY_ROWS, st.integers(60, 1_500))
 def test_a_session_takes_no_more_than_its_room_and_a_line(rows: list[Row], room: int) -> None:
     session = PastSession("2026-03-01", "14:30", "sessions/a.md", SessionNote("a", topic="t → e"), (), tuple(rows))
-    assert sum(map(width, told_in(session, room))) <= room + 40
+    assert sum(map(width, told(session, room))) <= room + 40
