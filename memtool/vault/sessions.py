@@ -46,7 +46,7 @@ _PARTS: tuple[tuple[Part, str], ...] = (
     ("section", r"\d+\. \*\*([^*]+)\*\*[:：] *(.*)"),
     ("bullet", r"\s+()- (.*)"),
 )
-_DIRECTORY = rf"(?s)(.*?)(?: \((?:{'|'.join(LABELS['branch'])}) (.+)\))?"
+_DIRECTORY = rf"(.*?)(?: \((?:{'|'.join(LABELS['branch'])}) (.+)\))?"
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\] +"
 _TAG = r"#[^\s#]*[^\W\d][^\s#]*"  # `#4573` is an issue, not a tag
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
@@ -232,13 +232,13 @@ def _file(name: str) -> str:
 
 def _note(title: str, topic: str, header: dict[str, str], sections: dict[str, list[str]]) -> SessionNote:
     files, more_files = _parse_files(sections.get("files", []))
-    directory, branch = re.findall(rf"\A{_DIRECTORY}\Z", header.get("directory", ""))[0]  # it always matches
+    folder = re.fullmatch(_DIRECTORY, header.get("directory", ""))
     return SessionNote(
         id=title,
         project=header.get("project", ""),
         updated=header.get("updated", "")[:16],
-        directory=directory,
-        branch=branch,
+        directory=(folder and folder[1]) or "",
+        branch=(folder and folder[2]) or "",
         links=tuple(find_links(header.get("links", ""))),
         topic=" ".join(sections.get("topic", [])) or topic,
         key_points=tuple(_parse_point(line) for line in sections.get("key_points", [])),
