@@ -326,7 +326,8 @@ notes = st.builds(
 texts = st.builds(lambda note, language: render_session(note, language=language), notes, st.sampled_from(LANGUAGES))
 own_lines = st.sampled_from(
     ["", "own 1", "   - own 2", "     - own 3", "   own 4", "## own 5", "```", "<!-- own 6 -->", "- **own 7**: x",
-     "own: 8", "9. **own 9**: x", "---", "<!--", "\t- own 10", "# Session: own 11", "# own 14", "3. **Files**: own 12, own 13"]
+     "own: 8", "9. **own 9**: x", "---", "<!--", "\t- own 10", "# Session: own 11", "# own 14",
+     "3. **Files**: own 12, own 13"]
 )  # fmt: skip
 
 

@@ -8,11 +8,11 @@ from memtool.capture.transcript.text import (
     compaction_text,
     excerpt,
     one_line,
-    printable,
     pasted_in,
+    printable,
+    said_on_refusal,
     shorten,
     typed,
-    said_on_refusal,
     without_injected,
     without_pastes,
 )
