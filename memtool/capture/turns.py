@@ -23,7 +23,7 @@ _COMMIT_VALUE, _SHORT_ANSWER = 3.0, 500  # of the subject of a commit; columns o
 _LONGEST_CODE = 200  # characters of a prompt that is nothing but code or a log
 _LINK = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
-_COMMAND = re.compile(r"/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
+_COMMAND = re.compile(r"\A/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
 
 
 class Run(NamedTuple):
@@ -141,7 +141,7 @@ def _typed(text: str) -> str:
     told = " ".join(
         f"{each.lead}: {each.text}" if each.is_listed and each.lead else each.text for each in statements(text)
     )
-    return told or one_line(text)[:_LONGEST_CODE]
+    return re.sub("(?<=[。！？；]) ", "", told) or one_line(text)[:_LONGEST_CODE]
 
 
 def _is_same(turn: Turn, after: Turn) -> bool:
