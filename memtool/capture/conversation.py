@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-StepKind: TypeAlias = Literal["prompt", "refusal", "choice", "answer", "plan", "tool", "subagent", "compaction"]
+StepKind: TypeAlias = Literal[
+    "prompt", "paste", "refusal", "choice", "answer", "plan", "tool", "subagent", "compaction"
+]
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
 
@@ -13,10 +15,10 @@ class Step(NamedTuple):
     """One thing that happened.
 
     Args:
-        kind: `prompt` was typed, `refusal` was typed while refusing a tool, `choice` is what the user chose when asked
-            (a line `question → answer` each), `answer` was said, `plan` was laid before the user, `tool` was used,
-            `subagent` is a helper's result, `compaction` the client's own summary of all before it (empty if it gave
-            none).
+        kind: `prompt` was typed, `paste` is a prompt that was pasted whole, `refusal` was typed while refusing a tool,
+            `choice` is what the user chose when asked (a line `question → answer` each), `answer` was said, `plan` was
+            laid before the user, `tool` was used, `subagent` is a helper's result, `compaction` the client's own
+            summary of all before it (empty if it gave none).
         text: what was said; for a tool its description or the first line of its command.
         at: when, as the client noted it.
         tool: the tool's name, such as `Edit`.

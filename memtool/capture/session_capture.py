@@ -142,7 +142,7 @@ def read_session(context: Context, job: Job, reading: Reading = Reading()) -> Se
         title=conversation.title or known.title,
         started_at=started_at,
     )
-    turns = [*known.turns, *turns_of(conversation.steps)]
+    turns = turns_of(conversation.steps, known.turns)
     return Session(conversation, turns, _reading(path, conversation, turns))
 
 

@@ -110,7 +110,7 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     known = [words(text) for text in said]
     rows = [*rows[:1], *rows[max(1, len(rows) - room // least_row + 1) :]]  # the oldest go, but for the first
     rows = [row._replace(asked="" if is_said(words(row.asked), known, _WHOLLY) else row.asked) for row in rows]
-    asked = _asked_within(rows, int(_USER_SHARE * room))
+    asked = _newest_within(_asked_within(rows, int(_USER_SHARE * room)), room)
     taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
     order = sorted(
         (
@@ -188,6 +188,17 @@ def _asked_within(rows: Sequence[Row], room: int) -> list[str]:
         left, weights = left - need * weight, weights - weight
     limits = (max(_SHORTEST_ASKED, min(_ASKED, int(longest * row.weight))) for row in rows)
     return [without_middle(row.asked, limit) for row, limit in zip(rows, limits, strict=True)]
+
+
+def _newest_within(texts: Sequence[str], room: int) -> list[str]:
+    """Return *texts*; of more than fit into *room* columns, the oldest behind the first are empty."""
+    left = room
+    kept = [""] * len(texts)
+    for at in sorted(range(len(texts)), key=lambda at: (at > 0, -at)):
+        if texts[at] and width(texts[at]) + _ROW <= left:
+            kept[at] = texts[at]
+            left -= width(texts[at]) + _ROW
+    return kept
 
 
 def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:

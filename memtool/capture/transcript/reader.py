@@ -41,12 +41,12 @@ from memtool.capture.transcript.text import (
     excerpt,
     is_compaction,
     one_line,
+    pasted_in,
     printable,
-    said_on_refusal,
-    short_pastes,
     shorten,
     typed,
     without_injected,
+    without_pastes,
 )
 from memtool.errors import TranscriptUnreadable
 
@@ -54,7 +54,6 @@ from memtool.errors import TranscriptUnreadable
 _LONGEST: dict[StepKind, int] = {
     "prompt": 4_000, "answer": 6_000, "plan": 6_000, "subagent": 3_000, "compaction": 12_000,
 }  # fmt: skip
-_PASTE = 1_500
 _ERROR = 600
 _LINE = 200
 _TASKS = 600
@@ -215,16 +214,21 @@ class _Session:
             self._add(record, Step("tool", self._line(f"! {command}"), tool=SHELL_TOOL))
         elif is_notification(text):
             self._take_notification(record, notification_in(text))
-        elif prompt := self._prompt(typed(text)):
-            self._add_prompt(record, prompt)
+        elif prompt := self._clean(typed(text), _LONGEST["prompt"]):
+            own = without_pastes(prompt)
+            step = Step("prompt", own) if own else Step("paste", pasted_in(prompt))
+            if step.text:
+                self._add_prompt(record, step)
 
-    def _add_prompt(self, record: Record, text: str) -> None:
+    def _add_prompt(self, record: Record, step: Step) -> None:
+        step = step._replace(text=shorten(step.text, _LONGEST["prompt"]))
         parent = text_at(record, "parentUuid")
         number, last = self._steps.last()
-        if last.kind == "prompt" and parent and parent == self._parent:
-            self._set_text(number, text)  # it was taken back before it was answered, and typed anew
+        if last.kind in ("prompt", "paste") and parent and parent == self._parent:
+            # It was taken back before it was answered, and typed anew.
+            self._steps.change(number, lambda old: old._replace(kind=step.kind, text=step.text))
         else:
-            self._add(record, Step("prompt", text))
+            self._add(record, step)
             self._parent = parent
 
     def _take_compaction(self, record: Record, text: str) -> None:
@@ -264,7 +268,9 @@ class _Session:
         number, tool = self._calls.get(result.call_id, (-1, ""))
         if result.stopped:
             self._steps.change(number, lambda step: step._replace(stopped=True))
-            if said := self._prompt(said_on_refusal(result.text)):
+            # The error of a server's tool may be anything, the client's words on a refusal as well.
+            is_typed = result.is_sure or not tool.startswith("mcp__")
+            if is_typed and (said := self._prompt(result.said)):
                 self._add(record, Step("refusal", said))
         elif result.failed:
             self._set_error(number, result.text)
@@ -302,8 +308,7 @@ class _Session:
         return shorten(self._clean(text, _LONGEST[kind]), _LONGEST[kind])
 
     def _prompt(self, text: str) -> str:
-        limit = _LONGEST["prompt"]
-        return shorten(short_pastes(self._clean(text, limit), _PASTE), limit)
+        return self._shortened("prompt", text)
 
     def _line(self, text: str, limit: int = _LINE) -> str:
         return one_line(self._clean(text, limit), limit)

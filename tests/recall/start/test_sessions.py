@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -50,7 +51,7 @@ def told(session: PastSession, room: int) -> list[str]:
     return [topic, *map(render_row, rows)]
 
 
-def note(name: str, day: int, **fields: object) -> SessionNote:
+def note(name: str, day: int, **fields: Any) -> SessionNote:
     return SessionNote(name, "shop", f"2026-03-{day:02} 14:30", topic=f"topic {name} → end")._replace(**fields)
 
 
