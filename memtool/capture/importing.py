@@ -118,7 +118,8 @@ def _import(context: Context, client_folder: Path, source: Source, done: Importe
 
 
 def _session(prompts: Conversation) -> Session:
-    return Session(prompts, turns_of(prompts.steps))
+    # Nobody knows the answers.
+    return Session(prompts, [turn._replace(answered=True) for turn in turns_of(prompts.steps)])
 
 
 def _source(context: Context, path: Path) -> Source | None:
