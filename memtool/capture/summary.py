@@ -33,6 +33,7 @@ _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with t
 _CONTRADICTING, _CONTRADICTED = ("corrected", "rejected"), 0.25
 _LEAST_DOUBTED = 0.8  # value of what the user contradicted, below which it is not told
 _ASKED_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") tells nothing
+_REFUSED_FROM = 8  # bytes of what was typed on refusing a tool
 _TYPED = {"rejected": 3.0, "corrected": 2.5}  # value of what the user typed within a row
 _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
 _SIDE_QUESTION = 60  # columns of a first prompt that is not what the session is about
@@ -84,7 +85,7 @@ def left_something(turns: Sequence[Turn]) -> bool:
     """
     if len(turns) > 2 or any(turn.files or turn.runs or turn.looked or turn.chosen or turn.plan for turn in turns):
         return True
-    return any(_tells(turn.asked) and not (turn.answered and _is_question(turn.asked)) for turn in turns)
+    return any(_tells(turn) and not (turn.answered and _is_question(turn.asked)) for turn in turns)
 
 
 def _topic(turns: Sequence[Turn], branch: str) -> str:
@@ -97,13 +98,14 @@ def _topic(turns: Sequence[Turn], branch: str) -> str:
 
 def _problem(turns: Sequence[Turn]) -> str:
     """Return the first prompt that says something, if it is no side question."""
-    told = [turn.asked for turn in turns if _tells(turn.asked)]
+    told = [turn.asked for turn in turns if _tells(turn)]
     asked = next(iter([text for text in told[:2] if not _is_side_question(text)] or told), "")
     return asked or next((turn.asked for turn in turns if turn.asked), "")
 
 
-def _tells(asked: str) -> bool:
-    return len(asked.encode("utf-8", "replace")) >= _ASKED_FROM
+def _tells(turn: Turn) -> bool:
+    """Return whether what was typed tells something; what was typed on refusing a tool does, however short."""
+    return len(turn.asked.encode("utf-8", "replace")) >= (_REFUSED_FROM if turn.refused else _ASKED_FROM)
 
 
 def _is_question(text: str) -> bool:
@@ -121,10 +123,10 @@ def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
         first = turns[start]
         pieces: list[Piece] = []
         for at in range(start, stop):
-            if at > start and _tells(turns[at].asked):
+            if at > start and _tells(turns[at]):
                 pieces.append(Piece(f'"{turns[at].asked}"', _worth_of_asking(turns, at)))
             pieces += _pieces(turns, at)
-        asked = first.asked if _tells(first.asked) and first.asked != told else ""
+        asked = first.asked if _tells(first) and first.asked != told else ""
         yield Row(asked, tuple(pieces), _weight(first))
 
 
@@ -161,7 +163,7 @@ def _stretches(turns: Sequence[Turn]) -> list[tuple[int, int]]:
 
 def _likeness(turn: Turn, after: Turn) -> float:
     """Return how much *after* goes on with what *turn* was about; a short prompt always does."""
-    if not _tells(after.asked):
+    if not _tells(after):
         return 2.0
     one, other = words(_about(turn)), words(_about(after))
     return len(one & other) / (min(len(one), len(other)) or 1)
