@@ -102,6 +102,7 @@ class RecallSettings(NamedTuple):
     sessions: int = 5
     lines_in_full: int = 40
     kinds: tuple[str, ...] = KINDS
+    show: bool = False
 
 
 class About(NamedTuple):
@@ -141,6 +142,7 @@ ABOUT = {
     "recall.sessions": About("How many of the last sessions are told of when a session begins."),
     "recall.lines_in_full": About("How many rules, decisions, facts or open items are given; of more, their number."),
     "recall.kinds": About("What a session is given at its start.", KINDS),
+    "recall.show": About("Whether the user sees a line in the client when something is given."),
     "llm.providers": About(
         "Who writes summaries; the next one takes over when one fails.",
         ("claude", "anthropic", "openai", "extractive"),
@@ -314,6 +316,11 @@ def client_session(environ: Mapping[str, str]) -> str:
     return given if len(given) <= _LONGEST_ID and given.replace("-", "").isalnum() else ""
 
 
+def client_author(environ: Mapping[str, str]) -> str:
+    """Return who runs a command: the `agent` within a session of the client, else the `user`."""
+    return "agent" if environ.get("CLAUDECODE") else "user"
+
+
 def client_projects(settings: Settings, environ: Mapping[str, str]) -> Path | None:
     """Return where the client keeps the memory files that are to be searched, too; None if they are not."""
     return client_folder(environ) / "projects" if settings.index.client_memory == "yes" else None
@@ -409,11 +416,24 @@ def _section(
 
 def _checked(key: str, value: object, default: object, name: str) -> object:
     about = ABOUT[key]
+    if isinstance(default, bool):
+        return _yes_or_no(value, name)
     if isinstance(default, int):
         return _whole_number(value, about.least, name)
     if isinstance(default, tuple):
         return _list(value, about.choices, name)
     return _text(value, about.choices, name)
+
+
+def _yes_or_no(value: object, name: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or value.casefold() not in _BOOLEANS:
+        raise BadSetting(f"{name} should be true or false, not {value!r}")
+    return _BOOLEANS[value.casefold()]
+
+
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 def _text(value: object, choices: tuple[str, ...], name: str) -> str:

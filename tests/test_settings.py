@@ -58,6 +58,8 @@ def value_of(settings: Settings, key: str) -> Any:
 def values_for(key: str) -> list[Any]:
     """Four values of *key* that differ from each other and from the default."""
     choices = ABOUT[key].choices
+    if isinstance(DEFAULTS[key], bool):
+        return [True, False, True, False]
     if isinstance(DEFAULTS[key], tuple):
         return [(word,) for word in (*choices, *choices)[:4] or ("one", "two", "three", "四")]
     if choices:

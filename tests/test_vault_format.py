@@ -13,7 +13,7 @@ from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES
 from memtool.vault.facts import check_facts
 from memtool.vault.layout import FORMAT, KINDS
 from memtool.vault.projects import match_project
-from memtool.vault.sessions import KEY_POINT_KINDS, LABELS, parse_session, render_session
+from memtool.vault.sessions import KEY_POINT_KINDS, LABELS, is_as_written, parse_session, render_session
 
 PAGE = (Path(__file__).parents[1] / "docs" / "vault-format.md").read_text(encoding="utf-8")
 
@@ -47,8 +47,10 @@ def test_the_daily_note_of_the_page_is_the_one_that_memtool_writes() -> None:
 
 
 def test_the_session_note_of_the_page_is_the_one_that_memtool_writes() -> None:
-    text = examples("markdown", "# Session:")
-    assert render_session(parse_session(text)) == text
+    text = examples("markdown", "type: session")
+    assert is_as_written(text)
+    body = render_session(parse_session(text)).partition("---\n\n")[2]
+    assert text.endswith(f"---\n\n{body}")
 
 
 def test_the_page_lists_every_label() -> None:

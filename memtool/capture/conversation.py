@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-StepKind: TypeAlias = Literal["prompt", "refusal", "choice", "answer", "plan", "tool", "compaction"]
-OPENING = ("prompt", "refusal")  # kinds of steps that open a turn
+StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "plan", "tool", "compaction"]
+OPENING = ("prompt", "paste", "refusal")  # kinds of steps that open a turn
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
 
@@ -14,9 +14,10 @@ class Step(NamedTuple):
     """One thing that happened.
 
     Args:
-        kind: `prompt` was typed, `refusal` was typed while refusing a tool, `choice` is what the user chose when asked
-            (a line `question → answer` each), `answer` was said last before the next prompt, `plan` was laid before the
-            user, `tool` was used, `compaction` is the client's own summary of all before it (empty if it gave none).
+        kind: `prompt` was typed, `paste` is a prompt that was pasted whole, `refusal` was typed while refusing a tool,
+            `choice` is what the user chose when asked (a line `question → answer` each), `answer` was said last before
+            the next prompt, `plan` was laid before the user, `tool` was used, `compaction` is the client's own summary
+            of all before it (empty if it gave none).
         text: what was said; the first line of a plan or of a command.
         at: when, as the client noted it.
         tool: the tool's name, such as `Edit`; empty where all that counts is that one was used.

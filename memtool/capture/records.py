@@ -53,6 +53,7 @@ class Record(NamedTuple):
         owed: whether a model was wanted and has not answered yet.
         base: the note as it was generated, before the owner's own changes.
         summary: what a model said; empty where it was made of the turns.
+        gone: what the owner took out of the note, as it had been shown.
         reading: how far the transcript was read.
     """
 
@@ -63,6 +64,7 @@ class Record(NamedTuple):
     owed: bool = False
     base: str = ""
     summary: Summary = Summary()
+    gone: tuple[str, ...] = ()
     reading: Reading = Reading()
 
 
@@ -71,7 +73,8 @@ def read_record(vault: Vault, session_id: str) -> Record:
     try:
         fields: Any = json.loads(read_state(record_path(vault, session_id), largest=_LARGEST))
         summary, reading = _summary(fields.pop("summary")), _reading(fields.pop("reading"))
-        record = Record(**fields, summary=summary, reading=reading)
+        gone = tuple(map(str, fields.pop("gone")))
+        record = Record(**fields, summary=summary, gone=gone, reading=reading)
     except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return Record()
     empty = Record()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -32,7 +32,8 @@ from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_registered_area
 from memtool.vault.session_lines import write_values
-from memtool.vault.sessions import is_as_written, render_session, session_ref
+from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
+from memtool.vault.sessions import is_as_written, parse_session, render_session, session_ref
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
 
@@ -141,7 +142,7 @@ def read_session(context: Context, job: Job, reading: Reading = Reading()) -> Se
         title=conversation.title or known.title,
         started_at=started_at,
     )
-    turns = [*known.turns, *turns_of(conversation.steps)]
+    turns = turns_of(conversation.steps, known.turns)
     return Session(conversation, turns, _reading(path, conversation, turns))
 
 
@@ -225,15 +226,18 @@ def _write(
     """
     named = session.conversation._replace(session_id=job.session_id)
     now = context.now()
+    ref = session_ref(job.session_id)
     files = [file for turn in session.turns for file in turn.files]
     summary = record.summary
     if record.provider == EXTRACTIVE:
+        current = _read_note(context.vault, ref)
+        record = record._replace(gone=_taken_out(record, current))
         summary = summarise(session.turns, branch=named.branch, language=context.language)
+        summary = summary._replace(rows=tuple(_wanted(summary.rows, record, current)))
     note = session_note(
         named, summary, files, len(session.turns), project=area.name, root=area.root, home=context.home, now=now
     )
     days = daily_sessions(named, note, now=now)
-    ref = session_ref(job.session_id)
     refs = [*map(daily_ref, days), *([area.ref] if area.name else [])]
     if has_note := left_something(session.turns) or (context.vault.root / ref).exists():
         refs.insert(0, ref)
@@ -248,6 +252,34 @@ def _write(
         add = partial(add_session, session=line, has_note=has_note, language=context.language)
         change_daily(context.vault, day, add, language=context.language)
     return tuple(refs), record
+
+
+def _read_note(vault: Vault, ref: str) -> str | None:
+    with suppress(OSError, UnicodeDecodeError):
+        return vault.path(ref).read_text(encoding="utf-8-sig")
+    return None
+
+
+def _taken_out(record: Record, current: str | None) -> tuple[str, ...]:
+    """Return what the owner took out of the note, or changed in it, since the session was captured first."""
+    if current is None or not record.base or current == record.base:
+        return record.gone
+    there = set(texts_of(_rows_of(current)))
+    gone = [text for text in texts_of(_rows_of(record.base)) if text not in there]
+    return tuple(dict.fromkeys([*record.gone, *gone]))
+
+
+def _wanted(rows: Iterable[Row], record: Record, current: str | None) -> list[Row]:
+    """Return *rows* without what the owner took out of the note, and without the rows that they made their own."""
+    before = {render_row(row) for row in _rows_of(record.base)}
+    own = [row.asked for row in _rows_of(current or "") if row.asked and render_row(row) not in before]
+    asked = set(texts_of(row._replace(pieces=()) for row in without_texts(rows, own if record.base else [])))
+    kept = [row for row in rows if not row.asked or row.asked in asked]
+    return without_texts(kept, record.gone)
+
+
+def _rows_of(text: str) -> list[Row]:
+    return [parse_row(point.text) for point in parse_session(text).key_points if not point.kind]
 
 
 def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:

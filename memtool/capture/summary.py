@@ -37,6 +37,7 @@ _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
 _SIDE_QUESTION = 60  # columns of a first prompt that is not what the session is about
 _TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
 _MOST_DECISIONS, _MOST_RULES = 4, 6
+_LONGEST_TYPED = 1_500  # columns; a longer prompt holds something that was pasted, whatever it says
 _WIDEST_OPEN, _WIDEST_RULE, _WIDEST_COMMAND = 300, 220, 100
 _CHECK = re.compile(
     r"(?i)(?<![a-z])(?:tests?|build|builds|lint|check|pytest|cargo|tsc|make|mypy|ruff|jest|vitest|gradlew?|mvn|vet)(?![a-z])"
@@ -174,7 +175,8 @@ def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
 def _rules(turns: Sequence[Turn]) -> Iterator[str]:
     """Give the sentences in which the user said what is always or never to be done."""
     for turn in turns:
-        for sentence in sentences(turn.asked):
+        is_typed = not turn.pasted and width(turn.asked) <= _LONGEST_TYPED
+        for sentence in sentences(turn.asked) if is_typed else ():
             is_order = begins_with("standing", sentence) and not _is_question(sentence)
             if is_order and width(sentence) <= _WIDEST_RULE:
                 yield f"{sentence} ({USER})"

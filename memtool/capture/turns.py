@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
@@ -22,7 +21,8 @@ _CLIENTS_OWN = "/.claude/plans/"
 _COMMIT_VALUE, _SHORT_ANSWER = 3.0, 500  # of the subject of a commit; columns of an answer that says little
 _LONGEST_CODE = 200  # characters of a prompt that is nothing but code or a log
 _LINK = re.compile(r"https?://\S+")
-_COMMAND = re.compile(r"/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
+_QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_COMMAND = re.compile(r"\A/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
 
 
 class Run(NamedTuple):
@@ -38,6 +38,7 @@ class Turn(NamedTuple):
     Args:
         asked: what was typed, on one line, without commands, links and pasted text; empty at the start of a session
             that began with something else.
+        pasted: nothing of that was typed: it is a document that was pasted.
         refused: it was typed while refusing a tool, which rejects what the agent was about to do.
         chosen: what the user chose when asked, `question → answer` each.
         said: the agent's last message, as Markdown.
@@ -54,6 +55,7 @@ class Turn(NamedTuple):
     """
 
     asked: str = ""
+    pasted: bool = False
     refused: bool = False
     chosen: tuple[str, ...] = ()
     said: str = ""
@@ -69,15 +71,21 @@ class Turn(NamedTuple):
     verdict: Verdict = ""
 
 
-def turns_of(steps: Sequence[Step]) -> list[Turn]:
-    """Return the turns that *steps* make, in order; equal prompts that were sent one after the other count once."""
-    turns: list[Turn] = []
+def turns_of(steps: Sequence[Step], before: Sequence[Turn] = ()) -> list[Turn]:
+    """Return the turns *before* and those that *steps* make, in order.
+
+    Equal prompts that were sent one after the other count once.
+    """
+    turns = list(before)
     for stretch in _stretches(steps):
         turn = _turn(stretch)
         if turns and _is_same(turns[-1], turn):
-            turns.pop()
+            turn = turn._replace(offset=turns.pop().offset)  # it may still go on, and be another one then
         turns.append(turn)
-    return [turn._replace(verdict=_verdict(after)) for turn, after in zip_longest(turns, turns[1:])]
+    judged = max(0, len(before) - 1)  # the last of them may have a new one behind it
+    for at in range(min(judged, len(turns)), len(turns)):
+        turns[at] = turns[at]._replace(verdict=_verdict(turns[at + 1] if at + 1 < len(turns) else None))
+    return turns
 
 
 def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
@@ -96,13 +104,15 @@ def _turn(steps: Sequence[Step]) -> Turn:
     plans = [step.text for step in steps if step.kind == "plan"]
     planned = max((at for at, step in enumerate(steps) if step.tool == PLANNING_TOOL), default=-1)
     edits = (step.file for step in steps if _is_edit(step))
-    runs = (Run(step.text, step.error) for step in steps if step.tool == SHELL_TOOL and step.text and not step.stopped)
+    shell = (step for step in steps if step.tool == SHELL_TOOL and step.text and not step.stopped)
+    runs = (Run(step.text, step.error) for step in shell if not step.text.startswith("! "))  # of these nobody knows
     answers = [step.text for step in steps if step.kind == "answer" and step.text != NO_ANSWER]
     summaries = [step.text for step in steps if step.kind == "compaction" and step.text]
     said = next(reversed(answers if answers or typed else summaries), "")  # a talk may begin with its own summary
     commits = tuple(_commits(steps, said))
     return Turn(
         asked=one_line(" ".join(dict.fromkeys(_typed(step.text) for step in typed))),
+        pasted=bool(typed) and all(step.kind == "paste" for step in typed),
         refused=bool(typed) and typed[-1].kind == "refusal",
         chosen=tuple(line for step in steps if step.kind == "choice" for line in step.text.splitlines()),
         said=said,
@@ -127,17 +137,18 @@ def _commits(steps: Sequence[Step], said: str) -> Iterator[Piece]:
     """Give the subjects of the commits that were made; they say most where the answer is only "Committed."."""
     value = _COMMIT_VALUE if width(said) < _SHORT_ANSWER else _COMMIT_VALUE / 2
     for step in steps:
-        if step.text.startswith(COMMIT) and not (step.error or step.stopped):
+        if step.tool == SHELL_TOOL and step.text.startswith(COMMIT) and not (step.error or step.stopped):
             yield Piece(f"commit: {step.text.removeprefix(COMMIT).strip(chr(34))}", value)
 
 
 def _typed(text: str) -> str:
-    """Return what a person typed of a prompt, without the name of a command, links, code and logs."""
+    """Return what a person typed of a prompt, without the name of a command, links, quotes, code and logs."""
     text = _LINK.sub("", _COMMAND.sub("", text, count=1))
+    text = _QUOTED.sub("", text).strip() or text
     told = " ".join(
         f"{each.lead}: {each.text}" if each.is_listed and each.lead else each.text for each in statements(text)
     )
-    return told or one_line(text)[:_LONGEST_CODE]
+    return re.sub("(?<=[。！？；]) ", "", told) or one_line(text)[:_LONGEST_CODE]
 
 
 def _is_same(turn: Turn, after: Turn) -> bool:

@@ -10,7 +10,17 @@ from memtool.cli import output
 from memtool.cli.remember import desk_of, index_again
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.recall.remembering.forget import TODO, Forgotten, Target, find_target, forget, forget_for_good
+from memtool.recall.remembering.forget import (
+    FACT,
+    LINE,
+    NOTE,
+    TODO,
+    Forgotten,
+    Target,
+    find_target,
+    forget,
+    forget_for_good,
+)
 
 
 @click.command()
@@ -22,8 +32,10 @@ from memtool.recall.remembering.forget import TODO, Forgotten, Target, find_targ
 def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool) -> None:
     """Let a fact, a note or an open item come up no more.
 
-    REF is the id of a fact, the path or the name of a note, or the path and the line of an open item. It is archived:
-    `memtool search --all` still finds it, and git can undo it. With --purge it is removed.
+    REF is the id of a fact, the path or the name of a note, the path and the line of an open item, or the short id of a
+    line that a session was given, such as k3f9. A fact and a note are archived: `memtool search --all` still finds
+    them. A line of a note is taken out of it, and a session note that is written again does not bring it back. git can
+    undo it. With --purge it is removed.
     """
     if yes and not purge:
         raise UsageError("--yes goes with --purge")
@@ -58,10 +70,10 @@ def _print_json(session: Session, done: Forgotten, *, purge: bool) -> None:
 def _print(session: Session, done: Forgotten, *, purge: bool) -> None:
     name = output.printable(done.target.name)
     if not done.changed:
-        click.echo(f"{name} is {'done' if done.target.what == TODO else 'archived'} already.")
+        click.echo(f"{name} is {_ENDS[done.target.what]} already.")
         return
     if not purge:
-        click.echo(f"{name} is {'struck out' if done.target.what == TODO else 'archived'}.")
+        click.echo(f"{name} is {'struck out' if done.target.what == TODO else _ENDS[done.target.what]}.")
     else:
         click.echo(f"{name} is removed.")
     output.say(*filter(None, [done.kept.notice]))
@@ -72,6 +84,7 @@ def _print(session: Session, done: Forgotten, *, purge: bool) -> None:
         output.say(_STILL_THERE if done.kept.commit else "Copies of the vault may still hold it.")
 
 
+_ENDS = {FACT: "archived", NOTE: "archived", TODO: "done", LINE: "taken out of the note"}
 _STILL_THERE = (
     "git's history still holds it, and so do copies of the vault. To remove it there as well, rewrite the history:"
     " `git filter-repo --replace-text FILE` for words, `--path PATH --invert-paths` for a whole note."

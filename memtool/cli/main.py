@@ -31,6 +31,7 @@ COMMANDS = {
     "show": "Read a note, a fact or some lines.",
     "remember": "Write down a fact, a note or an open item.",
     "forget": "Let a fact, a note or an open item come up no more.",
+    "given": "Show what a session was given, why, and what was not.",
     "context": "Show what an agent is given when a session begins.",
     "route": "Show which files a word, a path or a table leads to.",
     "index": "Bring the index up to date with the vault.",

@@ -13,10 +13,12 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault, working_folder
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import use_index
+from memtool.recall.ledger import ledger_folder, read_ledger
 from memtool.recall.remembering.memory import FACT, KINDS, Memory
 from memtool.recall.remembering.remember import AlreadyKnown, Desk, Remembered, remember
 from memtool.recall.remembering.standing import Standing
-from memtool.settings import client_session
+from memtool.settings import client_author, client_session
+from memtool.vault.authors import AUTHORS
 from memtool.vault.fact_rules import CATEGORIES
 
 _STDIN = ("-",)
@@ -33,6 +35,9 @@ _STDIN = ("-",)
 @click.option("--evidence", metavar="TEXT", help="Why it is believed.")
 @click.option(
     "--source", metavar="ID", help="The session, or the note, that it comes from; in Claude Code, its session."
+)
+@click.option(
+    "--author", type=click.Choice(AUTHORS), help="Who says so; else the user, or in a session of Claude Code the agent."
 )
 @click.option("--supersedes", metavar="ID", help="The id of the fact that it replaces.")
 @click.option("--force", is_flag=True, help="Write it although something says the same already.")
@@ -57,7 +62,8 @@ def command(
     """
     if project == "" or (project and is_global):
         raise UsageError("--project and --global exclude each other" if project else "--project is empty")
-    given["source"] = given.get("source") or client_session(session.environ)
+    given["source"] = _source(session, given["source"])
+    given["author"] = given["author"] or client_author(session.environ)
     memory = Memory(
         _text(text),
         kind=kind or FACT,
@@ -95,6 +101,7 @@ def desk_of(session: Session) -> Desk:
         working_folder(),
         Path.home(),
         lambda: dt.datetime.now().astimezone(),
+        session_id=client_session(session.environ),
     )
 
 
@@ -102,6 +109,15 @@ def index_again(desk: Desk) -> None:
     """Bring the index up to date with what was just written: the next prompt takes it as it is."""
     with suppress(MemtoolError):  # what was written stands, and the next search will find it
         use_index(desk.place, lambda _index: None)
+
+
+def _source(session: Session, named: str | None) -> str:
+    """Return the source that was *named*, else the client's session; of that, the turn as well if it is known."""
+    own = client_session(session.environ)
+    if not own or named not in (None, "", own):
+        return named or ""
+    turn = read_ledger(ledger_folder(session.vault, lambda: session.cache), own).turn
+    return f"{own}#{turn}" if turn else own
 
 
 def _text(words: tuple[str, ...]) -> str:
@@ -135,7 +151,8 @@ def _print(session: Session, done: Remembered) -> None:
         click.echo(output.printable(f"It supersedes {done.superseded}."))
     for one in done.contradictions:
         statement = output.shortened(output.printable(one.text), output.width() - 2)
-        click.echo(f"It may contradict {output.printable(one.name)}:\n  {statement}")
+        author = f" (by {one.author})" if one.author else ""
+        click.echo(f"It may contradict {output.printable(one.name)}{author}:\n  {statement}")
     if done.contradictions:
         output.say("If it takes the place of one, say it again with --supersedes ID.")
     if done.redacted:

@@ -22,6 +22,7 @@ from memtool.index.text import index_terms
 from memtool.index.vector_source import Chosen, VectorSource
 from memtool.recall.prompts.recalled import key_of
 from memtool.recall.uses import read_uses, uses_path
+from memtool.vault.authors import IMPORTED
 from memtool.vault.layout import KINDS
 
 _DEFAULT_BATCH_LIMIT = 50
@@ -153,10 +154,11 @@ def _filter(*, since: str | None, until: str | None, **given: Any) -> Filter:  #
 
 
 def _with_uses(folder: Path, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    """Return *hits* with how often each was given or read. That has no part in the score of a search."""
+    """Return *hits* with their authors and how often each was used. Neither has a part in the score of a search."""
     keys = [key_of(hit.path, hit.fact_id) for hit in hits]
     uses = read_uses(uses_path(folder), keys)
-    return tuple(hit._replace(why={**hit.why, "uses": uses.get(key, 0)}) for hit, key in zip(hits, keys, strict=True))
+    besides = ({"author": hit.author, "uses": uses.get(key, 0)} for hit, key in zip(hits, keys, strict=True))
+    return tuple(hit._replace(why={**hit.why, **more}) for hit, more in zip(hits, besides, strict=True))
 
 
 def _answer(query: str, found: Found, notices: list[str], took: float) -> dict[str, Any]:
@@ -184,7 +186,8 @@ def _print_hit(session: Session, hit: Hit, *, explain: bool) -> None:
     click.echo(click.style(output.shortened(output.printable(hit.title + heading), room), bold=True))
     where = f"{hit.path}:{hit.start_line}-{hit.end_line}"
     uri = (session.vault.root / hit.path).as_uri()
-    about = "  ".join(part for part in (hit.date, hit.project, hit.kind) if part)
+    by = hit.author and hit.author != IMPORTED and f"by {hit.author}"
+    about = "  ".join(part for part in (hit.date, hit.project, hit.kind, by) if part)
     click.echo(f"  {output.link(click.style(output.printable(where), fg='cyan'), uri)}  {output.printable(about)}")
     for line in output.wrapped(hit.snippet, hit.marks, room - 2, 3):
         click.echo(f"  {line}")

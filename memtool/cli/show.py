@@ -16,6 +16,7 @@ from memtool.index.state import state_folder
 from memtool.recall.prompts.recalled import key_of
 from memtool.recall.uses import count_uses, read_uses, uses_path
 from memtool.settings import client_projects
+from memtool.vault.authors import named
 from memtool.vault.client_memory import client_memory_path
 from memtool.vault.numbers import counted
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note, resolve
@@ -50,6 +51,8 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
         output.say(f"{reading.path}: {reading.problem}")
     output.emit_text(reading.text)
     if output.on_terminal():
+        if author := named(str(reading.fields.get("author", ""))):
+            output.say(f"said by {author}")
         output.say(f"used {counted(used, 'time')}")
 
 

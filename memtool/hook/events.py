@@ -12,7 +12,7 @@ from typing import Any
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting
-from memtool.hook.occasion import Action, Occasion
+from memtool.hook.occasion import Action, Answer, Occasion
 from memtool.hook.options import Options, vault_path
 from memtool.hook.problems import note, report
 from memtool.settings import Settings
@@ -37,24 +37,27 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
     vault = open_vault(vault_path(options, environ))
     loaded = settings_module.load(vault.settings_path, environ)
     occasion = Occasion(name, event, vault, loaded, environ, options)
-    return _spoken(name, "\n".join(filter(None, (_done(action, occasion) for action in actions))))
+    answers = [_done(action, occasion) for action in actions]
+    return _spoken(name, next((answer for answer in answers if answer and answer.text), Answer()))
 
 
-def _spoken(name: str, text: str) -> str:
-    """Return what is printed so that the client gives *text* to its model; before a compaction, to its summariser."""
-    if not text or name not in ("SessionStart", "UserPromptSubmit"):
-        return text
+def _spoken(name: str, answer: Answer) -> str:
+    """Return what is printed so that the client gives the text to its model; before a compaction, to its summariser."""
+    if not answer.text or name not in ("SessionStart", "UserPromptSubmit"):
+        return answer.text
     import json
 
-    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
+    context = {"hookEventName": name, "additionalContext": answer.text}
+    notice = {"systemMessage": answer.notice} if answer.notice else {}
+    return json.dumps({**notice, "hookSpecificOutput": context})
 
 
-def _done(action: Action, occasion: Occasion) -> str:
+def _done(action: Action, occasion: Occasion) -> Answer | None:
     try:
-        return action(occasion) or ""
+        return action(occasion)
     except Exception as error:  # noqa: BLE001
         report(occasion.name, error, occasion.options, occasion.environ)
-        return ""
+        return None
 
 
 def note_edit(occasion: Occasion) -> None:
@@ -121,21 +124,21 @@ def sweep(occasion: Occasion) -> None:
         _put(occasion, job)
 
 
-def give_context(occasion: Occasion) -> str:
+def give_context(occasion: Occasion) -> Answer:
     """Give the memory of the project to a session that begins."""
     from memtool.hook.recalling import context_of_session
 
     return context_of_session(occasion)
 
 
-def give_memories(occasion: Occasion) -> str:
+def give_memories(occasion: Occasion) -> Answer:
     """Give a prompt the memories that matter to it."""
     from memtool.hook.recalling import memories_of_prompt
 
     return memories_of_prompt(occasion)
 
 
-def tell_summariser(occasion: Occasion) -> str:
+def tell_summariser(occasion: Occasion) -> Answer:
     """Tell the client what its summary must keep, and forget what was given: it will be gone from the context."""
     from memtool.hook.recalling import what_summary_keeps
 

@@ -1,4 +1,4 @@
-"""An event, and what acting on it needs."""
+"""An event, what acting on it needs, and what the client is told."""
 
 from __future__ import annotations
 
@@ -26,4 +26,16 @@ class Occasion(NamedTuple):
         return value if isinstance(value, str) else ""
 
 
-Action: TypeAlias = Callable[[Occasion], str | None]  # what it returns is what the client is told
+class Answer(NamedTuple):
+    """What the client is told.
+
+    Args:
+        text: for the model.
+        notice: a line for the user.
+    """
+
+    text: str = ""
+    notice: str = ""
+
+
+Action: TypeAlias = Callable[[Occasion], Answer | None]

@@ -9,20 +9,25 @@ from typing import TYPE_CHECKING
 
 from memtool import settings
 from memtool.errors import Busy, MemtoolError, NotWritable
-from memtool.hook.occasion import Occasion
+from memtool.hook.occasion import Answer, Occasion
 from memtool.hook.problems import note, report
+from memtool.recall.given import PROMPT, START, Giving, in_known_words, keep_giving, lines_of_start
 from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
 from memtool.vault.files import read_head
 from memtool.vault.project_area import find_area, shown_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from memtool.recall.prompts.prompt import Asked
     from memtool.recall.prompts.question import Question
+    from memtool.recall.start.session_start import ContextBlock
 
+_SHOWN, _CLAUSE = 3, 40  # memories of which the user is told, and characters of each
 _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a few thousand
 
 
-def context_of_session(occasion: Occasion) -> str:
+def context_of_session(occasion: Occasion) -> Answer:
     """Return what a session is given at its start, and begin its ledger with it."""
     from memtool.recall.start.session_start import RESUMING, Reader, session_context
     from memtool.recall.uses import count_uses, uses_path
@@ -30,40 +35,45 @@ def context_of_session(occasion: Occasion) -> str:
     now, session_id, source = datetime.now().astimezone(), occasion.text("session_id"), occasion.text("source")
     ledgers = _ledgers(occasion)
     ledger = read_ledger(ledgers, session_id) if source in RESUMING else Ledger()
+    project = _project(occasion, now)
     block = session_context(
         occasion.vault,
-        _project(occasion, now),
+        project,
         now,
         occasion.settings.recall,
         Reader(Path.home(), settings.client_folder(occasion.environ), session_id, _folder(occasion)),
         source=source,
         given=ledger.known,
+        ids=ledger.ids,
     )
-    start = "\n".join(filter(None, [ledger.start, block.text]))
+    start = "\n".join(filter(None, [ledger.start, _without_ids(block)]))
     try:
         if session_id:
-            write_ledger(ledgers, session_id, ledger._replace(start=start, known=block.known, is_over=False))
+            ledger = ledger._replace(start=start, known=block.known, is_over=False).with_ids(block.ids)
+            write_ledger(ledgers, session_id, ledger)
+            giving = Giving(now.isoformat(timespec="seconds"), START, project, lines=lines_of_start(block.lines))
+            keep_giving(ledgers, session_id, giving)
     except NotWritable as error:  # a session starts once, so its block is given all the same
         report(occasion.name, error, occasion.options, occasion.environ)
     count_uses(uses_path(_index_folder(occasion)), block.keys)
     sweep_ledgers(ledgers, now.timestamp())
-    return block.text
+    return Answer(block.text, _notice(occasion, [line.text for line in block.lines if line.id]))
 
 
-def memories_of_prompt(occasion: Occasion) -> str:
+def memories_of_prompt(occasion: Occasion) -> Answer:
     """Return what a prompt is given: mostly nothing. The ledger is written before anything is said."""
     from memtool.recall.prompts.question import ask
 
     session_id, wanted = occasion.text("session_id"), occasion.settings.recall
     if not session_id or not wanted.prompt_characters:
-        return ""
+        return Answer()
     ledgers = _ledgers(occasion)
     ledger = read_ledger(ledgers, session_id).next_turn()
     question = ask(occasion.text("prompt"))
     if not question.terms():
         write_ledger(ledgers, session_id, ledger)
-        return ""
-    from memtool.recall.prompts.current_index import current_index
+        return Answer()
+    from memtool.recall.prompts.current_index import current_index, known_words
     from memtool.recall.prompts.prompt import memories_for_prompt
     from memtool.recall.uses import count_uses, read_uses, uses_path
 
@@ -73,13 +83,46 @@ def memories_of_prompt(occasion: Occasion) -> str:
     try:
         with current_index(folder) as db:
             given = memories_for_prompt(occasion.vault, db, asked, ledger, wanted, lambda keys: read_uses(counts, keys))
+            prompt = _prompt(occasion, lambda words: known_words(db, words))
     except Busy as busy:
         write_ledger(ledgers, session_id, ledger)
         _leave_to_worker(occasion, busy)
-        return ""
+        return Answer()
     write_ledger(ledgers, session_id, given.ledger)
+    at = datetime.now().astimezone().isoformat(timespec="seconds")
+    keep_giving(ledgers, session_id, Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next))
     count_uses(counts, given.keys)
-    return given.text
+    return Answer(given.text, _notice(occasion, given.said))
+
+
+def _prompt(occasion: Occasion, known: Callable[[list[str]], set[str]]) -> str:
+    """Return the beginning of the prompt in words that the vault knows; nothing if the user has patterns of secrets."""
+    return "" if occasion.settings.redact.patterns else in_known_words(occasion.text("prompt"), known)
+
+
+def _without_ids(block: ContextBlock) -> str:
+    """Return the text of *block* in which an item of several lines goes on as in its note."""
+    text = block.text
+    for line in block.lines:
+        text = text.replace(f" [{line.id}]\n", "\n")
+    return text
+
+
+def _notice(occasion: Occasion, said: Sequence[str]) -> str:
+    """Return what the user is told of what was given, if they want to know."""
+    if not occasion.settings.recall.show or not said:
+        return ""
+    from memtool.vault.numbers import counted
+
+    clauses = "; ".join(_clause(text) for text in said[:_SHOWN])
+    more = "; …" if len(said) > _SHOWN else ""
+    return f"memtool: {counted(len(said), 'memory', 'memories')} given ({clauses}{more}) — memtool given --last"
+
+
+def _clause(text: str) -> str:
+    """Return the beginning of what a line says, printable, for one line of the client."""
+    plain = "".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ "))
+    return plain if len(plain) <= _CLAUSE else f"{plain[: _CLAUSE - 1].rstrip()}…"
 
 
 def _asked(occasion: Occasion, question: Question) -> Asked:
@@ -96,19 +139,19 @@ def _asked(occasion: Occasion, question: Question) -> Asked:
     )
 
 
-def what_summary_keeps(occasion: Occasion) -> str:
+def what_summary_keeps(occasion: Occasion) -> Answer:
     """Return what the client's summariser is told, and forget what the session was given."""
     from memtool.recall.compaction import what_must_survive
     from memtool.vault.sessions import parse_session, session_ref
 
     session_id = occasion.text("session_id")
     if not session_id:
-        return ""
+        return Answer()
     forget_given(occasion)
     with suppress(OSError, MemtoolError):
         head = read_head(occasion.vault.path(session_ref(session_id)), _LONGEST_NOTE)
-        return what_must_survive(parse_session(head.decode("utf-8", "replace")))
-    return ""
+        return Answer(what_must_survive(parse_session(head.decode("utf-8", "replace"))))
+    return Answer()
 
 
 def forget_given(occasion: Occasion) -> None:

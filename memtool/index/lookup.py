@@ -20,7 +20,7 @@ def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
         UsageError: several files hold a fact of that id.
     """
     rows = db.execute(
-        "SELECT n.ref, c.start_line, c.end_line, c.project, n.title, c.text, c.date, c.category, c.status"
+        "SELECT n.ref, c.start_line, c.end_line, c.project, n.title, c.text, c.date, c.category, c.status, c.author"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.fact_id = ? AND c.fact_id <> ''",
         (fact_id.encode("utf-8", "backslashreplace").decode("utf-8"),),  # a command line may hold half characters
     ).fetchall()
@@ -31,6 +31,6 @@ def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
         )
     if not rows:
         return None
-    ref, first, last, project, title, text, date, category, status = rows[0]
-    fields = {"id": fact_id, "date": date, "category": category, "status": status}
+    ref, first, last, project, title, text, date, category, status, author = rows[0]
+    fields = {"id": fact_id, "date": date, "category": category, "status": status, "author": author}
     return Reading(ref, first, last, "fact", project, title, text, fields)

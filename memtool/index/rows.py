@@ -11,6 +11,7 @@ from memtool.index.chunking import Chunk, chunk_note
 from memtool.index.dates import date_words, parse_date
 from memtool.index.filters import folded_tag
 from memtool.index.text import CONTEXT_END, index_terms, words_of
+from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.broken import BrokenNote
 from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of, project_of
@@ -46,6 +47,7 @@ class ChunkRow(NamedTuple):
     expires: str
     archived: bool
     fact_id: str
+    author: str
     context: str
 
     def terms(self) -> str:
@@ -83,6 +85,7 @@ def _note_chunks(note: Note) -> Iterator[ChunkRow]:
     project = (note.field("project") or project_of(note.ref))[:_LONGEST_FIELD]
     category = note.field("category")[:_LONGEST_FIELD] or _CATEGORY_OF_KIND.get(kind, "general")
     status = note.field("status").casefold()[:_LONGEST_FIELD]
+    author = note.field("author") if note.field("author") in AUTHORS else ""
     date = _date_of(note)
     note_tags = [tag[:_LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][:_MOST_TAGS]
     title = _title_of(note)
@@ -93,7 +96,7 @@ def _note_chunks(note: Note) -> Iterator[ChunkRow]:
             chunk.start_line, chunk.end_line, chunk.heading, chunk.text,
             kind, project, category, status, date,
             tags=_tag_list(*note_tags, *_inline_tags(chunk)),
-            expires=_iso(note.field("expires")), archived=is_archived(note.ref), fact_id="",
+            expires=_iso(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
             context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}",
         )  # fmt: skip
 
@@ -120,6 +123,7 @@ def _fact_chunks(ref: str, title: str, project: str, file: FactFile) -> Iterator
             "fact", fact.project or project, fact.category, fact.status, date,
             tags=_tag_list(*fact.tags),
             expires=_iso(fact.expires), archived=is_archived(ref), fact_id=fact.id,
+            author=fact.author or IMPORTED,
             context="\n".join([context(title, "", date), fact.project or project, fact.id, *fact.tags]),
         )  # fmt: skip
 

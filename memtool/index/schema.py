@@ -36,7 +36,8 @@ CREATE TABLE chunk (
     start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
     heading TEXT NOT NULL, text TEXT NOT NULL,
     kind TEXT NOT NULL, project TEXT NOT NULL, category TEXT NOT NULL, status TEXT NOT NULL,
-    date TEXT NOT NULL, tags TEXT NOT NULL, expires TEXT NOT NULL, archived INTEGER NOT NULL, fact_id TEXT NOT NULL
+    date TEXT NOT NULL, tags TEXT NOT NULL, expires TEXT NOT NULL, archived INTEGER NOT NULL, fact_id TEXT NOT NULL,
+    author TEXT NOT NULL
 );
 CREATE INDEX chunk_of_note ON chunk (note_id);
 CREATE INDEX chunk_of_project ON chunk (project);

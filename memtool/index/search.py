@@ -37,6 +37,7 @@ class Hit(NamedTuple):
     snippet: str
     text: str
     fact_id: str = ""
+    author: str = ""
     marks: tuple[tuple[int, int], ...] = ()
     why: Mapping[str, Any] = {}
 
@@ -159,7 +160,7 @@ def _chunks(db: sqlite3.Connection, chunk_ids: Iterable[int]) -> dict[int, dict[
     ids = ", ".join(map(str, chunk_ids))
     cursor = db.execute(
         "SELECT c.id, n.ref AS path, n.title, c.start_line, c.end_line, c.heading, c.text, c.kind, c.project, c.date,"
-        f" c.category, c.fact_id FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.id IN ({ids})"
+        f" c.category, c.fact_id, c.author FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.id IN ({ids})"
     )
     names = [column[0] for column in cursor.description]
     return {row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in cursor}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _CHUNK_COLUMNS = (
     "id, note_id, start_line, end_line, heading, text, kind, project, category, status, date, tags, expires, "
-    "archived, fact_id"
+    "archived, fact_id, author"
 )
 _WORDS_OF_A_LIST = 2000  # so that no row is a burden to memory
 
@@ -144,8 +144,8 @@ class Writer:
         last = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone() or (0,)
         numbered = list(enumerate(row.chunks, last[0] + 1))
         self.db.executemany(
-            f"INSERT INTO chunk ({_CHUNK_COLUMNS}) VALUES ({', '.join('?' * 15)})",
-            [(number, note_id, *chunk[:13]) for number, chunk in numbered],
+            f"INSERT INTO chunk ({_CHUNK_COLUMNS}) VALUES ({', '.join('?' * 16)})",
+            [(number, note_id, *chunk[:14]) for number, chunk in numbered],
         )
         self.db.executemany(
             "INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)",

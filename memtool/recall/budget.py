@@ -24,15 +24,20 @@ class Line(NamedTuple):
         ref: the path it comes from, with its lines where it is one of many there.
         where: what the path of its part leaves open, such as `lines 22-35`.
         key: of the memory that it gives, as ledgers and counts know it; empty for a line of a page.
+        said: what it says in its note, where *text* shows it with something around it.
+        id: the short id by which it can be forgotten (`memtool.recall.framing.line_id`).
     """
 
     text: str
     ref: str
     where: str = ""
     key: str = ""
+    said: str = ""
+    id: str = ""
 
     def __str__(self) -> str:
-        return f"{self.text} [{self.where}]" if self.where else self.text
+        about = " ".join(filter(None, (self.id, self.where)))
+        return f"{self.text} [{about}]" if about else self.text
 
 
 class Part(NamedTuple):

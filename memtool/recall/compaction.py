@@ -16,10 +16,12 @@ _MOST_FILES = 20
 
 
 def what_must_survive(note: SessionNote) -> str:
-    """Return the decisions, constraints, open items and files of a session as a block; empty if there are none."""
+    """Return the topic, decisions, rules, constraints, open items and files of a session as a block; empty if none."""
     points = [point.text for point in note.key_points if point.text not in note.decisions]
     lines = [
+        *_list("Topic", [note.topic]),
         *_list("Decisions", note.decisions),
+        *_list("Rules", note.rules),
         *_list("Open", note.open),
         *_list("Constraints and findings", points),
         *_list("Files", [", ".join(note.files[:_MOST_FILES])] if note.files else []),

@@ -7,10 +7,15 @@ of the client, begin a line of its own, or hide words in characters that nobody 
 from __future__ import annotations
 
 import re
+import zlib
 
 # Capture knows the block by it. It is `memtool.redaction.CONTEXT_TAG`, which would bring all of redaction along.
 TAG = "memtool-context"
 MOST_UNITS = 9_500  # UTF-16 code units of a block; beyond 10,000 the client cuts what a hook says
+
+_TOLD_APART = 200  # letters of a line; what comes later may have been cut off where it was shown
+# Four signs with a digit in second place and no vowel: no word, and hardly the name of a note.
+_SIGNS, _DIGITS = "23456789bcdfghjkmnpqrstvwxz", "23456789"
 
 # Patterns are texts: `re` compiles them when they are first used.
 _SPACE = "[\\s\x1c-\x1f\x85\u2028\u2029]+"
@@ -64,9 +69,40 @@ def without_tags(text: str) -> str:
     return re.sub(_TAG_ENDS, r"\1›", begun) if begun != text else text
 
 
+def line_id(ids: dict[str, int], key: str, text: str = "") -> str:
+    """Return the short id of a line that is given, such as `k3f9`, and add it to *ids*.
+
+    It is the same whenever the line is given, unless another one of the session has it.
+
+    Args:
+        ids: those of the session so far: `dict(ledger.ids)`.
+        key: what the memory is known by in ledgers, or the path of the note.
+        text: of a line that is one of many in its note; empty for a fact, or a note as a whole.
+    """
+    said = ("".join(filter(str.isalnum, text)) or text)[:_TOLD_APART]
+    mark = zlib.crc32(f"{key}\0{said}".encode("utf-8", "replace"))
+    number = mark
+    while ids.setdefault(name := _short(number), mark) != mark:
+        number = zlib.crc32(b"%d" % number)
+    return name
+
+
+def is_line_id(text: str) -> bool:
+    """Whether *text* has the form of a short id."""
+    return len(text) == 4 and text[1] in _DIGITS and all(sign in _SIGNS for sign in text)
+
+
 def _indent(line: str) -> str:
     return " " * min(len(line) - len(line.lstrip(" ")), 6)
 
 
 def _attribute(text: str) -> str:
     return re.sub("[^a-z0-9-]", "", text.lower())[:40]
+
+
+def _short(number: int) -> str:
+    name = ""
+    for signs in (_SIGNS, _DIGITS, _SIGNS, _SIGNS):
+        number, at = divmod(number, len(signs))
+        name += signs[at]
+    return name

@@ -21,9 +21,11 @@ from memtool.vault.sessions import session_ref
 REST = 5  # turns for which a memory is not given again
 
 _NAME = "ledgers"
+_SUFFIXES = (".json", ".jsonl")
 _KEPT = 7 * 86_400.0  # seconds after which a ledger that nobody has touched is removed
 _ALWAYS_KEPT = 50  # ledgers, the newest: a clock that jumps makes all of them old at once
 _MOST = 200  # memories that are remembered, the latest
+_MOST_IDS = 600
 _LARGEST = 1_048_576  # bytes; a ledger that is larger was not written by memtool
 
 
@@ -37,6 +39,7 @@ class Ledger(NamedTuple):
         reminded: the turn of the last reminder; 0 if there was none.
         start: the block that the session was given at its start.
         known: what it knew then, by path (`memtool.recall.start.session_start`).
+        ids: the lines that it was given, by their short ids (`memtool.recall.framing.line_id`).
         is_over: whether the session has ended, and not been resumed since.
     """
 
@@ -47,10 +50,11 @@ class Ledger(NamedTuple):
     start: str = ""
     known: Mapping[str, str] = {}
     is_over: bool = False
+    ids: Mapping[str, int] = {}
 
     def next_turn(self) -> Ledger:
         """Return the ledger as another prompt comes; a cleared one if the session is over."""
-        ledger = Ledger(start=self.start, known=self.known) if self.is_over else self
+        ledger = Ledger(start=self.start, known=self.known, ids=self.ids) if self.is_over else self
         return ledger._replace(turn=ledger.turn + 1)
 
     def rests(self, key: str) -> bool:
@@ -60,6 +64,10 @@ class Ledger(NamedTuple):
     def with_hits(self, keys: Iterable[str]) -> Ledger:
         """Return the ledger after the memories *keys* were found."""
         return self._replace(hits=_latest({**self.hits, **dict.fromkeys(keys, self.turn)}))
+
+    def with_ids(self, ids: Mapping[str, int]) -> Ledger:
+        """Return the ledger with the short ids of all lines that were given."""
+        return self._replace(ids=dict(list(ids.items())[-_MOST_IDS:]))
 
     def with_given(self, keys: Iterable[str]) -> Ledger:
         """Return the ledger after the memories *keys* were given."""
@@ -110,22 +118,23 @@ def clear_ledger(folder: Path, session_id: str) -> None:
 
 
 def sweep_ledgers(folder: Path, now: float) -> None:
-    """Remove the ledgers that nobody has touched for a week, but for the newest few.
+    """Remove the ledgers, and the records of `memtool.recall.given`, that nobody has touched for a week.
 
-    Those of the future come from a clock that was wrong.
+    The newest few stay. Those of the future come from a clock that was wrong.
     """
     with suppress(OSError):
         make_state_folder(folder)
-        for touched_at, path in sorted(_ledgers_in(folder))[:-_ALWAYS_KEPT]:
-            if abs(now - touched_at) > _KEPT:
-                with suppress(OSError):
-                    path.unlink()
+        for suffix in _SUFFIXES:
+            for touched_at, path in sorted(_files_in(folder, suffix))[:-_ALWAYS_KEPT]:
+                if abs(now - touched_at) > _KEPT:
+                    with suppress(OSError):
+                        path.unlink()
 
 
-def _ledgers_in(folder: Path) -> Iterator[tuple[float, Path]]:
+def _files_in(folder: Path, suffix: str) -> Iterator[tuple[float, Path]]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False):
+            if entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                 yield entry.stat(follow_symlinks=False).st_mtime, Path(entry.path)
 
 
@@ -139,6 +148,8 @@ def _latest(turns: dict[str, int]) -> dict[str, int]:
 
 def _is_sound(ledger: Ledger) -> bool:
     if any(type(value) is not type(default) for value, default in zip(ledger, Ledger(), strict=True)):
+        return False
+    if any(type(mark) is not int for mark in ledger.ids.values()):
         return False
     turns = [ledger.turn, ledger.reminded, *ledger.given.values(), *ledger.hits.values()]
     return all(type(turn) is int for turn in turns) and all(type(text) is str for text in ledger.known.values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_UNPRINTABLE = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]"
+_UNPRINTABLE = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 _CLAUSE = r"[，；、。]|(?:[,;:]| [-–—])(?= )| (?=[(（])"
 _WIDE = (
     "[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6"
@@ -19,7 +19,7 @@ _JOINING = "._-/\\:@#$%&+='`~"
 
 
 def one_line(text: str) -> str:
-    """Return *text* on one line, without control characters and lone surrogates."""
+    """Return *text* on one line, without control characters, marks that turn it around and lone surrogates."""
     return " ".join(re.sub(_UNPRINTABLE, "", text).split())
 
 

@@ -72,7 +72,7 @@ def statements(text: str, longest: int = LONGEST_TEXT) -> list[Statement]:
     Code blocks, logs, commands on lines of their own and headings are none. A paragraph is cut into its sentences, an
     item or a row is one statement.
     """
-    return list(_statements(bounded(text, longest)))
+    return [each for each in _statements(bounded(text, longest)) if each.text]
 
 
 def _statements(text: str) -> Iterator[Statement]:

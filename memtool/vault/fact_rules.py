@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtool.vault.authors import AUTHORS
+
 STATUSES = ("active", "superseded", "archived")
 CATEGORIES = (
     "identity", "preference", "decision", "architecture", "project", "research", "code", "configuration", "bug",
@@ -114,6 +116,7 @@ RULES = {
     "category": Rule("category", f"one of {', '.join(CATEGORIES)}", CATEGORIES.__contains__, required=True),
     "tags": Rule("tags", "a list of text", _or_null(_is_tags)),
     "source": Rule("source", "text", _or_null(_is_string)),
+    "author": Rule("author", f"one of {', '.join(AUTHORS)}", _or_null(AUTHORS.__contains__)),
     "confidence": Rule("confidence", "a number from 0 to 1", _or_null(_is_share)),
     "expires": Rule("expires", "a date such as 2026-02-10", _or_null(_is_date)),
     "anchors": Rule("anchors", 'a list of {"path": …, "blob": …}', _or_null(_is_anchors)),

@@ -49,6 +49,7 @@ class Fact:
     category: str = "general"
     tags: tuple[str, ...] = ()
     source: str = ""
+    author: str = ""  # empty: nobody knows, and it counts as `imported`
     confidence: float | None = None
     expires: str = ""
     anchors: tuple[Mapping[str, Any], ...] = ()

@@ -9,18 +9,25 @@ are compared by the parts of a session note: a field of the front matter, a line
     gone                                                       nothing, but an item that is new to the note is added
     no part of the format                                      the same bytes in the same place
 
+An item that was forgotten with `memtool forget` is gone for good: the note lists its mark in the field `forgotten`, so
+that it stays away however often and in whatever section it is made again.
+
 Items are told apart by what they say, so an item that its owner changed is one that is gone and one that is added.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count, pairwise
 from typing import NamedTuple
 
+from memtool.vault.authors import signed_by
 from memtool.vault.session_parts import Block, Parts, split_session
 from memtool.vault.sessions import LABELS, is_as_written
+
+FORGOTTEN = "forgotten"  # the field of the front matter
 
 _LABEL = re.compile(r"(\d+)(\. \*\*[^*]+\*\*[:：])")
 _BULLET = re.compile(r"(\s+)[-*+] +")
@@ -63,6 +70,7 @@ def keep_hand_edits(base: str | None, current: str, new: str) -> str:
         current: what stands in the file. A note of which nothing is left but the owner's own words stays as it is.
         new: what memtool writes now.
     """
+    new = _without_forgotten(new, forgotten_in(current))
     if base is None and is_as_written(current):
         base = current
     if current == base or (base is None and not current.strip()):
@@ -71,6 +79,61 @@ def keep_hand_edits(base: str | None, current: str, new: str) -> str:
         return current
     bom = "\ufeff" if current.startswith("\ufeff") else ""
     return bom + _merged(base, current.removeprefix(bom), new)
+
+
+def forget_item(text: str, is_meant: Callable[[str], bool]) -> str:
+    """Return the session note *text* without the items that are meant, and with their marks among the forgotten.
+
+    Unchanged if none is. *is_meant* is given the statement of an item, without its kind, tags and author.
+    """
+    from memtool.vault.frontmatter import set_list  # a hook does without
+
+    said = [item.says for block in split_session(text).body for item in _items_of(block)]
+    gone = [mark_of(each) for each in said if is_meant(statement_of(each))]
+    if not gone:
+        return text
+    marks = dict.fromkeys([*forgotten_in(text), *gone])
+    return set_list(_without_forgotten(text, marks), FORGOTTEN, marks)
+
+
+def forgotten_in(text: str) -> list[str]:
+    """Return the marks of what was forgotten of the session note *text*."""
+    matter = next((block for block in split_session(text).matter if block.key == f"matter:{FORGOTTEN}"), None)
+    return re.findall(r"\b[0-9a-f]{8}\b", " ".join(matter.lines)) if matter else []
+
+
+def statement_of(item: str) -> str:
+    """Return what an item of a session note says, without its kind, its tags and its author."""
+    return re.sub(r"^\[[a-z]+\] +|(?: +#[^\s#]+)+$", "", signed_by(item.strip())[0])
+
+
+def mark_of(item: str) -> str:
+    """Return what an item is known by once it is forgotten: it tells nothing of what it said."""
+    said = re.sub(r"\W+", "", statement_of(item)).casefold()
+    return f"{zlib.crc32(said.encode('utf-8', 'replace')):08x}"
+
+
+def _without_forgotten(text: str, marks: Iterable[str]) -> str:
+    """Return the session note *text* without the items that have one of *marks*."""
+    gone = set(marks)
+    if not gone:
+        return text
+    parts = split_session(text)
+    body = [kept for block in parts.body if (kept := _kept_of(block, gone))]
+    blocks = [*parts.matter, *_numbered(body)]
+    return ("\ufeff" if text.startswith("\ufeff") else "") + "\n".join(line for each in blocks for line in each.lines)
+
+
+def _kept_of(block: Block, gone: set[str]) -> Block | None:
+    items = _items_of(block)
+    kept = [item for item in items if mark_of(item.says) not in gone]
+    if len(kept) == len(items):
+        return block
+    return _with_items(block, kept) if kept else None
+
+
+def _items_of(block: Block) -> list[_Item]:
+    return _items(block) if block.kind == "section" and block.key != "section:files" else []
 
 
 def _merged(base: str | None, current: str, new: str) -> str:

@@ -31,6 +31,7 @@ class NewNote(NamedTuple):
     tags: Sequence[str] = ()
     expires: str = ""
     evidence: str = ""
+    author: str = ""
     sources: Sequence[str] = ()
 
 
@@ -68,6 +69,7 @@ def render_note(note: NewNote) -> str:
         "category": note.category,
         "expires": note.expires,
         "evidence": note.evidence and quoted(one_line(note.evidence)),
+        "author": note.author,
         "sources": _listed(note.sources),
     }
     matter = "".join(f"{name}: {value}\n" for name, value in fields.items() if value)

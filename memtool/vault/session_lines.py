@@ -21,7 +21,7 @@ _OLD_KINDS = {"bugfix": "fix", "discovery": "finding"}
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
 _AUTHOR = rf"\s*\(({'|'.join(AUTHORS)})\)(?=(?:\s+#\S+)*$)"
 _LARGEST = 1_048_576  # bytes of a file of values
-_MOST_VALUES = 500
+_MOST_VALUES, _MOST = 500, 1_000.0
 
 
 class Line(NamedTuple):
@@ -97,14 +97,14 @@ def read_values(vault: Vault, ref: str) -> dict[str, float]:
     with suppress(OSError, ValueError, RecursionError):
         found = json.loads(read_state(_values_path(vault, ref), largest=_LARGEST))
         if isinstance(found, dict):
-            return {text: float(value) for text, value in found.items() if isinstance(value, int | float)}
+            return {text: value for text, value in found.items() if isinstance(value, float) and 0 <= value < _MOST}
     return {}
 
 
 def write_values(vault: Vault, ref: str, values: Mapping[str, float]) -> None:
     """Keep what the statements of the session note at *ref* are worth. If that fails, they are worth what they say."""
     path = _values_path(vault, ref)
-    rounded = {text: round(value, 3) for text, value in list(values.items())[:_MOST_VALUES]}
+    rounded = {text: round(float(value), 3) for text, value in list(values.items())[:_MOST_VALUES]}
     with suppress(OSError):
         make_state_folder(path.parent)
         write_state(path, json.dumps(rounded, ensure_ascii=False).encode("utf-8", "replace"))

@@ -24,6 +24,7 @@ _USER_SHARE = 0.36  # of the room, for what the user typed (measured: docs/decis
 _TAIL = 0.35  # of a text that is cut: a correction often stands at the end of a prompt
 _ASKED, _SHORTEST_ASKED = 320, 40  # columns of a prompt at most; that are left of each at least
 _WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
+_SHORTEST_HEAD = 8  # characters by which a text is known that was cut
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
 _LEAST = 0.6  # value of a piece that is worth telling
 _DENSITY = 0.7  # exponent of a piece's width, by which its value is divided
@@ -67,9 +68,32 @@ def parse_row(text: str, values: Mapping[str, float] | None = None) -> Row:
     return Row(asked, tuple(Piece(piece, known.get(piece) or worth(piece)) for piece in pieces if piece))
 
 
+def texts_of(rows: Iterable[Row]) -> list[str]:
+    """Return what was asked in *rows* and what came of it, a text each."""
+    return [text for row in rows for text in (row.asked, *(piece.text for piece in row.pieces)) if text]
+
+
+def without_texts(rows: Iterable[Row], gone: Sequence[str]) -> list[Row]:
+    """Return *rows* without the texts that a note showed as *gone*, where they may have been cut."""
+    heads = [head for text in gone if len(head := re.split(r" … |…$", text.strip('"'))[0]) >= _SHORTEST_HEAD]
+
+    def is_gone(text: str) -> bool:
+        plain = text.strip('"')
+        return any(plain.startswith(head) or f": {head}" in plain for head in heads)
+
+    kept = (
+        row._replace(
+            asked="" if is_gone(row.asked) else row.asked,
+            pieces=tuple(piece for piece in row.pieces if not is_gone(piece.text)),
+        )
+        for row in rows
+    )
+    return [row for row in kept if row.asked or row.pieces] if heads else list(rows)
+
+
 def worth(text: str) -> float:
-    """Return the value of a statement of which nothing but its *text* is known."""
-    return (1.5 if names_something(text) else 1.0) * (0.3 if width(text) < 40 else 1.3 if width(text) >= 80 else 1.0)
+    """Return the value of a statement of which nothing but its *text* is known: enough to be told."""
+    return (1.5 if names_something(text) else 1.0) * (_LEAST if width(text) < 40 else 1.3 if width(text) >= 80 else 1.0)
 
 
 def names_something(text: str) -> bool:
@@ -86,7 +110,7 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     known = [words(text) for text in said]
     rows = [*rows[:1], *rows[max(1, len(rows) - room // least_row + 1) :]]  # the oldest go, but for the first
     rows = [row._replace(asked="" if is_said(words(row.asked), known, _WHOLLY) else row.asked) for row in rows]
-    asked = _asked_within(rows, int(_USER_SHARE * room))
+    asked = _newest_within(_asked_within(rows, int(_USER_SHARE * room)), room)
     taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
     order = sorted(
         (
@@ -164,6 +188,17 @@ def _asked_within(rows: Sequence[Row], room: int) -> list[str]:
         left, weights = left - need * weight, weights - weight
     limits = (max(_SHORTEST_ASKED, min(_ASKED, int(longest * row.weight))) for row in rows)
     return [without_middle(row.asked, limit) for row, limit in zip(rows, limits, strict=True)]
+
+
+def _newest_within(texts: Sequence[str], room: int) -> list[str]:
+    """Return *texts*; of more than fit into *room* columns, the oldest behind the first are empty."""
+    left = room
+    kept = [""] * len(texts)
+    for at in sorted(range(len(texts)), key=lambda at: (at > 0, -at)):
+        if texts[at] and width(texts[at]) + _ROW <= left:
+            kept[at] = texts[at]
+            left -= width(texts[at]) + _ROW
+    return kept
 
 
 def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:

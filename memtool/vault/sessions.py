@@ -232,13 +232,13 @@ def _file(name: str) -> str:
 
 def _note(title: str, topic: str, header: dict[str, str], sections: dict[str, list[str]]) -> SessionNote:
     files, more_files = _parse_files(sections.get("files", []))
-    directory, branch = re.findall(rf"\A{_DIRECTORY}\Z", header.get("directory", ""))[0]  # it always matches
+    folder = re.fullmatch(_DIRECTORY, header.get("directory", ""))
     return SessionNote(
         id=title,
         project=header.get("project", ""),
         updated=header.get("updated", "")[:16],
-        directory=directory,
-        branch=branch,
+        directory=(folder and folder[1]) or "",
+        branch=(folder and folder[2]) or "",
         links=tuple(find_links(header.get("links", ""))),
         topic=" ".join(sections.get("topic", [])) or topic,
         key_points=tuple(_parse_point(line) for line in sections.get("key_points", [])),

@@ -42,8 +42,9 @@ def test_a_session_becomes_a_note_and_a_line_of_its_day(desk: Desk) -> None:
     desk.put(write_transcript(desk.folder / "3f2a9c.jsonl", TALK))
     assert desk.drain().captured == ("3f2a9c",)
     note = parse_session(desk.read("sessions/3f2a9c.md"))
-    assert (note.id, note.project, note.files) == ("3f2a9c", "shop", ("api/gateway.ts",))
+    assert note.files == ("api/gateway.ts",)
     assert "refund" in note.topic
+    assert "\nproject: shop\n" in desk.read("sessions/3f2a9c.md")
     assert "idempotency" in desk.read("sessions/3f2a9c.md")
     assert "sessions/3f2a9c.md" in desk.read("daily/2026-02-10.md")
     assert "path:/src/shop" in desk.read("areas/projects/shop/summary.md")
@@ -167,19 +168,19 @@ def test_the_last_answer_is_taken_from_the_hook_where_the_transcript_lags(desk: 
     assert "PgBouncer" in desk.read("sessions/one.md")
 
 
-def test_the_clients_own_summary_is_a_source(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "one.jsonl", TALK[:1])
+def test_the_clients_own_summary_tells_what_was_said_before_a_session_began(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "one.jsonl", edit("/src/shop/mail.ts"))
     summary = (
         "<analysis>Let me think.</analysis>\n<summary>\n"
         "1. Primary Request and Intent:\n   Refunds must not be doubled.\n"
         "5. Problem Solving:\n   - Decided to use Redis streams rather than Kafka for the mail queue.\n"
-        "7. Pending Tasks:\n   - 给登录接口加限流\n</summary>"
+        "7. Pending Tasks:\n   - 给登录接口 `login.ts` 加限流，每分钟最多十次\n</summary>"
     )
     desk.put(path, "PostCompact", compaction=summary)
     desk.drain()
     text = desk.read("sessions/one.md")
     assert "Redis streams" in text
-    assert "给登录接口加限流" in text
+    assert "给登录接口 login.ts 加限流" in text
     assert "Let me think" not in text
 
 
@@ -496,7 +497,9 @@ def test_a_note_whose_record_was_lost_to_a_kill_is_brought_up_to_date(desk: Desk
     write_transcript(path, [answer("All 14 tests pass now.")] * 3)
     desk.put(path)
     desk.drain()
-    assert parse_session(desk.read("sessions/one.md")).transcript_lines == 9
+    text = desk.read("sessions/one.md")
+    assert "All 14 tests pass now" in text
+    assert "The mail queue is fixed, too" not in text  # it was said before that in the same turn
 
 
 def test_of_a_session_with_two_transcripts_the_newest_counts(desk: Desk) -> None:

@@ -141,7 +141,7 @@ def test_with_the_plugin_and_the_installation_each_event_is_answered_once(
     plugin_owner.run("install", "claude-code")
     api.answers(["We decided to brew at 80 degrees."], compact=["<summary>We spoke of tea.</summary>"])
     with Talk(box, api.url, "--plugin-dir", str(CLONE)) as talk:
-        talk.say("白毫银针该用多少度的水泡?")
+        talk.say("白毫银针该用多少度的水泡? 以后都用这个温度，不要用开水。")
         wait_until(lambda: "--drain" not in str(processes_of(box.root)), lambda: str(processes_of(box.root)))
         talk.say("/compact")
     before, compaction = ("\n".join(map(text_of, api.asked(lane)[0]["messages"])) for lane in ("main", "compact"))

@@ -43,8 +43,9 @@ def test_what_one_session_learned_reaches_the_prompt_of_the_next_one_once(
     third = box.run(api.url, "And where does the zeppelin dock?", "--resume", second.id)
     assert third.id == second.id
     box.wait_until_idle()
-    assert CONTEXT_TAG not in owner.text_of(second.id)
-    assert "Remembered text" not in owner.text_of(second.id)
+    assert f"(session {second.id})" in owner.daily()  # two questions leave no note
+    assert CONTEXT_TAG not in owner.daily()
+    assert "Remembered text" not in owner.daily()
 
 
 def test_an_unrelated_prompt_is_given_nothing(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -75,3 +76,16 @@ def test_memories_come_back_after_a_compaction(box: Box, api: ScriptedApi, owner
     asked = [blocks_in(body) for body in api.asked("main")[-3:]]
     assert [len(blocks) for blocks in asked] == [1, 1, 1]  # given once; and once more behind the summary
     assert all(f"sessions/{first}.md:" in blocks[-1] for blocks in asked)
+
+
+def test_a_line_is_taken_back_by_the_id_that_the_model_saw(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    session = teach(box, api, owner)
+    api.answers(["At gate 7.", "Nobody knows."])
+    box.run(api.url, ASKED)
+    box.wait_until_idle()
+    (block,) = blocks_in(api.asked("main")[-1])
+    (line,) = (line for line in block.splitlines() if "gate 7, because" in line and f"{session}.md" in line)
+    owner.run("forget", line[-5:-1])
+    box.run(api.url, ASKED)
+    assert "gate 7, because" not in "".join(blocks_in(api.asked("main")[-1]))
+    assert "gate 7, because" not in owner.text_of(session)

@@ -85,10 +85,10 @@ def test_after_a_compaction_session_start_and_memories_come_back_and_its_summari
     box: Box, api: ScriptedApi, knowing: Owner
 ) -> None:
     summary = "<analysis>.</analysis><summary>We spoke of airships.</summary>"
-    api.answers(["At gate 7. We decided to paint the hull silver.", "Yes.", "At gate 7."], compact=[summary])
+    api.answers(["At gate 7.", "The hull is silver now.", "At gate 7."], compact=[summary])
     with Talk(box, api.url) as talk:
         talk.say(ASKED)
-        talk.say("Thank you")
+        talk.say("Paint the hull silver and leave the gondola white")
         wait_for_worker(box)
         talk.say("/compact")
         talk.say(ASKED)

@@ -54,7 +54,7 @@ def test_edits_become_daily_lines_and_the_session_a_note(box: Box, api: Scripted
     assert list(owner.notes()) == [session.id]
     note = owner.notes()[session.id]
     assert "login tokens" in note.topic
-    assert note.project == "project"
+    assert "\nproject: project\n" in owner.text_of(session.id)
     assert set(note.files) == files
     assert "24 hours" in owner.text_of(session.id)
     assert len(owner.text_of(session.id).encode()) < 3_000
@@ -78,7 +78,7 @@ def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, ow
     note = owner.notes()[session.id]
     assert "签名校验" in note.topic
     assert note.files == ("支付/回调.py",)
-    assert "# 会话:" in owner.text_of(session.id).replace(":", ":")
+    assert "- **时间**: " in owner.text_of(session.id)
     assert "数据库锁" in owner.text_of(session.id)
 
 
@@ -99,7 +99,7 @@ def test_a_resumed_session_has_one_note_that_grows(box: Box, api: ScriptedApi, o
 
 def test_what_the_owner_wrote_into_a_note_is_kept(box: Box, api: ScriptedApi, owner: Owner) -> None:
     api.answers(["first answer", "second answer"])
-    session = box.run(api.url, "Look at the parser")
+    session = box.run(api.url, "Look at the parser and mend what is broken")
     box.wait_until_idle()
     path = owner.vault / "sessions" / f"{session.id}.md"
     path.write_text(path.read_text() + "\nMy own remark: 重要。\n")
@@ -117,15 +117,15 @@ def test_a_compaction_keeps_the_session_in_one_note(box: Box, api: ScriptedApi, 
 7. Pending Tasks:
    - Invalidate the old entries in production
 </summary>"""
-    api.answers([writes(box, "cache.py"), "done", "answered"], compact=[summary])
+    told = "The cache key in `cache.py` now includes the tenant, 两个租户 do not share an entry any more."
+    api.answers([writes(box, "cache.py"), told, "answered"], compact=[summary])
     session = box.run(api.url, f"Fix the cache key {ALL_OF_THEM}", *TOOLS)
     box.run(api.url, "/compact keep the cache", "--resume", session.id)
     box.run(api.url, "What is open?", "--resume", session.id)
     box.wait_until_idle()
     assert list(owner.notes()) == [session.id]
     assert owner.notes()[session.id].files == ("cache.py",)
-    assert "tenant" in owner.text_of(session.id)
-    assert "old entries" in " ".join(owner.notes()[session.id].open)
+    assert "now includes the tenant, 两个租户" in owner.text_of(session.id)
     assert "Let me think" not in owner.text_of(session.id)
 
 
@@ -173,7 +173,8 @@ def test_a_session_that_was_killed_is_recovered_at_the_next_start(box: Box, api:
     api.answers(["hello"])
     after = box.run(api.url, "hello again")
     box.wait_until_idle()
-    assert set(owner.notes()) == {killed, after.id}
+    assert set(owner.notes()) == {killed}
+    assert f"hello again (session {after.id})" in owner.daily()
     assert "importer" in owner.notes()[killed].topic
     assert owner.notes()[killed].files == ("half.py",)
     assert owner.edited() == ["project/half.py"]
@@ -183,11 +184,11 @@ def test_clear_ends_one_session_and_begins_another(box: Box, api: ScriptedApi, o
     box.probe("SessionStart", "Stop")
     api.answers(["the parser is fine", "the lexer is fine"])
     with Tui(box, api.url) as tui:
-        tui.say("Look at the parser")
+        tui.say("Look at the parser and mend what is broken")
         first = box.wait_for("Stop", last_assistant_message="the parser is fine")["session_id"]
         tui.say("/clear")
         second = box.wait_for("SessionStart", source="clear")["session_id"]
-        tui.say("Look at the lexer")
+        tui.say("Look at the lexer and mend what is broken")
         box.wait_for("Stop", last_assistant_message="the lexer is fine")
         tui.say("/exit")
         assert tui.wait() == 0
@@ -211,7 +212,7 @@ def test_what_memtool_told_the_agent_is_not_captured_again(box: Box, api: Script
     box.hook("SessionStart", "echo", told)
     box.hook("UserPromptSubmit", "echo", told)
     api.answers([f"The memory says: {told} So it is.", "done"])
-    session = box.run(api.url, f"{told} Look at the lexer.")
+    session = box.run(api.url, f"{told} Look at the lexer and mend what is broken.")
     box.wait_until_idle()
     assert "zeppelins" in json.dumps(api.asked("main")[0]["messages"])
     assert "lexer" in owner.text_of(session.id)

@@ -10,7 +10,7 @@ from client_transcripts import answer, edit, prompt, write_transcript
 
 from memtool.capture import importing
 from memtool.capture.queue import TRIES, Job, Queue, only_worker
-from memtool.capture.session_capture import Context, read_conversation
+from memtool.capture.session_capture import Context, read_session
 from memtool.errors import Busy
 from memtool.index import engine
 from memtool.llm import Request
@@ -20,7 +20,7 @@ from memtool.vault.layout import Vault
 if TYPE_CHECKING:
     from terminal import Memtool
 
-    from memtool.capture.conversation import Conversation
+    from memtool.capture.session_capture import Session
 
 TALK = [
     prompt("Why does the refund endpoint charge customers twice?"),
@@ -157,14 +157,14 @@ def test_an_import_that_is_interrupted_says_what_stays(
     client = tmp_path / ".claude"
     for name in ("one", "two"):
         write_transcript(client / "projects" / "-src-shop" / f"{name}.jsonl", TALK)
-    real = read_conversation
+    real = read_session
 
-    def interrupted(context: Context, job: Job) -> Conversation:
+    def interrupted(context: Context, job: Job) -> Session:
         if (notes / "sessions").exists():
             raise KeyboardInterrupt
         return real(context, job)
 
-    monkeypatch.setattr(importing, "read_conversation", interrupted)
+    monkeypatch.setattr(importing, "read_session", interrupted)
     command = ("import", "claude-code", "--from", str(client), "--yes")
     code, _, err = memtool(*command)
     assert (code, err) == (

@@ -6,12 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hook.agent import agent_in
 from terminal import MEMTOOL, on_a_terminal, with_pipes
 
+from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
 from memtool.recall.prompts.current_index import current_index
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
@@ -27,7 +28,7 @@ OFFLINE = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
 def test_it_prints_the_id_the_lines_and_how_to_undo(memtool: Memtool, vault: Vault) -> None:
     ran = memtool("remember", "The", "API", "listens", "on", "port", "8080.", "--vault", str(vault.root), "--global")
     assert ran.code == 0
-    assert re.fullmatch(rf"fact-\d{{8}}-[0-9a-f]{{10}}  {FACTS}:3-10\n", ran.out)
+    assert re.fullmatch(rf"fact-\d{{8}}-[0-9a-f]{{10}}  {FACTS}:3-11\n", ran.out)
     undo = re.search(r"^Undo: memtool (--vault \S+ forget fact-\S+ --purge --yes)$", ran.err, re.MULTILINE)
     assert undo
     assert memtool("search", "8080", "--json", "--vault", str(vault.root)).answer["hits"][0]["path"] == FACTS
@@ -206,3 +207,36 @@ def test_in_a_session_of_the_client_that_is_the_source(
         monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session_id)
         assert memtool("remember", text, "--global", "--vault", str(vault.root)).code == 0
     assert [fact.source for fact in parse_facts((vault.root / FACTS).read_text()).facts] == ["3f2a-9c", ""]
+
+
+def test_the_turn_of_the_session_is_noted_where_it_is_known(
+    memtool: Memtool, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "3f2a9c")
+    write_ledger(ledger_folder(vault, lambda: vault.root), "3f2a9c", Ledger(turn=4))
+    for text, source in (
+        ("Tea at four.", ()),
+        ("茶在四点。", ("--source", "3f2a9c")),
+        ("Coffee.", ("--source", "x.md")),
+    ):
+        assert memtool("remember", text, "--global", "--vault", str(vault.root), *source).code == 0
+    sources = [fact.source for fact in parse_facts((vault.root / FACTS).read_text()).facts]
+    assert sources == ["3f2a9c#4", "3f2a9c#4", "x.md"]
+
+
+def test_at_a_terminal_it_is_the_users_word_and_in_a_session_the_agents(
+    memtool: Memtool, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def say(text: str, *more: str) -> Any:
+        return memtool("remember", text, "--global", "--vault", str(vault.root), "--json", *more).answer["author"]
+
+    monkeypatch.delenv("CLAUDECODE", raising=False)
+    assert say("Tea is served at four.") == "user"
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert (say("咖啡在十点。"), say("Cake is for birthdays.", "--author", "user")) == ("agent", "user")
+    assert memtool("remember", "x", "--author", "nobody").code == 2
+    found = memtool("search", "咖啡", "--vault", str(vault.root), "--json", "--explain").answer["hits"][0]
+    assert (found["author"], found["why"]["author"]) == ("agent", "agent")
+    shown = memtool("show", found["fact_id"], "--vault", str(vault.root), "--json").answer
+    assert shown["fields"]["author"] == "agent"
+    assert "by agent" in memtool("search", "咖啡", "--vault", str(vault.root)).out

@@ -33,7 +33,7 @@ def test_json_has_the_fields_that_were_promised(memtool: Memtool, sample: Path) 
     assert answer["notices"] == []
     assert 0 < len(answer["hits"]) <= 6
     for hit in answer["hits"]:
-        assert hit.keys() == FIELDS | {"fact_id"}
+        assert hit.keys() == FIELDS | {"fact_id", "author"}
         assert isinstance(hit["why"]["bm25"]["rank"], int)
         assert (sample / hit["path"]).is_file()
         assert 1 <= hit["start_line"] <= hit["end_line"]
@@ -195,7 +195,7 @@ def test_a_batch_answers_line_by_line(memtool: Memtool, sample: Path) -> None:
     code, out, err = memtool("search", "--batch", "-n", "2", stdin=questions.encode())
     assert code == 0
     one, two, three = map(json.loads, out.splitlines())
-    assert (one["id"], len(one["results"]), one["results"][0].keys()) == (1, 2, FIELDS | {"fact_id"})
+    assert (one["id"], len(one["results"]), one["results"][0].keys()) == (1, 2, FIELDS | {"fact_id", "author"})
     assert (two, three) == ({"id": ["x"], "results": []}, {"id": None, "results": []})
     assert err == ""
     assert memtool("search", "--batch") == (0, "", "")

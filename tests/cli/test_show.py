@@ -75,7 +75,13 @@ def test_a_fact_is_shown_by_its_id(memtool: Memtool, sample: Path) -> None:
     assert memtool("show", FACT, "--level", "1").out == f"{statement}apps/api/src/users/repository.ts\n"
     answer = memtool("show", FACT, "--json", "--level", "1").answer
     assert (answer["path"], answer["kind"], answer["project"]) == ("areas/projects/shop/facts.json", "fact", "shop")
-    assert answer["fields"] == {"id": FACT, "date": "2026-03-02", "category": "code", "status": "active"}
+    assert answer["fields"] == {
+        "id": FACT,
+        "date": "2026-03-02",
+        "category": "code",
+        "status": "active",
+        "author": "imported",
+    }
     lines = (sample / answer["path"]).read_text("utf-8").splitlines()[answer["start_line"] - 1 : answer["end_line"]]
     assert "\n".join(lines) + "\n" == whole
 

@@ -26,7 +26,13 @@ def test_a_fact_is_found_by_its_id(notebook: Notebook) -> None:
     assert fact
     assert (fact.path, fact.start_line, fact.end_line, fact.project) == ("areas/projects/shop/facts.json", 2, 3, "shop")
     assert fact.text == "tokens live 24 hours\njwt.ts"
-    assert fact.fields == {"id": "f1", "date": "2026-02-10", "category": "decision", "status": "active"}
+    assert fact.fields == {
+        "id": "f1",
+        "date": "2026-02-10",
+        "category": "decision",
+        "status": "active",
+        "author": "imported",
+    }
 
 
 @pytest.mark.parametrize("fact_id", ["f2", "", "%", "'", "\x00", "\udcff"])

@@ -24,7 +24,10 @@ def test_decisions_open_items_findings_and_files_are_named() -> None:
 
 
 def test_a_session_that_left_nothing_says_nothing() -> None:
-    assert what_must_survive(SessionNote("3f2a9c", topic="tea")) == ""
+    assert what_must_survive(SessionNote("3f2a9c")) == ""
+    assert "- Rules: 以后都用 pnpm (user)\n" in what_must_survive(
+        SessionNote("x", "tea", rules=("以后都用 pnpm (user)",))
+    )
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=60))

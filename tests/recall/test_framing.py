@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from hypothesis import example, given, strategies as st
 
-from memtool.recall.framing import TAG, defused, framed, quoted
+from memtool.recall.framing import TAG, defused, framed, is_line_id, line_id, quoted
 from memtool.redaction import CONTEXT_TAG, make_redactor
 from memtool.settings import RedactSettings
 
@@ -111,3 +111,24 @@ def test_a_block_is_closed_once_whatever_is_in_it(text: str) -> None:
 def test_a_megabyte_of_brackets_takes_no_time_to_speak_of() -> None:
     for piece in ("<", "< ", "<a", "&lt;", "‹a", "</", "- ", "#"):
         assert tags_in(defused(piece * 100_000)) == []
+
+
+@given(st.lists(st.tuples(st.sampled_from(["sessions/a.md", "sessions/b.md"]), st.text(max_size=30)), max_size=40))
+def test_each_line_has_a_short_id_of_its_own_and_keeps_it(lines: list[tuple[str, str]]) -> None:
+    ids: dict[str, int] = {}
+    names = [line_id(ids, ref, text) for ref, text in lines]
+    assert all(is_line_id(name) for name in names)
+    assert len(set(names)) == len(ids)
+    assert [line_id(ids, ref, text) for ref, text in lines] == names
+
+
+def test_two_lines_never_share_an_id_in_a_session() -> None:
+    first = line_id({}, "a.md", "令牌")
+    assert line_id({first: 0}, "a.md", "令牌") != first
+    assert line_id({}, "a.md", "> - 令牌…") == first
+    assert line_id({}, "b.md", "令牌") != first
+
+
+@pytest.mark.parametrize("text", ["auth", "jwt2", "k3f", "k3f99", "K3F9", "k3e9", "", "令牌令牌"])
+def test_what_has_another_form_is_no_short_id(text: str) -> None:
+    assert not is_line_id(text)

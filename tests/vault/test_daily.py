@@ -148,6 +148,29 @@ def test_a_session_that_is_captured_again_replaces_its_own_line() -> None:
     assert add_session(windows, SESSIONS[0]._replace(minute="15:01")) == text.replace("\n", "\r\n")
 
 
+QUESTION = DailySession("15:10", "shop", "8d01b2", "what does HTTP 418 mean, 什么意思?")
+
+
+def test_a_session_that_left_nothing_behind_has_a_line_without_a_link() -> None:
+    text = add_session("", QUESTION, has_note=False)
+    assert text.endswith("- 15:10 **shop**: what does HTTP 418 mean, 什么意思? (session 8d01b2)\n")
+    assert add_session(text, QUESTION, has_note=False) == text
+    assert listed_sessions(text) == ()
+    later = add_session(text, QUESTION._replace(minute="15:12"), has_note=False)
+    assert later == text.replace("15:10", "15:12")
+
+
+def test_its_line_becomes_the_link_when_it_is_worth_a_note() -> None:
+    text = add_session("", DailySession("14:00", "", "one", "[odd] topic"), has_note=False)
+    text = add_session(text, QUESTION, has_note=False).replace("(session 8d01b2)\n", "(session 8d01b2)\n  mine, 我的\n")
+    text = add_session(text, DailySession("16:00", "", "two", "later"))
+    grown = QUESTION._replace(minute="15:40", topic="a kettle that answers 418")
+    again = add_session(text, grown)
+    assert "- 15:40 **shop**: [a kettle that answers 418](../sessions/8d01b2.md)\n  mine, 我的\n- 16:00" in again
+    assert again.count("8d01b2") == 1
+    assert [session.session_id for session in listed_sessions(again)] == ["8d01b2", "two"]
+
+
 def test_a_list_that_the_owner_moved_stays_where_it_is() -> None:
     moved = NOTE.replace("- 14:30", LISTED.replace("## Sessions", "## What I talked about") + "\n## Edits\n\n- 14:30")
     text = add_session(moved, DailySession("14:40", "shop", "x", "cart"))

@@ -76,7 +76,14 @@ def test_every_field_of_the_format_has_a_place_in_a_fact() -> None:
         "supersedes": "a",
         "tags": ["auth", "令牌"],
     }
-    full |= {"source": "3f2a9c", "confidence": 0.9, "expires": "2027-01-01", "anchors": anchors, "project": "shop"}
+    full |= {
+        "source": "3f2a9c#4",
+        "author": "user",
+        "confidence": 0.9,
+        "expires": "2027-01-01",
+        "anchors": anchors,
+        "project": "shop",
+    }
     assert full.keys() == RULES.keys() == json.loads(SCHEMA_PATH.read_text())["$defs"]["fact"]["properties"].keys()
     (fact,) = parse_facts(in_file(full)).facts
     assert (fact.tags, fact.confidence, fact.anchors, fact.extra) == (("auth", "令牌"), 0.9, tuple(anchors), {})

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.note import Note, parse_note
 from memtool.vault.prose import LANGUAGES
+from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import KeyPoint, SessionNote, parse_session, render_session
 
 EARLIER = SessionNote(
@@ -15,8 +16,7 @@ EARLIER = SessionNote(
     project="shop",
     updated="2026-02-10 14:30",
     directory="~/src/shop",
-    transcript_kb=256,
-    transcript_lines=1200,
+    branch="login",
     links=(("2026-02-10", "../daily/2026-02-10.md"), ("shop", "../areas/projects/shop/summary.md")),
     topic="user authentication",
     key_points=(
@@ -25,16 +25,17 @@ EARLIER = SessionNote(
         KeyPoint("the clock of the test server is wrong"),
     ),
     files=("auth.ts", "middleware/jwt.ts"),
+    rows=(Row("登录在 Safari 里失败", (Piece("SameSite=None needs Secure"),)),),
     done=("login route",),
     open=("rate limiting", "logout"),
 )
 LATER = EARLIER._replace(
     updated="2026-02-11 09:05",
-    transcript_kb=400,
-    transcript_lines=2000,
+    branch="logout",
     links=(*EARLIER.links[:1], ("2026-02-11", "../daily/2026-02-11.md"), *EARLIER.links[1:]),
     topic="user authentication and logout",
     key_points=(*EARLIER.key_points[:2], KeyPoint("令牌存放在 cookie 里", "discovery", ("cookies",))),
+    rows=(*EARLIER.rows, Row("and the logout?", (Piece("DELETE /session ends it"),))),
     files=(*EARLIER.files, "logout.ts"),
     decisions=("JWT rather than sessions",),
     done=("login route", "logout route"),
@@ -61,7 +62,7 @@ def test_a_note_that_nobody_edited_is_replaced() -> None:
 
 
 def test_a_note_with_nothing_new_stays_as_its_owner_left_it() -> None:
-    left = edited(("# Session", "#   Session"), ("- [decision] refresh tokens", "* my tokens"))
+    left = edited(("- **Time**", "-   **Time**"), ("- [decision] refresh tokens", "* my tokens"))
     assert keep_hand_edits(BASE, left, BASE) == left
 
 
@@ -84,8 +85,20 @@ def test_an_item_stays_where_nothing_else_does() -> None:
 def test_an_item_that_the_owner_changed_does_not_come_back_beside_the_change() -> None:
     text = kept(("access tokens live 24 hours", "access tokens live 15 minutes!"))
     assert [point.text for point in parse_session(text).key_points] == [
-        "access tokens live 15 minutes!", "refresh tokens are kept in a cookie", "令牌存放在 cookie 里",
-    ]  # fmt: skip
+        "access tokens live 15 minutes!",
+        "refresh tokens are kept in a cookie",
+        "令牌存放在 cookie 里",
+        '"登录在 Safari 里失败" → SameSite=None needs Secure',
+        '"and the logout?" → DELETE /session ends it',
+    ]
+
+
+def test_a_row_that_the_owner_changed_or_deleted_stays_so() -> None:
+    row = '   - "登录在 Safari 里失败" → SameSite=None needs Secure\n'
+    mine = '   - "登录在 Safari 里失败" → it was the missing domain\n'
+    assert mine in kept((row, mine))
+    assert row not in kept((row, mine))
+    assert kept((row, "")) == edited((row, ""), text=NEW)
 
 
 def test_an_item_that_the_owner_deleted_does_not_come_back() -> None:
@@ -99,25 +112,25 @@ def test_an_item_with_a_remark_below_it_is_the_owners() -> None:
 
 
 def test_a_section_that_the_owner_deleted_comes_back_with_what_is_new_only() -> None:
-    text = kept(("4. **Done**: login route\n", ""), ("1. **Topic**: user authentication\n", ""))
-    assert "**Done**:\n   - logout route\n" in text
+    text = kept(("3. **Done**: login route\n", ""))
+    assert "4. **Done**: logout route\n" in text.replace(":\n   - logout", ": logout")
     assert parse_session(text).done == ("logout route",)
-    assert re.findall(r"^(\d+)\. ", text, re.MULTILINE) == list("123456")
+    assert re.findall(r"^(\d+)\. ", text, re.MULTILINE) == list("12345")
 
 
 def test_sections_are_numbered_anew() -> None:
-    text = kept(("4. **Done**: login route\n", "4. **Done**: login, as Bob wanted it\n"))
+    text = kept(("3. **Done**: login route\n", "3. **Done**: login, as Bob wanted it\n"))
     assert re.findall(r"^(\d)\. \*\*(\w+)", text, re.MULTILINE) == [
-        ("1", "Topic"), ("2", "Key"), ("3", "Files"), ("4", "Decisions"), ("5", "Done"), ("6", "Open"),
+        ("1", "Key"), ("2", "Files"), ("3", "Decisions"), ("4", "Done"), ("5", "Open"),
     ]  # fmt: skip
     assert parse_session(text).done == ("login, as Bob wanted it", "logout route")
 
 
 def test_the_numbers_have_no_gap_where_the_owner_deleted_a_section() -> None:
-    left = edited(("1. **Topic**: user authentication\n", ""))
-    text = keep_hand_edits(BASE, left, render_session(LATER._replace(topic=EARLIER.topic)))
+    left = edited(("2. **Files**: auth.ts, middleware/jwt.ts\n", ""))
+    text = keep_hand_edits(BASE, left, render_session(LATER._replace(files=EARLIER.files)))
     assert re.findall(r"^(\d)\. \*\*(\w+)", text, re.MULTILINE) == [
-        ("1", "Key"), ("2", "Files"), ("3", "Decisions"), ("4", "Done"), ("5", "Open"),
+        ("1", "Key"), ("2", "Decisions"), ("3", "Done"), ("4", "Open"),
     ]  # fmt: skip
 
 
@@ -127,8 +140,38 @@ def test_a_single_item_of_the_owner_stays_beside_a_new_one() -> None:
 
 
 def test_a_topic_of_the_owner_stays_and_is_the_only_one() -> None:
-    text = kept(("**Topic**: user authentication\n", "**Topic**: how we log in\n"))
+    text = kept(("# user authentication\n", "# how we log in\n"))
     assert parse_session(text).topic == "how we log in"
+    assert text == edited(("# user authentication and logout\n", "# how we log in\n"), text=NEW)
+
+
+def test_a_note_of_an_older_version_becomes_one_of_this_with_what_its_owner_wrote() -> None:
+    older = """---
+type: session
+session: 3f2a9c
+project: shop
+---
+
+# Session: 3f2a9c
+
+- **Project**: shop
+- **Time**: 2026-02-10 14:30 (last update)
+- **Transcript**: 256 KB, 1200 lines
+
+---
+
+1. **Topic**: user authentication
+2. **Key points**:
+   - access tokens live 24 hours
+3. **Open**: rate limiting
+"""
+    left = older.replace("24 hours\n", "24 hours\n   - 问一下 Ann\n").replace("**Open**: rate", "**Open**: no rate")
+    text = keep_hand_edits(older, left, NEW)
+    note = parse_session(text)
+    assert (note.topic, note.open[:1]) == (LATER.topic, ("no rate limiting",))
+    assert "   - access tokens live 24 hours\n   - 问一下 Ann\n" in text
+    assert not [old for old in ("# Session", "**Topic**", "**Transcript**", "**Project**") if old in text]
+    assert keep_hand_edits(older, older, NEW) == NEW
 
 
 def test_fields_and_header_lines_of_the_owner_stay_and_the_others_follow_the_session() -> None:
@@ -137,15 +180,13 @@ def test_fields_and_header_lines_of_the_owner_stay_and_the_others_follow_the_ses
         ("type: session\n", "type: session\n# mine\ntitle: 01234\nrating:\n  - 5\n\n"),
         ("tags: [auth]", "tags: [auth, mine]"),
         ("date: 2026-02-10\n", "date: 2026-02-10\n# when\n"),
-        ("- **Directory**: ~/src/shop\n", "- **Directory**: ~/src/old-shop\n- **Mood**: good\n"),
-        ("- **Project**: shop\n", ""),
+        ("- **Directory**: ~/src/shop (branch login)\n", "- **Directory**: ~/src/old-shop\n- **Mood**: good\n"),
     )
-    assert "type: session\n# mine\ntitle: 01234\nrating:\n  - 5\n\nsession:" in text
+    assert "type: session\n# mine\ntitle: 01234\nrating:\n  - 5\n\ndate:" in text
     assert "tags: [auth, mine, cookies]\n" in text
     assert "project: web shop\n" in text
     assert "date: 2026-02-11\n# when\n" in text
-    assert "- **Directory**: ~/src/old-shop\n- **Mood**: good\n- **Transcript**: 400 KB, 2000 lines\n" in text
-    assert "**Project**" not in text
+    assert "- **Directory**: ~/src/old-shop\n- **Mood**: good\n- **Links**: " in text
     note = parse_note("sessions/3f2a9c.md", text.encode())
     assert isinstance(note, Note)
     assert note.field("title") == "01234"
@@ -163,28 +204,28 @@ def test_own_sections_paragraphs_and_comments_stay_byte_for_byte() -> None:
     tail = (
         "\nJust text.\n\n## My notes\n\n1. **Open**: call Bob\n\n```\n# Session: x\n```\n\n<!--\n- **Time**: now\n-->\n"
     )
-    text = kept(("---\n\n1. **Topic**", f"---\n\n{aside}1. **Topic**"), ("   - logout\n", f"   - logout\n{tail}"))
-    assert text == edited(("---\n\n1. **Topic**", f"---\n\n{aside}1. **Topic**"), text=NEW) + tail
+    text = kept(("---\n\n1. **Key", f"---\n\n{aside}1. **Key"), ("   - logout\n", f"   - logout\n{tail}"))
+    assert text == edited(("---\n\n1. **Key", f"---\n\n{aside}1. **Key"), text=NEW) + tail
 
 
 def test_a_part_that_the_owner_put_into_a_comment_is_theirs() -> None:
-    hidden = "<!--\n4. **Done**: login route\n-->\n"
-    text = kept(("4. **Done**: login route\n", hidden))
+    hidden = "<!--\n3. **Done**: login route\n-->\n"
+    text = kept(("3. **Done**: login route\n", hidden))
     assert hidden in text
     assert "**Done**:\n   - logout route\n" in text
 
 
 def test_a_new_line_of_the_header_finds_its_place() -> None:
-    without = EARLIER._replace(links=(), key_points=(), done=(), open=(), files=(), topic="")
+    without = EARLIER._replace(links=(), key_points=(), rows=(), done=(), open=(), files=())
     base = render_session(without)
     text = keep_hand_edits(base, base + "\nMy own words.\n", NEW)
-    assert text.partition("# Session")[2] == NEW.partition("# Session")[2] + "\nMy own words.\n"
+    assert text.partition("\n# ")[2] == NEW.partition("\n# ")[2] + "\nMy own words.\n"
 
 
 def test_a_note_whose_title_is_followed_by_words_gets_its_parts_apart_from_them() -> None:
-    text = keep_hand_edits(None, "# Session: 3f2a9c\nMy own words.\n", NEW)
-    assert "# Session: 3f2a9c\n\n- **Project**: shop\n" in text
-    assert text.endswith("   - logout route\n6. **Open**: rate limiting\n\nMy own words.\n")
+    text = keep_hand_edits(None, "# my title\nMy own words.\n", NEW)
+    assert "# my title\n\n- **Time**: 2026-02-11" in text
+    assert text.endswith("   - logout route\n5. **Open**: rate limiting\n\nMy own words.\n")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +240,7 @@ def test_a_note_of_unknown_making_gets_what_is_new_and_loses_nothing() -> None:
     assert text == f"{NEW}\nMy own words.\n"
     text = keep_hand_edits(None, "---\nrating: 5\n---\nMy own words.", NEW)
     assert "\nrating: 5\n---\n" in text
-    assert parse_session(text) == LATER
+    assert parse_session(text) == parse_session(NEW)
     assert text.endswith("\nMy own words.")
     assert keep_hand_edits(None, " \n", NEW) == NEW
 
@@ -208,9 +249,9 @@ def test_without_a_base_everything_is_kept_but_times_and_sizes() -> None:
     left = edited(("access tokens live 24 hours", "access tokens live 15 minutes"), ("project: shop", "project: web"))
     text = keep_hand_edits(None, left, NEW)
     note = parse_session(text)
-    assert (note.updated, note.transcript_kb, note.topic) == (LATER.updated, 400, EARLIER.topic)
+    assert (note.updated, note.topic) == (LATER.updated, EARLIER.topic)
     assert {point.text for point in note.key_points} == {
-        point.text for point in (*LATER.key_points, *EARLIER.key_points)
+        point.text for text in (BASE, NEW) for point in parse_session(text).key_points
     } | {"access tokens live 15 minutes"}
     assert "project: web\n" in text
     assert keep_hand_edits(NEW, text, NEW) == text
@@ -230,15 +271,15 @@ def test_windows_line_ends_a_mark_and_a_missing_line_end_stay() -> None:
 
 
 def test_layout_that_an_editor_changed_is_no_change_of_what_is_said() -> None:
-    left = BASE.replace("   - ", "    * ").replace("2. **Key", "1. **Key").replace("  24 hours", " 24 hours")
+    left = BASE.replace("   - ", "    * ").replace("2. **Files", "7. **Files").replace("  24 hours", " 24 hours")
     assert keep_hand_edits(BASE, left, NEW) == NEW
 
 
 def test_a_note_in_another_language_is_the_same_note() -> None:
     left = edited(("   - logout\n", "   - 我的事\n\n## My notes\n"), ("live 24 hours", "live for ever"))
     text = keep_hand_edits(BASE, left, render_session(LATER, language="zh"))
-    assert "# 会话: 3f2a9c\n" in text
-    assert "6. **待办**:\n   - rate limiting\n   - 我的事\n\n## My notes\n" in text
+    assert "# user authentication and logout\n" in text
+    assert "5. **待办**:\n   - rate limiting\n   - 我的事\n\n## My notes\n" in text
     assert "- **时间**: 2026-02-11 09:05（最后更新）\n" in text
     assert "**Key points**" not in text
 
@@ -247,8 +288,8 @@ def test_front_matter_that_the_owner_took_out_or_broke_stays_so() -> None:
     body = BASE.partition("---\n\n")[2]
     for left in (body, f"---\ntype: session\n\n{body}", f"---\nsome: thing\n: [\n---\n\n{body}"):
         text = keep_hand_edits(BASE, left, NEW)
-        assert text.startswith(left[: left.index("# Session")])
-        assert text.endswith(NEW[NEW.index("1. **Topic**") :])
+        assert text.startswith(left[: left.index("# user")])
+        assert text.endswith(NEW[NEW.index("1. **Key points**") :])
 
 
 @pytest.mark.parametrize(
@@ -267,20 +308,26 @@ notes = st.builds(
     project=words,
     updated=st.sampled_from(["2026-02-10 14:30", "2026-02-11 09:00"]),
     directory=words,
-    transcript_lines=st.integers(0, 9),
+    branch=words,
     links=st.lists(st.tuples(words, words), max_size=2).map(tuple),
     topic=words,
     key_points=st.lists(st.builds(KeyPoint, text=words, tags=lists), max_size=3).map(tuple),
+    rows=st.lists(
+        st.builds(Row, asked=words, pieces=lists.map(lambda texts: tuple(map(Piece, texts)))), max_size=2
+    ).map(tuple),
     files=lists,
     more_files=st.integers(0, 2),
     decisions=lists,
+    rules=lists,
     done=lists,
+    commands=lists,
     open=lists,
 )
 texts = st.builds(lambda note, language: render_session(note, language=language), notes, st.sampled_from(LANGUAGES))
 own_lines = st.sampled_from(
     ["", "own 1", "   - own 2", "     - own 3", "   own 4", "## own 5", "```", "<!-- own 6 -->", "- **own 7**: x",
-     "own: 8", "9. **own 9**: x", "---", "<!--", "\t- own 10", "# Session: own 11", "3. **Files**: own 12, own 13"]
+     "own: 8", "9. **own 9**: x", "---", "<!--", "\t- own 10", "# Session: own 11", "# own 14",
+     "3. **Files**: own 12, own 13"]
 )  # fmt: skip
 
 

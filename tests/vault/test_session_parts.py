@@ -7,7 +7,14 @@ from memtool.vault.session_parts import split_session
 from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 
 NOTE = render_session(
-    SessionNote(id="x", project="shop", topic="login", key_points=(KeyPoint("a"), KeyPoint("b")), files=("c.ts",))
+    SessionNote(
+        id="x",
+        project="shop",
+        updated="2026-02-10 14:30",
+        topic="login",
+        key_points=(KeyPoint("a"), KeyPoint("b")),
+        files=("c.ts",),
+    )
 )
 
 
@@ -22,11 +29,11 @@ def keys(text: str) -> list[str]:
 
 
 def test_a_note_consists_of_fields_header_and_sections() -> None:
-    fields = ["type", "session", "project", "summary", "checksum"]
-    sections = ["section:topic", "section:key_points", "section:files"]
-    assert keys(NOTE) == [*(f"matter:{name}" for name in fields), "title:session", "header:project", "rule", *sections]
+    fields = ["type", "date", "project", "checksum"]
+    sections = ["section:key_points", "section:files"]
+    assert keys(NOTE) == [*(f"matter:{name}" for name in fields), "title:", "header:updated", "rule", *sections]
     points = next(block for block in split_session(NOTE).body if block.key == "section:key_points")
-    assert points.lines == ("2. **Key points**:", "   - a", "   - b")
+    assert points.lines == ("1. **Key points**:", "   - a", "   - b")
     assert points.kind == "section"
 
 

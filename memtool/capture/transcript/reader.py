@@ -40,18 +40,17 @@ from memtool.capture.transcript.text import (
     excerpt,
     is_compaction,
     one_line,
+    pasted_in,
     printable,
-    said_on_refusal,
-    short_pastes,
     shorten,
     typed,
     without_injected,
+    without_pastes,
 )
 from memtool.errors import TranscriptUnreadable
 
 # Characters of one text that are kept.
 _PROMPT, _ANSWER, _COMPACTION = 4_000, 6_000, 12_000
-_PASTE = 1_500
 _ERROR = _LINE = 200
 _NAME = 200
 _PATH = 4_096
@@ -213,16 +212,21 @@ class _Session:
             self._add(record, Step("tool", self._line(f"! {command}"), tool=SHELL_TOOL))
         elif is_notification(text):
             self._take_result(record, notification_in(text))
-        elif prompt := self._prompt(typed(text)):
-            self._add_prompt(record, prompt)
+        elif prompt := self._clean(typed(text), _PROMPT):
+            own = without_pastes(prompt)
+            step = Step("prompt", own) if own else Step("paste", pasted_in(prompt))
+            if step.text:
+                self._add_prompt(record, step)
 
-    def _add_prompt(self, record: Record, text: str) -> None:
+    def _add_prompt(self, record: Record, step: Step) -> None:
+        step = step._replace(text=shorten(step.text, _PROMPT))
         parent = text_at(record, "parentUuid")
         number, last = self._steps.last()
-        if last.kind == "prompt" and parent and parent == self._parent:
-            self._set_text(number, text)  # it was taken back before it was answered, and typed anew
+        if last.kind in ("prompt", "paste") and parent and parent == self._parent:
+            # It was taken back before it was answered, and typed anew.
+            self._steps.change(number, lambda old: old._replace(kind=step.kind, text=step.text))
         else:
-            self._add(record, Step("prompt", text))
+            self._add(record, step)
             self._parent = parent
 
     def _take_compaction(self, record: Record, text: str) -> None:
@@ -277,7 +281,9 @@ class _Session:
         number, tool = self._calls.get(result.call_id, (-1, ""))
         if result.stopped:
             self._steps.change(number, lambda step: step._replace(stopped=True))
-            if said := self._prompt(said_on_refusal(result.text)):
+            # The error of a server's tool may be anything, the client's words on a refusal as well.
+            is_typed = result.is_sure or not tool.startswith("mcp__")
+            if is_typed and (said := self._prompt(result.said)):
                 self._add(record, Step("refusal", said))
         elif result.failed:
             error = self._error(result.text) if tool == SHELL_TOOL else "failed"
@@ -304,7 +310,7 @@ class _Session:
         return shorten(self._clean(text, limit), limit)
 
     def _prompt(self, text: str) -> str:
-        return shorten(short_pastes(self._clean(text, _PROMPT), _PASTE), _PROMPT)
+        return self._shortened(text, _PROMPT)
 
     def _line(self, text: str) -> str:
         return one_line(self._clean(text, _LINE), _LINE)

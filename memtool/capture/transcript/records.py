@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memtool.capture.conversation import EDITING_TOOLS
 from memtool.capture.transcript.lines import Record
-from memtool.capture.transcript.text import inside
+from memtool.capture.transcript.text import inside, said_on_refusal
 from memtool.text.lines import one_line
 
 # Seen in transcripts of 1.0 to 2.1.330, and without anything that was said or done.
@@ -57,12 +57,20 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What became of a call. *stopped*: by the user or by a rule of theirs, which is no failure."""
+    """What became of a call.
+
+    Args:
+        stopped: by the user or by a rule of theirs, which is no failure.
+        said: what the user typed when they refused the call.
+        is_sure: whether the record itself says that it was refused, not only the text of the result.
+    """
 
     call_id: str
     text: str
     failed: bool
     stopped: bool
+    said: str = ""
+    is_sure: bool = False
 
 
 def text_at(record: Mapping[str, Any], *path: str) -> str:
@@ -137,8 +145,10 @@ def results_in(record: Record) -> Iterator[Result]:
     for block in _blocks(content_of(record), "tool_result"):
         text = text_in(block.get("content"))
         failed = block.get("is_error") is True
-        denied = failed and (bool(text_at(record, "toolDenialKind")) or text.lstrip().startswith(_STOPPED))
-        yield Result(text_at(block, "tool_use_id"), text, failed, denied or interrupted)
+        is_sure = failed and bool(text_at(record, "toolDenialKind"))
+        denied = is_sure or (failed and text.lstrip().startswith(_STOPPED))
+        said = said_on_refusal(text) if denied else ""
+        yield Result(text_at(block, "tool_use_id"), text, failed, denied or interrupted, said, is_sure)
 
 
 def answers_in(record: Record) -> str:

@@ -37,7 +37,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
 _LINE_END = re.compile("\r\n?|[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_PASTE_TAG = re.compile(r"</?pasted_content(?:\s[^<>]{0,100})?>")
+_PASTED = re.compile(r"<pasted_content(?:\s[^<>]{0,100})?>(.*?)(?:</pasted_content(?:\s[^<>]{0,100})?>|\Z)", re.DOTALL)
 _WHOLE_TAG = re.compile(r"[<＜][\s/]{0,17}(?:private|memtool-context)", re.IGNORECASE)
 # What the client adds to a plan that is carried out in a new session, and to a prompt that names a file.
 _ADDED = re.compile(r"\n\s*If you need specific details from before exiting plan mode.*\Z", re.DOTALL)
@@ -46,8 +46,10 @@ _SUMMARY_HEADING = re.compile(r"^[#* ]*Summary:[* ]*$", re.MULTILINE)
 _TRACEBACK = "Traceback (most recent call last)"
 _TOOL_ERROR = re.compile(r"</?tool_use_error>")
 _SAID_ON_REFUSAL = re.compile(
-    r"the user said:[ \t]*\n(.+?)(?:\n\nNote: The user's next message|\Z)", re.DOTALL | re.IGNORECASE
+    r"\s*The user doesn't want to [^\n]{1,500}?the user said:[ \t]*\n(.+?)(?:\n\nNote: The user's next message|\Z)",
+    re.DOTALL,
 )
+_NOT_SAID = "The user wants to clarify these questions"  # the client says so where they typed nothing
 
 
 def printable(text: str) -> str:
@@ -105,9 +107,13 @@ def compaction_text(text: str) -> str:
 
 
 def said_on_refusal(text: str) -> str:
-    """Return what the user typed when they refused a tool; empty if nothing."""
-    match = _SAID_ON_REFUSAL.search(text)
-    return match[1].strip() if match else ""
+    """Return what the user typed when they refused a tool; empty if nothing.
+
+    *text* is the client's own sentence on the refusal, with which it begins.
+    """
+    match = _SAID_ON_REFUSAL.match(text)
+    said = match[1].strip() if match else ""
+    return "" if said.startswith(_NOT_SAID) else said
 
 
 def error_text(text: str, limit: int) -> str:
@@ -116,10 +122,14 @@ def error_text(text: str, limit: int) -> str:
     return shorten(text, limit, tail=0.8 if _TRACEBACK in text else 0.6)
 
 
-def short_pastes(text: str, limit: int) -> str:
-    """Return *text* with what was pasted cut to *limit* characters each, without the client's tags around it."""
-    parts = _PASTE_TAG.split(text)
-    return "".join(shorten(part, limit) if i % 2 else part for i, part in enumerate(parts)).strip()
+def without_pastes(text: str) -> str:
+    """Return what was typed of *text*, without what was pasted into it; empty if all of it was pasted."""
+    return _PASTED.sub("", text).strip()
+
+
+def pasted_in(text: str) -> str:
+    """Return *text* without the tags that the client puts around what was pasted."""
+    return _PASTED.sub(r"\1", text).strip()
 
 
 def excerpt(text: str, room: int) -> str:

@@ -43,3 +43,9 @@ def current_index(folder: Path) -> Iterator[sqlite3.Connection]:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOT_OURS:
                 raise
             raise Busy(f"the index cannot be used: {error}") from None
+
+
+def known_words(db: sqlite3.Connection, words: list[str]) -> set[str]:
+    """Return those of *words*, folded, that some note of the index *db* holds."""
+    marks = ", ".join("?" * len(words))
+    return {row[0] for row in db.execute(f"SELECT word FROM word WHERE word IN ({marks})", words)}  # noqa: S608

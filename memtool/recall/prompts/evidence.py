@@ -43,6 +43,12 @@ class Evidence(NamedTuple):
     lead: float
     place: Place
 
+    def told(self) -> dict[str, float]:
+        """Return it as numbers by name, without what says nothing."""
+        place = {"is_here": float(self.place.is_here), "is_elsewhere": float(self.place.is_elsewhere)}
+        numbers = {**dict(zip(self._fields[:-1], self[:-1], strict=True)), **place}
+        return {name: round(value, 2) for name, value in numbers.items() if value}
+
 
 class Weights(NamedTuple):
     """What each kind of evidence adds to the logarithm of the odds."""

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
 from memtool.index.text import CONTEXT_END, fold, index_terms, is_spaced
+from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity
 from memtool.recall.prompts.evidence import Evidence, Place, covered, lead_of, relevance
 from memtool.recall.prompts.occurrences import Scope, completed, find_scope, of_meaning, of_terms
@@ -52,6 +53,7 @@ class Candidate(NamedTuple):
     date: str
     fact_id: str
     last_line: int
+    author: str
     terms: str
 
     @property
@@ -66,9 +68,11 @@ class Candidate(NamedTuple):
 
 
 def find(db: sqlite3.Connection, question: Question, project: str, today: dt.date) -> list[Recalled]:
-    """Return what the index *db* holds about *question* above the floor, most relevant first, each note once."""
-    found = (memory for _, memory in judged(db, question, project, today, least=FLOOR))
-    return _distinct([memory for memory in found if memory.relevance >= FLOOR])
+    """Return what the index *db* holds about *question*, most relevant first, each note once.
+
+    What is not worth giving says so in `left_out`.
+    """
+    return _distinct(memory for _, memory in judged(db, question, project, today, least=FLOOR))
 
 
 def judged(
@@ -99,7 +103,7 @@ def judged(
         place = Place(scope.size, candidate.project == project, candidate.project not in ("", project))
         if relevance(Evidence(*held, coverage=1.0, lead=1.0, place=place)) >= least:  # a passage holds no more
             evidence, recalled = _judge(candidate, clues, beginnings, place)
-            yield evidence, recalled._replace(relevance=relevance(evidence))
+            yield evidence, recalled._replace(relevance=relevance(evidence), evidence=evidence)
 
 
 def _most_likely(rare: Iterable[tuple[float, Sequence[int]]], scope: Scope) -> list[int]:
@@ -116,7 +120,7 @@ def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], today: dt.date) -> I
     condition, values = Filter(today).where()
     rows = db.execute(
         "SELECT n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date, c.fact_id,"  # noqa: S608  (numbers)
-        " c.end_line, t.terms"
+        " c.end_line, c.author, t.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
         f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {_LONGEST} AND {condition}",
         values,
@@ -141,7 +145,7 @@ def _judge(candidate: Candidate, clues: Clues, beginnings: Iterable[str], place:
     last = candidate.last_line if whole else candidate.first_line + best.last
     return evidence, Recalled(
         candidate.ref, first, last, candidate.kind, candidate.project, candidate.category, candidate.date,
-        candidate.title, best.text if adds else "", candidate.fact_id,
+        candidate.title, best.text if adds else "", candidate.fact_id, author=candidate.author,
     )  # fmt: skip
 
 
@@ -171,12 +175,19 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
 
 
 def _distinct(memories: Iterable[Recalled]) -> list[Recalled]:
-    """Return the best of each note, no two near-duplicates, and none that pales beside the best."""
+    """Return the best of each note. Near-duplicates, and what pales beside the best, are left out."""
     ordered = sorted(memories, key=lambda memory: (-memory.relevance, memory.ref, memory.first_line))
     best: dict[str, Recalled] = {}
     for memory in ordered:
         best.setdefault(memory.key, memory)
-    kept = list(best.values())
-    different = without_near_duplicates(range(len(kept)), lambda at: kept[at].text.casefold(), len(kept))
-    least = BESIDE_THE_BEST * kept[0].relevance if kept else 0.0
-    return [kept[at] for at in different if kept[at].relevance >= least]
+    found = list(best.values())
+    count = sum(memory.relevance >= FLOOR for memory in found)
+    different = set(without_near_duplicates(range(count), lambda at: found[at].text.casefold(), count))
+    least = BESIDE_THE_BEST * found[0].relevance if found else 0.0
+
+    def reason(at: int) -> str:
+        if at >= count:
+            return BELOW_FLOOR
+        return ALIKE if at not in different else PALE if found[at].relevance < least else ""
+
+    return [memory._replace(left_out=reason(at)) for at, memory in enumerate(found)]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
-from memtool.recall.framing import MOST_UNITS, defused, framed
+from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
+from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.as_it_stands import Reader, as_they_stand
+from memtool.recall.prompts.conflicts import contradicted
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, is_fact, score
 from memtool.recall.prompts.topic import REMINDER, has_changed
 from memtool.settings import RecallSettings
+from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
 from memtool.vault.layout import Vault
 
 EVENT = "prompt"
@@ -27,6 +30,7 @@ Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 _WIDTHS = (220, 150, 90)  # characters of what a memory says: the first with which all fit
 _LONGEST_TITLE = 80
 _LONGEST_SOURCE = 400  # of where a memory stands; an id as long as a page would take the room of all others
+_NEXT = 5  # memories that were not given, which `memtool given` tells of
 _TELLING = 200  # characters of what a memory says; the block of a session's start may cut it later on
 
 
@@ -50,11 +54,23 @@ class Asked(NamedTuple):
 
 
 class Given(NamedTuple):
-    """The block for a prompt, empty for silence; the ledger after it; the keys of what was given."""
+    """What a prompt is given.
+
+    Args:
+        text: the block; empty for silence.
+        ledger: after it.
+        keys: of what was given.
+        lines: the same, with what spoke for each.
+        next: what came next in rank, and why it was not given.
+        said: what each line says.
+    """
 
     text: str
     ledger: Ledger
     keys: tuple[str, ...] = ()
+    lines: tuple[GivenLine, ...] = ()
+    next: tuple[GivenLine, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 def memories_for_prompt(
@@ -69,29 +85,68 @@ def memories_for_prompt(
 ) -> Given:
     """Return what the prompt is given. *ledger* has counted its turn already; *db* is an open index."""
     reader = Reader(vault, asked.client_projects, asked.session_id, asked.today)
-    hits = as_they_stand(finder(db, asked.question, asked.project, asked.today), db, reader)
+    found = finder(db, asked.question, asked.project, asked.today)
+    hits = as_they_stand((hit for hit in found if not hit.left_out), db, reader)
     keys = [hit.key for hit in hits]
     reminds = has_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
-    start = _shown(ledger.start)
-    fresh = [hit for hit in hits if not ledger.rests(hit.key) and not _stands_in(start, hit)]
+    judged = _judged(hits, ledger)
     ledger = ledger.with_hits(keys)
-    chosen = [hit for hit in _best(fresh, uses, asked.today) if len(_source(hit)) <= _LONGEST_SOURCE][:limit]
-    said = [(_saying(hit), _source(hit)) for hit in chosen]
+    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit)) <= _LONGEST_SOURCE]
+    fresh = _best(fresh, uses, asked.today)
+    ids = dict(ledger.ids)
+    lines = tuple(_line(hit, ids, ledger) for hit in fresh[:limit])
+    said = [(_saying(hit), f"({_source(hit)}) [{line.id}]") for hit, line in zip(fresh, lines, strict=False)]
     room = min(settings.prompt_characters, MOST_UNITS)
     text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
+    over = [hit._replace(left_out=OVER_ROOM if at < limit else OVER_LIMIT) for at, hit in enumerate(fresh)][count:]
+    passed = sorted((hit for hit in (*found, *judged, *over) if hit.left_out), key=lambda hit: -hit.relevance)
+    after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[:_NEXT])
     if not count:
-        return Given("", ledger)
-    given = tuple(hit.key for hit in chosen[:count])
-    ledger = ledger.with_given(given)
-    return Given(text, ledger._replace(reminded=ledger.turn) if reminds else ledger, given)
+        return Given("", ledger, next=after)
+    given = tuple(hit.key for hit in fresh[:count])
+    ledger = ledger.with_given(given).with_ids(ids)
+    ledger = ledger._replace(reminded=ledger.turn) if reminds else ledger
+    return Given(text, ledger, given, lines[:count], after, tuple(line for line, _ in said[:count]))
 
 
-def _best(hits: Iterable[Recalled], uses: Uses, today: dt.date) -> list[Recalled]:
-    hits = list(hits)
+def _judged(hits: Sequence[Recalled], ledger: Ledger) -> list[Recalled]:
+    """Return *hits*, each with the reason why the session is not given it, if there is one."""
+    start, outweighed = _shown(ledger.start), contradicted(hits)
+
+    def reason(hit: Recalled) -> str:
+        if ledger.rests(hit.key):
+            return RESTS
+        if _stands_in(start, hit):
+            return AT_START
+        return CONTRADICTED if hit.key in outweighed else ""
+
+    return [hit._replace(left_out=reason(hit)) for hit in hits]
+
+
+def _line(hit: Recalled, ids: dict[str, int], ledger: Ledger) -> GivenLine:
+    evidence = hit.evidence.told() if hit.evidence else {}
+    turns = ledger.turn - ledger.given[hit.key] if hit.left_out == RESTS else 0
+    return GivenLine(
+        _id(hit, ids), hit.ref, hit.first_line, hit.fact_id, "" if hit.fact_id else hit.text,
+        round(hit.relevance, 3), evidence, hit.left_out, turns,
+    )  # fmt: skip
+
+
+def _id(hit: Recalled, ids: dict[str, int]) -> str:
+    return line_id(ids, hit.key) if _is_whole(hit) else line_id(ids, hit.ref, hit.text)
+
+
+def _is_whole(hit: Recalled) -> bool:
+    """Whether a fact or a note is given as a whole, and not one line of many. A decision is its note."""
+    return bool(hit.fact_id) or hit.kind == "decision" or not hit.text
+
+
+def _best(hits: Sequence[Recalled], uses: Uses, today: dt.date) -> list[Recalled]:
+    """Return *hits*, the most valuable first; what the output of a tool said comes last."""
     counts = uses([hit.key for hit in hits])
     scores = {hit.key: score(hit, age_days=_age(hit.date, today), uses=counts.get(hit.key, 0)) for hit in hits}
-    return sorted(hits, key=lambda hit: (-scores[hit.key], hit.key))
+    return sorted(hits, key=lambda hit: (hit.author == TOOL, -scores[hit.key], -trust(hit.author), hit.key))
 
 
 def _age(date: str, today: dt.date) -> float | None:
@@ -108,7 +163,7 @@ def _shown(start: str) -> str:
 
 def _stands_in(start: str, hit: Recalled) -> bool:
     """Whether the block *start* says what *hit* does; a decision is there with its title, its summary and its name."""
-    if hit.kind == "decision" and not hit.text and f"[{defused(PurePosixPath(hit.ref).name)}]" in start:
+    if hit.kind == "decision" and not hit.text and f" {defused(PurePosixPath(hit.ref).name)}]" in start:
         return True
     said = _wording(hit)
     return bool(said) and said[:_TELLING] in start
@@ -123,6 +178,7 @@ def _saying(hit: Recalled) -> str:
     said = _wording(hit)
     if is_fact(hit.ref):
         return said
+    said, _ = signed_by(said)
     if hit.kind == "session":  # its title is only its id
         return said or defused(hit.title)
     title = _cut(defused(hit.title), _LONGEST_TITLE)
@@ -133,13 +189,15 @@ def _saying(hit: Recalled) -> str:
 
 def _source(hit: Recalled) -> str:
     where = f"{hit.ref}:{hit.first_line}-{hit.last_line}"
-    return defused(", ".join(filter(None, (hit.category, hit.date, where, hit.fact_id))))
+    author = signed_by(hit.text)[1] or hit.author
+    category = standing_category(hit.category, author)
+    return defused(", ".join(filter(None, (category, named(author), hit.date, where, hit.fact_id))))
 
 
 def _fitted(said: list[tuple[str, str]], vault: str, reminder: str, room: int) -> tuple[str, int]:
     """Return the block, and how many memories are in it: all of them if that is possible at any width."""
     for width in _WIDTHS:
-        lines = [f"- {_cut(text, width)} ({source})" for text, source in said]
+        lines = [f"- {_cut(text, width)} {source}" for text, source in said]
         block = _block(lines, reminder, vault)
         if _units(block) <= room:
             return block, len(lines)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from memtool.vault.layout import FACTS_FILE
+
+if TYPE_CHECKING:
+    from memtool.recall.prompts.evidence import Evidence
 
 RELEVANCE, CATEGORY, RECENCY, IMPORTANCE = 0.65, 0.20, 0.10, 0.05  # what each adds to the score
 UNDATED = 0.5  # recency of what bears no date
@@ -31,6 +34,9 @@ class Recalled(NamedTuple):
         fact_id: of a fact; notes have none.
         relevance: to the prompt, from 0 to 1.
         summary: of the note, where its title is what was found.
+        author: who said it, if that is known.
+        evidence: what speaks for it.
+        left_out: why it is not given; empty if nothing speaks against it (`memtool.recall.given`).
     """
 
     ref: str
@@ -45,6 +51,9 @@ class Recalled(NamedTuple):
     fact_id: str = ""
     relevance: float = 0.0
     summary: str = ""
+    author: str = ""
+    evidence: Evidence | None = None
+    left_out: str = ""
 
     @property
     def key(self) -> str:

@@ -9,24 +9,37 @@ from typing import NamedTuple
 from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVault, UsageError
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, note_refs
+from memtool.recall.framing import is_line_id
+from memtool.recall.given import GivenLine, find_given, lines_of_start
+from memtool.recall.ledger import ledger_folder
+from memtool.recall.remembering.lines import find_line, without_line
+from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.remembering.remember import Desk
+from memtool.recall.start.session_start import Reader, session_context
 from memtool.vault import files
+from memtool.vault.client_memory import is_client_memory
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.frontmatter import set_field
+from memtool.vault.hand_edits import forget_item, statement_of
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of
 from memtool.vault.note import Note, parse_note
+from memtool.vault.project_area import find_area
 from memtool.vault.reading import Ref, parse_ref, resolve
+from memtool.vault.sessions import parse_session
 from memtool.vault.todos import drop_todo, find_todos, remove_todo
 
 ARCHIVED = "archived"
-FACT, TODO, NOTE = "fact", "todo", "note"
+FACT, TODO, NOTE, LINE = "fact", "todo", "note", "line"
 
 _KEPT_KINDS = ("memory", "rules", "project", "todo")  # pages that memtool itself reads and writes
 
 
 class Target(NamedTuple):
-    """What is to be forgotten. *name* says it to the user: the id of a fact, a path, or a path and a line."""
+    """What is to be forgotten. *name* says it to the user: the id of a fact, a path, or a path and a line.
+
+    A line of a note is known by its *text*, and *line* is where it stood.
+    """
 
     what: str
     name: str
@@ -45,12 +58,85 @@ class Forgotten(NamedTuple):
 
 
 def find_target(desk: Desk, ref: str) -> Target:
-    """Return what *ref* names: the id of a fact, a path, the name of a note, or a path with the line of a fact or todo.
+    """Return what *ref* names.
+
+    That is the id of a fact, a path, the name of a note, a path with the line of a fact or todo, or the short id of a
+    line that a session was given.
 
     Raises:
         NoteNotFound: nothing of that name exists.
         UsageError: several do, or it cannot be forgotten as a whole.
     """
+    given = _given(desk, ref.strip("[] \n"))
+    try:
+        named = _named(desk, ref)
+    except NoteNotFound:
+        if given is None:
+            raise
+        return given
+    if given and given != named:
+        hint = "Name the note by its path."
+        raise UsageError(f"'{ref}' is the name of '{named.path}' and of a line that was given", hint=hint)
+    return named
+
+
+def _given(desk: Desk, line_id: str) -> Target | None:
+    """Return the line that was given with the short id *line_id*; None if no session was given one.
+
+    Raises:
+        UsageError: several lines have it, or it stands where memtool does not write.
+    """
+    if not is_line_id(line_id):
+        return None
+    folder = ledger_folder(desk.vault, lambda: desk.cache)
+    lines = find_given(folder, line_id, desk.session_id) or _in_start(desk, line_id)
+    targets = {target.name: target for target in (_target_of(desk, line) for line in lines)}
+    standing = {name: target for name, target in targets.items() if not target.is_gone} or targets
+    if len(standing) > 1:
+        places = ", ".join(sorted(standing))
+        raise UsageError(f"'{line_id}' may mean {len(standing)} lines: {places}", hint="Name one by its path.")
+    return next(iter(standing.values()), None)
+
+
+def _in_start(desk: Desk, line_id: str) -> list[GivenLine]:
+    """Return the line of the block that `memtool context` shows here, if it has that short id."""
+    now = desk.now()
+    project = find_area(desk.vault, desk.folder, desk.home, now.timestamp()).name
+    reader = Reader(desk.home, desk.home / ".claude", folder=desk.folder)
+    block = session_context(desk.vault, project, now, desk.settings.recall, reader)
+    return [line for line in lines_of_start(block.lines) if line.id == line_id]
+
+
+def _target_of(desk: Desk, line: GivenLine) -> Target:
+    if is_client_memory(line.ref):
+        hint = "Change it there, with an editor."
+        raise UsageError(f"that line stands in Claude Code's own memory, '{line.ref}'", hint=hint)
+    name = f"{line.ref}:{line.line}" if line.line else line.ref
+    with suppress(NoteNotFound, BrokenVaultFile, OutsideVault):
+        content = _read(desk, line.ref)
+        if line.fact_id:
+            return _fact(line.ref, content, line.fact_id, Ref(line.ref))
+        if line.ref.rsplit("/", 1)[-1] == FACTS_FILE:
+            raise UsageError(f"the fact at '{name}' has no id", hint="Give it one by hand.")
+        text = _text(content, line.ref)
+        todo = next((each for each in find_todos(text) if letters(each.text) == letters(line.text)), None)
+        if todo:
+            return Target(TODO, f"{line.ref}:{todo.line}", line.ref, todo.text, todo.line, is_gone=not todo.is_open)
+        if not line.text or _is_whole(line, text):
+            return _note(line.ref, content)
+        place = find_line(text, line.text, line.line)
+        if place:
+            return Target(LINE, f"{line.ref}:{place[0]}", line.ref, line.text, place[0])
+    return Target(LINE, name, line.ref, line.text, is_gone=True)
+
+
+def _is_whole(line: GivenLine, text: str) -> bool:
+    """Whether *line* stands for all of its note: a decision, or what a session was about."""
+    kind = kind_of(line.ref, Note(line.ref, text).field("type"))
+    return kind == "decision" or (kind == "session" and letters(parse_session(text).topic) == letters(line.text))
+
+
+def _named(desk: Desk, ref: str) -> Target:
     text = ref.encode("utf-8", "replace").decode("utf-8")
     asked = parse_ref(text)
 
@@ -76,14 +162,17 @@ def forget(desk: Desk, target: Target) -> Forgotten:
     if target.is_gone:
         return Forgotten(target, changed=False)
     with alone(desk.vault):
+        commit(desk.vault, [target.path], "keep", target.path)  # so that what is undone is this deed, and no other
         if target.what == FACT:
             update_facts(desk.vault, target.path, lambda facts: archive(facts, target.name))
         elif target.what == TODO:
             _rewrite(desk, target.path, lambda text: drop_todo(text, _line_of(text, target)))
+        elif target.what == LINE:
+            _rewrite(desk, target.path, lambda text: _without(target, text))
         else:
             _rewrite(desk, target.path, lambda text: set_field(text, "status", ARCHIVED))
         kept = commit(desk.vault, [target.path], "forget", target.text)
-        return Forgotten(target, changed=True, kept=kept.undone_for_now() if target.what == TODO else kept)
+        return Forgotten(target, changed=True, kept=kept.undone_for_now() if target.what in (TODO, LINE) else kept)
 
 
 def forget_for_good(desk: Desk, target: Target) -> Forgotten:
@@ -98,12 +187,25 @@ def forget_for_good(desk: Desk, target: Target) -> Forgotten:
             purge(desk.vault, target.path, target.name)
         elif target.what == TODO:
             _rewrite(desk, target.path, lambda text: remove_todo(text, _line_of(text, target)))
+        elif target.what == LINE:
+            _rewrite(desk, target.path, lambda text: _without(target, text))
         else:
             _delete(desk, target.path)
             listed = _unlist(desk, target.path)
         kept = commit(desk.vault, [target.path, *listed], "forget", f"{target.name}, for good")
         kept = kept if target.what == NOTE else kept.undone_for_now()
     return Forgotten(target, changed=True, kept=kept)
+
+
+def _without(target: Target, text: str) -> str:
+    """Return a note without the line that is meant; a session note, so that it stays away when it is made again."""
+    if kind_of(target.path) != "session":
+        return without_line(text, target.text, target.line)
+    wanted = letters(statement_of(target.text))
+    for is_meant in (lambda said: letters(said) == wanted, lambda said: wanted in letters(said)):
+        if (changed := forget_item(text, is_meant)) != text:
+            return changed
+    return without_line(text, target.text, target.line)
 
 
 def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> Target:

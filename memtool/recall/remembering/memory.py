@@ -11,6 +11,7 @@ from memtool.errors import UsageError
 from memtool.index.filters import parse_day
 from memtool.index.text import index_terms
 from memtool.text.lines import one_line
+from memtool.vault.authors import STANDING, TOOL
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.new_note import FOLDERS
 
@@ -33,7 +34,8 @@ class Memory(NamedTuple):
         kind: one of `KINDS`, or `fact`.
         project: its name; None is that of the working folder, empty none.
         expires: the last day on which it holds.
-        source: a session id, or the path of a note.
+        source: a session with its turn (`3f2a9c#4`), the path of a note, or a commit.
+        author: one of `memtool.vault.authors.AUTHORS`; empty if nobody knows.
         supersedes: the id of the fact that it replaces.
         force: whether it is written although something stands that says the same.
     """
@@ -46,6 +48,7 @@ class Memory(NamedTuple):
     expires: str = ""
     evidence: str = ""
     source: str = ""
+    author: str = ""
     supersedes: str = ""
     force: bool = False
 
@@ -102,6 +105,9 @@ def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:
 def _check_options(memory: Memory) -> None:
     if memory.category and memory.category not in CATEGORIES:
         raise UsageError(f"'{memory.category}' is no category", hint=f"Use one of {', '.join(CATEGORIES)}.")
+    if memory.author == TOOL and (memory.category in STANDING or memory.kind == "decision"):
+        hint = "If the user has decided it, add `--author user`; else leave out what sort of thing it is."
+        raise UsageError("what the output of a tool says is neither a decision nor a preference", hint=hint)
     if memory.supersedes and memory.kind != FACT:
         raise UsageError("only a fact supersedes a fact", hint="Leave out --kind, or archive with `memtool forget`.")
     if memory.kind == TODO:

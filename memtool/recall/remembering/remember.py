@@ -28,6 +28,7 @@ from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.remembering.standing import Found, Standing, find_standing
 from memtool.redaction import Redactor
 from memtool.settings import Settings
+from memtool.vault.authors import USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, Vault, project_of
@@ -57,6 +58,7 @@ class Desk(NamedTuple):
         home: the user's home folder.
         now: the local time.
         random: gives so many bytes in hexadecimal.
+        session_id: of the client, in which the command runs; may be empty.
     """
 
     place: Place
@@ -67,6 +69,7 @@ class Desk(NamedTuple):
     home: Path
     now: Callable[[], datetime]
     random: Callable[[int], str] = secrets.token_hex
+    session_id: str = ""
 
     @property
     def vault(self) -> Vault:
@@ -89,6 +92,7 @@ class Remembered(NamedTuple):
     kind: str
     project: str
     category: str
+    author: str
     contradictions: tuple[Standing, ...]
     superseded: str
     redacted: Mapping[str, int]
@@ -133,6 +137,8 @@ def remember(desk: Desk, memory: Memory) -> Remembered:
         if memory.kind != TODO:
             ref, project, found, more = _look(desk, memory, ref, project)
             notices += more
+            if found.twin and _outranks(memory, found.twin, ref):
+                memory = memory._replace(supersedes=found.twin.id)
         written = _WRITERS.get(memory.kind, _write_note)(desk, memory, ref, project)
         refs = [written.path, *_register(desk, memory, project)]
         kept = commit(desk.vault, refs, "remember", _subject(memory, project))
@@ -148,6 +154,7 @@ def remember(desk: Desk, memory: Memory) -> Remembered:
         kind=memory.kind,
         project=project,
         category=written.category,
+        author=memory.author,
         contradictions=found.contradictions,
         superseded=memory.supersedes,
         redacted={kind: number for kind, number in desk.redact.counts.items() if kind},
@@ -205,8 +212,9 @@ def _look(desk: Desk, memory: Memory, ref: str, project: str) -> tuple[str, str,
         if memory.supersedes:
             raise
         return ref, project, Found(), [f"nobody looked for duplicates: {error}"]
-    if found.twin and not memory.force and not _can_be_linked(memory, found.twin, there):
-        raise AlreadyKnown(found.twin)
+    twin = found.twin
+    if twin and not (memory.force or _can_be_linked(memory, twin, there) or _outranks(memory, twin, there)):
+        raise AlreadyKnown(twin)
     return there, owner, found, []
 
 
@@ -220,6 +228,12 @@ def _beside_superseded(index: Index, memory: Memory, ref: str, project: str) -> 
         hint = "Leave out --project: a fact is superseded in its own place."
         raise UsageError(f"the fact '{memory.supersedes}' stands in '{old.path}'", hint=hint)
     return old.path, project_of(old.path)
+
+
+def _outranks(memory: Memory, twin: Standing, ref: str) -> bool:
+    """Whether the fact *twin* says the same on a weaker word, so that *memory* takes its place."""
+    is_free = bool(twin.id) and twin.path == ref and not memory.supersedes and not memory.force
+    return is_free and trust(memory.author) > trust(twin.author)
 
 
 def _can_be_linked(memory: Memory, twin: Standing, ref: str) -> bool:
@@ -280,20 +294,27 @@ def _exact_twin(desk: Desk, memory: Memory, facts: tuple[Fact, ...]) -> Fact | N
     """Return the fact of the same file that says the same. The index has looked, but may have been behind."""
     today = desk.now().date()
     standing = (fact for fact in facts if fact.id and fact.status == "active" and not is_expired(fact, today))
-    return next((fact for fact in standing if _says_the_same(memory.text, fact.fact)), None)
+    heeded = (fact for fact in standing if trust(fact.author) >= trust(memory.author))
+    return next((fact for fact in heeded if _says_the_same(memory.text, fact.fact)), None)
 
 
 def _fact(desk: Desk, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> Fact:
     evidence = in_language(_EVIDENCE, desk.language)["session" if memory.source else "nobody"].format(memory.source)
     old = next((fact for fact in facts if fact.id == memory.supersedes), None)
+    if old and trust(memory.author) < trust(old.author):
+        whose = "the user's own word" if old.author == USER else "more than the output of a tool"
+        hint = "If the user has said so, add `--author user`."
+        raise UsageError(f"the fact '{old.id}' is {whose}, so it stays", hint=hint)
+    category = memory.category or (old.category if old else "general")
     return Fact(
         id=fact_id,
         fact=memory.text,
         evidence=memory.evidence or evidence,
         timestamp=desk.now().isoformat(timespec="seconds"),
-        category=memory.category or (old.category if old else "general"),
+        category=standing_category(category, memory.author),
         tags=memory.tags,
         source=memory.source,
+        author=memory.author,
         expires=memory.expires,
     )
 
@@ -311,6 +332,7 @@ def _write_note(desk: Desk, memory: Memory, ref: str, project: str) -> _Written:
         tags=memory.tags,
         expires=memory.expires,
         evidence=memory.evidence,
+        author=memory.author,
         sources=sources,
     )
     text = render_note(note)

@@ -22,6 +22,7 @@ from memtool.recall.remembering.near_duplicates import (
     may_mean_the_same,
     statement,
 )
+from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
@@ -41,6 +42,7 @@ class Standing(NamedTuple):
     end_line: int
     text: str
     id: str = ""
+    author: str = ""
 
     @property
     def name(self) -> str:
@@ -133,7 +135,7 @@ def _facts_in(vault: Vault, ref: str) -> dict[str, Standing]:
     with suppress(MemtoolError, OSError):
         file = parse_facts(read_text(vault.path(ref))[0], ref)
         return {
-            fact.id: Standing(ref, place.start_line, place.end_line, fact.fact, fact.id)
+            fact.id: Standing(ref, place.start_line, place.end_line, fact.fact, fact.id, fact.author or IMPORTED)
             for fact, place in zip(file.facts, file.places, strict=True)
         }
     return {}

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from memtool.text.languages import words as words_of_languages
+from memtool.text.languages import words as words_of
 from memtool.text.similarity import words
 
 _MOST_WORDS = 3  # behind a cue, of which one may be what is taken back
@@ -46,7 +46,7 @@ class LastWord:
 def _is_about(taken: _TakenBack, line: str, told: frozenset[str]) -> bool:
     if not re.search(rf"(?<![^\W_]){re.escape(taken.term)}(?:s|es)?(?![^\W_])", line, re.IGNORECASE | re.ASCII):
         return False
-    return taken.is_name or len(told & taken.beside) > 0
+    return taken.is_name or any(len(word) > 1 for word in told & taken.beside - set(words_of("function")))
 
 
 def _taken_back(line: str, told: frozenset[str]) -> list[_TakenBack]:
@@ -75,8 +75,8 @@ def _singular(term: str) -> str:
 @cache
 def _cues() -> re.Pattern[str]:
     """Return what stands before that which is taken back; of 「把 ULID 换成 UUIDv7」 what stands in the middle."""
-    before = "|".join(re.escape(word) for word in words_of_languages("taken_back"))
-    middle = "|".join(re.escape(word) for word in words_of_languages("replaced_by"))
+    before = "|".join(re.escape(word) for word in words_of("taken_back"))
+    middle = "|".join(re.escape(word) for word in words_of("replaced_by"))
     return re.compile(
         rf"(?<![^\W_])(?:{before})(?![A-Za-z])\s*(?P<none>)|(?P<before>[A-Za-z0-9_][\w./+#-]*)\s*(?:{middle})(?![A-Za-z])",
         re.IGNORECASE,

@@ -19,8 +19,10 @@ from memtool.recall.start.sessions import PastSession, Said, read_sessions, said
 from memtool.recall.start.settled import settled
 from memtool.settings import RecallSettings
 from memtool.text.languages import mentioned
+from memtool.vault.authors import TOOL, named, standing_category, trust
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.session_lines import COMMAND, DECISION, RULE
+from memtool.vault.session_rows import Row, render_row, texts_of
 
 if TYPE_CHECKING:
     from memtool.vault.facts import Fact, Place
@@ -127,6 +129,8 @@ def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
 
     if note.fields.get("status", "").casefold() in _ENDED or _is_past(note.fields.get("expires", ""), today):
         return None
+    if note.fields.get("author") == TOOL:
+        return None
     name = note.ref.removeprefix(folder)
     dated = note.fields.get("date") or (name[:10] if re.match(r"\d{4}-\d\d-\d\d", name) else note.date)
     title = note.fields.get("title") or first_heading(note.body) or name.removesuffix(".md")
@@ -145,7 +149,7 @@ def _facts(
             (fact, place)
             for fact, place in _parsed(content, ref)
             if fact.status == "active" and not _is_past(fact.expires, now.date())
-            if categories is None or fact.category in categories
+            if categories is None or standing_category(fact.category, fact.author) in categories
         ]
         lines = [_fact(fact, place, ref) for fact, place in _by_importance(living)[:_MOST_FACTS]]
     return Part(title, defused(ref), "", share, (tuple(lines),))
@@ -166,12 +170,18 @@ def _by_importance(facts: list[tuple[Fact, Place]]) -> list[tuple[Fact, Place]]:
 
     newest_first = sorted(facts, key=lambda found: (found[0].timestamp, found[0].id), reverse=True)
     rank = {category: at for at, category in enumerate(CATEGORIES)}  # they are listed by weight
-    return sorted(newest_first, key=lambda found: rank.get(found[0].category, len(rank)))
+
+    def order(found: tuple[Fact, Place]) -> tuple[bool, int, int]:
+        fact = found[0]
+        return fact.author == TOOL, rank.get(fact.category, len(rank)), -trust(fact.author)
+
+    return sorted(newest_first, key=order)
 
 
 def _fact(fact: Fact, place: Place, ref: str) -> Line:
     where = f"{place.start_line}-{place.end_line}"
-    about = defused(f"{fact.category}, {fact.timestamp[:10]}")
+    category = standing_category(fact.category, fact.author)
+    about = defused(", ".join(filter(None, (category, named(fact.author), fact.timestamp[:10]))))
     key = key_of(ref, fact.id) if fact.id else ""
     return Line(f"- {_clipped(fact.fact)} ({about})", f"{ref}:{where}", f"lines {where}", key)
 
@@ -216,7 +226,7 @@ def _said(said: Said) -> Line:
     text = f"`{defused(line.text)}`" if line.role == COMMAND else _clipped(line.text)
     name = _short_name(said.ref)
     about = said.day if line.role == COMMAND else f"{line.author}, {said.day}"
-    return Line(f"- {text} ({about})", f"{said.ref}:{line.number}", f"{name}:{line.number}")
+    return Line(f"- {text} ({about})", f"{said.ref}:{line.number}", name, said=line.text)
 
 
 def _short_name(ref: str) -> str:
@@ -259,14 +269,19 @@ def _told(sessions: list[PastSession], room: int) -> tuple[Line, ...]:
 
 
 def _session(session: PastSession, room: int) -> Iterator[Line]:
-    topic, *rows = told_in(session, room)
+    topic, rows = told_in(session, room)
     if not (topic or rows):
         return
     name = _short_name(session.ref)
     told = _clipped(topic) or "what it began with was taken back later"
     yield Line(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref))
     for row in rows:
-        yield Line(f"  - {defused(row)}", session.ref)
+        yield Line(f"  - {defused(render_row(row))}", session.ref, said=_whole_text(row))
+
+
+def _whole_text(row: Row) -> str:
+    """Return the longest text of *row* that stands so in the note: without what was left out in its middle or end."""
+    return max((re.split("…", text)[0].strip() for text in texts_of([row])), key=len)
 
 
 def _note_part(note: Excerpt, title: str, share: float, levels: Iterable[str]) -> Part | None:

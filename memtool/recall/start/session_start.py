@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from memtool.llm.tokens import tokens_in
 from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
-from memtool.recall.framing import defused, framed
+from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.client_instructions import reads_by_itself, said_to_client
 from memtool.recall.start.remembered import MEMORY, About, remembered
 from memtool.settings import RecallSettings
@@ -48,6 +49,8 @@ class ContextBlock(NamedTuple):
         refs: the paths of what it shows, such as `MEMORY.md` and `areas/projects/shop/facts.json:22-35`.
         tokens: about how many it has.
         keys: the memories among it, as counts know them.
+        lines: what it shows, each with its short id.
+        ids: those of the session, with these.
         known: what there is to know now, shown or not, for `given` at the next resume: digests by title of the part.
     """
 
@@ -56,6 +59,8 @@ class ContextBlock(NamedTuple):
     tokens: int
     keys: tuple[str, ...]
     known: Mapping[str, str]
+    lines: tuple[Line, ...] = ()
+    ids: Mapping[str, int] = {}
 
 
 def session_context(
@@ -67,19 +72,22 @@ def session_context(
     *,
     source: str = "startup",
     given: Mapping[str, str] | None = None,
+    ids: Mapping[str, int] | None = None,
 ) -> ContextBlock:
     """Return what a session of *project* (empty: none) is given at its start, as much of it as is *wanted*.
 
     The order does not change from session to session, so that the client's prompt cache holds. A session that is
     resumed gets only what it does not know: lines that are not in *given*, the `known` of the block that it had last.
     Where nobody knows what it had (*given* is empty), a resumed session gets everything, and a fork, which begins with
-    a copy of its parent's context, gets nothing.
+    a copy of its parent's context, gets nothing. *ids* are the short ids of the session so far.
     """
     with_memory = not reads_by_itself(vault.root / MEMORY, reader.client_folder, reader.home)
     said = said_to_client(reader.folder, reader.client_folder, reader.home)
     about = About(vault, project, now, wanted, tuple(said), _own_note(reader.session_id))
     parts = remembered(about, with_memory=with_memory)
     known = {part.title: _digests(part) for part in parts}
+    named = dict(ids or {})
+    parts = [_with_ids(part, named) for part in parts]
     shown_vault = shown_path(str(vault.root), None, reader.home)
     budget = min(wanted.session_tokens, MOST_TOKENS)
     if source in RESUMING and (given or source == "fork"):
@@ -89,7 +97,26 @@ def session_context(
         more = f"`memtool search WORDS` finds more; the paths above lie in {defused(shown_vault)}."
         text, lines = _block(parts, budget, shown_vault, "", more)
     refs = tuple(dict.fromkeys(line.ref for line in lines))
-    return ContextBlock(text, refs, tokens_in(text), tuple(line.key for line in lines if line.key), known)
+    keys = tuple(line.key for line in lines if line.key)
+    shown = {line.id for line in lines}
+    named = {name: mark for name, mark in named.items() if name in shown or name in (ids or {})}
+    return ContextBlock(text, refs, tokens_in(text), keys, known, tuple(lines), named)
+
+
+def _with_ids(part: Part, ids: dict[str, int]) -> Part:
+    def named(lines: Iterable[Line]) -> tuple[Line, ...]:
+        return tuple(line._replace(id=_id(line, ids)) for line in lines)
+
+    made_for = part.made_for
+    sized = (lambda tokens: named(made_for(tokens))) if made_for else None
+    return part._replace(levels=tuple(map(named, part.levels)), made_for=sized)
+
+
+def _id(line: Line, ids: dict[str, int]) -> str:
+    """Return the short id of *line*; none for a heading, a rule and what goes on from the line above."""
+    if re.match(r"> (?:#|[-=*_| ]*$|\||\s)", line.text):
+        return ""
+    return line_id(ids, line.key) if line.key else line_id(ids, line.ref.partition(":")[0], line.said or line.text)
 
 
 def _own_note(session_id: str) -> str:

@@ -14,7 +14,7 @@ from memtool.text.similarity import is_said, words
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
 from memtool.vault.session_lines import ASKED, OPEN, Line, lines_of, read_values
-from memtool.vault.session_rows import Row, fit_rows, parse_row, render_row
+from memtool.vault.session_rows import Row, fit_rows, parse_row
 from memtool.vault.sessions import USER, SessionNote, parse_session
 
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
@@ -121,11 +121,11 @@ def still_open(sessions: Sequence[PastSession]) -> list[Said]:
     return found
 
 
-def told_in(session: PastSession, room: int) -> list[str]:
-    """Return what *session* was about, and as much of what came of it as fits into *room* columns, a text each."""
+def told_in(session: PastSession, room: int) -> tuple[str, list[Row]]:
+    """Return what *session* was about, and as much of what came of it as fits into *room* columns."""
     topic = shortened(session.note.topic, max(_SHORTEST_TOPIC, int(_TOPIC_SHARE * room)))
     rows = fit_rows(session.rows, room - width(topic), [topic], least_row=_LEAST_ROW)
-    return [topic, *(text for row in rows if (text := render_row(row)))]
+    return topic, rows
 
 
 def _sessions_of(vault: Vault, name: str) -> list[DailySession]:

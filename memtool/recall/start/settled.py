@@ -16,8 +16,7 @@ _SAID = 0.85  # of the words of a line
 
 
 class _Standing(NamedTuple):
-    part: int
-    place: int
+    at: tuple[int, int]
     line: Line
     day: str
     by_user: bool
@@ -31,7 +30,7 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
     as they are.
     """
     standing = [
-        _Standing(at, place, line, found, "user" in line.text[-40:])
+        _Standing((at, place), line, found, "user" in line.text[-40:])
         for at, part in enumerate(parts)
         for place, line in enumerate(part.lines)
         if _is_list(part) and (found := _day(line.text)) and not line.text.startswith("- `")  # commands
@@ -55,24 +54,37 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
 
 
 def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tuple[int, int], Line]]:
-    from memtool.recall.remembering.near_duplicates import contradicts, is_same, statement
-
+    """Return which lines are said by a stronger or newer one, and those that such a one contradicts, marked."""
     ordered = sorted(standing, key=lambda each: (each.by_user, each.day), reverse=True)
-    known = [(each, statement(_ABOUT.sub("", _DATED.sub("- ", each.line.text)))) for each in ordered]
+    texts = [_ABOUT.sub("", _DATED.sub("- ", each.line.text)) for each in ordered]
+    told = [words(text) for text in texts]
     gone: set[tuple[int, int]] = set()
     marked: dict[tuple[int, int], Line] = {}
-    for number, (each, said) in enumerate(known):
-        for other, other_said in known[:number]:
-            if (other.part, other.place) in gone:
+    for number, each in enumerate(ordered):
+        for other in range(number):
+            if ordered[other].at in gone or not _may_concern_the_same(told[number], told[other]):
                 continue
-            if is_same(said, other_said):
-                gone.add((each.part, each.place))
-                break
-            if contradicts(said, other_said):
-                text = f"{each.line.text} [contradicted by what was said on {other.day}]"
-                marked[each.part, each.place] = each.line._replace(text=text)
+            is_said, is_contradicted = _relation(texts[number], texts[other])
+            if is_said:
+                gone.add(each.at)
+            elif is_contradicted:
+                text = f"{each.line.text} [contradicted by what was said on {ordered[other].day}]"
+                marked[each.at] = each.line._replace(text=text)
+            if is_said or is_contradicted:
                 break
     return gone, marked
+
+
+def _may_concern_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) > 1 and 2 * len(one & other) >= min(len(one), len(other))
+
+
+def _relation(text: str, other: str) -> tuple[bool, bool]:
+    """Return whether *text* says the same as *other*, and whether it contradicts it."""
+    from memtool.recall.remembering.near_duplicates import contradicts, is_same, statement  # takes long to import
+
+    one, standing = statement(text), statement(other)
+    return is_same(one, standing), contradicts(one, standing)
 
 
 def _is_list(part: Part) -> bool:

@@ -44,7 +44,7 @@ class Harbour(Notebook):
         """Return what the index as it is finds for *prompt*, as it stands now."""
         vault = self.place.vault
         with current_index(self.place.folder) as db:
-            hits = find(db, ask(prompt), "harbour", TODAY)
+            hits = [hit for hit in find(db, ask(prompt), "harbour", TODAY) if not hit.left_out]
             return as_they_stand(hits, db, Reader(vault, client_projects, session_id, TODAY))
 
 

@@ -52,7 +52,8 @@ def harbour(tmp_path: Path) -> Notebook:
 
 
 def found(notebook: Notebook, prompt: str, project: str = "harbour") -> list[Recalled]:
-    return notebook.use(lambda index: find(index.db, ask(prompt), project, TODAY))
+    memories = notebook.use(lambda index: find(index.db, ask(prompt), project, TODAY))
+    return [memory for memory in memories if not memory.left_out]
 
 
 def names(notebook: Notebook, prompt: str, project: str = "harbour") -> list[str]:

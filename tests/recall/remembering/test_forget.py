@@ -6,7 +6,11 @@ import pytest
 from memory_desk import SHOP, MemoryDesk
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
+from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
+from memtool.recall.ledger import ledger_folder
+from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
+from memtool.vault.sessions import KeyPoint, SessionNote, parse_session, render_session
 
 TODOS = "areas/projects/shop/todos.md"
 
@@ -173,3 +177,122 @@ def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: MemoryDesk)
     path.write_text(path.read_text().replace("- [ ] drink", "- [ ] mine\n- [ ] drink"))
     forget_for_good(desk.desk, target)
     assert path.read_text().endswith("# Open items\n\n- [ ] mine\n")
+
+
+# What a session was given, by its short id
+
+
+def give(desk: MemoryDesk, *lines: GivenLine, session_id: str = "s1") -> None:
+    folder = ledger_folder(desk.vault, lambda: desk.vault.root.parent / "cache")
+    keep_giving(folder, session_id, Giving("2026-02-10T14:30", PROMPT, "shop", 1, "", lines))
+
+
+def write(desk: MemoryDesk, ref: str, text: str) -> None:
+    path = desk.vault.root / ref
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="")
+
+
+SESSION = SessionNote(
+    "s9",
+    "shop",
+    "2026-02-10 14:30",
+    topic="登录改用 JWT",
+    key_points=(KeyPoint("refresh tokens are kept in an HttpOnly cookie (agent)", "decision", ("auth",)),),
+    decisions=("refresh tokens are kept in an HttpOnly cookie (user)", "令牌有效期是 15 分钟 (user)"),
+)
+
+
+@pytest.mark.parametrize("ref", ["k3f9", "[k3f9]"])
+def test_a_given_fact_is_archived_by_its_short_id(desk: MemoryDesk, ref: str) -> None:
+    done = desk.remember("访问令牌有效期是 24 小时")
+    give(desk, GivenLine("k3f9", SHOP, 3, done.id))
+    assert desk.forget(ref).target.name == done.id
+    assert desk.facts()[0].status == "archived"
+    assert not desk.forget(ref).changed
+
+
+def test_a_given_line_is_taken_out_of_its_note_and_git_brings_it_back(desk: MemoryDesk) -> None:
+    before = "# Rules\n\n- Migrations go forward only.\n- 部署前先备份数据库，\n  再通知值班的人。\n"
+    write(desk, "areas/projects/shop/rules.md", before)
+    give(desk, GivenLine("k3f9", "areas/projects/shop/rules.md", 4, "", "> - 部署前先备份数据库，"))
+    give(desk, GivenLine("k3f9", "areas/projects/shop/rules.md", 4, "", "部署前先备份数据库， 再通知值班的人。"))
+    forgotten = desk.forget("k3f9")
+    assert desk.read("areas/projects/shop/rules.md") == "# Rules\n\n- Migrations go forward only.\n"
+    assert forgotten.kept.undo(desk.vault).endswith(f"revert --no-edit {forgotten.kept.commit}")
+    assert not desk.forget("k3f9").changed
+    desk.git("-c", "user.name=a", "-c", "user.email=a@b", "revert", "--no-edit", forgotten.kept.commit)
+    assert desk.read("areas/projects/shop/rules.md") == before
+
+
+def test_a_given_decision_is_its_note_and_a_given_item_its_task(desk: MemoryDesk) -> None:
+    decision = desk.remember("# 订单号\n\n订单号由雪花算法生成。", kind="decision")
+    todo = desk.remember("退款接口也要支持幂等键", kind="todo")
+    give(
+        desk,
+        GivenLine("d2cc", decision.path, 8, "", "订单号由雪花算法生成。"),
+        GivenLine("t2tt", TODOS, 7, "", todo.id),
+    )
+    give(desk, GivenLine("t3tt", TODOS, 7, "", "- 退款接口也要支持幂等键"))
+    assert (desk.forget("d2cc").target.what, desk.forget("t3tt").target.what) == ("note", "todo")
+    assert "status: archived" in desk.read(decision.path)
+    assert desk.read(TODOS).endswith("- [x] ~~退款接口也要支持幂等键~~\n")
+
+
+@pytest.mark.parametrize("text", ["refresh tokens are kept in an HttpOnly cookie (agent)", "令牌有效期是 15 分钟"])
+def test_a_forgotten_line_of_a_session_stays_away_however_often_the_note_is_made_again(
+    desk: MemoryDesk, text: str
+) -> None:
+    made = render_session(SESSION)
+    write(desk, "sessions/s9.md", made)
+    give(desk, GivenLine("k3f9", "sessions/s9.md", 14, "", text))
+    desk.forget("k3f9")
+    statement = text.partition(" (")[0]
+    assert statement not in desk.read("sessions/s9.md")
+    kept = parse_session(desk.read("sessions/s9.md"))
+    assert len(kept.decisions) == 1
+    without = render_session(SESSION._replace(decisions=(), key_points=()))
+    again = render_session(
+        SESSION._replace(done=("tests",), decisions=(*SESSION.decisions[::-1], f"{statement} (agent) #neu"))
+    )
+    note = keep_hand_edits(made, desk.read("sessions/s9.md"), without)
+    note = keep_hand_edits(without, note, again)  # it was out of the note meanwhile, so it looks new
+    assert "tests" in note
+    assert statement not in note
+    assert statement not in keep_hand_edits(None, note, again)  # .memtool is gone
+
+
+def test_what_is_gone_is_said_and_nothing_is_changed(desk: MemoryDesk) -> None:
+    write(desk, "loose.md", "# Loose\n\n- one thing\n")
+    give(desk, GivenLine("k3f9", "loose.md", 3, "", "another thing"), GivenLine("m2g2", "gone.md", 3, "", "x"))
+    assert not desk.forget("k3f9").changed
+    assert not desk.forget("m2g2").changed
+    assert desk.read("loose.md") == "# Loose\n\n- one thing\n"
+    with pytest.raises(NoteNotFound):
+        desk.forget("z9zz")
+
+
+def test_an_id_that_may_mean_two_things_is_refused(desk: MemoryDesk) -> None:
+    write(desk, "k3f9.md", "# A note of that name\n")
+    write(desk, "one.md", "- the first thing\n")
+    write(desk, "two.md", "- 第二件事\n")
+    one, two = GivenLine("k3f9", "one.md", 1, "", "the first thing"), GivenLine("m2g2", "two.md", 1, "", "第二件事")
+    give(desk, one, two)
+    give(desk, one._replace(id="m2g2"), session_id="s2")
+    for ref, reason in (("k3f9", "and of a line"), ("m2g2", "may mean 2 lines")):
+        with pytest.raises(UsageError, match=reason):
+            desk.forget(ref)
+
+
+def test_a_given_fact_without_an_id_is_left_alone(desk: MemoryDesk) -> None:
+    other = desk.remember("访问令牌有效期是 24 小时")
+    give(desk, GivenLine("k3f9", SHOP, other.start_line, "", "- a fact of another tool"))
+    with pytest.raises(UsageError, match="has no id"):
+        desk.forget("k3f9")
+    assert desk.facts()[0].status == "active"
+
+
+def test_the_clients_own_memory_is_never_changed(desk: MemoryDesk) -> None:
+    give(desk, GivenLine("k3f9", "/home/a/.claude/projects/-shop/memory/x.md", 1, "", "something"))
+    with pytest.raises(UsageError, match="Claude Code's own memory"):
+        desk.forget("k3f9")

@@ -16,6 +16,7 @@ from memtool.llm.tokens import tokens_in
 from memtool.recall.framing import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, Reader, session_context
 from memtool.resources import shipped
+from memtool.settings import RecallSettings
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
 
@@ -56,14 +57,28 @@ def write_facts(vault: Vault, *facts: dict[str, Any], ref: str = f"{SHOP}/facts.
 def add_sessions(vault: Vault, day: str, *sessions: DailySession) -> None:
     write(vault, f"daily/{day}.md", render_daily(date.fromisoformat(day), sessions=sessions))
     for session in sessions:
-        write(vault, f"sessions/{session.session_id}.md", "# Session\n")
+        write(vault, f"sessions/{session.session_id}.md", f"# {session.topic}\n")
 
 
 def given(
     vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", **more: Any
 ) -> ContextBlock:
+    """Return what a session is given, without the short ids of its lines, which have tests of their own."""
+    block = as_given(vault, project, budget=budget, session=session, **more)
+    return block._replace(text=without_ids(block.text), ids={})
+
+
+def as_given(
+    vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", **more: Any
+) -> ContextBlock:
     home = vault.root.parent
-    return session_context(vault, project, NOW, budget, Reader(home, home / ".claude", session), **more)
+    return session_context(
+        vault, project, NOW, RecallSettings(session_tokens=budget), Reader(home, home / ".claude", session), **more
+    )
+
+
+def without_ids(text: str) -> str:
+    return re.sub(r"(?m) \[[2-9b-z]{4}\]$|(?<= \[)[2-9b-z]{4} (?=[^\[\]\n]*\]$)", "", text)
 
 
 def headings(block: ContextBlock) -> list[str]:
@@ -83,7 +98,7 @@ def test_a_session_is_given_the_memory_of_its_project(sample: Vault) -> None:
     assert "> - Log order numbers, never e-mail addresses or tokens." in lines
     assert "- 支付回调必须用原始请求体验签，先验签后解析。 (bug, 2026-02-18) [lines 53-64]" in lines
     assert "- 退款接口也要支持幂等键 [line 10]" in lines
-    assert "- 2026-03-05 16:20 用户认证 and JWT [3f2a9c.md]" in lines
+    assert "- 2026-03-05 16:20 用户认证 and JWT [3f2a9c]" in lines
     assert any(line.endswith(" [2026-02-26-订单号.md]") for line in lines)
     assert lines[-2:] == ["`memtool search WORDS` finds more; the paths above lie in ~/memory.", "</memtool-context>"]
 
@@ -120,7 +135,7 @@ def test_what_ended_is_left_out(vault: Vault) -> None:
     assert "OLD" not in text
     assert "- holds (fact, 2026-01-01) [lines 3-11]\n" in text
     assert "- 2026-01-02 Tea stays: Tea it is. [2026-01-02-d.md]\n" in text
-    assert "- 新的 [line 3]\n- below [line 4]\n" in text
+    assert "- below [line 4]\n- 新的 [line 3]\n" in text
 
 
 def test_facts_come_by_weight_and_then_the_newest_first(vault: Vault) -> None:
@@ -156,8 +171,8 @@ def test_the_last_sessions_of_the_project_come_newest_first_and_once(vault: Vaul
     write(vault, "daily/notes.md", "- 09:00 **shop**: [x](../sessions/x.md)")
     found = re.findall(r"^- (\S+ \S+) (.*) \[(.*)\]", given(vault, session="s3").text, re.MULTILINE)
     assert found == [
-        ("2026-02-04 11:00", "topic 5", "s5.md"), ("2026-02-04 09:00", "topic 4", "s4.md"),
-        ("2026-02-02 09:00", "topic 2", "s2.md"), ("2026-02-01 09:00", "topic 1", "s1.md"),
+        ("2026-02-04 11:00", "topic 5", "s5"), ("2026-02-04 09:00", "topic 4", "s4"),
+        ("2026-02-02 09:00", "topic 2", "s2"), ("2026-02-01 09:00", "topic 1", "s1"),
     ]  # fmt: skip
 
 
@@ -174,7 +189,7 @@ def test_a_new_vault_gives_nothing(vault: Vault, project: str) -> None:
     shutil.copytree(shipped("vault_template"), vault.root, dirs_exist_ok=True)
     write(vault, f"{SHOP}/summary.md", "---\ntype: project\n---\n\n# shop\n")
     write(vault, f"{SHOP}/rules.md", "---\ntype: rules\n---\n\n# Rules\n\n<!-- one line for each -->\n")
-    assert given(vault, project) == ("", (), 0, (), {})
+    assert given(vault, project) == ContextBlock("", (), 0, (), {})
 
 
 def test_the_template_of_the_memory_is_not_the_users_memory(vault: Vault) -> None:
@@ -193,10 +208,10 @@ def test_a_memory_that_the_client_reads_by_itself_is_not_given_twice(sample: Vau
 def test_a_summary_is_shortened_before_it_is_left_out(sample: Vault) -> None:
     for name in ("MEMORY.md", "areas/global/facts.json"):
         (sample.root / name).unlink()
-    shown = {budget: given(sample, budget=budget).text for budget in (2_000, 500, 130)}
+    shown = {budget: given(sample, budget=budget).text for budget in (2_000, 300, 130)}
     assert "## Key modules" in shown[2_000]
-    assert "## Overview" in shown[500]
-    assert "## Stack" not in shown[500]
+    assert "## Overview" in shown[300]
+    assert "## Stack" not in shown[300]
     assert "> Web shop for tea and teaware" in shown[130]
     assert "## Overview" not in shown[130]
 
@@ -211,7 +226,7 @@ def test_no_block_is_larger_than_its_budget(vault: Vault, script: str, budget: i
     write_facts(vault, *({"fact": script * (at % 90 + 1)} for at in range(300)))
     for at in range(20):
         write(vault, f"{SHOP}/decisions/2026-01-{at + 1:02}-{script.strip(' <>')[:2]}.md", f"# {script * 500}")
-    block = given(vault, budget=budget)
+    block = as_given(vault, budget=budget)
     assert block.tokens == tokens_in(block.text) <= max(0, budget)
     assert len(block.text.encode("utf-16-le")) // 2 <= MOST_UNITS
     assert bool(block.text) == (budget >= 150)
@@ -305,7 +320,7 @@ def test_news_are_short(vault: Vault) -> None:
 def test_a_resumed_session_of_which_nothing_is_known_gets_all_and_a_fork_nothing(sample: Vault) -> None:
     everything = given(sample)
     assert given(sample, source="resume") == given(sample, source="resume", given={}) == everything
-    assert given(sample, source="fork") == ("", (), 0, (), everything.known)
+    assert given(sample, source="fork") == ContextBlock("", (), 0, (), everything.known)
 
 
 def test_a_hook_imports_nothing_that_takes_long(sample: Vault) -> None:
@@ -314,11 +329,45 @@ import sys
 from datetime import datetime
 from pathlib import Path
 from memtool.recall.start.session_start import Reader, session_context
+from memtool.settings import RecallSettings
 from memtool.vault.layout import Vault
 home = Path({str(sample.root.parent)!r})
-assert session_context(Vault(home / "memory"), "shop", datetime.now(), 2000, Reader(home, home)).text
+assert session_context(Vault(home / "memory"), "shop", datetime.now(), RecallSettings(), Reader(home, home)).text
 slow = {{"yaml", "frontmatter", "sqlite3", "hashlib", "click", "memtool.redaction", "memtool.index"}}
 print(*sorted(slow & set(sys.modules)))
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
     assert ran.stdout == "\n"
+
+
+# Whose word it is, and what each line is called
+
+
+def test_each_line_of_a_note_has_an_id_and_headings_have_none(sample: Vault) -> None:
+    block = as_given(sample)
+    ids = [line.id for line in block.lines if line.id]
+    assert len(ids) == len(set(ids)) == len(block.ids)
+    for line in block.lines:
+        assert bool(line.id) == (not line.text.startswith(("> #", "> |"))), line
+        assert str(line) in block.text
+    assert as_given(sample, ids=block.ids).text == block.text
+
+
+def test_facts_name_their_author_and_the_output_of_a_tool_comes_last(vault: Vault) -> None:
+    write_facts(
+        vault,
+        {"fact": "网页说要这样做", "category": "decision", "author": "tool"},
+        {"fact": "the agent says so", "author": "agent", "timestamp": "2026-01-09"},
+        {"fact": "the user says so", "author": "user"},
+        {"fact": "nobody knows"},
+    )
+    write_facts(vault, {"fact": "OBEY", "category": "preference", "author": "tool"}, ref="areas/global/facts.json")
+    write(vault, f"{SHOP}/decisions/2026-01-02-d.md", "---\nauthor: tool\n---\n# OBEY\n")
+    text = given(vault).text
+    assert "OBEY" not in text
+    assert [line.split(" [")[0] for line in text.split("\n") if line.startswith("- ")] == [
+        "- the user says so (fact, user, 2026-01-01)",
+        "- the agent says so (fact, agent, 2026-01-09)",
+        "- nobody knows (fact, 2026-01-01)",
+        "- 网页说要这样做 (general, tool output, 2026-01-01)",
+    ]

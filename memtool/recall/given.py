@@ -1,0 +1,224 @@
+"""What sessions were given, when and why: a record for each start and each prompt, beside the ledgers.
+
+A hook appends raw numbers; `memtool given` puts them into words, and looks up what each line says now, so that what was
+forgotten since is not shown. Unlike a ledger it outlives compaction and the end of its session.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memtool.errors import NoteNotFound, UsageError
+from memtool.vault.layout import append_state, read_state, write_state
+from memtool.vault.sessions import session_ref
+
+if TYPE_CHECKING:
+    from memtool.recall.budget import Line
+
+START, PROMPT = "start", "prompt"
+# Why a line was not given.
+BELOW_FLOOR, ALIKE, PALE, CONTRADICTED = "floor", "alike", "pale", "contradicted"
+RESTS, AT_START, OVER_LIMIT, OVER_ROOM = "rests", "start", "limit", "room"
+
+_SUFFIX = ".jsonl"
+_LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that is full loses its older half
+_LONGEST_TEXT = 400  # characters of a line
+_LONGEST_PROMPT = 300
+_MOST_MATCHES = 5
+_ASSIGNING = frozenset("=:：@$%&\\")  # what stands behind one of these may be a secret
+
+
+class GivenLine(NamedTuple):
+    """A line that was given, or came next.
+
+    Args:
+        id: its short id; empty if it was not given.
+        ref, line: where it stood.
+        fact_id: of a fact.
+        text: what it said; empty for a fact, and for a note as a whole.
+        relevance: to the prompt, from 0 to 1.
+        evidence: what spoke for it, as `memtool.recall.prompts.evidence` names it.
+        left_out: why it was not given.
+        turns: how many turns ago it was given before.
+    """
+
+    id: str
+    ref: str
+    line: int = 0
+    fact_id: str = ""
+    text: str = ""
+    relevance: float = 0.0
+    evidence: Mapping[str, float] = {}
+    left_out: str = ""
+    turns: int = 0
+
+
+class Giving(NamedTuple):
+    """What was given at one time.
+
+    Args:
+        at: ISO, local time.
+        event: `START` or `PROMPT`.
+        project: the area of the folder in which the session works; empty for none.
+        turn: the number of the prompt.
+        prompt: its beginning, in words that the vault knows (`in_known_words`).
+        lines: in the order in which they were given.
+        next: what came next in rank.
+    """
+
+    at: str
+    event: str
+    project: str
+    turn: int = 0
+    prompt: str = ""
+    lines: tuple[GivenLine, ...] = ()
+    next: tuple[GivenLine, ...] = ()
+
+
+def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
+    """Add *giving* to the records of a session in the *folder* of the ledgers; where that cannot be, it is lost."""
+    path = _path(folder, session_id)
+    fields = giving._replace(lines=tuple(map(_short, giving.lines)), next=tuple(map(_short, giving.next)))
+    line = json.dumps(fields).encode() + b"\n"
+    with suppress(OSError):
+        if path.exists() and path.stat().st_size + len(line) > _LARGEST:
+            newest = read_state(path, largest=2 * _LARGEST)[-_KEPT:]
+            write_state(path, newest[newest.find(b"\n") + 1 :])
+        append_state(path, line)
+
+
+def lines_of_start(lines: Iterable[Line]) -> tuple[GivenLine, ...]:
+    """Return the *lines* of the block of a start that have ids."""
+    return tuple(map(_of_start, (line for line in lines if line.id)))
+
+
+def read_givings(folder: Path, session: str) -> list[Giving]:
+    """Return the records of the *session* that `sessions_given` names, oldest first."""
+    with suppress(OSError):
+        content = read_state(folder / f"{session}{_SUFFIX}", largest=2 * _LARGEST)
+        return [giving for line in content.splitlines() if (giving := _parse(line))]
+    return []
+
+
+def sessions_given(folder: Path) -> list[str]:
+    """Return the sessions of which there are records, the latest first, by the names of their notes."""
+    with suppress(OSError):
+        paths = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.lstat().st_mtime, reverse=True)
+        return [path.name.removesuffix(_SUFFIX) for path in paths]
+    return []
+
+
+def session_named(name: str, sessions: Iterable[str]) -> str:
+    """Return the one of *sessions* that *name* means: the client's id, or the beginning of it.
+
+    Raises:
+        NoteNotFound: none does.
+        UsageError: several do.
+    """
+    sessions = list(sessions)
+    whole = Path(session_ref(name)).stem
+    found = [whole] if whole in sessions else [session for session in sessions if session.startswith(name) and name]
+    if not found:
+        raise NoteNotFound(name)
+    if len(found) > 1:
+        listed = ", ".join(found[:_MOST_MATCHES])
+        raise UsageError(f"'{name}' may mean {len(found)} sessions: {listed}", hint="Write more of the id.")
+    return found[0]
+
+
+def find_given(folder: Path, line_id: str, session_id: str) -> list[GivenLine]:
+    """Return the lines that were given with the short id *line_id*, each once.
+
+    What the session *session_id* was given counts before what others were.
+    """
+    sessions = sessions_given(folder)
+    own = Path(session_ref(session_id)).stem if session_id else ""
+    for chosen in ([own], [session for session in sessions if session != own]):
+        found = {
+            (line.ref, line.fact_id, line.text): line
+            for session in chosen
+            for giving in read_givings(folder, session)
+            for line in giving.lines
+            if line.id == line_id
+        }
+        if found:
+            return list(found.values())
+    return []
+
+
+def in_known_words(prompt: str, known: Callable[[list[str]], set[str]]) -> str:
+    """Return the beginning of *prompt* with `…` for each word that the vault does not hold.
+
+    So no secret of a prompt is ever written, without all of redaction, which takes longer than a hook may. Scripts
+    without spaces stay. What stands behind a colon or an equals sign goes.
+
+    Args:
+        prompt: as it was typed.
+        known: which of some folded words the vault holds.
+    """
+    from memtool.index.text import words_of  # the start of a session needs no words
+
+    beginning = prompt[:_LONGEST_PROMPT]
+    at = beginning.lower().find("<private")
+    pieces = (beginning if at < 0 else f"{beginning[:at]} …").split()
+    words = {piece: words_of(piece) for piece in pieces}
+    held = known(sorted(set().union(*words.values()))) if words else set()
+    shown: list[str] = []
+    is_value = False
+    for piece in pieces:
+        is_plain = words[piece] <= held and not is_value and not _ASSIGNING.intersection(piece.rstrip(":：=?!.,"))
+        is_shown = is_plain and bool(words[piece] or not piece.isascii())
+        if is_shown or shown[-1:] != ["…"]:
+            shown.append(piece if is_shown else "…")
+        is_value = piece.endswith(("=", ":", "："))
+    return " ".join(shown)
+
+
+def _of_start(line: Line) -> GivenLine:
+    ref, _, place = line.ref.partition(":")
+    first = place.partition("-")[0]
+    fact_id = line.key.removeprefix(f"{ref}#") if line.key != ref else ""
+    text = "" if line.key else line.said or line.text
+    return GivenLine(line.id, ref, int(first) if first.isdigit() else 0, fact_id, text)
+
+
+def _short(line: GivenLine) -> GivenLine:
+    return line._replace(text=line.text[:_LONGEST_TEXT])
+
+
+def _path(folder: Path, session_id: str) -> Path:
+    return folder / f"{Path(session_ref(session_id)).stem}{_SUFFIX}"
+
+
+def _parse(line: bytes) -> Giving | None:
+    """Return a record; None for one that memtool did not write."""
+    try:
+        giving = Giving(*json.loads(line))
+        giving = giving._replace(lines=tuple(_lines(giving.lines)), next=tuple(_lines(giving.next)))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return giving if _is_sound(giving, Giving("", "", "")) else None
+
+
+def _lines(found: Iterable[Any]) -> Iterator[GivenLine]:
+    sound = GivenLine("", "")
+    for fields in found:
+        line = GivenLine(*fields)
+        is_sound = _is_sound(line, sound) and all(type(value) in (int, float) for value in line.evidence.values())
+        if not is_sound or _is_hidden(line.ref):
+            raise ValueError("not written by memtool")
+        yield line
+
+
+def _is_hidden(ref: str) -> bool:
+    """Whether *ref* names git's files or our own, which are nobody's notes."""
+    return not ref.startswith("/") and any(part.startswith(".") for part in ref.replace("\\", "/").split("/"))
+
+
+def _is_sound(value: tuple[Any, ...], like: tuple[Any, ...]) -> bool:
+    pairs = zip(value, like, strict=True)
+    return all(type(one) is type(other) or (type(other) is float and type(one) is int) for one, other in pairs)

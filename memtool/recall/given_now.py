@@ -1,0 +1,177 @@
+"""What was given, in words: each line as the vault says it now, and why it was given or not. Nothing that is gone."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import MemtoolError
+from memtool.index.text import fold, index_terms, is_stop_word, query_words, unspaced_runs
+from memtool.recall.given import (
+    ALIKE,
+    AT_START,
+    BELOW_FLOOR,
+    CONTRADICTED,
+    OVER_LIMIT,
+    OVER_ROOM,
+    PALE,
+    RESTS,
+    GivenLine,
+)
+from memtool.recall.prompts.finding import FLOOR
+from memtool.recall.prompts.question import pairs_of
+from memtool.recall.remembering.lines import find_line
+from memtool.recall.remembering.near_duplicates import letters
+from memtool.vault.authors import IMPORTED, signed_by
+from memtool.vault.client_memory import client_memory_path, is_client_memory
+from memtool.vault.facts import is_expired, parse_facts
+from memtool.vault.files import read_text
+from memtool.vault.layout import FACTS_FILE, Vault, kind_of
+from memtool.vault.note import Note, parse_note
+from memtool.vault.numbers import counted
+from memtool.vault.todos import find_todos
+
+_ENDED = frozenset({"superseded", "archived"})
+_MOST_SHARED = 6  # words that are named
+_RARE = 0.05  # share of the notes that hold a word
+
+# Most lines that are given come from a few files.
+_parse_facts = lru_cache(maxsize=8)(parse_facts)
+_parse_note = lru_cache(maxsize=8)(parse_note)
+
+_REASONS = {
+    BELOW_FLOOR: f"too unlikely: below {FLOOR:.0%}",
+    ALIKE: "says nearly the same as one that was given",
+    PALE: "pales beside the best",
+    CONTRADICTED: "another fact says otherwise, on a stronger or newer word",
+    AT_START: "stands in what the session was given at its start",
+    OVER_LIMIT: "over the number of memories for a prompt",
+    OVER_ROOM: "no room was left",
+}
+
+
+class Said(NamedTuple):
+    """What a line says now.
+
+    Args:
+        author: empty if nobody knows.
+        about: words of what surrounds it, such as the title of its note.
+    """
+
+    text: str
+    author: str = ""
+    about: str = ""
+
+
+def said_now(vault: Vault, line: GivenLine, client_projects: Path | None, today: dt.date) -> Said | None:
+    """Return what *line* says now; None if it was forgotten, removed or changed since."""
+    with suppress(MemtoolError, OSError, ValueError):
+        path = client_memory_path(line.ref, client_projects) if client_projects else None
+        if path is None and is_client_memory(line.ref):
+            return None
+        text = read_text(path or vault.path(line.ref))[0]
+        if line.ref.rsplit("/", 1)[-1] == FACTS_FILE:
+            return _fact(text, line, today)
+        return _line_of_note(line, text, today)
+    return None
+
+
+def _fact(text: str, line: GivenLine, today: dt.date) -> Said | None:
+    living = (fact for fact in _parse_facts(text).facts if fact.status == "active" and not is_expired(fact, today))
+    named = (
+        fact for fact in living if fact.id == line.fact_id and (fact.id or letters(fact.fact) in letters(line.text))
+    )
+    fact = next(named, None)
+    return Said(fact.fact, fact.author or IMPORTED, " ".join(fact.tags)) if fact else None
+
+
+def _line_of_note(line: GivenLine, text: str, today: dt.date) -> Said | None:
+    note = _parse_note(line.ref, text.encode())
+    readable = note if isinstance(note, Note) else Note(line.ref, note.text)
+    expires = readable.field("expires")
+    if readable.field("status").casefold() in _ENDED or (expires and expires[:10] < today.isoformat()):
+        return None
+    if not line.text:
+        return Said(
+            ": ".join(dict.fromkeys(filter(None, (readable.title, readable.summary)))), readable.field("author")
+        )
+    place = find_line(text, line.text, line.line)
+    is_done = kind_of(line.ref, readable.field("type")) == "todo" and any(
+        place and place[0] <= todo.line <= place[1] and not todo.is_open for todo in find_todos(text)
+    )
+    if place is None or is_done:
+        return None
+    said, author = signed_by(line.text.lstrip("> ").removeprefix("- "))
+    return Said(said, author or readable.field("author"), readable.title)
+
+
+def reason(line: GivenLine) -> str:
+    """Return why *line* was not given."""
+    if line.left_out == RESTS:
+        return f"given {counted(line.turns, 'turn')} before"
+    return _REASONS.get(line.left_out, "")
+
+
+def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
+    """Return what spoke for *line*, in words.
+
+    *shared* are the words that it shares with the prompt, with the share of the notes that hold each (`shared_words`).
+    """
+    numbers = line.evidence
+    rarest = sorted(shared, key=lambda word: shared[word])[:_MOST_SHARED]
+    rare = [word for word in rarest if shared[word] <= _RARE]
+    common = [word for word in rarest if word not in rare]
+    groups = (f"{_quoted(rare)} (rare here)" if rare else "", _quoted(common))
+    words = " and ".join(filter(None, groups))
+    told = [
+        f"shares {words}" if words else "says it in other words",
+        f"near in meaning ({numbers['cosine']:.2f})" if numbers.get("cosine") else "",
+        f"holds {min(1.0, numbers['share']):.0%} of what was asked" if numbers.get("share") else "",
+        "begins with it" if numbers.get("lead", 0) >= 0.5 else "",
+        "of this project" if numbers.get("is_here") else "of another project" if numbers.get("is_elsewhere") else "",
+        f"{line.relevance:.0%} likely",
+    ]
+    return "; ".join(filter(None, told))
+
+
+def shared_words(prompt: str, said: Said, frequency: Mapping[str, float]) -> dict[str, float]:
+    """Return the words of *prompt* that *said* holds as well, each with the share of the notes that hold it.
+
+    *frequency* is that of the terms of the index; what it lacks is in no note.
+    """
+    held = frozenset(index_terms(f"{said.about}\n{said.text}"))
+    shared = {}
+    for word in query_words(prompt):
+        terms = [term for term in index_terms(word) if not is_stop_word(term)]
+        if terms and not held.isdisjoint(terms):
+            shared[word] = min(frequency.get(term, 0.0) for term in terms if term in held)
+    for run in _shared_runs(prompt, held):
+        shared[run] = min(frequency.get(pair, 0.0) for pair in pairs_of(run))
+    return shared
+
+
+def terms_of(prompts: Iterable[str]) -> list[str]:
+    """Return the terms whose frequency `shared_words` wants to know."""
+    terms = dict.fromkeys(term for prompt in prompts for term in index_terms(fold(prompt)))
+    return [term for term in terms if not is_stop_word(term)]
+
+
+def _shared_runs(prompt: str, held: frozenset[str]) -> Iterable[str]:
+    """Give the stretches of scripts without spaces of which *held* has each pair of characters."""
+    for piece in unspaced_runs(prompt):
+        run = piece[:1]
+        for pair in pairs_of(piece):
+            if pair in held:
+                run += pair[1]
+                continue
+            yield from [run] if len(run) > 1 else []
+            run = pair[1]
+        yield from [run] if len(run) > 1 else []
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)

@@ -1,0 +1,38 @@
+"""Who said something, and whose word counts for more. Pure."""
+
+from __future__ import annotations
+
+import re
+
+USER, AGENT, TOOL, IMPORTED = "user", "agent", "tool", "imported"
+AUTHORS = (USER, AGENT, TOOL, IMPORTED)
+STANDING = frozenset({"identity", "preference", "decision"})  # categories that the output of a tool never takes
+
+_TRUST = {USER: 2, TOOL: 0}
+_SIGNATURE = rf"[ \t]*[(（]({'|'.join(AUTHORS)})[)）](?=(?:[ \t]+#[^\s#]+)*$)"  # tags may follow
+
+
+def trust(author: str) -> int:
+    """Return how much the word of *author* counts: that of the user most, that of a tool's output least.
+
+    Of two who count the same, the newer word holds.
+    """
+    return _TRUST.get(author, 1)
+
+
+def named(author: str) -> str:
+    """Return how an agent is told of *author*; empty where it would say nothing."""
+    return {USER: USER, AGENT: AGENT, TOOL: "tool output"}.get(author, "")
+
+
+def standing_category(category: str, author: str) -> str:
+    """Return *category*, but for what the output of a tool never takes: a decision, a preference, an identity."""
+    return "general" if author == TOOL and category in STANDING else category
+
+
+def signed_by(text: str) -> tuple[str, str]:
+    """Return a line of a note without the author at its end, such as `(user)`, and that author; empty if none is."""
+    if not any(author in text for author in AUTHORS):  # compiling the pattern would take longer
+        return text, ""
+    match = re.search(_SIGNATURE, text)
+    return (text[: match.start()] + text[match.end() :], match[1]) if match else (text, "")

@@ -1,0 +1,215 @@
+"""A transcript that grew is read on from its last turn, and comes to the same as if it were read whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from capture_desk import Desk
+from client_transcripts import answer, edit, prompt, write_transcript
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from memtool.capture.queue import Job
+from memtool.capture.records import Reading, read_record
+from memtool.capture.session_capture import Session, read_session
+from memtool.vault.sessions import parse_session
+
+Record = dict[str, Any]
+
+START = datetime(2026, 2, 10, 6, 0, tzinfo=UTC)
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
+CONTINUED = "This session is being continued from a previous conversation that ran out of context."
+
+
+def call(tool: str, given: object, name: str) -> Record:
+    block = {"type": "tool_use", "id": name, "name": tool, "input": given}
+    return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
+
+
+def result(text: str, name: str, *, is_error: bool = False, **fields: Any) -> Record:
+    block = {"type": "tool_result", "tool_use_id": name, "content": text, "is_error": is_error}
+    return {"type": "user", "message": {"role": "user", "content": [block]}, **fields}
+
+
+def refused(name: str) -> list[Record]:
+    words = REFUSED + "不要删除旧的 cookie, keep both for a while."
+    return [call("Bash", {"command": "rm cookies.ts"}, name), result(words, name, is_error=True)]
+
+
+def failed_and_passed(name: str) -> list[Record]:
+    run = {"command": "pnpm test:auth"}
+    return [
+        call("Bash", run, name),
+        result("Exit code 1\nTypeError: x is null", name, is_error=True),
+        *edit("/src/shop/jwt.ts", f"{name}-edit"),
+        call("Bash", run, f"{name}-again"),
+        result("14 passed", f"{name}-again"),
+    ]
+
+
+def chosen(name: str) -> list[Record]:
+    question = "Which store for the tokens, 用哪个存储?"
+    asked = call("AskUserQuestion", {"questions": [{"question": question}]}, name)
+    return [asked, result("answered", name, toolUseResult={"answers": {question: "Redis, 带过期时间"}})]
+
+
+def planned(name: str) -> list[Record]:
+    plan = call("ExitPlanMode", {"plan": "# Split the gateway\n\n1. types\n2. 迁移"}, name)
+    return [plan, result("The user doesn't want to proceed with this tool use.", name, is_error=True)]
+
+
+def compacted(_name: str) -> list[Record]:
+    summary = f"{CONTINUED}\nSummary:\n1. Request: tokens live 24 h\n2. 待办：限流"
+    return [
+        {"type": "system", "subtype": "compact_boundary"},
+        {**prompt(summary), "isCompactSummary": True},
+    ]
+
+
+def steered(name: str) -> list[Record]:
+    """Return what was typed while a command ran, which the client hands over when the command has ended."""
+    typed = {"type": "queued_command", "prompt": "and mind the tests, 测试也要写", "origin": {"kind": "human"}}
+    run, failed = call("Bash", {"command": "make lint"}, name), result("Exit code 2", name, is_error=True)
+    return [run, failed, {"type": "attachment", "attachment": typed}]
+
+
+EVENTS: list[Callable[[str], list[Record]]] = [
+    lambda _: [prompt("Why does the login of the shop fail in Safari?")],
+    lambda _: [prompt("不对，旧的 cookie 也要保留，先别删 `session.ts`。")],
+    lambda _: [prompt("yes")],
+    lambda _: [prompt("That's wrong, use pnpm instead of npm for the tests.")],
+    lambda _: [answer("Fixed `SameSite` in `jwt.ts`: the cookie needs Secure. All 14 tests pass.")],
+    lambda _: [answer("令牌有效期为 24 小时，refresh token 放在 HttpOnly cookie 里。")],
+    lambda name: edit("/src/shop/支付.ts", name),
+    refused,
+    failed_and_passed,
+    chosen,
+    planned,
+    compacted,
+    steered,
+    lambda _: [{"type": "ai-title", "aiTitle": "登录 in Safari"}],
+]
+
+
+def written(events: list[int]) -> bytes:
+    records = [record for number, at in enumerate(events) for record in EVENTS[at](f"call-{number}")]
+    lines = []
+    for number, record in enumerate(records):
+        at = (START + timedelta(seconds=number)).isoformat().replace("+00:00", "Z")
+        common = {"sessionId": "one", "cwd": "/src/shop", "gitBranch": "fix-登录", "timestamp": at}
+        lines.append(json.dumps({**common, "uuid": f"uuid-{number}", **record}, ensure_ascii=False))
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def known(session: Session) -> object:
+    """Return all that a note is made of; of turns before the last one the messages are not kept."""
+    told = session.conversation
+    turns = [turn._replace(said="") for turn in session.turns[:-1]] + session.turns[-1:]
+    return turns, told.cwd, told.branch, told.title, told.started_at, told.ended_at, told.size
+
+
+@given(st.lists(st.integers(0, len(EVENTS) - 1), min_size=1, max_size=12), st.lists(st.floats(0, 1), max_size=3))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(
+    desk: Desk, events: list[int], cuts: list[float]
+) -> None:
+    path = desk.folder / "one.jsonl"
+    content = written(events)
+    job = Job("one", str(path))
+    reading = Reading()
+    for cut in [*sorted(cuts), 1.0]:
+        path.write_bytes(content[: round(cut * len(content))])
+        session = read_session(desk.context, job, reading)
+        reading = session.reading
+    assert known(session) == known(read_session(desk.context, job))
+
+
+TURNS = [written([0, 6, 4]), written([0, 6, 4, 1, 8, 5])]
+
+
+def read_twice(desk: Desk, first: bytes, then: bytes) -> Session:
+    path = desk.folder / "one.jsonl"
+    path.write_bytes(first)
+    job = Job("one", str(path))
+    reading = read_session(desk.context, job).reading
+    path.write_bytes(then)
+    return read_session(desk.context, job, reading)
+
+
+def test_only_what_is_new_is_read(desk: Desk) -> None:
+    before, after = TURNS
+    session = read_twice(desk, after, after + before.replace(b"uuid-", b"other-"))
+    assert session.conversation.start == len(before)
+    assert [turn.asked[:3] for turn in session.turns] == ["Why", "不对，", "Why"]
+
+
+def test_a_transcript_that_was_replaced_or_cut_is_read_whole_again(desk: Desk) -> None:
+    other = TURNS[1].replace(b"Safari", b"Chrome")
+    assert read_twice(desk, TURNS[1], other).turns[0].asked.endswith("Chrome?")
+    shorter = read_twice(desk, TURNS[1], TURNS[0][:-300])
+    assert (shorter.conversation.start, len(shorter.turns)) == (0, 1)
+    assert read_twice(desk, TURNS[1], b"").turns == []
+
+
+def test_a_note_grows_with_its_transcript(desk: Desk) -> None:
+    path = desk.folder / "one.jsonl"
+    content = written([0, 6, 4, 2, 8, 5, 7, 4, 9, 5, 11, 1, 5])
+    for share in (0.2, 0.45, 0.7, 0.9, 1):
+        path.write_bytes(content[: round(share * len(content))])
+        desk.put(path, "Stop")
+        desk.drain()
+    grown = desk.read("sessions/one.md")
+    (desk.vault.root / "sessions" / "one.md").unlink()
+    (desk.vault.state_path / "captured" / "one.json").unlink()
+    desk.put(path, "Stop")
+    desk.drain()
+    assert grown == desk.read("sessions/one.md")
+    assert "不要删除旧的 cookie" in grown
+    assert parse_session(grown).decisions == ("Which store for the tokens, 用哪个存储? → Redis, 带过期时间 (user)",)
+
+
+def test_a_helpers_edit_is_told_once_however_often_its_session_is_read(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "one.jsonl", [prompt("Let a helper write the lexer.")])
+    helper = path.with_suffix("") / "subagents" / "agent-a.jsonl"
+    for turn in range(3):
+        at = START + timedelta(hours=turn)
+        write_transcript(path, [prompt(f"And part {turn} of it"), answer(f"Part {turn} is written.")], start=at)
+        write_transcript(helper, edit(f"/src/shop/词法{turn}.ts", f"e{turn}"), start=at + timedelta(seconds=10))
+        desk.put(path, "Stop")
+        desk.drain()
+    session = read_session(desk.context, Job("one", str(path)), read_record(desk.vault, "one").reading)
+    assert session.conversation.start > 0
+    assert [turn.files for turn in session.turns] == [
+        ("/src/shop/词法0.ts",), ("/src/shop/词法1.ts",), ("/src/shop/词法2.ts",),
+    ]  # fmt: skip
+
+
+def test_a_session_that_left_nothing_has_a_line_of_its_day_until_it_is_worth_a_note(desk: Desk) -> None:
+    path = write_transcript(desk.folder / "8d01b2.jsonl", [prompt("what does HTTP 418 mean?"), answer("茶壶。")])
+    desk.put(path)
+    assert desk.drain().captured == ("8d01b2",)
+    assert not (desk.vault.root / "sessions" / "8d01b2.md").exists()
+    line = next(line for line in desk.read("daily/2026-02-10.md").splitlines() if "418" in line)
+    assert line.startswith("- 06:01 **shop**: what does HTTP 418 mean?")
+    assert line.endswith("(session 8d01b2)")
+
+    write_transcript(
+        path,
+        [
+            prompt("then let the kettle answer with it, 茶壶也要"),
+            *edit("/src/shop/茶壶.ts"),
+            answer("Done in `茶壶.ts`."),
+        ],
+    )
+    desk.put(path)
+    desk.drain()
+    assert "茶壶.ts" in desk.read("sessions/8d01b2.md")
+    day = desk.read("daily/2026-02-10.md")
+    assert "](../sessions/8d01b2.md)" in day
+    assert "(session 8d01b2)" not in day
+    assert day.count("8d01b2") == 1

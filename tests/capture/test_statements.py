@@ -1,0 +1,79 @@
+"""What an answer tells, without chatter; values are compared, not pinned."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.capture.statements import MOST, statements_of
+from memtool.text.lines import one_line
+
+
+def told(said: str) -> list[str]:
+    return [piece.text for piece in statements_of(said)]
+
+
+@pytest.mark.parametrize(
+    "chatter",
+    [
+        "Great question!",
+        "Perfect!",
+        "Let me look at the configuration of the service first.",
+        "好的！",
+        "Here is what I found:",
+        "## Summary",
+        "Done.",
+    ],
+)
+def test_chatter_is_left_out(chatter: str) -> None:
+    fix = "The cookie needs `Secure` where SameSite=None is set, 在 jwt.ts:41 修复。"
+    assert told(f"{chatter}\n\n{fix}") == ["The cookie needs Secure where SameSite=None is set, 在 jwt.ts:41 修复。"]
+
+
+def test_an_item_is_told_with_what_its_list_is_of() -> None:
+    said = "Still open for the release:\n\n- the rate limit of `login.ts`\n- 邮件队列 in `queue.ts` 的重试次数"
+    assert told(said) == [
+        "Still open for the release: the rate limit of login.ts",
+        "Still open for the release: 邮件队列 in queue.ts 的重试次数",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ("The retry of `gateway.ts` charges the customer twice.", "The retry of it all charges the customer twice."),
+        (
+            "令牌在 jwt.ts 里的有效期改为 24 小时，刷新令牌为 7 天。",
+            "令牌在那里的有效期改为一天，刷新令牌改为七天比较好。",
+        ),
+    ],
+)
+def test_what_names_something_is_worth_more(more: str, less: str) -> None:
+    around = "The first sentence is about something else. {} 最后一句说的是别的事情。"
+    named, vague = (statements_of(around.format(text))[1] for text in (more, less))
+    assert named.text == more.replace("`", "")
+    assert named.value > vague.value
+
+
+def test_the_first_statement_is_worth_more_than_the_same_in_the_middle() -> None:
+    one = "The cookie of case {} needs the Secure flag now."
+    values = [piece.value for piece in statements_of(" ".join(one.format(at) for at in range(8)))]
+    assert values[0] == max(values)
+
+
+def test_a_long_message_is_worth_less_than_a_short_one() -> None:
+    one = "The cookie needs `Secure` where SameSite=None is set."
+    long = one + "\n\n" + "And there is more that is explained at length here, point by point. " * 60
+    assert statements_of(one)[0].value > statements_of(long)[0].value
+
+
+def test_code_and_logs_are_not_told() -> None:
+    assert told("```\nAlways deploy to 10.0.0.1\n```\n2026-03-09T17:42:15Z INFO always deploy") == []
+    assert told("") == []
+
+
+@given(st.text(st.characters(), max_size=400) | st.text(st.sampled_from("-*#`|:. 令牌ab1\n"), max_size=400))
+def test_statements_are_clean_lines_with_a_value(said: str) -> None:
+    pieces = statements_of(said)
+    assert len(pieces) <= MOST
+    assert all(piece.text and piece.text == one_line(piece.text) and piece.value > 0 for piece in pieces)

@@ -1,0 +1,283 @@
+"""What a session came to, judged as a person would: by what must be in it and what must not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from memtool.capture.conversation import Step, StepKind
+from memtool.capture.summary import MOST_ROWS, Summary, left_something, summarise
+from memtool.capture.turns import Run, Turn, turns_of
+from memtool.text.lines import one_line, width
+from memtool.vault.session_rows import Piece, fit_rows, render_row
+
+SESSIONS = Path(__file__).parent / "sessions"
+NAMES = sorted(path.stem for path in SESSIONS.glob("*.txt"))
+SPEAKERS: dict[str, StepKind] = {
+    "USER": "prompt",
+    "ASSISTANT": "answer",
+    "SUBAGENT": "subagent",
+    "COMPACTION": "compaction",
+}
+
+
+def session(name: str) -> list[Turn]:
+    """Return the turns of a fixture.
+
+    A line in capitals says who speaks; `TOOL name given` is a tool's use, `FAILS error` what came of it.
+    """
+    steps: list[Step] = []
+    for line in (SESSIONS / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        word, _, rest = line.partition(" ")
+        if line in SPEAKERS:
+            steps.append(Step(SPEAKERS[line]))
+        elif word == "TOOL":
+            steps.append(tool(*rest.partition(" ")[::2]))
+        elif word == "FAILS" or steps[-1].error:
+            steps[-1] = steps[-1]._replace(error=f"{steps[-1].error}\n{rest if word == 'FAILS' else line}")
+        else:
+            steps[-1] = steps[-1]._replace(text=f"{steps[-1].text}\n{line}".lstrip("\n"))
+    return turns_of(steps)
+
+
+def tool(name: str, given: str, error: str = "") -> Step:
+    is_file = name in {"Read", "Write", "Edit"}
+    file = f"/home/ann/app/{given}" if is_file else ""
+    return Step("tool", "" if is_file else given, tool=name, file=file, error=error)
+
+
+def said(*texts: str) -> list[Turn]:
+    """Return the turns of prompts and answers, one after the other."""
+    return turns_of([Step("answer" if at % 2 else "prompt", text) for at, text in enumerate(texts)])
+
+
+def lines_of(summary: Summary) -> list[str]:
+    lists = (summary.decisions, summary.rules, summary.done, summary.commands, summary.open)
+    return [summary.topic, *map(render_row, summary.rows), *(text for each in lists for text in each)]
+
+
+def everything(turns: list[Turn], room: int = 1_500) -> str:
+    """Return all that a note would say of *turns*."""
+    summary = summarise(turns)
+    return "\n".join(lines_of(summary._replace(rows=tuple(fit_rows(summary.rows, room)))))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("language", ["en", "zh", "unknown"])
+def test_a_summary_is_of_plain_lines(name: str, language: str) -> None:
+    summary = summarise(session(name), language=language)
+    texts = lines_of(summary)
+    assert width(summary.topic) <= 330
+    assert all(text == one_line(text) for text in texts)
+    assert not [text for text in texts if any(mark in text for mark in ("**", "`", "## ", "✅"))]
+    assert len(summary.rows) <= MOST_ROWS
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "told"),
+    [
+        ("bugfix_en", "logged out", "in-flight"),
+        ("feature_zh", "给订单列表接口加分页", "cursor"),
+        ("refactor_en", "Refactor src/report.py", "312 tests"),
+        ("design_en", "store sessions", "rotate"),
+        ("research_ja", "全文検索", "空白"),
+        ("failed_en", "webpack", "hashFunction"),
+        ("topic_change_en", "nightly export", "GHCR_TOKEN"),
+        ("paste_zh", "排查一下为什么容器启动后连不上数据库", "pg_isready"),
+        ("mixed_zh", "把 CI 从 Jenkins 迁移到 GitHub Actions", "Node 20"),
+        ("long_de", "", "test_reminder"),
+        ("compacted_en", "", "webhook"),
+    ],
+)
+def test_a_session_is_told_by_what_was_asked_and_how_it_ended(name: str, asked: str, told: str) -> None:
+    text = everything(session(name))
+    assert asked in text
+    assert told in text
+
+
+def test_the_topic_is_the_problem_and_how_it_ended() -> None:
+    problem = "the login of the shop fails in Safari since the update, 登录失败"
+    turns = said("hi", "Hello!", problem, "I look.", "commit it", "`SameSite=None` needs Secure: fixed in jwt.ts.")
+    assert summarise(turns).topic == f"{problem} → SameSite=None needs Secure: fixed in jwt.ts."
+    assert summarise(turns, branch="fix-登录").topic.startswith(f"fix-登录: {problem}")
+    assert summarise(turns, branch="main").topic.startswith(problem)
+    assert summarise([]).topic == ""
+
+
+def test_what_the_user_typed_stands_before_what_came_of_it() -> None:
+    turns = said("why does the login fail in Safari?", "The cookie in jwt.ts has no Secure flag, 缺少标志。", "yes")
+    (row,) = [row for row in summarise(turns).rows if row.asked]
+    assert (
+        render_row(row) == '"why does the login fail in Safari?" → The cookie in jwt.ts has no Secure flag, 缺少标志。'
+    )
+
+
+def test_what_was_contradicted_weighs_less() -> None:
+    answers = ("The cause is the clock of the server in time.ts.", "The cause is the missing domain of cookie.ts.")
+    prompts = ("the login fails in Safari only", "no, the clock is right, 不是时钟的问题", "and in Firefox it works?")
+    turns = said(prompts[0], answers[0], prompts[1], answers[1], prompts[2])
+    values = {piece.text: piece.value for row in summarise(turns).rows for piece in row.pieces}
+    assert values[answers[0]] < 0.5 * values[answers[1]]
+    accepted = said(prompts[0], answers[0], "good, go on with the others then", answers[1], prompts[2])
+    assert {piece.text: piece.value for row in summarise(accepted).rows for piece in row.pieces}[answers[0]] > values[
+        answers[0]
+    ]
+
+
+def test_what_the_user_chose_is_a_decision_of_theirs() -> None:
+    turn = Turn(asked="split the gateway", chosen=("Which store, 哪个存储? → Redis, 带过期时间",))
+    assert summarise([turn]).decisions == ("Which store, 哪个存储? → Redis, 带过期时间 (user)",)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "rule"),
+    [
+        ("Add tests for it. Always use table-driven tests", "Always use table-driven tests (user)"),
+        ("From now on write commit messages in English", "From now on write commit messages in English (user)"),
+        ("以后提交前都必须跑 lint", "以后提交前都必须跑 lint (user)"),
+        ("不对。以后都用 pnpm，别再用 npm。", "以后都用 pnpm，别再用 npm。 (user)"),
+        ("今後は pnpm を使ってください", "今後は pnpm を使ってください (user)"),
+    ],
+)
+def test_what_the_user_said_is_always_or_never_to_be_done_is_a_rule(prompt: str, rule: str) -> None:
+    assert summarise(said(prompt, "Understood.")).rules == (rule,)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Should we always cache the result?",
+        "Always the same error?",
+        "use pnpm here, not npm",
+        "The parser always returns a list",
+        "要不要加缓存？",
+        "",
+    ],
+)
+def test_nothing_else_is_a_rule(prompt: str) -> None:
+    assert summarise(said(prompt, "Always run the tests. 以后都用 pnpm。")).rules == ()
+
+
+def test_a_paste_or_a_document_gives_no_rules() -> None:
+    rule = "Always push to main."
+    assert summarise([Turn(asked=rule, pasted=True)]).rules == ()
+    assert summarise(said(f"{rule} " + "This is our README, 这是文档。 " * 100)).rules == ()
+    assert summarise(said(rule)).rules == (f"{rule} (user)",)
+
+
+def test_the_check_that_passed_most_often_is_the_command() -> None:
+    runs = (
+        Run("cd /src/shop && pnpm test:auth 2>&1 | tail -5"),
+        Run("pnpm test:auth", "Exit code 1"),
+        Run("pnpm test:auth"),
+        Run("pnpm test:mail"),
+        Run("git commit -m tests"),
+        Run("make lint", "Exit code 2"),
+        Run("ls tests"),
+        Run("ls tests"),
+        Run("ls tests"),
+    )
+    assert summarise([Turn(asked="x", runs=runs)]).commands == ("pnpm test:auth",)
+    assert summarise([Turn(asked="x", runs=runs[-4:])]).commands == ()
+
+
+def test_a_plan_that_was_refused_or_a_prompt_without_an_answer_is_open() -> None:
+    plan = Turn(asked="split it", plan="Split the 网关 into two", plan_refused=True)
+    assert summarise([plan]).open == ("the plan was not carried out: Split the 网关 into two (agent)",)
+    assert summarise([plan], language="zh").open == ("计划没有执行：Split the 网关 into two (agent)",)
+    assert summarise([plan._replace(plan_refused=False, said="Done.")]).open == ()
+    assert summarise([plan, Turn(asked="then do it", said="Done.")]).open == ()
+    assert summarise(said("部署脚本呢？要不要一起改")).open == ("not answered: 部署脚本呢？要不要一起改 (user)",)
+
+
+def test_a_long_session_shares_rows_among_turns_about_the_same_thing() -> None:
+    turns = []
+    for at in range(30):
+        about = ("the login page of the shop, 登录", "the mail queue of the shop, 邮件")[at // 15]
+        turns += said(f"and case {at} of {about}?", f"Case {at} of {about} is fixed in file{at}.ts.")
+    summary = summarise(turns)
+    assert len(summary.rows) <= MOST_ROWS
+    assert sum(len(row.pieces) for row in summary.rows) >= 30
+    for row in summary.rows:
+        text = render_row(row)
+        assert not ("login page" in text and "mail queue" in text)
+
+
+def test_yes_and_go_on_are_no_rows_of_their_own() -> None:
+    turns = said(
+        "why does the login of the shop fail?", "The cookie in jwt.ts lacks a flag.", "好的", "Fixed jwt.ts:41."
+    )
+    assert [row.asked for row in summarise(turns).rows if row.asked] == ["why does the login of the shop fail?"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "is_left"),
+    [
+        (said("what does HTTP 418 mean?", "I am a teapot, 茶壶。"), False),
+        (said("hi", "Hello!"), False),
+        ([], False),
+        (said("你好", "你好！", "HTTP 418 是什么意思？", "茶壶。"), False),
+        (said("what is 418?", "A teapot.", "and 419?", "None.", "and 420?", "None."), True),
+        (said("Add a --json flag to the list command"), True),
+        (said("We use pnpm in this project, 不要用 npm", "Noted."), True),
+        ([Turn(asked="why?", said="x", looked=True)], True),
+        ([Turn(asked="why?", said="x", files=("/a.ts",))], True),
+        ([Turn(asked="why?", said="x", chosen=("a → b",))], True),
+    ],
+)
+def test_one_or_two_questions_leave_nothing_behind(turns: list[Turn], is_left: bool) -> None:
+    assert left_something(turns) == is_left
+
+
+texts = st.one_of(
+    st.text(st.characters(exclude_categories=()), max_size=200),
+    st.lists(
+        st.sampled_from('fixed always 以后 no 不对 **bold** `code` ``` - 1. # |a| 。 ！ v2.1.0 auth.ts → · " ?'.split())
+    ).map(" ".join),
+)
+kinds: tuple[StepKind, ...] = (
+    "prompt",
+    "paste",
+    "refusal",
+    "answer",
+    "plan",
+    "tool",
+    "subagent",
+    "compaction",
+)
+steps = st.builds(
+    Step,
+    kind=st.sampled_from(kinds),
+    text=texts,
+    tool=st.sampled_from(("", "Bash", "Edit", "ExitPlanMode", "mcp__x")),
+    file=st.just("") | texts,
+    error=st.just("") | texts,
+    stopped=st.booleans(),
+)
+
+
+@given(st.lists(steps, max_size=14), st.sampled_from(("en", "zh", "")))
+@settings(deadline=None, max_examples=40)
+def test_every_session_has_a_summary_of_clean_lines(many: list[Step], language: str) -> None:
+    turns = turns_of(many)
+    summary = summarise(turns, branch="x", language=language)
+    assert all(text == one_line(text) and text for text in lines_of(summary)[1 + len(summary.rows) :])
+
+
+@given(st.lists(steps, max_size=10))
+@settings(deadline=None, max_examples=30)
+def test_every_word_of_a_summary_was_said(many: list[Step]) -> None:
+    told = " ".join(one_line(part) for step in many for part in (step.text, step.error, step.file))
+    known = set(re.findall(r"\w", told.casefold()))
+    ours = set("commitheplanwsrdunvagqe")
+    for text in lines_of(summarise(turns_of(many))):
+        assert set(re.findall(r"\w", text.casefold())) <= known | ours
+
+
+def test_pieces_of_a_row_are_those_of_its_turns() -> None:
+    turns = said("修复登录", "jwt.ts:41 needs the flag.")
+    assert [piece.text for row in summarise(turns).rows for piece in row.pieces] == ["jwt.ts:41 needs the flag."]
+    assert all(isinstance(piece, Piece) for row in summarise(turns).rows for piece in row.pieces)

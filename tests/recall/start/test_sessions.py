@@ -1,0 +1,134 @@
+"""The last sessions of a project: what of their notes still stands, and how it is made smaller."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.recall.start.sessions import PastSession, last_sessions, read_sessions, said_as, still_open, told_in
+from memtool.text.lines import width
+from memtool.vault.daily import DailySession, render_daily
+from memtool.vault.layout import Vault
+from memtool.vault.session_lines import DECISION, write_values
+from memtool.vault.session_rows import Piece, Row, render_row
+from memtool.vault.sessions import SessionNote, render_session
+
+ROWS = (
+    Row("the login fails", (Piece("see RFC 6265bis, part 5", 1.0), Piece("SameSite=None needs Secure", 4.0))),
+    Row("不对，旧的 cookie 也要保留", (Piece("两个 cookie 都由 jwt.ts 写入", 3.0),)),
+)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    """An empty vault."""
+    (tmp_path / "memory").mkdir()
+    return Vault((tmp_path / "memory").resolve())
+
+
+def write(vault: Vault, *notes: SessionNote) -> None:
+    """Write the notes of sessions and list them in the notes of their days."""
+    days: dict[str, list[DailySession]] = {}
+    for note in notes:
+        day, minute = note.updated.split(" ")
+        days.setdefault(day, []).append(DailySession(minute, note.project, note.id, note.topic))
+        put(vault, f"sessions/{note.id}.md", render_session(note))
+    for day, sessions in days.items():
+        put(vault, f"daily/{day}.md", render_daily(date.fromisoformat(day), sessions=sessions))
+
+
+def put(vault: Vault, ref: str, text: str) -> None:
+    (vault.root / ref).parent.mkdir(parents=True, exist_ok=True)
+    (vault.root / ref).write_text(text, encoding="utf-8")
+
+
+def told(session: PastSession, room: int) -> list[str]:
+    topic, rows = told_in(session, room)
+    return [topic, *map(render_row, rows)]
+
+
+def note(name: str, day: int, **fields: Any) -> SessionNote:
+    return SessionNote(name, "shop", f"2026-03-{day:02} 14:30", topic=f"topic {name} → end")._replace(**fields)
+
+
+def test_the_newest_come_first_those_of_one_minute_too_and_none_of_other_projects(vault: Vault) -> None:
+    write(vault, note("a1", 1), note("b2", 2), note("c3", 2), note("x9", 3, project="tideline"))
+    assert [ref for _, _, ref in last_sessions(vault, "shop", 5)] == [
+        "sessions/c3.md",
+        "sessions/b2.md",
+        "sessions/a1.md",
+    ]
+
+
+def test_a_session_whose_note_was_deleted_or_that_has_none_is_not_told_of(vault: Vault) -> None:
+    write(vault, note("a1", 1), note("b2", 2))
+    (vault.root / "sessions/b2.md").unlink()
+    assert [session.ref for session in read_sessions(vault, "shop", 5)] == ["sessions/a1.md"]
+
+
+def test_what_a_later_session_takes_back_is_gone_wherever_it_was_said(vault: Vault) -> None:
+    old = (
+        Row("order ids are ULIDs, because they sort by time", (Piece("new_order_id() returns a ULID"),)),
+        Row("还有一件事", (Piece("退款写在 refund.ts 里"),)),
+    )
+    new = (Row("UUIDv7 instead of ULIDs", (Piece("new_order_id() returns a UUIDv7"),)),)
+    write(vault, note("a1", 1, rows=old, topic="order ids are ULIDs → done"), note("b2", 2, rows=new))
+    newer, older = read_sessions(vault, "shop", 5)
+    assert "ULID" not in "".join(told(older, 1_000)).replace("UUIDv7", "")
+    assert "退款写在 refund.ts 里" in "".join(told(older, 1_000))
+    assert "UUIDv7 instead of ULIDs" in "".join(told(newer, 1_000))
+
+
+def test_a_decision_that_was_taken_twice_is_told_once_with_its_newer_day(vault: Vault) -> None:
+    decided = "Which database? → PostgreSQL, for its row locks (user)"
+    write(vault, note("a1", 1, decisions=(decided,)), note("b2", 2, decisions=(decided, "用 JWT → 是 (user)")))
+    found = said_as(read_sessions(vault, "shop", 5), DECISION)
+    assert [(said.day, said.line.author) for said in found] == [("2026-03-02", "user"), ("2026-03-02", "user")]
+
+
+def test_an_open_item_is_told_until_a_later_session_takes_it_up(vault: Vault) -> None:
+    item = "rate limiting of the login route is not done"
+    write(vault, note("a1", 1, open=(item, "短信模板仍然是英文")))
+    assert len(still_open(read_sessions(vault, "shop", 5))) == 2
+    write(vault, note("b2", 2, rows=(Row("now the rate limiting of the login route"),)))
+    put(
+        vault,
+        "daily/2026-03-01.md",
+        render_daily(date(2026, 3, 1), sessions=[DailySession("14:30", "shop", "a1", "x")]),
+    )
+    assert [said.line.text for said in still_open(read_sessions(vault, "shop", 5))] == ["短信模板仍然是英文"]
+
+
+def test_what_is_worth_most_is_left_when_there_is_little_room(vault: Vault) -> None:
+    write(vault, note("a1", 1, rows=ROWS))
+    write_values(vault, "sessions/a1.md", {piece.text: piece.value for row in ROWS for piece in row.pieces})
+    (session,) = read_sessions(vault, "shop", 1)
+    assert "RFC" in "".join(told(session, 400))
+    small = "".join(told(session, 95))
+    assert "SameSite=None needs Secure" in small
+    assert "RFC" not in small
+
+
+def test_what_its_owner_takes_out_of_a_note_is_not_told(vault: Vault) -> None:
+    write(vault, note("a1", 1, rows=ROWS))
+    path = vault.root / "sessions/a1.md"
+    path.write_text(
+        path.read_text().replace("see RFC 6265bis, part 5 · ", "").replace("needs Secure", "needs Secure and HTTPS")
+    )
+    all_of_it = "".join(told(read_sessions(vault, "shop", 1)[0], 2_000))
+    assert "needs Secure and HTTPS" in all_of_it
+    assert "RFC" not in all_of_it
+
+
+PIECES = st.lists(st.builds(Piece, st.text(max_size=80), st.floats(0, 8)), max_size=6).map(tuple)
+ANY_ROWS = st.lists(st.builds(Row, st.text(max_size=80), PIECES, st.sampled_from([0.7, 1.0, 1.5])), max_size=6)
+
+
+@given(ANY_ROWS, st.integers(60, 1_500))
+def test_a_session_takes_no_more_than_its_room_and_a_line(rows: list[Row], room: int) -> None:
+    session = PastSession("2026-03-01", "14:30", "sessions/a.md", SessionNote("a", topic="t → e"), (), tuple(rows))
+    assert sum(map(width, told(session, room))) <= room + 40

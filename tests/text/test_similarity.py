@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from hypothesis import given, strategies as st
+
+from memtool.text.similarity import is_said, words
+
+
+def test_words_are_those_that_tell_something() -> None:
+    assert words("Fix the LOGIN of jwt.ts:41") == {"fix", "the", "login", "jwt", "41"}
+    assert words("令牌有效期") == {"令牌", "牌有", "有效", "效期"}
+    assert words("!? 。") == frozenset()
+
+
+def test_what_is_said_in_other_order_is_said() -> None:
+    long = words("the retry of the gateway charges customers twice, 令牌过期")
+    assert is_said(words("customers twice: the gateway retry"), [long])
+    assert is_said(words("令牌过期"), [long])
+    assert not is_said(words("令牌有效期为二十四小时"), [long])
+    assert not is_said(words("the build of the gateway is slow today"), [long])
+    assert not is_said(words("…"), [long])
+
+
+@given(st.text(max_size=80))
+def test_every_text_with_words_says_itself(text: str) -> None:
+    assert is_said(words(text), [words(text)], 1.0) == bool(words(text))

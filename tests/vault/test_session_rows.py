@@ -1,0 +1,157 @@
+"""Rows are read as they were written, and made smaller they fit into their room."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.text.lines import one_line, width
+from memtool.vault.session_rows import ARROW, JOINT, Piece, Row, fit_rows, parse_row, render_row, without_middle
+
+LOGIN = Row(
+    "登录在 Safari 里失败, why?",
+    (
+        Piece("SameSite=None needs Secure in jwt.ts:41", 3.0),
+        Piece('"no, keep the old cookie, too"', 2.0),
+        Piece("两个 cookie 都保留 until v2.1.0", 1.0),
+    ),
+)
+
+
+def test_a_row_reads_as_what_was_wanted_and_what_came_of_it() -> None:
+    text = render_row(LOGIN)
+    assert text == (
+        '"登录在 Safari 里失败, why?" → SameSite=None needs Secure in jwt.ts:41'
+        ' · "no, keep the old cookie, too" · 两个 cookie 都保留 until v2.1.0'
+    )
+    values = {piece.text: piece.value for piece in LOGIN.pieces}
+    assert parse_row(text, values) == LOGIN
+    assert [piece.is_typed for piece in LOGIN.pieces] == [False, True, False]
+
+
+def test_a_row_may_have_no_question_or_no_answer() -> None:
+    assert render_row(Row("", (Piece("done"),))) == "done"
+    assert render_row(Row("and now?")) == '"and now?"'
+    assert parse_row('"and now?"') == Row("and now?")
+    assert parse_row("→ done").pieces[0].text == "done"
+    assert parse_row("").pieces == ()
+
+
+def test_a_line_that_its_owner_wrote_is_a_row_of_one_piece() -> None:
+    row = parse_row("ask Ann about the 令牌")
+    assert (row.asked, [piece.text for piece in row.pieces]) == ("", ["ask Ann about the 令牌"])
+
+
+def test_a_statement_that_names_something_is_worth_more_than_one_that_does_not() -> None:
+    named, vague = parse_row(
+        "retries are in gateway.ts now, at most 3 of them · it is much better than it was before"
+    ).pieces
+    assert named.value > vague.value
+
+
+def test_no_text_breaks_out_of_its_place() -> None:
+    row = Row(f'a"{ARROW}b', (Piece(f"c{JOINT}d\ne"),))
+    again = parse_row(render_row(row))
+    assert len(again.pieces) == 1
+    assert "\n" not in render_row(row)
+
+
+texts = st.text(st.sampled_from('ab 令牌ü"→·.1/-\u0301😀'), max_size=60) | st.text(max_size=40)
+long_texts = st.builds(lambda text, times: f"{text} " * times, texts, st.integers(1, 12)).map(one_line)
+pieces = st.builds(Piece, long_texts | long_texts.map(lambda text: f'"{text}"'), st.floats(0.01, 20))
+rows = st.builds(Row, long_texts, st.lists(pieces, max_size=6).map(tuple), st.floats(0.3, 3))
+
+
+@given(rows)
+def test_a_row_that_was_read_is_written_as_it_was(row: Row) -> None:
+    text = render_row(parse_row(render_row(row)))
+    assert render_row(parse_row(text)) == text
+
+
+@given(st.lists(rows, max_size=8), st.integers(0, 2_000))
+def test_rows_fit_into_their_room(many: list[Row], room: int) -> None:
+    fitted = fit_rows(many, room)
+    assert sum(width(render_row(row)) for row in fitted) <= room
+    assert all(row.asked or row.pieces for row in fitted)
+
+
+@given(st.lists(rows, max_size=8), st.integers(100, 2_000))
+def test_nothing_is_in_fitted_rows_that_was_not_in_the_rows(many: list[Row], room: int) -> None:
+    told = "\n".join(piece.text for row in many for piece in row.pieces)
+    for row in fit_rows(many, room):
+        for piece in row.pieces:
+            for part in piece.text.strip('"').split(" … "):
+                assert part.removesuffix("…").rstrip() in told
+
+
+def test_what_is_worth_most_for_its_width_stays_longest() -> None:
+    many = [
+        LOGIN,
+        Row("warum ist der Build so langsam geworden?", (Piece("the cache key had no lock file hash: ci.yml", 9.0),)),
+    ]
+    small = fit_rows(many, 190)
+    said = " ".join(map(render_row, small))
+    assert "the cache key had no lock file hash" in said
+    assert "两个 cookie" not in said
+    assert fit_rows(many, 2_000) == many
+
+
+def test_each_question_keeps_the_best_of_what_came_of_it() -> None:
+    many = [
+        Row("why is the build slow?", (Piece("the key of the cache in ci.yml had no hash of the lock file", 9.0),)),
+        Row("登录为什么失败?", (Piece("jwt.ts:41 没有设置 Secure 标志", 0.1),)),
+        Row("and the mails?", (Piece("queue.py sends each of them twice after a restart", 5.0),)),
+    ]
+    assert [len(row.pieces) for row in fit_rows(many, 280)] == [1, 1, 1]
+
+
+def test_of_more_questions_than_fit_the_first_and_the_newest_stay() -> None:
+    many = [Row(f"第 {at} 个问题 about the login page of the shop") for at in range(30)]
+    asked = [row.asked for row in fit_rows(many, 300)]
+    assert asked[0].startswith("第 0 个")
+    assert asked[-1].startswith("第 29 个")
+    assert 2 < len(asked) < 10
+
+
+def test_nothing_is_said_twice() -> None:
+    twice = [
+        Row(
+            "why?",
+            (Piece("the retry of gateway.ts charges twice", 2.0), Piece("gateway.ts charges twice: the retry", 1.0)),
+        ),
+        Row("和令牌?", (Piece("令牌有效期为二十四小时", 1.0),)),
+    ]
+    fitted = fit_rows(twice, 2_000, said=["令牌有效期为二十四小时"])
+    assert [piece.text for row in fitted for piece in row.pieces] == ["the retry of gateway.ts charges twice"]
+
+
+def test_items_of_one_list_name_it_once() -> None:
+    row = Row("what is left?", (Piece("Left to do: limits.ts 限流", 2.0), Piece("Left to do: mail.ts 邮件", 2.0)))
+    assert render_row(fit_rows([row], 500)[0]) == '"what is left?" → Left to do: limits.ts 限流 · mail.ts 邮件'
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "short"),
+    [
+        ("short", 10, "short"),
+        ("the login fails in Safari, but please keep the old cookie, too", 40, None),
+        ("登录在浏览器里失败了，但是请先保留旧的 cookie，别删", 30, None),
+        ("x" * 50, 20, ""),
+    ],
+)
+def test_of_a_long_prompt_both_ends_stay(text: str, limit: int, short: str | None) -> None:
+    cut = without_middle(text, limit)
+    assert width(cut) <= limit
+    if short is not None:
+        assert cut == short
+    else:
+        beginning, end = cut.split(" … ")
+        assert text.startswith(beginning)
+        assert text.endswith(end)
+        assert beginning
+        assert end
+
+
+@given(long_texts, st.integers(5, 200))
+def test_a_text_without_its_middle_fits(text: str, limit: int) -> None:
+    assert width(without_middle(text, limit)) <= limit
