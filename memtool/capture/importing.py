@@ -169,9 +169,9 @@ def _source(context: Context, path: Path) -> Source | None:
 
 
 def _prompts_source(context: Context, prompts: Conversation) -> Source:
-    known = (
-        context.vault.root / session_ref(prompts.session_id)
-    ).exists()  # its transcript said more, as long as it was
+    # Its transcript said more, as long as it was; and a session that left nothing behind has no note.
+    has_note = (context.vault.root / session_ref(prompts.session_id)).exists()
+    known = has_note or read_record(context.vault, prompts.session_id).size >= prompts.size
     ended_at = prompts.ended_at.timestamp() if prompts.ended_at else 0.0
     return Source(prompts.session_id, None, _project(context, prompts.cwd), ended_at, prompts.size, known, prompts)
 

@@ -119,8 +119,7 @@ def capture(context: Context, job: Job, session: Session, record: Record, later:
     digest = _digest(session.turns)
     if record.provider in ("", EXTRACTIVE):
         record = record._replace(digest=digest, provider=EXTRACTIVE)
-    refs, record = _write(context, job, session, area, record, later)
-    topic = session_topic(context, session, record)
+    refs, record, topic = _write(context, job, session, area, record, later)
     if not refs or not _wants_model(context, job, session.conversation, record, digest):
         return Captured(refs, topic, area.name)
     if _is_too_early(context, job, record):
@@ -130,9 +129,9 @@ def capture(context: Context, job: Job, session: Session, record: Record, later:
         session = read_session(context, job)  # a model is shown the messages themselves
     record, answer = _ask_model(context, session, record, digest)
     if answer.summary is not None:
-        refs, record = _write(context, job, session, area, record, later)
+        refs, record, topic = _write(context, job, session, area, record, later)
     _keep(context, job, record, later)
-    return Captured(refs, session_topic(context, session, record), area.name, answer.reason, answer.may_pass)
+    return Captured(refs, topic, area.name, answer.reason, answer.may_pass)
 
 
 def read_session(context: Context, job: Job, reading: Reading = Reading()) -> Session:  # noqa: B008  (never changed)
@@ -169,13 +168,6 @@ def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> Readi
             conversation.started_at.isoformat() if conversation.started_at else "",
         )
     return Reading()
-
-
-def session_topic(context: Context, session: Session, record: Record) -> str:
-    """Return what the session was about, in one line."""
-    if record.summary.topic:
-        return record.summary.topic
-    return summarise(session.turns, branch=session.conversation.branch, language=context.language).topic
 
 
 def _digest(turns: list[Turn]) -> str:
@@ -228,8 +220,8 @@ def _ask_model(context: Context, session: Session, record: Record, digest: str) 
 
 def _write(
     context: Context, job: Job, session: Session, area: ProjectArea, record: Record, later: Later | None
-) -> tuple[tuple[str, ...], Record]:
-    """Write the session's note and its lines in the daily notes; return what was written, and the record of it.
+) -> tuple[tuple[str, ...], Record, str]:
+    """Write the session's note and its lines in the daily notes; return what was written, its record and its topic.
 
     A session that left nothing behind has a line in the daily note and no note of its own.
     """
@@ -263,7 +255,7 @@ def _write(
             change_daily(context.vault, day, add, language=context.language)
         else:
             later.lines.setdefault(day, {})[job.session_id] = line, has_note
-    return tuple(refs), record
+    return tuple(refs), record, summary.topic
 
 
 def _keep(context: Context, job: Job, record: Record, later: Later | None) -> None:
