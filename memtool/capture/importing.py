@@ -156,7 +156,8 @@ def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
 
 
 def _session(prompts: Conversation) -> Session:
-    return Session(prompts, turns_of(prompts.steps))
+    # Nobody knows the answers.
+    return Session(prompts, [turn._replace(answered=True) for turn in turns_of(prompts.steps)])
 
 
 def _source(context: Context, path: Path) -> Source | None:

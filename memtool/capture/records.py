@@ -73,7 +73,7 @@ def read_record(vault: Vault, session_id: str) -> Record:
     try:
         fields: Any = json.loads(read_state(record_path(vault, session_id), largest=_LARGEST))
         summary, reading = _summary(fields.pop("summary")), _reading(fields.pop("reading"))
-        gone = tuple(map(str, fields.pop("gone")))
+        gone = tuple(map(str, _list(fields.pop("gone"))))
         record = Record(**fields, summary=summary, gone=gone, reading=reading)
     except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return Record()
@@ -101,6 +101,12 @@ def kept_turns(turns: list[Turn]) -> tuple[Turn, ...]:
 def record_path(vault: Vault, session_id: str) -> Path:
     """Return where the record of the session lies."""
     return vault.state_path / "captured" / f"{Path(session_ref(session_id)).stem}.json"
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError("no list")
+    return value
 
 
 def _summary_fields(summary: Summary) -> dict[str, Any]:

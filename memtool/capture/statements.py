@@ -23,7 +23,7 @@ _LATE = (13, 0.6)
 _TAIL = 1.4  # the last two of four and more
 _QUESTION = 0.7
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
-_SHORTEST = 40  # columns of a statement that names nothing
+_SHORTEST = 16  # columns of a statement that names nothing
 _SHORTEST_END = 30
 _CHATTER = 130  # columns
 _LEAD = 110  # columns of the line above a list that its items are told with
@@ -37,6 +37,12 @@ def statements_of(said: str) -> tuple[Piece, ...]:
     pieces = [Piece(_text(each), whole * _value(each, at, len(told))) for at, each in enumerate(told)]
     kept = sorted(range(len(pieces)), key=lambda at: -pieces[at].value)[:MOST]
     return tuple(pieces[at] for at in sorted(kept) if pieces[at].text)
+
+
+def is_answer(said: str) -> bool:
+    """Return whether the message *said* is more than an announcement of what the agent will do."""
+    told = statements(said)
+    return bool(said) and (not told or not all(begins_with("announcement", each.text) for each in told))
 
 
 def ending_of(said: str) -> str:

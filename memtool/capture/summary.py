@@ -31,7 +31,7 @@ MOST_ROWS = 10  # turns that are rows of their own; of longer sessions, turns ab
 
 _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with the last, which counts double
 _CONTRADICTING, _CONTRADICTED = ("corrected", "rejected"), 0.25
-_ASKED_FROM = 24  # columns; a shorter prompt ("yes", "commit") tells nothing
+_ASKED_FROM = 16  # columns; a shorter prompt ("yes", "commit") tells nothing
 _TYPED = {"rejected": 3.0, "corrected": 2.5}  # value of what the user typed within a row
 _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
 _SIDE_QUESTION = 60  # columns of a first prompt that is not what the session is about
@@ -83,7 +83,7 @@ def left_something(turns: Sequence[Turn]) -> bool:
     """
     if len(turns) > 2 or any(turn.files or turn.runs or turn.looked or turn.chosen or turn.plan for turn in turns):
         return True
-    return any(width(turn.asked) >= _ASKED_FROM and not (turn.told and _is_question(turn.asked)) for turn in turns)
+    return any(width(turn.asked) >= _ASKED_FROM and not (turn.answered and _is_question(turn.asked)) for turn in turns)
 
 
 def _topic(turns: Sequence[Turn], branch: str) -> str:
@@ -197,5 +197,5 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
     last = turns[-1] if turns else Turn()
     if last.plan and last.plan_refused:
         yield f"{labels['no plan'].format(shortened(last.plan, 120))} ({AGENT})"
-    elif last.asked and not (last.told or last.files):
+    elif last.asked and not (last.answered or last.files):
         yield f"{labels['no answer'].format(without_middle(last.asked, _WIDEST_OPEN))} ({USER})"

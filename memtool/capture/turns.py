@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
-from memtool.capture.statements import ending_of, statements_of
+from memtool.capture.statements import ending_of, is_answer, statements_of
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with
 from memtool.text.lines import one_line, width
@@ -44,6 +44,7 @@ class Turn(NamedTuple):
         said: the agent's last message, as Markdown.
         told: the statements of that message, and the subjects of commits, with their values.
         ended: the one of them that says best how the turn ended.
+        answered: the agent said more than what it was going to do.
         plan: the first line of the last plan that was laid before the user; *plan_refused*: they did not approve it,
             and nothing was edited since.
         files: absolute paths of what was edited, in order.
@@ -61,6 +62,7 @@ class Turn(NamedTuple):
     said: str = ""
     told: tuple[Piece, ...] = ()
     ended: str = ""
+    answered: bool = False
     plan: str = ""
     plan_refused: bool = False
     files: tuple[str, ...] = ()
@@ -117,6 +119,7 @@ def _turn(steps: Sequence[Step]) -> Turn:
         chosen=tuple(line for step in steps if step.kind == "choice" for line in step.text.splitlines()),
         said=said,
         told=(*statements_of(said), *commits),
+        answered=is_answer(said),
         ended=ending_of(said) or (commits[-1].text if commits else ""),
         plan=one_line(plans[-1].strip().split("\n", 1)[0]).lstrip("# ") if plans else "",
         plan_refused=planned >= 0 and steps[planned].stopped and not any(map(_is_edit, steps[planned:])),

@@ -48,7 +48,7 @@ def _one_of(name: str) -> str:
 _OWN_LOOK = {
     "matter:date": r"date: \d{4}-\d{2}-\d{2}",
     "matter:checksum": r"checksum: \S+",
-    "header:updated": rf"- \*\*[^*]+\*\*: \d{{4}}-\d{{2}}-\d{{2}} \d{{2}}:\d{{2}}(?:{_one_of('last update')})",
+    "header:updated": rf"- \*\*[^*]+\*\*: \d{{4}}-\d{{2}}-\d{{2}} \d{{2}}:\d{{2}}(?:{_one_of('last update')})?",
     "header:transcript": rf"- \*\*[^*]+\*\*: \d+ KB, \d+ (?:{_one_of('lines')})",
 }
 

@@ -61,7 +61,7 @@ def render_row(row: Row) -> str:
 
 def parse_row(text: str, values: Mapping[str, float] | None = None) -> Row:
     """Return the row that *text* is; each piece has its value of *values*, where there is one."""
-    match = re.fullmatch(rf'(?:"(.*?)"(?:{ARROW}|$))?(.*)', text.removeprefix("→ "))
+    match = re.fullmatch(rf'(?:"((?:(?!{JOINT}).)+?)"(?:{ARROW}|$))?(.*)', text.removeprefix("→ "))
     asked, said = (match[1] or "", match[2]) if match else ("", text)
     pieces = (piece.strip() for piece in said.split(JOINT))
     known = values or {}

@@ -68,7 +68,7 @@ def test_a_field_of_another_type_is_no_record(vault: Vault, name: str) -> None:
     write_record(vault, "one", RECORD)
     path = record_path(vault, "one")
     fields = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**fields, name: ["x"]}))
+    path.write_text(json.dumps({**fields, name: {"x": 1}}))
     assert read_record(vault, "one") == Record()
 
 

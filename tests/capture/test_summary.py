@@ -109,6 +109,7 @@ def test_the_topic_is_the_problem_and_how_it_ended() -> None:
 
 def test_what_the_user_typed_stands_before_what_came_of_it() -> None:
     turns = said("why does the login fail in Safari?", "The cookie in jwt.ts has no Secure flag, 缺少标志。", "yes")
+    turns = said("Look at the login of the shop", "It is in jwt.ts and session.ts.") + turns
     (row,) = [row for row in summarise(turns).rows if row.asked]
     assert (
         render_row(row) == '"why does the login fail in Safari?" → The cookie in jwt.ts has no Secure flag, 缺少标志。'
@@ -186,8 +187,8 @@ def test_the_check_that_passed_most_often_is_the_command() -> None:
 
 def test_a_plan_that_was_refused_or_a_prompt_without_an_answer_is_open() -> None:
     plan = Turn(asked="split it", plan="Split the 网关 into two", plan_refused=True)
-    assert summarise([plan]).open == ("the plan was not carried out: Split the 网关 into two (agent)",)
-    assert summarise([plan], language="zh").open == ("计划没有执行：Split the 网关 into two (agent)",)
+    assert summarise([plan]).open == ("plan not approved, nothing of it was done: Split the 网关 into two (agent)",)
+    assert summarise([plan], language="zh").open == ("计划没有被批准，没有执行：Split the 网关 into two (agent)",)
     assert summarise([plan._replace(plan_refused=False, said="Done.")]).open == ()
     assert summarise([plan, Turn(asked="then do it", said="Done.")]).open == ()
     assert summarise(said("部署脚本呢？要不要一起改")).open == ("not answered: 部署脚本呢？要不要一起改 (user)",)
@@ -210,6 +211,7 @@ def test_yes_and_go_on_are_no_rows_of_their_own() -> None:
     turns = said(
         "why does the login of the shop fail?", "The cookie in jwt.ts lacks a flag.", "好的", "Fixed jwt.ts:41."
     )
+    turns = said("Look at the login of the shop", "It is in jwt.ts and session.ts.") + turns
     assert [row.asked for row in summarise(turns).rows if row.asked] == ["why does the login of the shop fail?"]
 
 

@@ -280,7 +280,7 @@ def test_a_note_in_another_language_is_the_same_note() -> None:
     text = keep_hand_edits(BASE, left, render_session(LATER, language="zh"))
     assert "# user authentication and logout\n" in text
     assert "5. **待办**:\n   - rate limiting\n   - 我的事\n\n## My notes\n" in text
-    assert "- **时间**: 2026-02-11 09:05（最后更新）\n" in text
+    assert "- **时间**: 2026-02-11 09:05\n" in text
     assert "**Key points**" not in text
 
 

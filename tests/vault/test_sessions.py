@@ -24,7 +24,7 @@ from memtool.vault.sessions import (
 
 BODY = """# the login fails in Safari → fixed by SameSite=None
 
-- **Time**: 2026-02-10 14:30 (last update)
+- **Time**: 2026-02-10 14:30
 - **Directory**: ~/src/shop (branch fix/登录)
 
 ---
@@ -71,7 +71,7 @@ project: shop
 # Session: 3f2a9c
 
 - **Project**: shop
-- **Time**: 2026-02-10 14:30 (last update)
+- **Time**: 2026-02-10 14:30
 - **Directory**: ~/src/shop
 - **Transcript**: 256 KB, 1200 lines
 - **Links**: [2026-02-10](../daily/2026-02-10.md)
@@ -124,7 +124,7 @@ def test_what_was_asked_and_what_came_of_it_stands_below_the_key_points() -> Non
 def test_chinese_has_its_own_words() -> None:
     text = render_session(NOTE._replace(topic="用户认证", done=("登录", "刷新")), language="zh")
     assert "\n# 用户认证\n" in text
-    assert "- **时间**: 2026-02-10 14:30（最后更新）" in text
+    assert "- **时间**: 2026-02-10 14:30" in text
     assert "- **目录**: ~/src/shop (分支 fix/登录)" in text
     assert "4. **规则**:\n   - 测试都要表驱动 (user)\n" in text
     assert "5. **已完成**:\n   - 登录\n   - 刷新\n" in text

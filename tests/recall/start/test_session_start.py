@@ -208,12 +208,12 @@ def test_a_memory_that_the_client_reads_by_itself_is_not_given_twice(sample: Vau
 def test_a_summary_is_shortened_before_it_is_left_out(sample: Vault) -> None:
     for name in ("MEMORY.md", "areas/global/facts.json"):
         (sample.root / name).unlink()
-    shown = {budget: given(sample, budget=budget).text for budget in (2_000, 300, 130)}
+    shown = {budget: given(sample, budget=budget).text for budget in (2_000, 300, 160)}
     assert "## Key modules" in shown[2_000]
     assert "## Overview" in shown[300]
     assert "## Stack" not in shown[300]
-    assert "> Web shop for tea and teaware" in shown[130]
-    assert "## Overview" not in shown[130]
+    assert "> Web shop for tea and teaware" in shown[160]
+    assert "## Overview" not in shown[160]
 
 
 @pytest.mark.parametrize("script", ["tea ", "解密", "😀", "é", "a解 <b>"])
