@@ -127,7 +127,11 @@ def _directory(cwd: str, home: Path) -> str:
 
 def _last_parts(path: str) -> str:
     """Return the name of the file at *path* with its folder; all of a path that leads out of the project."""
-    return _short_path(path) if path.startswith(("~", "/", "\\")) else one_line(re.sub(r"^.*[/\\](?=[^/\\]+[/\\][^/\\]+$)", "", path))
+    return (
+        _short_path(path)
+        if path.startswith(("~", "/", "\\"))
+        else one_line(re.sub(r"^.*[/\\](?=[^/\\]+[/\\][^/\\]+$)", "", path))
+    )
 
 
 def _short_path(path: str) -> str:

@@ -31,7 +31,8 @@ MOST_ROWS = 10  # turns that are rows of their own; of longer sessions, turns ab
 
 _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with the last, which counts double
 _CONTRADICTING, _CONTRADICTED = ("corrected", "rejected"), 0.25
-_ASKED_FROM = 16  # columns; a shorter prompt ("yes", "commit") tells nothing
+_LEAST_DOUBTED = 0.8  # value of what the user contradicted, below which it is not told
+_ASKED_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") tells nothing
 _TYPED = {"rejected": 3.0, "corrected": 2.5}  # value of what the user typed within a row
 _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
 _SIDE_QUESTION = 60  # columns of a first prompt that is not what the session is about
@@ -83,7 +84,7 @@ def left_something(turns: Sequence[Turn]) -> bool:
     """
     if len(turns) > 2 or any(turn.files or turn.runs or turn.looked or turn.chosen or turn.plan for turn in turns):
         return True
-    return any(width(turn.asked) >= _ASKED_FROM and not (turn.answered and _is_question(turn.asked)) for turn in turns)
+    return any(_tells(turn.asked) and not (turn.answered and _is_question(turn.asked)) for turn in turns)
 
 
 def _topic(turns: Sequence[Turn], branch: str) -> str:
@@ -96,9 +97,13 @@ def _topic(turns: Sequence[Turn], branch: str) -> str:
 
 def _problem(turns: Sequence[Turn]) -> str:
     """Return the first prompt that says something, if it is no side question."""
-    told = [turn.asked for turn in turns if width(turn.asked) >= _ASKED_FROM]
+    told = [turn.asked for turn in turns if _tells(turn.asked)]
     asked = next(iter([text for text in told[:2] if not _is_side_question(text)] or told), "")
     return asked or next((turn.asked for turn in turns if turn.asked), "")
+
+
+def _tells(asked: str) -> bool:
+    return len(asked.encode("utf-8", "replace")) >= _ASKED_FROM
 
 
 def _is_question(text: str) -> bool:
@@ -116,10 +121,10 @@ def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
         first = turns[start]
         pieces: list[Piece] = []
         for at in range(start, stop):
-            if at > start and width(turns[at].asked) >= _ASKED_FROM:
+            if at > start and _tells(turns[at].asked):
                 pieces.append(Piece(f'"{turns[at].asked}"', _worth_of_asking(turns, at)))
             pieces += _pieces(turns, at)
-        asked = first.asked if width(first.asked) >= _ASKED_FROM and first.asked != told else ""
+        asked = first.asked if _tells(first.asked) and first.asked != told else ""
         yield Row(asked, tuple(pieces), _weight(first))
 
 
@@ -127,8 +132,10 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
     turn = turns[at]
     factor = _RISE + (1 - _RISE) * (at / (len(turns) - 1) if len(turns) > 1 else 1)
     factor *= _LAST if at == len(turns) - 1 else 1.0
-    factor *= _CONTRADICTED if turn.verdict in _CONTRADICTING else 1.0
-    return (piece._replace(value=piece.value * factor) for piece in turn.told)
+    is_doubted = turn.verdict in _CONTRADICTING
+    factor *= _CONTRADICTED if is_doubted else 1.0
+    pieces = (piece._replace(value=piece.value * factor) for piece in turn.told)
+    return (piece for piece in pieces if piece.value >= _LEAST_DOUBTED or not is_doubted)
 
 
 def _weight(turn: Turn) -> float:
@@ -154,7 +161,7 @@ def _stretches(turns: Sequence[Turn]) -> list[tuple[int, int]]:
 
 def _likeness(turn: Turn, after: Turn) -> float:
     """Return how much *after* goes on with what *turn* was about; a short prompt always does."""
-    if width(after.asked) < _ASKED_FROM:
+    if not _tells(after.asked):
         return 2.0
     one, other = words(_about(turn)), words(_about(after))
     return len(one & other) / (min(len(one), len(other)) or 1)

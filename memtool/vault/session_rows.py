@@ -26,11 +26,10 @@ _ASKED, _SHORTEST_ASKED = 320, 40  # columns of a prompt at most; that are left 
 _WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
 _SHORTEST_HEAD = 8  # characters by which a text is known that was cut
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
-_LEAST = 0.6  # value of a piece that is worth telling
 _DENSITY = 0.7  # exponent of a piece's width, by which its value is divided
 _OVERHEAD = 3  # columns around a piece
 _ROW = 12  # bytes around a row
-LEAST_ROW = 100  # columns of room that each row needs
+LEAST_ROW = 120  # columns of room that each row needs
 
 
 class Piece(NamedTuple):
@@ -92,8 +91,8 @@ def without_texts(rows: Iterable[Row], gone: Sequence[str]) -> list[Row]:
 
 
 def worth(text: str) -> float:
-    """Return the value of a statement of which nothing but its *text* is known: enough to be told."""
-    return (1.5 if names_something(text) else 1.0) * (_LEAST if width(text) < 40 else 1.3 if width(text) >= 80 else 1.0)
+    """Return the value of a statement of which nothing but its *text* is known."""
+    return (1.5 if names_something(text) else 1.0) * (0.3 if width(text) < 40 else 1.3 if width(text) >= 80 else 1.0)
 
 
 def names_something(text: str) -> bool:
@@ -113,12 +112,7 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     asked = _newest_within(_asked_within(rows, int(_USER_SHARE * room)), room)
     taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
     order = sorted(
-        (
-            (at, place, piece)
-            for at, row in enumerate(rows)
-            for place, piece in enumerate(row.pieces)
-            if piece.value >= _LEAST
-        ),
+        ((at, place, piece) for at, row in enumerate(rows) for place, piece in enumerate(row.pieces)),
         key=lambda each: _density(each[2]),
     )
     for at, text in enumerate(asked):
