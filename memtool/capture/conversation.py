@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-StepKind: TypeAlias = Literal[
-    "prompt", "paste", "refusal", "choice", "answer", "plan", "tool", "subagent", "compaction"
-]
+StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "plan", "tool", "compaction"]
+OPENING = ("prompt", "paste", "refusal")  # kinds of steps that open a turn
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
 
@@ -16,14 +15,14 @@ class Step(NamedTuple):
 
     Args:
         kind: `prompt` was typed, `paste` is a prompt that was pasted whole, `refusal` was typed while refusing a tool,
-            `choice` is what the user chose when asked (a line `question → answer` each), `answer` was said, `plan` was
-            laid before the user, `tool` was used, `subagent` is a helper's result, `compaction` the client's own
-            summary of all before it (empty if it gave none).
-        text: what was said; for a tool its description or the first line of its command.
+            `choice` is what the user chose when asked (a line `question → answer` each), `answer` was said last before
+            the next prompt, `plan` was laid before the user, `tool` was used, `compaction` is the client's own summary
+            of all before it (empty if it gave none).
+        text: what was said; the first line of a plan or of a command.
         at: when, as the client noted it.
-        tool: the tool's name, such as `Edit`.
-        file: the absolute path that the tool was given.
-        error: why the tool failed; empty if it did not.
+        tool: the tool's name, such as `Edit`; empty where all that counts is that one was used.
+        file: the absolute path of what was to be edited.
+        error: why a command failed, `failed` for other tools; empty if it did not fail.
         offset: where its record begins in the transcript, in bytes.
         stopped: the user, or a rule of theirs, refused or interrupted the tool. That is no failure.
     """
@@ -46,7 +45,7 @@ class Conversation(NamedTuple):
         cwd: the folder in which it began.
         branch: the git branch that was checked out last.
         title: the session's own title, if it was given one.
-        steps: at most a few megabytes of them, whatever the transcript's size; *left_out* counts the rest.
+        steps: at most a few megabytes of them, whatever the transcript's size.
         started_at, ended_at: times of the first and the last record.
         lines, size: of the transcript; *size* in bytes.
         start: from which byte on the transcript was read.
@@ -65,7 +64,6 @@ class Conversation(NamedTuple):
     start: int = 0
     broken: int = 0
     unknown: int = 0
-    left_out: int = 0
 
     @property
     def files(self) -> tuple[str, ...]:

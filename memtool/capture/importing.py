@@ -7,20 +7,21 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation
-from memtool.capture.daily_file import daily_ref
+from memtool.capture.daily_file import change_daily, daily_ref
 from memtool.capture.edits import Edit, Surroundings, edit_entry, is_ignored
 from memtool.capture.history_file import read_history
-from memtool.capture.late_entries import write_entries
 from memtool.capture.queue import Job
-from memtool.capture.records import read_record
+from memtool.capture.records import read_record, write_record
 from memtool.capture.session_capture import (
     IMPORT,
     IMPORT_WITH_MODEL,
     Context,
+    Later,
     Session,
     capture,
     read_session,
@@ -29,12 +30,13 @@ from memtool.capture.sweep import transcripts_in
 from memtool.capture.turns import turns_of
 from memtool.capture.uncommitted import commit_noted, note_uncommitted
 from memtool.errors import MemtoolError
-from memtool.vault.daily import DailyEntry
+from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.numbers import counted
 from memtool.vault.project_area import find_area, find_registered_area
 from memtool.vault.sessions import session_ref
 
 _HEAD = 131_072  # bytes of a transcript in which its folder is looked for
+_BATCH = 100  # sessions whose lines of daily notes are written at once
 
 
 class Source(NamedTuple):
@@ -71,6 +73,14 @@ class Imported(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
+class _Batch:
+    """Sessions whose notes are written, and what is left to be written of them."""
+
+    def __init__(self) -> None:
+        self.later = Later({}, {})
+        self.entries: dict[date, list[DailyEntry]] = defaultdict(list)
+
+
 def find_sources(context: Context, client_folder: Path) -> list[Source]:
     """Return every session that the client keeps in *client_folder* (`~/.claude`), oldest first."""
     found = [source for path in transcripts_in(client_folder / "projects") if (source := _source(context, path))]
@@ -92,29 +102,57 @@ def import_sessions(
 
     *progress* is told (sessions done, sessions in all).
     """
+    around = Surroundings(
+        context.vault, context.home, client_folder, context.settings.capture.ignore, context.language, context.redact
+    )
     done = Imported()
     waiting = [source for source in sources if not source.is_known]
+    batch = _Batch()
     try:
         for number, source in enumerate(waiting):
             progress(number, len(waiting))
-            done = _import(context, client_folder, source, done, event=IMPORT_WITH_MODEL if with_model else IMPORT)
+            done = _import(context, around, source, done, batch, event=IMPORT_WITH_MODEL if with_model else IMPORT)
+            if with_model or len(batch.later.records) >= _BATCH:  # what a model said is kept at once: it was paid for
+                done, batch = _with_days(context, batch, done), _Batch()
         progress(len(waiting), len(waiting))
     finally:  # also of an import that is interrupted
+        done = _with_days(context, batch, done)
         with suppress(MemtoolError):  # then it is committed with the next capture
             commit_noted(context.vault, f"import: {counted(done.notes, 'session')} of Claude Code")
     return done
 
 
-def _import(context: Context, client_folder: Path, source: Source, done: Imported, *, event: str) -> Imported:
+def _import(
+    context: Context, around: Surroundings, source: Source, done: Imported, batch: _Batch, *, event: str
+) -> Imported:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
         session = _session(source.prompts) if source.prompts else read_session(context, job)
-        captured = capture(context, job, session, read_record(context.vault, source.session_id))
-        if captured.refs:
-            _write_edits(context, client_folder, session.conversation)
+        captured = capture(context, job, session, read_record(context.vault, source.session_id), batch.later)
+        for day, entry in _edits(context, around, session.conversation) if captured.refs else ():
+            batch.entries[day].append(entry)
     except MemtoolError as error:
         return done._replace(problems=(*done.problems, f"{source.session_id}: {error}"))
     return done._replace(notes=done.notes + 1) if captured.refs else done._replace(empty=done.empty + 1)
+
+
+def _with_days(context: Context, batch: _Batch, done: Imported) -> Imported:
+    """Write the daily notes of *batch*, each once; then the records by which its sessions are known from now on."""
+    for day in sorted({*batch.later.lines, *batch.entries}):
+        change = partial(_day, batch, day, language=context.language)
+        try:
+            note_uncommitted(context.vault, [daily_ref(day)])
+            change_daily(context.vault, day, change, language=context.language)
+        except MemtoolError as error:
+            return done._replace(problems=(*done.problems, f"{daily_ref(day)}: {error}"))
+    for session_id, record in batch.later.records.items():
+        write_record(context.vault, session_id, record)
+    return done
+
+
+def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
+    lines = batch.later.lines.get(day, {}).values()
+    return add_entries(add_sessions(text, lines, language=language), batch.entries.get(day, ()))
 
 
 def _session(prompts: Conversation) -> Session:
@@ -132,9 +170,9 @@ def _source(context: Context, path: Path) -> Source | None:
 
 
 def _prompts_source(context: Context, prompts: Conversation) -> Source:
-    known = (
-        context.vault.root / session_ref(prompts.session_id)
-    ).exists()  # its transcript said more, as long as it was
+    # Its transcript said more, as long as it was; and a session that left nothing behind has no note.
+    has_note = (context.vault.root / session_ref(prompts.session_id)).exists()
+    known = has_note or read_record(context.vault, prompts.session_id).size >= prompts.size
     ended_at = prompts.ended_at.timestamp() if prompts.ended_at else 0.0
     return Source(prompts.session_id, None, _project(context, prompts.cwd), ended_at, prompts.size, known, prompts)
 
@@ -153,18 +191,6 @@ def _folder_of(path: Path) -> str:
                 if isinstance(record, dict) and isinstance(record.get("cwd"), str) and record["cwd"]:
                     return str(record["cwd"])
     return ""
-
-
-def _write_edits(context: Context, client_folder: Path, conversation: Conversation) -> None:
-    around = Surroundings(
-        context.vault, context.home, client_folder, context.settings.capture.ignore, context.language, context.redact
-    )
-    by_day: dict[date, list[DailyEntry]] = defaultdict(list)
-    for day, entry in _edits(context, around, conversation):
-        by_day[day].append(entry)
-    note_uncommitted(context.vault, map(daily_ref, by_day))
-    for day, entries in by_day.items():
-        write_entries(context.vault, day, entries, language=context.language)
 
 
 def _edits(context: Context, around: Surroundings, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 from memtool.capture.daily_file import PATIENCE, change_daily, daily_ref
 from memtool.capture.uncommitted import note_uncommitted
 from memtool.errors import NotWritable
-from memtool.vault.daily import DailyEntry, add_entry
+from memtool.vault.daily import DailyEntry, add_entries
 from memtool.vault.layout import Vault, append_state, read_state
 
 _NAME = "late-entries"
@@ -23,20 +23,14 @@ _MINUTE = re.compile(r"[0-2][0-9]:[0-5][0-9]")
 
 
 def write_entries(
-    vault: Vault, day: date, entries: Iterable[DailyEntry], *, language: str, patience: float = PATIENCE
+    vault: Vault, day: date, entries: Sequence[DailyEntry], *, language: str, patience: float = PATIENCE
 ) -> bool:
     """Write *entries* into the daily note of *day*; return whether they say something new.
 
     Raises:
         Busy, NoteChanged, NotWritable, BrokenVaultFile, OutsideVault: nothing was written.
     """
-
-    def add_all(text: str) -> str:
-        for entry in entries:
-            text = add_entry(text, entry)
-        return text
-
-    return change_daily(vault, day, add_all, language=language, patience=patience)
+    return change_daily(vault, day, lambda text: add_entries(text, entries), language=language, patience=patience)
 
 
 def leave_entry(vault: Vault, day: date, entry: DailyEntry) -> None:

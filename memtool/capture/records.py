@@ -87,7 +87,8 @@ def write_record(vault: Vault, session_id: str, record: Record) -> None:
     reading = record.reading._asdict() | {"turns": [_turn_fields(turn) for turn in record.reading.turns]}
     fields = record._asdict() | {"summary": _summary_fields(record.summary), "reading": reading}
     with suppress(OSError):
-        make_state_folder(path.parent)
+        if not path.parent.is_dir():  # else it would be searched for symlinks, for each of thousands of files
+            make_state_folder(path.parent)
         write_state(path, json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace"))
 
 

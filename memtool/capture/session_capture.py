@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from memtool.errors import TranscriptUnreadable
 from memtool.llm import EXTRACTIVE
 from memtool.settings import Settings
 from memtool.vault import files as files_of_vault
-from memtool.vault.daily import add_session
+from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_registered_area
@@ -67,6 +67,13 @@ class Session(NamedTuple):
     reading: Reading = Reading()
 
 
+class Later(NamedTuple):
+    """What many sessions leave to be written at once: their records, and their lines with whether there is a note."""
+
+    records: dict[str, Record]
+    lines: dict[date, dict[str, tuple[DailySession, bool]]]
+
+
 class Captured(NamedTuple):
     """What became of a session.
 
@@ -96,8 +103,10 @@ def capture_session(context: Context, job: Job) -> Captured:
     return capture(context, job, read_session(context, job, record.reading), record)
 
 
-def capture(context: Context, job: Job, session: Session, record: Record) -> Captured:
+def capture(context: Context, job: Job, session: Session, record: Record, later: Later | None = None) -> Captured:
     """Do the same for a *session* that was read already, and was captured before as *record* says.
+
+    Its record and its lines in daily notes are left to *later*, if that is given.
 
     Raises:
         MemtoolError: the vault cannot be written.
@@ -110,8 +119,7 @@ def capture(context: Context, job: Job, session: Session, record: Record) -> Cap
     digest = _digest(session.turns)
     if record.provider in ("", EXTRACTIVE):
         record = record._replace(digest=digest, provider=EXTRACTIVE)
-    refs, record = _write(context, job, session, area, record)
-    topic = session_topic(context, session, record)
+    refs, record, topic = _write(context, job, session, area, record, later)
     if not refs or not _wants_model(context, job, session.conversation, record, digest):
         return Captured(refs, topic, area.name)
     if _is_too_early(context, job, record):
@@ -121,9 +129,9 @@ def capture(context: Context, job: Job, session: Session, record: Record) -> Cap
         session = read_session(context, job)  # a model is shown the messages themselves
     record, answer = _ask_model(context, session, record, digest)
     if answer.summary is not None:
-        refs, record = _write(context, job, session, area, record)
-    write_record(context.vault, job.session_id, record)
-    return Captured(refs, session_topic(context, session, record), area.name, answer.reason, answer.may_pass)
+        refs, record, topic = _write(context, job, session, area, record, later)
+    _keep(context, job, record, later)
+    return Captured(refs, topic, area.name, answer.reason, answer.may_pass)
 
 
 def read_session(context: Context, job: Job, reading: Reading = Reading()) -> Session:  # noqa: B008  (never changed)
@@ -160,13 +168,6 @@ def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> Readi
             conversation.started_at.isoformat() if conversation.started_at else "",
         )
     return Reading()
-
-
-def session_topic(context: Context, session: Session, record: Record) -> str:
-    """Return what the session was about, in one line."""
-    if record.summary.topic:
-        return record.summary.topic
-    return summarise(session.turns, branch=session.conversation.branch, language=context.language).topic
 
 
 def _digest(turns: list[Turn]) -> str:
@@ -218,9 +219,9 @@ def _ask_model(context: Context, session: Session, record: Record, digest: str) 
 
 
 def _write(
-    context: Context, job: Job, session: Session, area: ProjectArea, record: Record
-) -> tuple[tuple[str, ...], Record]:
-    """Write the session's note and its lines in the daily notes; return what was written, and the record of it.
+    context: Context, job: Job, session: Session, area: ProjectArea, record: Record, later: Later | None
+) -> tuple[tuple[str, ...], Record, str]:
+    """Write the session's note and its lines in the daily notes; return what was written, its record and its topic.
 
     A session that left nothing behind has a line in the daily note and no note of its own.
     """
@@ -247,11 +248,21 @@ def _write(
         _replace_note(context.vault, ref, record.base, generated)
         write_values(context.vault, ref, {piece.text: piece.value for row in note.rows for piece in row.pieces})
         record = record._replace(base=generated)
-    write_record(context.vault, job.session_id, record)
+    _keep(context, job, record, later)
     for day, line in days.items():
-        add = partial(add_session, session=line, has_note=has_note, language=context.language)
-        change_daily(context.vault, day, add, language=context.language)
-    return tuple(refs), record
+        if later is None:
+            add = partial(add_session, session=line, has_note=has_note, language=context.language)
+            change_daily(context.vault, day, add, language=context.language)
+        else:
+            later.lines.setdefault(day, {})[job.session_id] = line, has_note
+    return tuple(refs), record, summary.topic
+
+
+def _keep(context: Context, job: Job, record: Record, later: Later | None) -> None:
+    if later is None:
+        write_record(context.vault, job.session_id, record)
+    else:
+        later.records[job.session_id] = record
 
 
 def _read_note(vault: Vault, ref: str) -> str | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-from memtool.capture.conversation import EDITING_TOOLS, Step
+from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
 from memtool.capture.statements import ending_of, is_answer, statements_of
-from memtool.capture.transcript.records import COMMIT, PLANNING_TOOL, SHELL_TOOL
+from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with
 from memtool.text.lines import one_line, width
 from memtool.text.markdown import statements
@@ -17,9 +17,7 @@ from memtool.vault.session_rows import Piece
 
 Verdict: TypeAlias = Literal["", "confirmed", "corrected", "rejected", "went on"]
 
-_OPENING = ("prompt", "paste", "refusal")  # kinds of steps that open a turn
 _CLIENTS_OWN = "/.claude/plans/"
-_NO_ANSWER = "No response requested."
 _COMMIT_VALUE, _SHORT_ANSWER = 3.0, 500  # of the subject of a commit; columns of an answer that says little
 _LONGEST_CODE = 200  # characters of a prompt that is nothing but code or a log
 _LINK = re.compile(r"https?://\S+")
@@ -95,7 +93,7 @@ def turns_of(steps: Sequence[Step], before: Sequence[Turn] = ()) -> list[Turn]:
 def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
     held: list[Step] = []
     for step in steps:
-        if step.kind in _OPENING and any(each.kind not in _OPENING for each in held):
+        if step.kind in OPENING and any(each.kind not in OPENING for each in held):
             yield held
             held = []
         held.append(step)
@@ -104,13 +102,13 @@ def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 def _turn(steps: Sequence[Step]) -> Turn:
-    typed = [step for step in steps if step.kind in _OPENING]
+    typed = [step for step in steps if step.kind in OPENING]
     plans = [step.text for step in steps if step.kind == "plan"]
     planned = max((at for at, step in enumerate(steps) if step.tool == PLANNING_TOOL), default=-1)
     edits = (step.file for step in steps if _is_edit(step))
     shell = (step for step in steps if step.tool == SHELL_TOOL and step.text and not step.stopped)
     runs = (Run(step.text, step.error) for step in shell if not step.text.startswith("! "))  # of these nobody knows
-    answers = [step.text for step in steps if step.kind == "answer" and step.text != _NO_ANSWER]
+    answers = [step.text for step in steps if step.kind == "answer" and step.text != NO_ANSWER]
     summaries = [step.text for step in steps if step.kind == "compaction" and step.text]
     said = next(reversed(answers if answers or typed else summaries), "")  # a talk may begin with its own summary
     commits = tuple(_commits(steps, said))

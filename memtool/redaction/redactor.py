@@ -25,6 +25,7 @@ from memtool.settings import RedactSettings
 KIND = "custom"
 _PASSES = 8
 _LEVELS = 3  # of JSON within JSON
+_SHORT, _MOST_CLEAN = 200, 4_096  # characters of a text that is remembered to be clean; such texts
 Rule = Callable[[str], Iterable[Finding]]
 
 
@@ -42,9 +43,18 @@ class Redactor:
         self.counts: Counter[str] = Counter()
         self._patterns = tuple(patterns)
         self._allowed = tuple(allowed)
+        self._clean: set[str] = set()  # short texts that come again and again: names of files, commands
 
     def __call__(self, text: str) -> str:
         """Return *text* with `[redacted: kind]` for each secret and without memtool's own context blocks."""
+        if text in self._clean:
+            return text
+        cleaner = self._passed(text)
+        if cleaner == text and len(text) <= _SHORT and len(self._clean) < _MOST_CLEAN:
+            self._clean.add(text)
+        return cleaner
+
+    def _passed(self, text: str) -> str:
         # What is left when something is taken out may be something to take out: mostly nothing is.
         for _ in range(_PASSES):
             cleaner = self._once(text)

@@ -15,7 +15,7 @@ Lines that look otherwise are the owner's and stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import date
 from typing import NamedTuple
 
@@ -58,11 +58,7 @@ def render_daily(
     """Return the daily note of *day*."""
     title = f"{in_language(LABELS, language)['daily']}: {day.isoformat()}"
     text = f"---\ntype: daily\ndate: {day.isoformat()}\n---\n\n# {title}\n\n"
-    for entry in entries:
-        text = add_entry(text, entry)
-    for session in sessions:
-        text = add_session(text, session, language=language)
-    return text
+    return add_sessions(add_entries(text, entries), ((session, True) for session in sessions), language=language)
 
 
 def parse_daily(text: str) -> tuple[DailyEntry, ...]:
@@ -83,19 +79,26 @@ def add_entry(text: str, entry: DailyEntry) -> str:
 
     Every other byte is kept; an entry that says nothing new changes nothing.
     """
-    entry = _clean(entry)
-    entries = _find_all(_ENTRY, text)
-    for match in entries:
-        there = _entry(match)
-        if (there.minute, there.project) == (entry.minute, entry.project):
-            merged = there._replace(files=tuple(dict.fromkeys(there.files + entry.files)))
-            return text if merged == there else text[: match.start()] + _line(merged) + text[match.end() :]
-    if not entry.files:
-        return text
-    if entries:
-        return _insert_in_time(text, _line(entry), entry.minute, entries)
-    heading = _find_outside_code(_LOWER_HEADING, text)
-    return _insert_first_entry(text, _line(entry), heading.start() if heading else len(text))
+    return add_entries(text, [entry])
+
+
+def add_entries(text: str, entries: Iterable[DailyEntry]) -> str:
+    """Return *text* with all *entries*, added one after the other as `add_entry` does."""
+    listed = _Listed(text, _find_entries)
+    for entry in map(_clean, entries):
+        key = f"{entry.minute} {entry.project}"
+        if there := listed.find(key):
+            for known in parse_daily(there.line):
+                merged = known._replace(files=tuple(dict.fromkeys(known.files + entry.files)))
+                there.line = there.line if merged == known else _line(merged)
+        elif entry.files and listed.items:
+            listed.insert(key, entry.minute, _line(entry))
+        elif entry.files:
+            text = listed.text()
+            heading = _find_outside_code(_LOWER_HEADING, text)
+            text = _insert_first_entry(text, _line(entry), heading.start() if heading else len(text))
+            listed = _Listed(text, _find_entries)
+    return listed.text()
 
 
 def add_session(text: str, session: DailySession, *, has_note: bool = True, language: str = "en") -> str:
@@ -103,31 +106,98 @@ def add_session(text: str, session: DailySession, *, has_note: bool = True, lang
 
     Every other byte is kept, such as what the owner wrote behind the link or, indented, below the line.
     """
+    return add_sessions(text, [(session, has_note)], language=language)
+
+
+def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, language: str = "en") -> str:
+    """Return *text* with all *sessions*, added one after the other as `add_session` does; each may have a note."""
     from memtool.vault.sessions import session_ref  # not for hooks, which add entries only
 
-    ref = session_ref(session.session_id)
-    bare_ref = f"session {_stem(ref)}"
-    topic = one_line(session.topic) or _stem(ref)
-    told = link(topic, f"../{ref}") if has_note else f"{topic.lstrip('[')} ({bare_ref})"
-    line = _start(session.minute, _plain(session.project)) + told
-    listed = _find_sessions(text)
-    at = next((at for at, match in enumerate(listed) if match["ref"] in (ref, bare_ref)), None)
-    if at is None:
-        if listed:
-            return _insert_in_time(text, line, session.minute, listed)
-        return _insert_first_session(text, line, in_language(LABELS, language)["sessions"])
-    own = listed[at]
-    around = [session.minute if match is own else match["minute"] for match in listed[max(0, at - 1) : at + 2]]
-    if around == sorted(around):
-        return text[: own.start()] + line + text[own.end() :]
-    end = _end_of_item(text, own)
-    without = text[: own.start()] + text[text.find("\n", end) + 1 or len(text) :]
-    return _insert_in_time(without, line + text[own.end() : end], session.minute, _find_sessions(without))
+    listed = _Listed(text, _find_sessions)
+    for session, has_note in sessions:
+        ref = session_ref(session.session_id)
+        name = _stem(ref)
+        topic = one_line(session.topic) or name
+        told = link(topic, f"../{ref}") if has_note else f"{topic.lstrip('[') or name} (session {name})"
+        line = _start(session.minute, _plain(session.project)) + told
+        if own := listed.find(name):
+            if listed.is_in_time(own, session.minute):
+                own.minute, own.line = session.minute, line
+            else:
+                listed.remove(own)
+                listed.insert(name, session.minute, line, own.words)
+        elif listed.items:
+            listed.insert(name, session.minute, line)
+        else:
+            text = _insert_first_session(listed.text(), line, in_language(LABELS, language)["sessions"])
+            listed = _Listed(text, _find_sessions)
+    return listed.text()
+
+
+class _Item:
+    """A line of ours, the rest of its item, which may be the owner's, and what stands between it and the next one."""
+
+    def __init__(self, key: str, minute: str, line: str, rest: str, below: str) -> None:
+        self.key, self.minute, self.line, self.rest, self.below = key, minute, line, rest, below
+
+    @property
+    def words(self) -> str:
+        """What follows the line in its item, without the last line end."""
+        return self.rest.removesuffix("\n").removesuffix("\r")
+
+
+class _Listed:
+    """The items of one kind in a text, so that many are added with one look at it."""
+
+    def __init__(self, text: str, find: Callable[[str], list[re.Match[str]]]) -> None:
+        found = find(text)
+        starts = [*(match.start() for match in found), len(text)]
+        self._newline = _newline(text)
+        self._head = text[: starts[0]]
+        self.items: list[_Item] = []
+        for match, start in zip(found, starts[1:], strict=True):
+            end = text.find("\n", _end_of_item(text, match)) + 1 or len(text)
+            rest, below = text[match.end() : end], text[end:start]
+            self.items.append(_Item(_key(match), match["minute"], match[0], rest, below))
+
+    def text(self) -> str:
+        return self._head + "".join(item.line + item.rest + item.below for item in self.items)
+
+    def find(self, key: str) -> _Item | None:
+        return next((item for item in self.items if item.key == key), None)
+
+    def is_in_time(self, item: _Item, minute: str) -> bool:
+        """Return whether *item* may stay where it is if it is of this *minute*."""
+        at = self.items.index(item)
+        around = [minute if each is item else each.minute for each in self.items[max(0, at - 1) : at + 2]]
+        return around == sorted(around)
+
+    def insert(self, key: str, minute: str, line: str, words: str = "") -> None:
+        """Put *line* behind the last item that is not later, else before the first."""
+        at = next((at for at in reversed(range(len(self.items))) if self.items[at].minute <= minute), -1)
+        below = ""
+        if at >= 0:
+            earlier = self.items[at]
+            below, earlier.below = earlier.below, ""
+            earlier.rest += "" if earlier.rest.endswith("\n") else self._newline
+        self.items.insert(at + 1, _Item(key, minute, line, words + self._newline, below))
+
+    def remove(self, item: _Item) -> None:
+        at = self.items.index(item)
+        del self.items[at]
+        if at:
+            self.items[at - 1].below += item.below
+        else:
+            self._head += item.below
 
 
 def _find_sessions(text: str) -> list[re.Match[str]]:
     """Return the lines of sessions with a note and without, in order."""
     return sorted([*_find_all(_SESSION, text), *_find_all(_BARE_SESSION, text)], key=lambda match: match.start())
+
+
+def _find_entries(text: str) -> list[re.Match[str]]:
+    return _find_all(_ENTRY, text)
 
 
 def _find_all(pattern: str, text: str) -> list[re.Match[str]]:
@@ -144,16 +214,6 @@ def _find_outside_code(pattern: str, text: str) -> re.Match[str] | None:
         elif not in_code:
             return match
     return None
-
-
-def _insert_in_time(text: str, item: str, minute: str, others: Sequence[re.Match[str]]) -> str:
-    """Return *text* with *item* behind the last of *others* that is not later, else before the first."""
-    newline = _newline(text)
-    earlier = [match for match in others if match["minute"] <= minute]
-    if not earlier:
-        return text[: others[0].start()] + item + newline + text[others[0].start() :]
-    end = text.find("\n", _end_of_item(text, earlier[-1])) + 1
-    return text[:end] + item + newline + text[end:] if end else text + newline + item + newline
 
 
 def _insert_first_entry(text: str, line: str, at: int) -> str:
@@ -194,7 +254,13 @@ def _newline(text: str) -> str:
 
 
 def _stem(ref: str) -> str:
-    return ref.removeprefix("sessions/").removesuffix(".md")
+    return ref.removeprefix("session ") if ref.startswith("session ") else ref.removeprefix("sessions/")[: -len(".md")]
+
+
+def _key(match: re.Match[str]) -> str:
+    """Return the name of a session, or the minute and the project of an entry."""
+    is_session = "ref" in match.re.groupindex
+    return _stem(match["ref"]) if is_session else f"{match['minute']} {match['project'] or ''}"
 
 
 def _entry(match: re.Match[str]) -> DailyEntry:

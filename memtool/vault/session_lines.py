@@ -106,7 +106,8 @@ def write_values(vault: Vault, ref: str, values: Mapping[str, float]) -> None:
     path = _values_path(vault, ref)
     rounded = {text: round(float(value), 3) for text, value in list(values.items())[:_MOST_VALUES]}
     with suppress(OSError):
-        make_state_folder(path.parent)
+        if not path.parent.is_dir():  # else it would be searched for symlinks, for each of thousands of files
+            make_state_folder(path.parent)
         write_state(path, json.dumps(rounded, ensure_ascii=False).encode("utf-8", "replace"))
 
 

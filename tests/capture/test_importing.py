@@ -8,7 +8,9 @@ import pytest
 from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
 
+from memtool.capture import importing
 from memtool.capture.importing import Imported, find_sources, import_sessions
+from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.sessions import parse_session
 
 TALK = [
@@ -83,6 +85,53 @@ def test_an_import_that_was_interrupted_goes_on_where_it_stopped(desk: Desk, cli
     done = do_import(desk, client)
     assert done.notes + done.empty == 2
     assert len(list((desk.vault.root / "sessions").glob("*.md"))) == 3
+
+
+def daily_notes(desk: Desk) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in (desk.vault.root / "daily").glob("*.md")}
+
+
+@pytest.mark.parametrize("batch", [1, 2, 100])
+def test_a_day_is_the_same_however_many_sessions_are_written_at_once(
+    desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(importing, "_BATCH", batch)
+    for number in range(5):
+        write_transcript(client / "projects" / "-src-shop" / f"会话{number}.jsonl", TALK)
+    assert do_import(desk, client).notes == 8
+    day = desk.read("daily/2026-02-10.md")
+    assert len(listed_sessions(day)) == 7
+    assert len(parse_daily(day)) == 2
+    (desk.vault.root / "daily/2026-02-10.md").write_text(day + "\n我自己的话\n", encoding="utf-8")
+    assert do_import(desk, client) == Imported()
+    assert desk.read("daily/2026-02-10.md").endswith("\n我自己的话\n")
+
+
+def test_an_import_that_was_killed_is_mended_by_the_next(
+    desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(importing, "change_daily", killed)
+        with pytest.raises(SystemExit):
+            do_import(desk, client)
+    assert daily_notes(desk) == {}
+    assert "two.md" in {path.name for path in (desk.vault.root / "sessions").glob("*.md")}
+    assert do_import(desk, client).notes == 3
+    assert {session.session_id for session in listed_sessions(desk.read("daily/2026-02-10.md"))} == {"one", "two"}
+    assert len(daily_notes(desk)) == 2
+
+
+def test_a_day_that_cannot_be_written_is_a_problem_and_comes_with_the_next_import(desk: Desk, client: Path) -> None:
+    day = desk.vault.root / "daily" / "2026-02-10.md"
+    day.parent.mkdir(exist_ok=True)
+    day.write_bytes(b"\xff")
+    assert len(do_import(desk, client).problems) == 1
+    day.unlink()
+    assert do_import(desk, client).problems == ()
+    assert len(listed_sessions(desk.read("daily/2026-02-10.md"))) == 2
 
 
 def test_what_a_transcript_said_is_not_replaced_by_its_prompts(desk: Desk, client: Path) -> None:

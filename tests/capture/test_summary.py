@@ -19,7 +19,6 @@ NAMES = sorted(path.stem for path in SESSIONS.glob("*.txt"))
 SPEAKERS: dict[str, StepKind] = {
     "USER": "prompt",
     "ASSISTANT": "answer",
-    "SUBAGENT": "subagent",
     "COMPACTION": "compaction",
 }
 
@@ -247,7 +246,6 @@ kinds: tuple[StepKind, ...] = (
     "answer",
     "plan",
     "tool",
-    "subagent",
     "compaction",
 )
 steps = st.builds(

@@ -98,6 +98,14 @@ def test_it_counts_what_it_removed() -> None:
     assert redact.counts == {"password": 2, "private": 1}
 
 
+def test_a_secret_that_comes_again_is_removed_and_counted_again() -> None:
+    redact = make_redactor(RedactSettings())
+    for _ in range(3):
+        assert redact("pytest -q 测试/支付") == "pytest -q 测试/支付"
+        assert redact("密码: hunter2x") == "密码: [redacted: password]"
+    assert redact.counts == {"password": 3}
+
+
 def test_what_was_redacted_before_is_left_alone() -> None:
     text = "password: [redacted: password], token: [redacted: github-token]abc <private>[redacted: jwt]"
     assert REDACT(text) == "password: [redacted: password], token: [redacted: github-token]abc [redacted: private]"

@@ -8,8 +8,10 @@ from hypothesis import given, strategies as st
 from memtool.vault.daily import (
     DailyEntry,
     DailySession,
+    add_entries,
     add_entry,
     add_session,
+    add_sessions,
     listed_sessions,
     parse_daily,
     render_daily,
@@ -268,3 +270,57 @@ def test_listing_twice_is_listing_once(session: DailySession, start: str) -> Non
     text = add_session(start, session)
     assert add_session(text, session) == text
     assert start.rstrip() in text
+
+
+OWNERS = [
+    "",
+    "My own words.\n",
+    "- 12:00 a list of mine\n",
+    "  what I think of it, 我的想法\n",
+    "## Evening\n",
+    "```\n# x\n```\n",
+    "\n",
+]
+ANY_ENTRY = st.builds(
+    DailyEntry,
+    st.sampled_from(["08:00", "09:15", "14:30"]),
+    st.sampled_from(["", "shop", "支付"]),
+    st.lists(st.sampled_from(["a.ts", "令牌.py", "b `c`.md", " "]), max_size=3).map(tuple),
+)
+ANY_SESSION = st.tuples(
+    st.builds(
+        DailySession,
+        st.sampled_from(["08:00", "09:15", "14:30"]),
+        st.sampled_from(["", "shop", "支付"]),
+        st.sampled_from(["s1", "s2", "s3", "s4"]),
+        st.sampled_from(["登录失败 → 已修复", "why [this]?", "", "[["]),
+    ),
+    st.booleans(),
+)
+
+
+@given(data=st.data(), newline=st.sampled_from(["\n", "\r\n"]), language=st.sampled_from(["en", "zh"]))
+def test_many_are_added_as_one_by_one_and_what_the_owner_wrote_between_stays(
+    data: st.DataObject, newline: str, language: str
+) -> None:
+    start = render_daily(
+        DAY,
+        data.draw(st.lists(ANY_ENTRY, max_size=4)),
+        [session for session, _ in data.draw(st.lists(ANY_SESSION, max_size=4))],
+        language=language,
+    )
+    lines = [part for line in start.splitlines(keepends=True) for part in (line, data.draw(st.sampled_from(OWNERS)))]
+    text = "".join(lines).replace("\n", newline)
+    text = text if data.draw(st.booleans()) else text.rstrip()
+    entries, sessions = data.draw(st.lists(ANY_ENTRY, max_size=6)), data.draw(st.lists(ANY_SESSION, max_size=6))
+    one_by_one = text
+    for session, has_note in sessions:
+        one_by_one = add_session(one_by_one, session, has_note=has_note, language=language)
+    assert add_sessions(text, sessions, language=language) == one_by_one
+    for entry in entries:
+        one_by_one = add_entry(one_by_one, entry)
+    many = add_entries(add_sessions(text, sessions, language=language), entries)
+    assert many == one_by_one
+    assert add_entries(many, entries) == many
+    for line in text.split(newline):
+        assert line.strip() in many or line.startswith("- ")

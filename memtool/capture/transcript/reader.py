@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 
-from memtool.capture.conversation import Conversation, Step, StepKind
+from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step
 from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript, read_records
 from memtool.capture.transcript.records import (
     ASKING_TOOL,
-    HELPING_TOOLS,
+    NO_ANSWER,
+    PLANNING_TOOL,
     SHELL_TOOL,
     SILENT,
-    TASKS_TOOL,
     TITLES,
+    Call,
     Result,
     answers_in,
     calls_in,
     content_of,
-    helper_said,
     is_by_a_person,
     is_by_the_model,
     is_notification,
@@ -51,16 +50,14 @@ from memtool.capture.transcript.text import (
 from memtool.errors import TranscriptUnreadable
 
 # Characters of one text that are kept.
-_LONGEST: dict[StepKind, int] = {
-    "prompt": 4_000, "answer": 6_000, "plan": 6_000, "subagent": 3_000, "compaction": 12_000,
-}  # fmt: skip
-_ERROR = 600
-_LINE = 200
-_TASKS = 600
+_PROMPT, _ANSWER, _COMPACTION = 4_000, 6_000, 12_000
+_ERROR = _LINE = 200
 _NAME = 200
 _PATH = 4_096
 _ROOM = 8_192  # so many characters more than are kept are redacted
+_MESSAGE = 65_536  # of a message in parts that are held until its turn ends
 
+_TOLD_TOOLS = EDITING_TOOLS | {PLANNING_TOOL, SHELL_TOOL}  # of all others it only counts that one was used
 _MOST_CALLS = 2_000  # whose results are waited for
 _MOST_RECORDS = 200_000  # whose identity is remembered, to know a repeated one
 _MOST_TITLES = 200
@@ -107,8 +104,9 @@ class _Session:
     def __init__(self, name: str, redact: Callable[[str], str], *, of_helper: bool) -> None:
         self._redact = redact
         self._of_helper = of_helper
-        self._clean_file = lru_cache(1_000)(self._clean)  # the same files come again and again
         self._steps = Steps()
+        self._said: deque[str] = deque(maxlen=_LAST_ANSWERS)  # the last messages, as they are
+        self._answer = -1  # the number of the step that the last of them is, while its turn goes on
         self._parent = ""  # of the last step: the message that it belongs to, or that it answers
         self._calls: dict[str, tuple[int, str]] = {}
         self._seen: set[int] = set()
@@ -142,13 +140,14 @@ class _Session:
 
     def take_last_answer(self, text: str) -> None:
         """Take in what the assistant said last, unless it is known."""
-        text = self._shortened("answer", text)
-        answers = islice((step.text for step in reversed(self._steps) if step.kind == "answer"), _LAST_ANSWERS)
+        text = self._shortened(text, _ANSWER)
+        answers = (self._shortened(said, _ANSWER) for said in reversed(self._said))
         if text and not any(answer == text or answer.endswith(f"\n\n{text}") for answer in answers):
             self._steps.add(Step("answer", text))
 
     def conversation(self, tally: Tally) -> Conversation:
         """Return what it all came to."""
+        self._end_turn()
         return Conversation(
             session_id=self._first_name or self._name,
             cwd=self._file(self._cwd),
@@ -161,7 +160,6 @@ class _Session:
             size=tally.size,
             broken=tally.broken,
             unknown=self._unknown,
-            left_out=self._steps.left_out,
         )
 
     def _take_envelope(self, record: Record) -> None:
@@ -213,15 +211,15 @@ class _Session:
         if command := shell_command(text):
             self._add(record, Step("tool", self._line(f"! {command}"), tool=SHELL_TOOL))
         elif is_notification(text):
-            self._take_notification(record, notification_in(text))
-        elif prompt := self._clean(typed(text), _LONGEST["prompt"]):
+            self._take_result(record, notification_in(text))
+        elif prompt := self._clean(typed(text), _PROMPT):
             own = without_pastes(prompt)
             step = Step("prompt", own) if own else Step("paste", pasted_in(prompt))
             if step.text:
                 self._add_prompt(record, step)
 
     def _add_prompt(self, record: Record, step: Step) -> None:
-        step = step._replace(text=shorten(step.text, _LONGEST["prompt"]))
+        step = step._replace(text=shorten(step.text, _PROMPT))
         parent = text_at(record, "parentUuid")
         number, last = self._steps.last()
         if last.kind in ("prompt", "paste") and parent and parent == self._parent:
@@ -232,7 +230,7 @@ class _Session:
             self._parent = parent
 
     def _take_compaction(self, record: Record, text: str) -> None:
-        summary = self._shortened("compaction", compaction_text(text))
+        summary = self._shortened(compaction_text(text), _COMPACTION)
         number, last = self._steps.last()
         if last.kind == "compaction" and not last.text:
             self._set_text(number, summary)  # its boundary came before it
@@ -245,24 +243,39 @@ class _Session:
         content = content_of(record)
         self._take_answer(record, text_in(content))
         for plan in plans_in(content):
-            self._add(record, Step("plan", self._shortened("plan", plan)))
+            self._add(record, Step("plan", self._line(plan)))
         for call in calls_in(content, self._here):
-            text = self._line(call.text, _TASKS if call.tool == TASKS_TOOL else _LINE)
-            step = Step("tool", text, tool=self._line(call.tool), file=self._file(call.file))
-            self._calls[call.id] = self._add(record, step), call.tool
-            if len(self._calls) > _MOST_CALLS:
-                del self._calls[next(iter(self._calls))]
+            self._take_call(record, call)
+
+    def _take_call(self, record: Record, call: Call) -> None:
+        number, last = self._steps.last()
+        if call.tool in _TOLD_TOOLS:
+            step = Step("tool", self._line(call.command), tool=call.tool, file=self._file(call.file))
+            number = self._add(record, step)
+        elif last.kind != "tool" or last.tool:
+            number = self._add(record, Step("tool"))
+        self._calls[call.id] = number, call.tool
+        if len(self._calls) > _MOST_CALLS:
+            del self._calls[next(iter(self._calls))]
 
     def _take_answer(self, record: Record, text: str) -> None:
-        if not (text := self._shortened("answer", text)):
+        """Hold what was said: only the last message of a turn is kept, so no other need be redacted."""
+        if not printable(text).strip() or (text.strip() == NO_ANSWER and self._answer >= 0):
             return
         message = text_at(record, "message", "id")
-        number, last = self._steps.last()
-        if last.kind == "answer" and message and message == self._parent:
-            self._set_text(number, shorten(f"{last.text}\n\n{text}", _LONGEST["answer"]))
+        if self._steps.last()[0] == self._answer and message and message == self._parent:
+            whole = f"{self._said[-1]}\n\n{text}"
+            self._said[-1] = whole if len(whole) <= _MESSAGE else text
         else:
-            self._add(record, Step("answer", text))
+            self._steps.drop(self._answer)
+            self._answer = self._add(record, Step("answer"))
             self._parent = message
+            self._said.append(text)
+
+    def _end_turn(self) -> None:
+        if self._answer >= 0:
+            self._set_text(self._answer, self._shortened(self._said[-1], _ANSWER))
+            self._answer = -1
 
     def _take_result(self, record: Record, result: Result) -> None:
         number, tool = self._calls.get(result.call_id, (-1, ""))
@@ -273,45 +286,34 @@ class _Session:
             if is_typed and (said := self._prompt(result.said)):
                 self._add(record, Step("refusal", said))
         elif result.failed:
-            self._set_error(number, result.text)
-        elif tool in HELPING_TOOLS:
-            self._take_help(record, helper_said(record, result), tool)
+            error = self._error(result.text) if tool == SHELL_TOOL else "failed"
+            self._steps.change(number, lambda step: step._replace(error=error))
         elif tool == ASKING_TOOL and (chosen := self._prompt(answers_in(record))):
             self._add(record, Step("choice", chosen))
 
-    def _take_notification(self, record: Record, result: Result) -> None:
-        number, tool = self._calls.get(result.call_id, (-1, ""))
-        if result.failed:
-            self._set_error(number, result.text)
-        else:
-            self._take_help(record, result.text, tool)
-
-    def _take_help(self, record: Record, text: str, tool: str) -> None:
-        if text := self._shortened("subagent", without_injected(text)):
-            self._add(record, Step("subagent", text, tool=self._line(tool)))
-
     def _add(self, record: Record, step: Step) -> int:
+        if step.kind in OPENING:
+            self._end_turn()
         self._parent = ""
         return self._steps.add(step._replace(at=time_of(record), offset=self._offset))
 
     def _set_text(self, number: int, text: str) -> None:
         self._steps.change(number, lambda step: step._replace(text=text))
 
-    def _set_error(self, number: int, text: str) -> None:
-        error = error_text(self._clean(without_injected(text), _ERROR), _ERROR) or "no message"
-        self._steps.change(number, lambda step: step._replace(error=error))
+    def _error(self, text: str) -> str:
+        return error_text(self._clean(without_injected(text), _ERROR), _ERROR) or "no message"
 
-    def _clean(self, text: str, limit: int = _LINE) -> str:
+    def _clean(self, text: str, limit: int) -> str:
         return self._redact(excerpt(printable(text), _ROOM + 6 * limit)).strip()
 
-    def _shortened(self, kind: StepKind, text: str) -> str:
-        return shorten(self._clean(text, _LONGEST[kind]), _LONGEST[kind])
+    def _shortened(self, text: str, limit: int) -> str:
+        return shorten(self._clean(text, limit), limit)
 
     def _prompt(self, text: str) -> str:
-        return self._shortened("prompt", text)
+        return self._shortened(text, _PROMPT)
 
-    def _line(self, text: str, limit: int = _LINE) -> str:
-        return one_line(self._clean(text, limit), limit)
+    def _line(self, text: str) -> str:
+        return one_line(self._clean(text, _LINE), _LINE)
 
     def _file(self, path: str) -> str:
-        return self._clean_file(path) if len(path) <= _PATH and "\n" not in path else ""
+        return self._clean(path, _LINE) if len(path) <= _PATH and "\n" not in path else ""

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
+from memtool.capture.conversation import EDITING_TOOLS
 from memtool.capture.transcript.lines import Record
 from memtool.capture.transcript.text import inside, said_on_refusal
 from memtool.text.lines import one_line
@@ -22,9 +23,8 @@ SILENT = frozenset(
     worktree-state
     """.split()
 )
-ASKING_TOOL, PLANNING_TOOL, TASKS_TOOL = "AskUserQuestion", "ExitPlanMode", "TodoWrite"
-HELPING_TOOLS = frozenset({"Agent", "Task"})
-SHELL_TOOL = "Bash"
+ASKING_TOOL, PLANNING_TOOL, SHELL_TOOL = "AskUserQuestion", "ExitPlanMode", "Bash"
+NO_ANSWER = "No response requested."  # what the model says where it has nothing to say
 
 COMMIT = "git commit -m "  # how a commit is described, whatever else its command says
 _COMMIT = re.compile(
@@ -33,8 +33,7 @@ _COMMIT = re.compile(
 )
 
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-_DESCRIBING = ("command", "subject", "description", "pattern", "url", "query", "skill")  # arguments of tools
-_NAMING_A_FILE = ("file_path", "notebook_path", "path")
+_NAMING_A_FILE = ("file_path", "notebook_path")  # arguments of tools
 _STOPPED = (
     "The user doesn't want to",
     "The user wants to clarify these questions",
@@ -49,11 +48,11 @@ _OTHERS = ("coordinator", "peer", "teammate", "agent")  # origins of messages th
 
 
 class Call(NamedTuple):
-    """The use of a tool: what for, in full, and on which file."""
+    """The use of a tool: the command that a shell was given, in full, or the file that was to be edited."""
 
     id: str
     tool: str
-    text: str
+    command: str
     file: str
 
 
@@ -127,8 +126,9 @@ def calls_in(content: object, cwd: str) -> Iterator[Call]:
     for block in _blocks(content, "tool_use", "server_tool_use"):
         tool, given = text_at(block, "name"), block.get("input")
         given = given if isinstance(given, dict) else {}
+        command = _command(text_at(given, "command")) if tool == SHELL_TOOL else ""
         file = next((text for key in _NAMING_A_FILE if (text := text_at(given, key))), "")
-        yield Call(text_at(block, "id"), tool, _describe(tool, given), _absolute(file, cwd))
+        yield Call(text_at(block, "id"), tool, command, _absolute(file, cwd) if tool in EDITING_TOOLS else "")
 
 
 def plans_in(content: object) -> Iterator[str]:
@@ -161,20 +161,6 @@ def answers_in(record: Record) -> str:
     return "\n".join(f"{question} → {answer}" for question, answer in chosen if answer)
 
 
-def helper_said(record: Record, result: Result) -> str:
-    """Return the last words of a subagent; empty if it works on in the background."""
-    detail = record.get("toolUseResult")
-    if isinstance(detail, dict):
-        if detail.get("isAsync") is True or detail.get("status") == "async_launched":
-            return ""
-        if text := text_in(detail.get("content")):
-            return text
-    for block in _blocks(content_of(record), "tool_result"):
-        if text_at(block, "tool_use_id") == result.call_id and isinstance(content := block.get("content"), list):
-            return text_in(content[:1])  # what follows is addressed to the model
-    return result.text
-
-
 def shell_command(text: str) -> str:
     """Return the command that the user gave the shell by `!`; empty if *text* is something else."""
     return inside(text, "bash-input") if text.lstrip().startswith("<bash-input>") else ""
@@ -188,8 +174,7 @@ def is_notification(text: str) -> bool:
 def notification_in(text: str) -> Result:
     """Return what *text*, a notification, says of its call."""
     failed = inside(text, "status") == "failed"
-    said = inside(text, "summary") if failed else inside(text, "result")
-    return Result(inside(text, "tool-use-id"), said, failed, stopped=False)
+    return Result(inside(text, "tool-use-id"), inside(text, "summary"), failed, stopped=False)
 
 
 def _blocks(content: object, *kinds: str) -> Iterator[Any]:
@@ -198,25 +183,9 @@ def _blocks(content: object, *kinds: str) -> Iterator[Any]:
             yield block
 
 
-def _describe(tool: str, given: Mapping[str, Any]) -> str:
-    if tool.startswith("mcp__"):
-        return ""  # its name says it, and its arguments may be anything
-    if tool == TASKS_TOOL:
-        return "; ".join(text_at(todo, "content") for todo in _objects(given, "todos") if not _is_completed(todo))
-    if tool == ASKING_TOOL:
-        return " ".join(text_at(question, "question") for question in _objects(given, "questions"))
-    if tool == SHELL_TOOL and (commit := _COMMIT.search(text_at(given, "command"))):
-        return f'{COMMIT}"{commit[1].strip()}"'
-    return next((text for key in _DESCRIBING if (text := text_at(given, key))), "")
-
-
-def _objects(given: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
-    values = given.get(key)
-    return (value for value in (values if isinstance(values, list) else ()) if isinstance(value, dict))
-
-
-def _is_completed(todo: Mapping[str, Any]) -> bool:
-    return todo.get("status") == "completed"
+def _command(command: str) -> str:
+    commit = _COMMIT.search(command)
+    return f'{COMMIT}"{commit[1].strip()}"' if commit else command
 
 
 def _absolute(file: str, cwd: str) -> str:

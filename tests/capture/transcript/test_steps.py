@@ -2,16 +2,14 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from memtool.capture.conversation import EDITING_TOOLS, Step
-from memtool.capture.transcript.steps import Steps, thin
+from memtool.capture.conversation import Step
+from memtool.capture.transcript.steps import Steps
 
 KINDS = {
-    "prompt": Step("prompt", "p" * 3_000),
-    "answer": Step("answer", "答" * 3_000),
-    "look": Step("tool", "ls", tool="Bash"),
-    "edit": Step("tool", tool="Edit", file="/a.py"),
-    "failure": Step("tool", "make", tool="Bash", error="e" * 600),
-    "helper": Step("subagent", "s" * 2_000),
+    "prompt": Step("prompt", "问" * 3_000),
+    "answer": Step("answer", "a" * 3_000),
+    "run": Step("tool", "make", tool="Bash", error="e" * 200),
+    "edit": Step("tool", tool="Edit", file="/src/令牌.py"),
 }
 
 
@@ -21,52 +19,39 @@ def weight(steps: list[Step]) -> int:
 
 def test_few_steps_stay_as_they_are() -> None:
     steps = Steps()
-    for step in KINDS.values():
-        steps.add(step)
+    numbers = [steps.add(step) for step in KINDS.values()]
     assert list(steps) == list(KINDS.values())
-    assert steps.left_out == 0
+    assert steps.last() == (numbers[-1], KINDS["edit"])
 
 
-def test_a_step_is_changed_by_its_number() -> None:
+def test_a_step_is_changed_and_dropped_by_its_number() -> None:
     steps = Steps()
-    number = steps.add(KINDS["look"])
-    steps.add(KINDS["prompt"])
-    steps.change(number, lambda step: step._replace(error="no"))
+    number = steps.add(KINDS["run"])
+    other = steps.add(KINDS["prompt"])
+    steps.change(number, lambda step: step._replace(error="失败"))
     steps.change(99, lambda step: step._replace(error="no"))
-    assert [step.error for step in steps] == ["no", ""]
-
-
-def test_what_was_left_out_is_counted_and_no_longer_changed() -> None:
-    steps = Steps(bound=100_000)
-    numbers = [steps.add(Step("tool", f"look {number}", tool="Read")) for number in range(2_000)]
-    steps.change(numbers[1_000], lambda step: step._replace(error="late"))
-    assert steps.left_out == 2_000 - len(list(steps)) > 0
-    assert "late" not in [step.error for step in steps]
-
-
-def test_prompts_edits_and_failures_outlast_looks_and_answers() -> None:
-    steps = Steps(bound=1_500_000)
-    for number in range(600):
-        steps.add(Step("prompt", f"prompt {number}"))
-        steps.add(Step("answer", "well " * 1_000))
-        steps.add(Step("tool", "look", tool="Read", file=f"/looked/{number}"))
-        steps.add(Step("tool", tool="Write", file=f"/src/{number}.py"))
-        steps.add(Step("tool", tool="Edit", file="/src/again.py"))
-        steps.add(Step("tool", "test", tool="Bash", error=f"failure {number}"))
-    kept = list(steps)
-    assert {step.file for step in kept if step.tool in EDITING_TOOLS} >= {f"/src/{n}.py" for n in range(600)}
-    assert [step.text for step in kept if step.kind == "prompt"] == [f"prompt {n}" for n in range(600)]
-    assert [step.error for step in kept if step.error] == [f"failure {n}" for n in range(600)]
-    assert kept[1].text == kept[-5].text == "well " * 1_000
-    assert weight(kept) <= 1_500_000
+    steps.drop(other)
+    steps.drop(-1)
+    assert [step.error for step in steps] == ["失败"]
 
 
 @given(names=st.lists(st.sampled_from(sorted(KINDS)), max_size=300), bound=st.integers(0, 400_000))
-def test_thinning_keeps_the_order_the_ends_and_the_bound(names: list[str], bound: int) -> None:
-    steps = dict(enumerate(KINDS[name] for name in names))
-    kept = thin(steps, bound)
-    ends = [number for number in steps if number < 20 or number >= len(names) - 60]
-    assert list(kept) == sorted(kept)
-    assert [kept[number] for number in ends] == [steps[number] for number in ends]
-    assert weight(list(kept.values())) <= max(bound, weight([steps[number] for number in ends]))
-    assert thin(kept, bound) == kept
+def test_the_first_and_the_newest_steps_stay_within_the_bound(names: list[str], bound: int) -> None:
+    steps = Steps(bound)
+    came = [KINDS[name]._replace(offset=at) for at, name in enumerate(names)]
+    for step in came:
+        steps.add(step)
+    kept = list(steps)
+    first, newest = kept[:20], kept[20:]
+    assert first == came[:20]
+    assert newest == came[len(came) - len(newest) :]
+    assert weight(kept) <= max(bound, weight([*first, *newest[-1:]]))
+    assert newest or len(came) <= 20
+
+
+def test_a_change_to_a_step_that_had_to_go_is_passed_over() -> None:
+    steps = Steps(bound=100_000)
+    numbers = [steps.add(Step("tool", f"run {number}", tool="Bash")) for number in range(2_000)]
+    steps.change(numbers[1_000], lambda step: step._replace(error="late"))
+    assert 20 < len(list(steps)) < 1_000
+    assert "late" not in [step.error for step in steps]
