@@ -128,7 +128,8 @@ def _import(
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
         session = _session(source.prompts) if source.prompts else read_session(context, job)
-        captured = capture(context, job, session, read_record(context.vault, source.session_id), batch.later)
+        later = None if source.prompts else batch.later  # of prompts alone the note says that they are known
+        captured = capture(context, job, session, read_record(context.vault, source.session_id), later)
         for day, entry in _edits(context, around, session.conversation) if captured.refs else ():
             batch.entries[day].append(entry)
     except MemtoolError as error:
