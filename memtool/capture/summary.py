@@ -23,6 +23,7 @@ from memtool.vault.session_rows import Piece, Row, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint
 
 _WORDS = {
+    "last": ("last: {}", "最后：{}"),
     "no plan": ("plan not approved, nothing of it was done: {}", "计划没有被批准，没有执行：{}"),
     "no answer": ("not answered: {}", "没有得到回答：{}"),
 }
@@ -69,7 +70,7 @@ class Summary(NamedTuple):
 def summarise(turns: Sequence[Turn], *, branch: str = "", language: str = "en") -> Summary:
     """Return what *turns* came to. *language* is that of the few words that nobody said."""
     return Summary(
-        topic=_topic(turns, branch),
+        topic=_topic(turns, branch, language),
         rows=tuple(_rows(turns)),
         decisions=tuple(_decisions(turns))[-_MOST_DECISIONS:],
         rules=tuple(dict.fromkeys(_rules(turns)))[-_MOST_RULES:],
@@ -88,10 +89,12 @@ def left_something(turns: Sequence[Turn]) -> bool:
     return any(_tells(turn) and not (turn.answered and _is_question(turn.asked)) for turn in turns)
 
 
-def _topic(turns: Sequence[Turn], branch: str) -> str:
+def _topic(turns: Sequence[Turn], branch: str, language: str) -> str:
     """Return the problem and how it ended: the first prompt that says something, and the best of the last answer."""
-    ended = next((turn.ended for turn in reversed(turns) if turn.ended), "")
-    parts = [without_middle(_problem(turns), _TOPIC_ASKED), shortened(ended, _TOPIC_ENDED)]
+    ended = shortened(next((turn.ended for turn in reversed(turns) if turn.ended), ""), _TOPIC_ENDED)
+    if ended and len(turns) > 1:  # it need not answer that prompt
+        ended = in_language(_WORDS, language)["last"].format(ended)
+    parts = [without_middle(_problem(turns), _TOPIC_ASKED), ended]
     topic = " → ".join(filter(None, parts))
     return f"{branch}: {topic}" if topic and branch not in _UNTOLD_BRANCHES else topic
 
@@ -175,15 +178,15 @@ def _about(turn: Turn) -> str:
 
 
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
-    for turn in turns:
-        for line in turn.chosen:
-            question, _, answer = line.partition(" → ")
+    for line in (line for turn in turns for line in turn.chosen):
+        question, _, answer = line.partition(" → ")
+        if not _is_question(answer):
             yield f"{shortened(question, 110)} → {shortened(answer, 100)} ({USER})"
 
 
 def _rules(turns: Sequence[Turn]) -> Iterator[str]:
     """Give the sentences in which the user said what is always or never to be done."""
-    for turn in turns:
+    for turn in turns[1:]:  # what a session begins with is its task
         is_typed = not turn.pasted and width(turn.asked) <= _LONGEST_TYPED
         for sentence in sentences(turn.asked) if is_typed else ():
             is_order = begins_with("standing", sentence) and not _is_question(sentence)

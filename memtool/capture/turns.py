@@ -12,7 +12,7 @@ from memtool.capture.statements import ending_of, is_answer, statements_of
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with
 from memtool.text.lines import one_line, width
-from memtool.text.markdown import statements
+from memtool.text.markdown import prose
 from memtool.vault.session_rows import Piece
 
 Verdict: TypeAlias = Literal["", "confirmed", "corrected", "rejected", "went on"]
@@ -148,9 +148,7 @@ def _typed(text: str) -> str:
     """Return what a person typed of a prompt, without the name of a command, links, quotes, code and logs."""
     text = _LINK.sub("", _COMMAND.sub("", text, count=1))
     text = _QUOTED.sub("", text).strip() or text
-    told = " ".join(
-        f"{each.lead}: {each.text}" if each.is_listed and each.lead else each.text for each in statements(text)
-    )
+    told = prose(text)
     return re.sub("(?<=[。！？；]) ", "", told) or one_line(text)[:_LONGEST_CODE]
 
 

@@ -103,6 +103,11 @@ def _listed(text: str, lead: str) -> Statement:
     return Statement(said, lead, is_listed=True, codes=len(codes))
 
 
+def prose(text: str, longest: int = LONGEST_TEXT) -> str:
+    """Return what *text* says on one line: all of it but code blocks, logs and marks."""
+    return " ".join(filter(None, (plain(line)[0] for line in _joined(_prose_lines(bounded(text, longest))))))
+
+
 def plain(text: str) -> tuple[str, list[str]]:
     """Return one line of Markdown without its marks, and the code spans that it held."""
     parts = text.split("`")
