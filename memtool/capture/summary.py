@@ -140,7 +140,9 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
     is_doubted = turn.verdict in _CONTRADICTING
     factor *= _CONTRADICTED if is_doubted else 1.0
     pieces = (piece._replace(value=piece.value * factor) for piece in turn.told)
-    return (piece for piece in pieces if piece.value >= _LEAST_DOUBTED or not is_doubted)
+    told = (piece for piece in pieces if piece.value >= _LEAST_DOUBTED or not is_doubted)
+    # What was offered on the way was taken up or not; at the end it may be what is open.
+    return (piece for piece in told if at == len(turns) - 1 or not begins_with("offer", piece.text))
 
 
 def _weight(turn: Turn) -> float:
@@ -186,7 +188,7 @@ def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
 
 def _rules(turns: Sequence[Turn]) -> Iterator[str]:
     """Give the sentences in which the user said what is always or never to be done."""
-    for turn in turns[1:]:  # what a session begins with is its task
+    for turn in turns:
         is_typed = not turn.pasted and width(turn.asked) <= _LONGEST_TYPED
         for sentence in sentences(turn.asked) if is_typed else ():
             is_order = begins_with("standing", sentence) and not _is_question(sentence)

@@ -56,7 +56,7 @@ _MACHINE = re.compile(
     | (?:sudo|npm|npx|yarn|pnpm|pip|git|docker|kubectl|curl|cd|ls|cat|grep|brew|apt|apt-get|cargo|uv|python3?|node|bash
         |make|pytest)\s
       (?:[a-z-]{1,20}\s)?[-./~\w:@=]+(?:\s+[-./~\w:@=&|]+){0,8}\s*$
-    | "[^"]{1,80}"\s*:\s | [+-]{3}\s[ab]/ | @@\s | diff\s--git
+    | \d{1,5}\s+[+-](?:\s|$) | "[^"]{1,80}"\s*:\s | [+-]{3}\s[ab]/ | @@\s | diff\s--git
     )""",
     re.VERBOSE,
 )

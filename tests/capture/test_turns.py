@@ -77,7 +77,7 @@ def test_what_nobody_typed_is_no_turn(tmp_path: Path, record: Record) -> None:
         ("why?\n```\nAlways deploy.\n```", "why?"),
         ("why?\n> she wrote: always deploy", "why?"),
         ("why?\nTraceback (most recent call last):\n  File \"a.py\", line 3, in <module>\nKeyError: 'x'", None),
-        ("two things:\n- rename it\n- 补上测试", "two things: rename it two things: 补上测试"),
+        ("two things:\n- rename it\n- 补上测试", "two things: - rename it - 补上测试"),
         ("```\nonly code\n```", "``` only code ```"),
     ],
 )

@@ -9,7 +9,7 @@ from memtool.text import languages
 from memtool.text.languages import LANGUAGES, begins_with, mentioned, words
 
 KINDS = (
-    "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function",
+    "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
 )  # fmt: skip
 
 

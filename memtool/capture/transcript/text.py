@@ -41,6 +41,7 @@ _PASTED = re.compile(r"<pasted_content(?:\s[^<>]{0,100})?>(.*?)(?:</pasted_conte
 _WHOLE_TAG = re.compile(r"[<＜][\s/]{0,17}(?:private|memtool-context)", re.IGNORECASE)
 # What the client adds to a plan that is carried out in a new session, and to a prompt that names a file.
 _ADDED = re.compile(r"\n\s*If you need specific details from before exiting plan mode.*\Z", re.DOTALL)
+_PLAN = re.compile(r"\AImplement the following plan:\s+")
 _INTERRUPTED = re.compile(r"\A\[request interrupted by user[^\[\]]{0,40}\]\s*", re.IGNORECASE)
 _SUMMARY_HEADING = re.compile(r"^[#* ]*Summary:[* ]*$", re.MULTILINE)
 _TRACEBACK = "Traceback (most recent call last)"
@@ -70,7 +71,7 @@ def typed(text: str) -> str:
 
     A custom command is returned as it was typed, `/command arguments`.
     """
-    text = _ADDED.sub("", _INTERRUPTED.sub("", without_injected(text).strip(), count=1)).strip()
+    text = _PLAN.sub("", _ADDED.sub("", _INTERRUPTED.sub("", without_injected(text).strip(), count=1))).strip()
     if text.startswith("<command-message>"):
         name = inside(text, "command-name").removeprefix("/")
         return f"/{name} {inside(text, 'command-args')}".strip() if name else ""
