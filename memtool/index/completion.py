@@ -22,6 +22,7 @@ MOST_WORDS = 20  # completions of one word
 SHORTEST_PREFIX = 2
 SHORTEST_PART = 3
 MOST_RESPELT = 40  # words of one query
+MOST_APART = 12  # of the pairs that they fall into, those with the longest halves
 LONGEST_RESPELT, SHORTEST_HALF = 24, 2  # letters
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 5, 24  # letters; with fewer, a typing error makes another word
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
@@ -74,7 +75,8 @@ def other_spellings(db: sqlite3.Connection, text: str) -> list[str]:
     spelt = [
         stem(word) for word in sorted(together.keys() & known) if _count(db, stem(word)) >= _count(db, together[word])
     ]
-    spelt += [" ".join(map(stem, halves)) for halves in sorted(apart) if known.issuperset(halves)]
+    halved = sorted(filter(known.issuperset, apart), key=lambda halves: (-min(map(len, halves)), halves))
+    spelt += [" ".join(map(stem, halves)) for halves in halved[:MOST_APART]]
     return [form for form in dict.fromkeys(spelt) if _count(db, form)]
 
 
