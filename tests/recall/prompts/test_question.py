@@ -61,7 +61,7 @@ def test_any_text_can_be_asked(prompt: str) -> None:
         ("where does the zeppelin dock", "zeppelin", TELLING), ("is it an ubuntu problem", "ubuntu", FAMILIAR),
         ("the weather in the mountains", "mountain", EVERYDAY), ("rename the file", "file", COMMON),
         ("getUserById", "getuserbyid", TELLING), ("fix #4573", "#4573", TELLING), ("in 12 ways", "12", COMMON),
-        ("user-friendly", "user-friendly", TELLING),
+        ("user-friendly", "userfriendli", TELLING),
     ],
 )  # fmt: skip
 def test_words_differ_in_what_they_tell(prompt: str, word: str, kind: Kind) -> None:
