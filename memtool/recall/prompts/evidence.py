@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from memtool.index.text import index_terms, is_stop_word
+from memtool.recall.prompts.meaning import Likeness
 
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
 _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
@@ -35,6 +36,7 @@ class Evidence(NamedTuple):
         strength, share: of the prompt in the memory (`clues.Held`).
         coverage: how much of the memory's passage the prompt says, from 0 to 1.
         lead: how much of its title or first clause, which say what it is about.
+        likeness: what meaning says; None where no model has looked at both, and words alone decide.
     """
 
     strength: float
@@ -42,6 +44,7 @@ class Evidence(NamedTuple):
     coverage: float
     lead: float
     place: Place
+    likeness: Likeness | None = None
 
 
 class Weights(NamedTuple):
@@ -56,22 +59,51 @@ class Weights(NamedTuple):
     bias: float
 
 
+class WeightsWithMeaning(NamedTuple):
+    """The same where meaning speaks, too. The two sets are fitted each for itself and cannot be mixed."""
+
+    strength: float
+    share: float
+    coverage: float
+    lead: float
+    is_here: float
+    is_elsewhere: float
+    cosine: float
+    centred: float
+    gap: float
+    is_nearest: float
+    bias: float
+
+
 # Fitted by `python -m benchmarks.recall --fit` on the development part of the labelled set.
 WEIGHTS = Weights(strength=0.53, share=2.15, coverage=1.78, lead=2.41, is_here=2.64, is_elsewhere=-3.16, bias=-3.25)
+# Fitted by `python -m benchmarks.recall --fit --model all-MiniLM-L6-v2`, on its prompts that the model fits.
+WEIGHTS_WITH_MEANING = WeightsWithMeaning(
+    strength=0.40, share=1.21, coverage=2.69, lead=1.55, is_here=2.67, is_elsewhere=-2.99,
+    cosine=3.44, centred=6.43, gap=6.18, is_nearest=0.65, bias=-3.13,
+)  # fmt: skip
+FLOOR, FLOOR_WITH_MEANING = 0.19, 0.25  # relevance below which a memory is not given
 
 
-def relevance(evidence: Evidence, weights: Weights = WEIGHTS) -> float:
+def floor_of(evidence: Evidence) -> float:
+    """Return the relevance below which a memory with such evidence is not given."""
+    return FLOOR if evidence.likeness is None else FLOOR_WITH_MEANING
+
+
+def relevance(evidence: Evidence) -> float:
     """Return from 0 to 1 how likely a memory belongs to a prompt.
 
     Before anything is known, it is one of its scope.
     """
+    weights = WEIGHTS if evidence.likeness is None else WEIGHTS_WITH_MEANING
     odds = sum(weight * value for weight, value in zip(weights, features(evidence), strict=True))
     return 1 / (1 + math.exp(min(60.0, math.log(max(1, evidence.place.scope)) - odds)))
 
 
 def features(evidence: Evidence) -> tuple[float, ...]:
-    """Return *evidence* as the numbers that `Weights` weigh, in their order."""
-    return (*evidence[:4], float(evidence.place.is_here), float(evidence.place.is_elsewhere), 1.0)
+    """Return *evidence* as the numbers that its weights weigh, in their order."""
+    place = (float(evidence.place.is_here), float(evidence.place.is_elsewhere))
+    return (*evidence[:4], *place, *(evidence.likeness or ()), 1.0)
 
 
 def covered(text: str, said: Mapping[str, float]) -> float:

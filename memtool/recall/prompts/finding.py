@@ -15,22 +15,25 @@ import datetime as dt
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from heapq import nlargest
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
 from memtool.index.text import CONTEXT_END, fold, index_terms, is_spaced
 from memtool.recall.prompts.clues import Clues, Held, Rarity
-from memtool.recall.prompts.evidence import Evidence, Place, covered, lead_of, relevance
+from memtool.recall.prompts.evidence import Evidence, Place, covered, floor_of, lead_of, relevance
+from memtool.recall.prompts.meaning import Likeness, Meaning, likeness_of
 from memtool.recall.prompts.occurrences import Scope, completed, find_scope, of_meaning, of_terms
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, is_fact
 
-FLOOR = 0.19  # relevance below which a memory is not given
+if TYPE_CHECKING:
+    from memtool.index.nearness import Nearness
+
 BESIDE_THE_BEST = 0.4  # share of the best one's relevance that the others need
 
-_LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
+LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
 _LOOKED_AT = 60  # chunks whose terms are compared
 _READ = 20  # of those, the best, whose passages are
 _BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
@@ -41,6 +44,7 @@ _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 class Candidate(NamedTuple):
     """A chunk that holds something of a prompt: its row."""
 
+    chunk_id: int
     ref: str
     title: str
     first_line: int
@@ -65,22 +69,32 @@ class Candidate(NamedTuple):
         return is_spaced(self.title + self.text)
 
 
-def find(db: sqlite3.Connection, question: Question, project: str, today: dt.date) -> list[Recalled]:
+def find(
+    db: sqlite3.Connection, question: Question, project: str, today: dt.date, meaning: Meaning | None = None
+) -> list[Recalled]:
     """Return what the index *db* holds about *question* above the floor, most relevant first, each note once."""
-    found = (memory for _, memory in judged(db, question, project, today, least=FLOOR))
-    return _distinct([memory for memory in found if memory.relevance >= FLOOR])
+    found = judged(db, question, project, today, meaning, only_likely=True)
+    return _distinct([memory for evidence, memory in found if memory.relevance >= floor_of(evidence)])
 
 
 def judged(
-    db: sqlite3.Connection, question: Question, project: str, today: dt.date, *, least: float = 0.0
+    db: sqlite3.Connection,
+    question: Question,
+    project: str,
+    today: dt.date,
+    meaning: Meaning | None = None,
+    *,
+    only_likely: bool = False,
 ) -> Iterator[tuple[Evidence, Recalled]]:
     """Give each passage that may be about *question*, with what speaks for it.
 
-    Chunks of which no passage can be as relevant as *least* are not looked at.
+    With *only_likely*, chunks of which no passage can reach the floor are not looked at. *meaning* knows the prompt.
     """
     scope = find_scope(db, project)
+    if meaning:
+        meaning.begin("" if scope.ids is None else project)
     found = of_terms(db, question, scope)
-    if not found:
+    if not found and not meaning:
         return
     question = question._replace(meanings=(*question.meanings, *completed(db, question, found)))
     in_other_words = [of_meaning(db, meaning, scope) for meaning in question.meanings]
@@ -91,15 +105,30 @@ def judged(
     rare += [(other / 2, occurrence.chunks) for other, occurrence in zip(others, in_other_words, strict=True)]
     likely = _most_likely(rare, scope)
     beginnings = {term[:_BEGINNING].rstrip("i") or term for term in clues.said}  # Porter makes `dai` of day
-    weighed = (
-        (clues.held(frozenset(each.terms.split(" ")), is_spaced=each.is_spaced), each)
-        for each in _read(db, likely, today)
-    )
-    for held, candidate in nlargest(_READ, weighed, key=lambda each: each[0]):
+
+    def weighed(chunk_ids: Sequence[int]) -> Iterator[tuple[Held, Candidate]]:
+        for each in _read(db, chunk_ids, today):
+            yield clues.held(frozenset(each.terms.split(" ")), is_spaced=each.is_spaced), each
+
+    by_words = nlargest(_READ, weighed(likely), key=lambda each: each[0])
+    nearness = meaning.nearness([candidate.chunk_id for _, candidate in by_words]) if meaning else None
+    likenesses = dict(_likenesses(nearness)) if nearness else {}
+    more = likenesses.keys() - {candidate.chunk_id for _, candidate in by_words}
+    for held, candidate in [*by_words, *weighed(sorted(more))]:
         place = Place(scope.size, candidate.project == project, candidate.project not in ("", project))
-        if relevance(Evidence(*held, coverage=1.0, lead=1.0, place=place)) >= least:  # a passage holds no more
-            evidence, recalled = _judge(candidate, clues, beginnings, place)
-            yield evidence, recalled._replace(relevance=relevance(evidence))
+        likeness = likenesses.get(candidate.chunk_id)
+        at_best = Evidence(*held, coverage=1.0, lead=1.0, place=place, likeness=likeness)  # a passage holds no more
+        if only_likely and relevance(at_best) < floor_of(at_best):
+            continue
+        evidence, recalled = _judge(candidate, clues, beginnings, place)
+        evidence = evidence._replace(likeness=likeness)
+        yield evidence, recalled._replace(relevance=relevance(evidence))
+
+
+def _likenesses(nearness: Nearness) -> Iterator[tuple[int, Likeness]]:
+    """Give the likeness of the nearest chunk and of those that were asked for."""
+    for near in (*nearness.nearest[:1], *nearness.asked):
+        yield near.chunk_id, likeness_of(near, nearness.nearest)
 
 
 def _most_likely(rare: Iterable[tuple[float, Sequence[int]]], scope: Scope) -> list[int]:
@@ -115,16 +144,17 @@ def _most_likely(rare: Iterable[tuple[float, Sequence[int]]], scope: Scope) -> l
 def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], today: dt.date) -> Iterator[Candidate]:
     condition, values = Filter(today).where()
     rows = db.execute(
-        "SELECT n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date, c.fact_id,"  # noqa: S608  (numbers)
-        " c.end_line, t.terms"
+        "SELECT c.id, n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date,"  # noqa: S608  (numbers)
+        " c.fact_id, c.end_line, t.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
-        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {_LONGEST} AND {condition}",
+        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {LONGEST} AND {condition}",
         values,
     )
-    return (candidate for candidate in map(Candidate._make, rows) if not _is_given_anyway(candidate.ref))
+    return (candidate for candidate in map(Candidate._make, rows) if not is_given_anyway(candidate.ref))
 
 
-def _is_given_anyway(ref: str) -> bool:
+def is_given_anyway(ref: str) -> bool:
+    """Whether the note at *ref* is never given with a prompt, because every session has it or no one reads it."""
     return ref.startswith(_NEVER) or ref.endswith(_NEVER_OF_CLIENT)
 
 

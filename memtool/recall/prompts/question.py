@@ -76,12 +76,23 @@ def ask(prompt: str) -> Question:
 
 def shortened(prompt: str) -> str:
     """Return *prompt* without the name of a command, its pastes cut to their beginnings, and it to its two ends."""
-    text = prompt if len(prompt) <= 64_000 else f"{prompt[:32_000]}\n{prompt[-32_000:]}"
-    text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", text))
+    text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", _bounded(prompt)))
     for paste in (_PASTED, _CODE):
         text = re.sub(paste, lambda match: match[1] + _each_once(match[2])[:_KEPT_OF_PASTED] + match[3], text)
     text = _each_once(text)
     return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]}\n{text[-_END:]}"
+
+
+def without_pastes(prompt: str) -> str:
+    """Return *prompt* without the name of a command, and without what was pasted, code and places of a failure."""
+    text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", _bounded(prompt)))
+    for paste in (_PASTED, _CODE):
+        text = re.sub(paste, "\n\n", text)
+    return text
+
+
+def _bounded(prompt: str) -> str:
+    return prompt if len(prompt) <= 64_000 else f"{prompt[:32_000]}\n{prompt[-32_000:]}"
 
 
 def _each_once(text: str) -> str:
