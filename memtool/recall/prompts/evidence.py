@@ -82,12 +82,23 @@ WEIGHTS_WITH_MEANING = WeightsWithMeaning(
     strength=0.40, share=1.21, coverage=2.69, lead=1.55, is_here=2.67, is_elsewhere=-2.99,
     cosine=3.44, centred=6.43, gap=6.18, is_nearest=0.65, bias=-3.13,
 )  # fmt: skip
-FLOOR, FLOOR_WITH_MEANING = 0.19, 0.25  # relevance below which a memory is not given
+# Half of what speaks for a memory of the project at hand speaks for one of no project. Fitted, it would be next to
+# nothing, because prompts name few of those; but of the memories of a project that are filed under none, a prompt would
+# then be given a third less.
+_OF_NO_PROJECT = 0.4
+FLOOR, FLOOR_WITH_MEANING = 0.19, 0.27  # relevance below which a memory is not given
+_FLOOR_OF_LONG = 0.5
+_SHORT, _LONG = 22, 40  # words about something: two fifths of all words are not
 
 
-def floor_of(evidence: Evidence) -> float:
-    """Return the relevance below which a memory with such evidence is not given."""
-    return FLOOR if evidence.likeness is None else FLOOR_WITH_MEANING
+def floor_of(evidence: Evidence, length: float = 0.0) -> float:
+    """Return the relevance below which a memory with such evidence is not given to a prompt of such a length.
+
+    A long prompt shares something with everything. Of 120 with 50 to 120 words about nothing that is remembered, every
+    second was given something by the floor of short ones, and every sixth by this one.
+    """
+    floor = FLOOR if evidence.likeness is None else FLOOR_WITH_MEANING
+    return floor + (_FLOOR_OF_LONG - floor) * min(1.0, max(0.0, (length - _SHORT) / (_LONG - _SHORT)))
 
 
 def relevance(evidence: Evidence) -> float:
@@ -102,7 +113,8 @@ def relevance(evidence: Evidence) -> float:
 
 def features(evidence: Evidence) -> tuple[float, ...]:
     """Return *evidence* as the numbers that its weights weigh, in their order."""
-    place = (float(evidence.place.is_here), float(evidence.place.is_elsewhere))
+    is_here = 1.0 if evidence.place.is_here else 0.0 if evidence.place.is_elsewhere else _OF_NO_PROJECT
+    place = (is_here, float(evidence.place.is_elsewhere))
     return (*evidence[:4], *place, *(evidence.likeness or ()), 1.0)
 
 

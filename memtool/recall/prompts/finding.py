@@ -59,9 +59,9 @@ class Candidate(NamedTuple):
     terms: str
 
     @property
-    def about(self) -> frozenset[str]:
+    def about(self) -> list[str]:
         """The terms of its title, headings, tags and summary."""
-        return frozenset(self.terms.partition(CONTEXT_END)[0].split(" "))
+        return self.terms.partition(CONTEXT_END)[0].split(" ")
 
     @property
     def is_spaced(self) -> bool:
@@ -74,7 +74,7 @@ def find(
 ) -> list[Recalled]:
     """Return what the index *db* holds about *question* above the floor, most relevant first, each note once."""
     found = judged(db, question, project, today, meaning, only_likely=True)
-    return _distinct([memory for evidence, memory in found if memory.relevance >= floor_of(evidence)])
+    return _distinct([memory for evidence, memory in found if memory.relevance >= floor_of(evidence, question.length)])
 
 
 def judged(
@@ -94,7 +94,8 @@ def judged(
     if meaning:
         meaning.begin("" if scope.ids is None else project)
     found = of_terms(db, question, scope)
-    if not found and not meaning:
+    question = question.without_absent_pairs({term for term, where in found.items() if where.frequency or where.chunks})
+    if not meaning and not question.terms():
         return
     question = question._replace(meanings=(*question.meanings, *completed(db, question, found)))
     in_other_words = [of_meaning(db, meaning, scope) for meaning in question.meanings]
@@ -108,7 +109,7 @@ def judged(
 
     def weighed(chunk_ids: Sequence[int]) -> Iterator[tuple[Held, Candidate]]:
         for each in _read(db, chunk_ids, today):
-            yield clues.held(frozenset(each.terms.split(" ")), is_spaced=each.is_spaced), each
+            yield clues.held(clues.terms_in(each.terms.split(" ")), is_spaced=each.is_spaced), each
 
     by_words = nlargest(_READ, weighed(likely), key=lambda each: each[0])
     nearness = meaning.nearness([candidate.chunk_id for _, candidate in by_words]) if meaning else None
@@ -118,7 +119,7 @@ def judged(
         place = Place(scope.size, candidate.project == project, candidate.project not in ("", project))
         likeness = likenesses.get(candidate.chunk_id)
         at_best = Evidence(*held, coverage=1.0, lead=1.0, place=place, likeness=likeness)  # a passage holds no more
-        if only_likely and relevance(at_best) < floor_of(at_best):
+        if only_likely and relevance(at_best) < floor_of(at_best, question.length):
             continue
         evidence, recalled = _judge(candidate, clues, beginnings, place)
         evidence = evidence._replace(likeness=likeness)
@@ -180,10 +181,10 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
 
     Where it adds nothing, the note's summary says more; but that of a session is only its topic, with which it begins.
     """
-    about, spaced = candidate.about, candidate.is_spaced
+    about, spaced = clues.terms_in(candidate.about), candidate.is_spaced
     if is_fact(candidate.ref):
         statement = Passage(candidate.text.split("\n", 1)[0], 0, 0)
-        return statement, clues.held(about.union(index_terms(statement.text)), is_spaced=spaced), True
+        return statement, clues.held(about | clues.terms_in(index_terms(statement.text)), is_spaced=spaced), True
     alone = clues.held(about, is_spaced=spaced)
     best, near, own = Passage("", 0, 0), alone, Held()
     is_session = candidate.kind == "session"
@@ -193,7 +194,7 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
         if not any(beginning in folded for beginning in beginnings):  # cutting it into terms would take longer
             best = best if best.text else passage
             continue
-        terms = frozenset(index_terms(passage.text))
+        terms = clues.terms_in(index_terms(passage.text))
         held, by_itself = clues.held(about | terms, is_spaced=spaced), clues.held(terms, is_spaced=spaced)
         if (held, by_itself) > (near, own) or not best.text:
             best, near, own = passage, held, by_itself

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Container, Iterator
+from itertools import islice, pairwise
 from typing import NamedTuple, TypeVar
 
 from memtool.index.text import index_terms, is_stop_word, query_words, unspaced_runs
-from memtool.recall.prompts.common_words import COMMON, TELLING, Kind, is_common_pair, is_function_word, kind_of
+from memtool.recall.prompts.common_words import (
+    COMMON,
+    EVERYDAY,
+    FAMILIAR,
+    TELLING,
+    Kind,
+    is_common_pair,
+    is_function_word,
+    kind_of,
+)
 from memtool.recall.prompts.thesaurus import Meaning, meanings
 
 T = TypeVar("T")
@@ -29,21 +38,40 @@ _COMMAND = r"\A\s*/[\w:.-]+(?=\s|\Z)"  # `/plugin:command what it is given`
 _CAMEL_CASE = r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*[a-z][A-Z][A-Za-z0-9_]*"
 _NAME = re.compile(r"(?=.*[a-z])(?=.*\d)|[a-z\d][_/:#@\\.-]+[a-z\d]|^#\d{2,}$")
 _SHORTEST_NAME = 4
+_CLAUSE_END = re.compile(r"[^\w\s'-]+")
+_MOST_PAIRS = 8
+_SHORTEST_FOREIGN = 3  # letters
 
 
 class Word(NamedTuple):
-    """A word or a name in a script with spaces. *terms* are the whole, then its parts."""
+    """A word or a name in a script with spaces. *terms* are the whole, then its parts.
+
+    Two common words side by side are one word, too: a memory in which they also stand so is about the same thing.
+    """
 
     terms: tuple[str, ...]
     kind: Kind
 
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is two words."""
+        return " " in self.terms[0]
+
 
 class Question(NamedTuple):
-    """The distinct words of a prompt, its stretches of scripts without spaces, and what has other words."""
+    """The distinct words of a prompt, its stretches of scripts without spaces, and what has other words.
+
+    *length* is how many words it has that are about something; of a long prompt not all of them are here.
+    """
 
     words: tuple[Word, ...] = ()
     pieces: tuple[str, ...] = ()
     meanings: tuple[Meaning, ...] = ()
+    length: float = 0.0
+
+    def without_absent_pairs(self, present: Container[str]) -> Question:
+        """Return the question without the pairs of words that are not *present* in the vault: they tell nothing."""
+        return self._replace(words=tuple(word for word in self.words if not word.is_pair or word.terms[0] in present))
 
     def terms(self) -> list[str]:
         """Return all terms that may find something, telling ones first; none if nothing in it is about anything."""
@@ -67,11 +95,13 @@ def ask(prompt: str) -> Question:
     words = [
         _word(camel.get(word, word), is_name=word in camel) for word in query_words(text) if not is_function_word(word)
     ]
-    pieces = _ends(
-        [piece[:_LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1], _FIRST_PIECES, _LAST_PIECES
-    )
-    asked = tuple(filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)))
-    return Question(asked, tuple(pieces), tuple(meanings(text, pieces)[:_MOST_MEANINGS]))
+    runs = [piece[:_LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1]
+    length = len(words) + sum(map(len, runs)) / 2
+    pieces = _ends(runs, _FIRST_PIECES, _LAST_PIECES)
+    if pieces:
+        words = [_as_name(word) for word in words if word]
+    asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)), *islice(_pairs(text), _MOST_PAIRS)]
+    return Question(tuple(asked), tuple(pieces), tuple(meanings(text, pieces)[:_MOST_MEANINGS]), length)
 
 
 def shortened(prompt: str) -> str:
@@ -117,6 +147,27 @@ def _told(word: Word) -> Iterator[str]:
     yield from (
         part for part in word.terms[1:] if len(part) > 1 and not is_stop_word(part) and kind_of(part) is TELLING
     )
+
+
+def _as_name(word: Word) -> Word:
+    """Return a common *word* of a prompt in a script without spaces as a name: `deploy` in `deploy はどうやる`."""
+    is_name = word.terms[0].isalpha() and len(word.terms[0]) >= _SHORTEST_FOREIGN and word.kind in (COMMON, EVERYDAY)
+    return word._replace(kind=FAMILIAR) if is_name else word
+
+
+def _pairs(text: str) -> Iterator[Word]:
+    """Give each two common words that stand side by side in *text*."""
+    seen: set[str] = set()
+    for clause in _CLAUSE_END.split(text):
+        for two in pairwise(map(str.lower, clause.split())):
+            words = [_word(word, is_name=False) for word in two if word.isalpha() and word.isascii()]
+            terms = [word.terms[0] for word in words if word and word.kind is not TELLING]
+            if len(terms) < 2 or any(is_stop_word(term) for term in terms) or any(map(is_function_word, two)):
+                continue
+            pair = " ".join(terms)
+            if pair not in seen:
+                seen.add(pair)
+                yield Word((pair,), TELLING)
 
 
 def _word(word: str, *, is_name: bool) -> Word | None:
