@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-StepKind: TypeAlias = Literal["prompt", "answer", "tool", "subagent", "compaction"]
+StepKind: TypeAlias = Literal["prompt", "refusal", "choice", "answer", "plan", "tool", "subagent", "compaction"]
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
 
@@ -13,13 +13,16 @@ class Step(NamedTuple):
     """One thing that happened.
 
     Args:
-        kind: `prompt` was typed, `answer` was said, `tool` was used, `subagent` is a helper's result, `compaction` the
-            client's own summary of all before it (empty if it gave none).
+        kind: `prompt` was typed, `refusal` was typed while refusing a tool, `choice` is what the user chose when asked
+            (a line `question → answer` each), `answer` was said, `plan` was laid before the user, `tool` was used,
+            `subagent` is a helper's result, `compaction` the client's own summary of all before it (empty if it gave
+            none).
         text: what was said; for a tool its description or the first line of its command.
         at: when, as the client noted it.
         tool: the tool's name, such as `Edit`.
         file: the absolute path that the tool was given.
         error: why the tool failed; empty if it did not.
+        offset: where its record begins in the transcript, in bytes.
         stopped: the user, or a rule of theirs, refused or interrupted the tool. That is no failure.
     """
 
@@ -30,6 +33,7 @@ class Step(NamedTuple):
     file: str = ""
     error: str = ""
     stopped: bool = False
+    offset: int = 0
 
 
 class Conversation(NamedTuple):
@@ -38,21 +42,25 @@ class Conversation(NamedTuple):
     Args:
         session_id: the client's name for it.
         cwd: the folder in which it began.
+        branch: the git branch that was checked out last.
         title: the session's own title, if it was given one.
         steps: at most a few megabytes of them, whatever the transcript's size; *left_out* counts the rest.
         started_at, ended_at: times of the first and the last record.
         lines, size: of the transcript; *size* in bytes.
+        start: from which byte on the transcript was read.
         broken, unknown: lines that could not be read, records of types that memtool does not know.
     """
 
     session_id: str = ""
     cwd: str = ""
+    branch: str = ""
     title: str = ""
     steps: tuple[Step, ...] = ()
     started_at: datetime | None = None
     ended_at: datetime | None = None
     lines: int = 0
     size: int = 0
+    start: int = 0
     broken: int = 0
     unknown: int = 0
     left_out: int = 0

@@ -21,10 +21,12 @@ from memtool.capture.session_capture import (
     IMPORT,
     IMPORT_WITH_MODEL,
     Context,
-    capture_conversation,
-    read_conversation,
+    Session,
+    capture,
+    read_session,
 )
 from memtool.capture.sweep import transcripts_in
+from memtool.capture.turns import turns_of
 from memtool.capture.uncommitted import commit_noted, note_uncommitted
 from memtool.errors import MemtoolError
 from memtool.vault.daily import DailyEntry
@@ -106,13 +108,17 @@ def import_sessions(
 def _import(context: Context, client_folder: Path, source: Source, done: Imported, *, event: str) -> Imported:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
-        conversation = source.prompts or read_conversation(context, job)
-        captured = capture_conversation(context, job, conversation)
+        session = _session(source.prompts) if source.prompts else read_session(context, job)
+        captured = capture(context, job, session, read_record(context.vault, source.session_id))
         if captured.refs:
-            _write_edits(context, client_folder, conversation)
+            _write_edits(context, client_folder, session.conversation)
     except MemtoolError as error:
         return done._replace(problems=(*done.problems, f"{source.session_id}: {error}"))
     return done._replace(notes=done.notes + 1) if captured.refs else done._replace(empty=done.empty + 1)
+
+
+def _session(prompts: Conversation) -> Session:
+    return Session(prompts, turns_of(prompts.steps))
 
 
 def _source(context: Context, path: Path) -> Source | None:

@@ -1,18 +1,45 @@
-"""What was captured of each session, in `.memtool/captured/`: it tells what is new, and what the owner wrote."""
+"""What was captured of each session, in `.memtool/captured/`: it tells what is new, and what the owner wrote.
+
+Its turns are kept as well, so that a transcript that grew is read on from where it ended. All of it may be deleted:
+the next capture reads the whole transcript.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture.summary import Summary
+from memtool.capture.turns import Run, Turn
 from memtool.vault.layout import Vault, make_state_folder, read_state, write_state
+from memtool.vault.session_rows import Piece
 from memtool.vault.sessions import KeyPoint, session_ref
 
 _LARGEST = 16_777_216  # bytes; a record that is larger was not written by memtool
+_FIRST_TURNS, _LAST_TURNS = 20, 400  # that are kept
+
+
+class Reading(NamedTuple):
+    """How far a transcript was read: up to the last turn, which may go on.
+
+    Args:
+        offset: where that turn begins, in bytes; 0 if everything is to be read.
+        mark: the checksum of the bytes before it, by which the file is known.
+        turns: those before it.
+        cwd, branch, title, started_at: of the session, as far as it was read; *started_at* is ISO or empty.
+    """
+
+    offset: int = 0
+    mark: int = 0
+    turns: tuple[Turn, ...] = ()
+    cwd: str = ""
+    branch: str = ""
+    title: str = ""
+    started_at: str = ""
 
 
 class Record(NamedTuple):
@@ -20,12 +47,14 @@ class Record(NamedTuple):
 
     Args:
         size: of the transcript, in bytes.
-        digest: of the conversation that the summary was made from.
+        digest: of the turns that the summary was made from.
         provider: who wrote the summary; empty for none but ourselves.
         model_at: when a model was asked last, in seconds since 1970.
         owed: whether a model was wanted and has not answered yet.
         base: the note as it was generated, before the owner's own changes.
-        summary: what it says.
+        summary: what a model said; empty where it was made of the turns.
+        values: of the statements in the note, so that it can be made smaller.
+        reading: how far the transcript was read.
     """
 
     size: int = 0
@@ -35,14 +64,17 @@ class Record(NamedTuple):
     owed: bool = False
     base: str = ""
     summary: Summary = Summary()
+    values: dict[str, float] = {}  # noqa: RUF012  (never changed)
+    reading: Reading = Reading()
 
 
 def read_record(vault: Vault, session_id: str) -> Record:
     """Return what is known of the session; an empty record where nothing is."""
     try:
-        fields: Any = json.loads(read_state(_path(vault, session_id), largest=_LARGEST))
-        summary = _summary(fields.pop("summary", {}))
-        record = Record(**fields, summary=summary)
+        fields: Any = json.loads(read_state(record_path(vault, session_id), largest=_LARGEST))
+        summary, reading = _summary(fields.pop("summary")), _reading(fields.pop("reading"))
+        values = {str(text): float(value) for text, value in fields.pop("values").items()}
+        record = Record(**fields, summary=summary, values=values, reading=reading)
     except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return Record()
     empty = Record()
@@ -51,22 +83,52 @@ def read_record(vault: Vault, session_id: str) -> Record:
 
 def write_record(vault: Vault, session_id: str, record: Record) -> None:
     """Keep *record*. If that fails, the session is captured once more later on: nothing is lost."""
-    path = _path(vault, session_id)
-    fields = record._asdict() | {"summary": _fields(record.summary)}
+    path = record_path(vault, session_id)
+    reading = record.reading._asdict() | {"turns": [_turn_fields(turn) for turn in record.reading.turns]}
+    fields = record._asdict() | {"summary": _summary_fields(record.summary), "reading": reading}
     with suppress(OSError):
         make_state_folder(path.parent)
-        write_state(path, json.dumps(fields).encode())
+        write_state(path, json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def _path(vault: Vault, session_id: str) -> Path:
+def kept_turns(turns: list[Turn]) -> tuple[Turn, ...]:
+    """Return as many of *turns* as a record keeps: the first and the last ones, without the messages themselves."""
+    kept = turns if len(turns) <= _FIRST_TURNS + _LAST_TURNS else [*turns[:_FIRST_TURNS], *turns[-_LAST_TURNS:]]
+    return tuple(turn._replace(said="") for turn in kept)
+
+
+def record_path(vault: Vault, session_id: str) -> Path:
+    """Return where the record of the session lies."""
     return vault.state_path / "captured" / f"{Path(session_ref(session_id)).stem}.json"
 
 
-def _fields(summary: Summary) -> dict[str, Any]:
-    return summary._asdict() | {"key_points": [list(point) for point in summary.key_points]}
+def _summary_fields(summary: Summary) -> dict[str, Any]:
+    return summary._asdict() | {"rows": [], "key_points": [list(point) for point in summary.key_points]}
 
 
 def _summary(fields: Mapping[str, Any]) -> Summary:
     points = tuple(KeyPoint(str(text), str(kind), tuple(map(str, tags))) for text, kind, tags in fields["key_points"])
-    lists = {name: tuple(map(str, fields[name])) for name in ("decisions", "done", "open")}
-    return Summary(str(fields["topic"]), points, **lists)
+    lists = (tuple(map(str, fields[name])) for name in ("decisions", "rules", "done", "commands", "open"))
+    return Summary(str(fields["topic"]), points, (), *lists)
+
+
+def _reading(fields: Mapping[str, Any]) -> Reading:
+    turns = tuple(map(_turn, fields["turns"]))
+    texts = (str(fields[name]) for name in ("cwd", "branch", "title", "started_at"))
+    return Reading(int(fields["offset"]), int(fields["mark"]), turns, *texts)
+
+
+def _turn_fields(turn: Turn) -> dict[str, Any]:
+    empty = Turn()._asdict()
+    fields = {name: value for name, value in turn._asdict().items() if value != empty[name]}
+    return fields | ({"at": turn.at.isoformat()} if turn.at else {})
+
+
+def _turn(fields: Mapping[str, Any]) -> Turn:
+    given = dict(fields)
+    for name in ("chosen", "files"):
+        given[name] = tuple(map(str, given.get(name, ())))
+    given["told"] = tuple(Piece(str(text), float(value)) for text, value in given.get("told", ()))
+    given["runs"] = tuple(Run(str(command), str(error)) for command, error in given.get("runs", ()))
+    given["at"] = datetime.fromisoformat(given["at"]) if "at" in given else None
+    return Turn(**given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,18 +12,21 @@ from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily_file import change_daily, daily_ref
-from memtool.capture.extractive.summary import summarise
 from memtool.capture.helpers import with_edits_of_helpers
 from memtool.capture.model.summary import ModelSummary, summarise_with_model
 from memtool.capture.queue import Job
-from memtool.capture.records import Record, read_record, write_record
+from memtool.capture.records import Reading, Record, kept_turns, read_record, write_record
 from memtool.capture.session_note import daily_sessions, session_note
+from memtool.capture.summary import left_something, summarise
+from memtool.capture.transcript.lines import mark_before, open_transcript
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.transcript.text import compaction_text
+from memtool.capture.turns import Turn, turns_of
 from memtool.capture.uncommitted import note_uncommitted
+from memtool.errors import TranscriptUnreadable
 from memtool.llm import EXTRACTIVE
 from memtool.settings import Settings
-from memtool.vault import files
+from memtool.vault import files as files_of_vault
 from memtool.vault.daily import add_session
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
@@ -53,6 +57,14 @@ class Context(NamedTuple):
         return self.settings.general.language
 
 
+class Session(NamedTuple):
+    """What is known of a session: its folder, times and size, its turns, and from where to read on."""
+
+    conversation: Conversation
+    turns: list[Turn]
+    reading: Reading = Reading()
+
+
 class Captured(NamedTuple):
     """What became of a session.
 
@@ -78,59 +90,87 @@ def capture_session(context: Context, job: Job) -> Captured:
     Raises:
         MemtoolError: the transcript cannot be read, or the vault cannot be written.
     """
-    return capture_conversation(context, job, read_conversation(context, job))
+    record = read_record(context.vault, job.session_id)
+    return capture(context, job, read_session(context, job, record.reading), record)
 
 
-def capture_conversation(context: Context, job: Job, conversation: Conversation) -> Captured:
-    """Do the same for a *conversation* that was read already.
+def capture(context: Context, job: Job, session: Session, record: Record) -> Captured:
+    """Do the same for a *session* that was read already, and was captured before as *record* says.
 
     Raises:
         MemtoolError: the vault cannot be written.
     """
-    record = read_record(context.vault, job.session_id)
-    if not _says_anything(conversation):
-        write_record(context.vault, job.session_id, record._replace(size=conversation.size))
+    record = record._replace(size=session.conversation.size, reading=session.reading)
+    if not any(turn.asked or turn.told for turn in session.turns):
+        write_record(context.vault, job.session_id, record)
         return Captured()
-    area = _area(context, conversation, job)
-    digest = _digest(conversation)
+    area = _area(context, session.conversation, job)
+    digest = _digest(session.turns)
     if record.provider in ("", EXTRACTIVE):
-        summary = summarise(conversation, language=context.language)
-        record = record._replace(digest=digest, provider=EXTRACTIVE, summary=summary)
-    record = record._replace(size=conversation.size)
-    refs, record = _write(context, job, conversation, area, record)
-    if not _wants_model(context, job, conversation, record, digest):
-        return Captured(refs, record.summary.topic, area.name)
+        record = record._replace(digest=digest, provider=EXTRACTIVE)
+    refs, record = _write(context, job, session, area, record)
+    topic = session_topic(context, session, record)
+    if not refs or not _wants_model(context, job, session.conversation, record, digest):
+        return Captured(refs, topic, area.name)
     if _is_too_early(context, job, record):
         write_record(context.vault, job.session_id, record._replace(owed=True))  # a later sweep will see to it
-        return Captured(refs, record.summary.topic, area.name)
-    record, answer = _ask_model(context, conversation, record, digest)
+        return Captured(refs, topic, area.name)
+    if session.conversation.start:
+        session = read_session(context, job)  # a model is shown the messages themselves
+    record, answer = _ask_model(context, session, record, digest)
     if answer.summary is not None:
-        refs, record = _write(context, job, conversation, area, record)
+        refs, record = _write(context, job, session, area, record)
     write_record(context.vault, job.session_id, record)
-    return Captured(refs, record.summary.topic, area.name, answer.reason, answer.may_pass)
+    return Captured(refs, session_topic(context, session, record), area.name, answer.reason, answer.may_pass)
 
 
-def read_conversation(context: Context, job: Job) -> Conversation:
-    """Return the conversation in the transcript that *job* names, with what the job itself knows of its end."""
+def read_session(context: Context, job: Job, reading: Reading = Reading()) -> Session:  # noqa: B008  (never changed)
+    """Return the session whose transcript *job* names, read on from *reading*, with what the job knows of its end."""
     path = Path(job.transcript)
-    conversation = read_transcript(path, context.redact, last_answer=job.said)
+    conversation = read_transcript(path, context.redact, last_answer=job.said, start=reading.offset, mark=reading.mark)
+    known = reading if conversation.start else Reading()
     conversation = with_edits_of_helpers(conversation, path, context.redact)
     if job.compaction and not any(step.kind == "compaction" and step.text for step in conversation.steps):
         summary = Step("compaction", compaction_text(job.compaction), conversation.ended_at)
         conversation = conversation._replace(steps=(*conversation.steps, summary))
-    return conversation
+    started_at = datetime.fromisoformat(known.started_at) if known.started_at else conversation.started_at
+    conversation = conversation._replace(
+        cwd=known.cwd or conversation.cwd,
+        branch=conversation.branch or known.branch,
+        title=conversation.title or known.title,
+        started_at=started_at,
+    )
+    turns = [*known.turns, *turns_of(conversation.steps)]
+    return Session(conversation, turns, _reading(path, conversation, turns))
 
 
-def _says_anything(conversation: Conversation) -> bool:
-    return any(step.kind in ("prompt", "compaction") and step.text for step in conversation.steps)
-
-
-def _digest(conversation: Conversation) -> str:
-    digest = hashlib.sha256()
-    for step in conversation.steps:
-        digest.update(
-            f"{step.kind}\0{step.text}\0{step.file}\0{step.error}\0{step.stopped}\0".encode("utf-8", "replace")
+def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> Reading:
+    """Return from where to read on: the last turn may not have ended."""
+    offset = turns[-1].offset if turns else 0
+    with suppress(TranscriptUnreadable, OSError), open_transcript(path) as file:
+        return Reading(
+            offset,
+            mark_before(file, offset),
+            kept_turns(turns[:-1]),
+            conversation.cwd,
+            conversation.branch,
+            conversation.title,
+            conversation.started_at.isoformat() if conversation.started_at else "",
         )
+    return Reading()
+
+
+def session_topic(context: Context, session: Session, record: Record) -> str:
+    """Return what the session was about, in one line."""
+    if record.summary.topic:
+        return record.summary.topic
+    return summarise(session.turns, branch=session.conversation.branch, language=context.language).topic
+
+
+def _digest(turns: list[Turn]) -> str:
+    digest = hashlib.sha256()
+    for turn in turns:
+        digest.update(repr(turn._replace(said="")).encode("utf-8", "replace"))
     return digest.hexdigest()
 
 
@@ -165,12 +205,10 @@ def _length_since_compaction(conversation: Conversation) -> int:
     return length
 
 
-def _ask_model(
-    context: Context, conversation: Conversation, record: Record, digest: str
-) -> tuple[Record, ModelSummary]:
+def _ask_model(context: Context, session: Session, record: Record, digest: str) -> tuple[Record, ModelSummary]:
     """Return the record with the model's summary, or as it was where there is none, and what became of asking."""
     now = context.now()
-    answer = summarise_with_model(conversation, context.settings, context.vault, now)
+    answer = summarise_with_model(session.turns, context.settings, context.vault, now)
     record = record._replace(model_at=now.timestamp(), owed=answer.may_pass)
     if answer.summary is not None:
         record = record._replace(digest=digest, provider=answer.provider, owed=False, summary=answer.summary)
@@ -178,24 +216,37 @@ def _ask_model(
 
 
 def _write(
-    context: Context, job: Job, conversation: Conversation, area: ProjectArea, record: Record
+    context: Context, job: Job, session: Session, area: ProjectArea, record: Record
 ) -> tuple[tuple[str, ...], Record]:
-    """Write the session's note and its lines in the daily notes; return what was written, and the record of it."""
-    named = conversation._replace(session_id=job.session_id)
+    """Write the session's note and its lines in the daily notes; return what was written, and the record of it.
+
+    A session that left nothing behind has a line in the daily note and no note of its own.
+    """
+    named = session.conversation._replace(session_id=job.session_id)
     now = context.now()
-    note = session_note(named, record.summary, project=area.name, root=area.root, home=context.home, now=now)
-    generated = render_session(note, language=context.language)
-    ref = session_ref(job.session_id)
+    files = [file for turn in session.turns for file in turn.files]
+    summary = record.summary
+    if record.provider == EXTRACTIVE:
+        summary = summarise(session.turns, branch=named.branch, language=context.language)
+    note = session_note(
+        named, summary, files, len(session.turns), project=area.name, root=area.root, home=context.home, now=now
+    )
     days = daily_sessions(named, note, now=now)
-    refs = (ref, *map(daily_ref, days), *([area.ref] if area.name else []))
+    ref = session_ref(job.session_id)
+    refs = [*map(daily_ref, days), *([area.ref] if area.name else [])]
+    if has_note := left_something(session.turns) or (context.vault.root / ref).exists():
+        refs.insert(0, ref)
     note_uncommitted(context.vault, refs)
-    _replace_note(context.vault, ref, record.base, generated)
-    record = record._replace(base=generated)
+    if has_note:
+        generated = render_session(note, language=context.language)
+        _replace_note(context.vault, ref, record.base, generated)
+        values = {piece.text: piece.value for row in note.rows for piece in row.pieces}
+        record = record._replace(base=generated, values=values)
     write_record(context.vault, job.session_id, record)
     for day, line in days.items():
-        add = partial(add_session, session=line, language=context.language)
+        add = partial(add_session, session=line, has_note=has_note, language=context.language)
         change_daily(context.vault, day, add, language=context.language)
-    return refs, record
+    return tuple(refs), record
 
 
 def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
@@ -207,4 +258,4 @@ def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
 
     path = vault.path(ref)
     with vault.lock():
-        files.change(path, merged)
+        files_of_vault.change(path, merged)

@@ -24,7 +24,7 @@ from memtool.http import Unavailable
 from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted
 from memtool.llm.tokens import count, tokens_in
 from memtool.settings import INTERNAL, Keys, ModelSettings, environment
-from memtool.vault.prose import one_line
+from memtool.text.lines import one_line
 
 ARGUMENTS = (
     "-p",

@@ -5,6 +5,9 @@
     ## Sessions
 
     - 14:32 **shop**: [user authentication](../sessions/3f2a9c.md)
+    - 15:10 **shop**: what does HTTP 418 mean? (session 8d01b2)
+
+A session that left nothing behind has no note, and its line no link.
 
 Lines that look otherwise are the owner's and stay as they are.
 """
@@ -16,13 +19,15 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from memtool.vault.prose import LINK_TEXT, in_language, link, one_line, unescape
+from memtool.text.lines import one_line
+from memtool.vault.prose import LINK_TEXT, in_language, link, unescape
 
 LABELS = {"daily": ("Daily", "日志"), "sessions": ("Sessions", "会话")}
 
 _WHEN = r"^- (?P<minute>[0-2][0-9]:[0-5][0-9])(?: \*\*(?P<project>[^*\r\n]+)\*\*)?: "
 _ENTRY = _WHEN + r"(?P<files>`[^`\r\n]+`(?:, `[^`\r\n]+`)*)(?=[ \t]*\r?$)"
 _SESSION = _WHEN + rf"\[(?P<topic>{LINK_TEXT})\]\(\.\./(?P<ref>sessions/[^()\s/]+\.md)\)"
+_BARE_SESSION = _WHEN + r"(?P<topic>[^\[\r\n][^\r\n]*) \((?P<ref>session [^()\s]+)\)(?=[ \t]*\r?$)"
 _REST_OF_ITEM = r"[^\n]*(?:\n[ \t]+[^\s][^\n]*)*"  # its line, and what its owner wrote below it, indented
 _SECTION = rf"^## (?:{'|'.join(LABELS['sessions'])})[ \t]*\r?$"
 _LOWER_HEADING = r"^#{2,6} "
@@ -93,7 +98,7 @@ def add_entry(text: str, entry: DailyEntry) -> str:
     return _insert_first_entry(text, _line(entry), heading.start() if heading else len(text))
 
 
-def add_session(text: str, session: DailySession, *, language: str = "en") -> str:
+def add_session(text: str, session: DailySession, *, has_note: bool = True, language: str = "en") -> str:
     """Return *text* with *session* in its place in time in the list of sessions, instead of the line it had there.
 
     Every other byte is kept, such as what the owner wrote behind the link or, indented, below the line.
@@ -101,9 +106,12 @@ def add_session(text: str, session: DailySession, *, language: str = "en") -> st
     from memtool.vault.sessions import session_ref  # not for hooks, which add entries only
 
     ref = session_ref(session.session_id)
-    line = _start(session.minute, _plain(session.project)) + link(one_line(session.topic) or _stem(ref), f"../{ref}")
-    listed = _find_all(_SESSION, text)
-    at = next((at for at, match in enumerate(listed) if match["ref"] == ref), None)
+    bare_ref = f"session {_stem(ref)}"
+    topic = one_line(session.topic) or _stem(ref)
+    told = link(topic, f"../{ref}") if has_note else f"{topic.lstrip('[')} ({bare_ref})"
+    line = _start(session.minute, _plain(session.project)) + told
+    listed = _find_sessions(text)
+    at = next((at for at, match in enumerate(listed) if match["ref"] in (ref, bare_ref)), None)
     if at is None:
         if listed:
             return _insert_in_time(text, line, session.minute, listed)
@@ -114,7 +122,12 @@ def add_session(text: str, session: DailySession, *, language: str = "en") -> st
         return text[: own.start()] + line + text[own.end() :]
     end = _end_of_item(text, own)
     without = text[: own.start()] + text[text.find("\n", end) + 1 or len(text) :]
-    return _insert_in_time(without, line + text[own.end() : end], session.minute, _find_all(_SESSION, without))
+    return _insert_in_time(without, line + text[own.end() : end], session.minute, _find_sessions(without))
+
+
+def _find_sessions(text: str) -> list[re.Match[str]]:
+    """Return the lines of sessions with a note and without, in order."""
+    return sorted([*_find_all(_SESSION, text), *_find_all(_BARE_SESSION, text)], key=lambda match: match.start())
 
 
 def _find_all(pattern: str, text: str) -> list[re.Match[str]]:

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from memtool.text.lines import one_line
 from memtool.vault.frontmatter import quoted
 from memtool.vault.note import first_sentence, heading_text
-from memtool.vault.prose import one_line
 
 FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
 

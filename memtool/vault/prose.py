@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 
+from memtool.text.lines import one_line as one_line
+
 LANGUAGES = ("en", "zh")
 
 # Patterns are texts, here and in daily.py and sessions.py: `re` compiles them when they are first used, and a hook
 # that needs none of them pays for none.
 LINK_TEXT = r"(?:\\.|[^\\\[\]\r\n])*"
 
-_UNPRINTABLE = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]"
 _MARKUP = r"[\\`*\[\]<]|__"  # means something to Markdown in the text of a link
 _NOT_IN_TARGET = r"""[\s()<>\[\]{}%"\\#?|^`]"""
-
-
-def one_line(text: str) -> str:
-    """Return *text* on one line, without control characters and lone surrogates."""
-    return " ".join(re.sub(_UNPRINTABLE, "", text).split())
 
 
 def link(text: str, target: str) -> str:

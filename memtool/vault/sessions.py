@@ -6,11 +6,16 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
-from memtool.vault.prose import find_links, in_language, link, one_line
+from memtool.text.lines import one_line
+from memtool.vault.prose import find_links, in_language, link
+from memtool.vault.session_rows import Row, render_row
 
-KEY_POINT_KINDS = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
+KEY_POINT_KINDS = (
+    "decision", "fix", "feature", "refactor", "finding", "refuted", "investigated", "change", "bugfix", "discovery",
+)  # fmt: skip
+AGENT, USER = AUTHORS = ("agent", "user")
 HEADER = ("project", "updated", "directory", "transcript", "links")
-SECTIONS = ("topic", "key_points", "files", "decisions", "done", "open")
+SECTIONS = ("topic", "key_points", "files", "decisions", "rules", "done", "commands", "open")
 LABELS = {
     "session": ("Session", "会话"),
     "project": ("Project", "项目"),
@@ -22,8 +27,11 @@ LABELS = {
     "key_points": ("Key points", "要点"),
     "files": ("Files", "文件"),
     "decisions": ("Decisions", "决定"),
+    "rules": ("Rules", "规则"),
     "done": ("Done", "已完成"),
+    "commands": ("Commands", "命令"),
     "open": ("Open", "待办"),
+    "branch": ("branch", "分支"),
     "last update": (" (last update)", "（最后更新）"),
     "lines": ("lines", "行"),
     "more files": ("and N more", "另有 N 个"),
@@ -32,12 +40,13 @@ LABELS = {
 Part: TypeAlias = Literal["title", "header", "section", "bullet", ""]
 
 _PARTS: tuple[tuple[Part, str], ...] = (
-    ("title", r"# ([^:：]+)[:：] *(.*)"),
+    ("title", r"# (Session|会话)[:：] *(\S+)"),
+    ("title", r"# ()(.*\S)"),
     ("header", r"- \*\*([^*]+)\*\*[:：] *(.*)"),
     ("section", r"\d+\. \*\*([^*]+)\*\*[:：] *(.*)"),
     ("bullet", r"\s+()- (.*)"),
 )
-_TRANSCRIPT = r"(\d{1,9}) KB, (\d{1,9})"
+_DIRECTORY = rf"(?s)(.*?)(?: \((?:{'|'.join(LABELS['branch'])}) (.+)\))?"
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\] +"
 _TAG = r"#[^\s#]*[^\W\d][^\s#]*"  # `#4573` is an issue, not a tag
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
@@ -61,9 +70,11 @@ class SessionNote(NamedTuple):
     """What a session was about.
 
     Args:
-        id: the name of its file, without the suffix.
+        id: the name of its file, without the suffix; empty if the note does not say it.
+        branch: the git branch that was worked on, empty if that tells nothing.
         updated: local time to the minute, such as `2026-02-10 14:30`.
         links: text and target of each link, relative to the folder of the note.
+        rows: what was asked and what came of it, rendered below the key points, as which they are read again.
         more_files: how many were touched besides *files*.
     """
 
@@ -71,15 +82,17 @@ class SessionNote(NamedTuple):
     project: str = ""
     updated: str = ""
     directory: str = ""
-    transcript_kb: int = 0
-    transcript_lines: int = 0
+    branch: str = ""
     links: tuple[tuple[str, str], ...] = ()
     topic: str = ""
     key_points: tuple[KeyPoint, ...] = ()
+    rows: tuple[Row, ...] = ()
     files: tuple[str, ...] = ()
     more_files: int = 0
     decisions: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
 
 
@@ -102,7 +115,8 @@ def render_session(note: SessionNote, *, language: str = "en") -> str:
     header = [f"- **{labels[name]}**: {value}" for name, value in _header(note, labels).items() if value]
     told = [f"**{labels[name]}**:{text}" for name, text in _sections(note, labels).items() if text]
     sections = [f"{number}. {text}" for number, text in enumerate(told, start=1)]
-    title = f"# {labels['session']}: {one_line(note.id)}"
+    nameless = f"{labels['session']}: {one_line(note.id)}"
+    title = f"# {one_line(note.topic) or nameless}"
     blocks = [title, "\n".join(header), "---" if sections else "", "\n".join(sections)]
     body = "\n\n".join(block for block in blocks if block) + "\n"
     matter = _front_matter(note)
@@ -111,19 +125,19 @@ def render_session(note: SessionNote, *, language: str = "en") -> str:
 
 def parse_session(text: str) -> SessionNote:
     """Return what a session note says, in whichever language; what is no part of the format is passed over."""
-    title, header, sections = "", dict[str, str](), dict[str, list[str]]()
+    title, topic, header, sections = "", "", dict[str, str](), dict[str, list[str]]()
     section: list[str] = []
     for line in text.splitlines():
         part, name, value = read_line(line)
         if part == "title":
-            title = title or value
+            title, topic = (title or value, topic) if name else (title, topic or value)
         elif part == "header":
             header[name] = value
         elif part == "section":
             section = sections[name] = [value]
         elif part == "bullet":
             section.append(value)
-    return _note(title, header, {name: [line for line in lines if line] for name, lines in sections.items()})
+    return _note(title, topic, header, {name: [line for line in lines if line] for name, lines in sections.items()})
 
 
 def read_line(line: str) -> tuple[Part, str, str]:
@@ -134,8 +148,6 @@ def read_line(line: str) -> tuple[Part, str, str]:
     for part, pattern in _PARTS:
         if match := re.fullmatch(pattern, line):
             name = next((name for name, words in LABELS.items() if match[1] in words), "")
-            if part == "title" and name != "session":
-                return "", "", ""
             return part, name, match[2]
     return "", "", ""
 
@@ -157,13 +169,7 @@ def _checksum(matter: str, body: str) -> str:
 
 
 def _front_matter(note: SessionNote) -> str:
-    fields = {
-        "type": "session",
-        "session": note.id,
-        "project": note.project,
-        "date": note.updated[:10],
-        "summary": note.topic,
-    }
+    fields = {"type": "session", "date": note.updated[:10], "project": note.project}
     lines = [f"{name}: {_quoted(value)}\n" for name, text in fields.items() if (value := one_line(text))]
     tags = dict.fromkeys(tag for point in note.key_points for tag in _parse_point(_point(point)).tags)
     if tags:
@@ -178,12 +184,10 @@ def _quoted(value: str) -> str:
 
 
 def _header(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
-    size = f"{note.transcript_kb} KB, {note.transcript_lines} {labels['lines']}"
+    branch = f" ({labels['branch']} {one_line(note.branch)})" if note.branch else ""
     return {
-        "project": one_line(note.project),
         "updated": note.updated and one_line(note.updated) + labels["last update"],
-        "directory": one_line(note.directory),
-        "transcript": size if note.transcript_kb or note.transcript_lines else "",
+        "directory": one_line(note.directory) and one_line(note.directory) + branch,
         "links": ", ".join(link(text, target) for text, target in note.links if one_line(target)),
     }
 
@@ -191,11 +195,12 @@ def _header(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
 def _sections(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
     more = [labels["more files"].replace("N", str(note.more_files))] if note.more_files else []
     return {
-        "topic": _inline([note.topic]),
-        "key_points": _bullets(_point(point) for point in note.key_points),
+        "key_points": _bullets([*map(_point, note.key_points), *map(render_row, note.rows)]),
         "files": _inline([", ".join([*filter(None, map(_file, note.files)), *more])]),
         "decisions": _inline(note.decisions),
+        "rules": _inline(note.rules),
         "done": _inline(note.done),
+        "commands": _inline(map(_code, note.commands)),
         "open": _inline(note.open),
     }
 
@@ -216,28 +221,33 @@ def _point(point: KeyPoint) -> str:
     return one_line(" ".join([kind + point.text, *(f"#{tag}" for tag in tags if tag)]))
 
 
+def _code(text: str) -> str:
+    return "`" + one_line(text).replace("`", "'") + "`"
+
+
 def _file(name: str) -> str:
     line = one_line(name).replace("`", "'")
     return f"`{line}`" if re.search(_NEEDS_CODE, line) else line
 
 
-def _note(title: str, header: dict[str, str], sections: dict[str, list[str]]) -> SessionNote:
-    size = re.match(_TRANSCRIPT, header.get("transcript", ""))
+def _note(title: str, topic: str, header: dict[str, str], sections: dict[str, list[str]]) -> SessionNote:
     files, more_files = _parse_files(sections.get("files", []))
+    directory, branch = re.findall(rf"\A{_DIRECTORY}\Z", header.get("directory", ""))[0]  # it always matches
     return SessionNote(
         id=title,
         project=header.get("project", ""),
         updated=header.get("updated", "")[:16],
-        directory=header.get("directory", ""),
-        transcript_kb=int(size[1]) if size else 0,
-        transcript_lines=int(size[2]) if size else 0,
+        directory=directory,
+        branch=branch,
         links=tuple(find_links(header.get("links", ""))),
-        topic=" ".join(sections.get("topic", [])),
+        topic=" ".join(sections.get("topic", [])) or topic,
         key_points=tuple(_parse_point(line) for line in sections.get("key_points", [])),
         files=files,
         more_files=more_files,
         decisions=tuple(sections.get("decisions", ())),
+        rules=tuple(sections.get("rules", ())),
         done=tuple(sections.get("done", ())),
+        commands=tuple(command.strip("`") for command in sections.get("commands", ())),
         open=tuple(sections.get("open", ())),
     )
 

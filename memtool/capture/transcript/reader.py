@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from memtool.capture.conversation import Conversation, Step, StepKind
-from memtool.capture.transcript.lines import Record, Tally, open_transcript, read_records
+from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript, read_records
 from memtool.capture.transcript.records import (
     ASKING_TOOL,
     HELPING_TOOLS,
@@ -51,7 +51,9 @@ from memtool.capture.transcript.text import (
 from memtool.errors import TranscriptUnreadable
 
 # Characters of one text that are kept.
-_LONGEST: dict[StepKind, int] = {"prompt": 4_000, "answer": 6_000, "subagent": 3_000, "compaction": 12_000}
+_LONGEST: dict[StepKind, int] = {
+    "prompt": 4_000, "answer": 6_000, "plan": 6_000, "subagent": 3_000, "compaction": 12_000,
+}  # fmt: skip
 _PASTE = 1_500
 _ERROR = 600
 _LINE = 200
@@ -67,27 +69,37 @@ _LAST_ANSWERS = 20  # among which the last one is looked for
 
 
 def read_transcript(
-    path: Path, redact: Callable[[str], str], *, last_answer: str = "", of_helper: bool = False
+    path: Path,
+    redact: Callable[[str], str],
+    *,
+    last_answer: str = "",
+    of_helper: bool = False,
+    start: int = 0,
+    mark: int = 0,
 ) -> Conversation:
     """Return what happened in the session whose transcript lies at *path*, in the order of the file.
 
     Every text in it has passed *redact*, whole and before it was shortened. *last_answer* is what a Stop hook was told
     that the assistant said last: the transcript may lag behind it. *of_helper* says that it is a helper's transcript,
-    whose records are left out elsewhere.
+    whose records are left out elsewhere. What stands before the byte *start* is passed over where the file is the one
+    whose checksum there was *mark*; `Conversation.start` says whether it was.
 
     Raises:
         TranscriptUnreadable: there is no file at *path*, or it cannot be read.
     """
     session = _Session(path.stem, redact, of_helper=of_helper)
-    tally = Tally()
+    tally, first = Tally(), 0
     with open_transcript(path) as file:
         try:
+            if start and mark_before(file, start) == mark:
+                tally.size = start
+            file.seek(first := tally.size)
             for record in read_records(file, tally, of_helper=of_helper):
-                session.take(record)
+                session.take(record, tally.record_at)
         except OSError as error:
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
     session.take_last_answer(last_answer)
-    return session.conversation(tally)
+    return session.conversation(tally)._replace(start=first)
 
 
 class _Session:
@@ -102,14 +114,16 @@ class _Session:
         self._calls: dict[str, tuple[int, str]] = {}
         self._seen: set[int] = set()
         self._name, self._first_name = name, ""
-        self._cwd = self._here = ""
+        self._cwd = self._here = self._branch = ""
         self._titles: dict[tuple[str, str], str] = {}
         self._started_at: datetime | None = None
         self._ended_at: datetime | None = None
         self._unknown = 0
+        self._offset = 0
 
-    def take(self, record: Record) -> None:
-        """Take in the next record."""
+    def take(self, record: Record, offset: int) -> None:
+        """Take in the next record, which begins at *offset* in the file."""
+        self._offset = offset
         kind = text_at(record, "type")
         self._take_envelope(record)
         if (record.get("isSidechain") is True and not self._of_helper) or self._is_repeated(record):
@@ -139,6 +153,7 @@ class _Session:
         return Conversation(
             session_id=self._first_name or self._name,
             cwd=self._file(self._cwd),
+            branch=self._line(self._branch),
             title=self._title(),
             steps=tuple(self._steps),
             started_at=self._started_at,
@@ -153,6 +168,7 @@ class _Session:
     def _take_envelope(self, record: Record) -> None:
         self._here = text_at(record, "cwd") or self._here
         self._cwd = self._cwd or self._here
+        self._branch = text_at(record, "gitBranch") or self._branch
         if (name := text_at(record, "sessionId")) == self._name or not self._first_name:
             self._first_name = name[:_NAME]  # a fork begins with copies that may bear the name of the other session
         if at := time_of(record):
@@ -223,8 +239,9 @@ class _Session:
         if not is_by_the_model(record):
             return
         content = content_of(record)
-        for text in (text_in(content), *plans_in(content)):
-            self._take_answer(record, text)
+        self._take_answer(record, text_in(content))
+        for plan in plans_in(content):
+            self._add(record, Step("plan", self._shortened("plan", plan)))
         for call in calls_in(content, self._here):
             text = self._line(call.text, _TASKS if call.tool == TASKS_TOOL else _LINE)
             step = Step("tool", text, tool=self._line(call.tool), file=self._file(call.file))
@@ -248,13 +265,13 @@ class _Session:
         if result.stopped:
             self._steps.change(number, lambda step: step._replace(stopped=True))
             if said := self._prompt(said_on_refusal(result.text)):
-                self._add(record, Step("prompt", said))
+                self._add(record, Step("refusal", said))
         elif result.failed:
             self._set_error(number, result.text)
         elif tool in HELPING_TOOLS:
             self._take_help(record, helper_said(record, result), tool)
         elif tool == ASKING_TOOL and (chosen := self._prompt(answers_in(record))):
-            self._add(record, Step("prompt", chosen))
+            self._add(record, Step("choice", chosen))
 
     def _take_notification(self, record: Record, result: Result) -> None:
         number, tool = self._calls.get(result.call_id, (-1, ""))
@@ -269,7 +286,7 @@ class _Session:
 
     def _add(self, record: Record, step: Step) -> int:
         self._parent = ""
-        return self._steps.add(step._replace(at=time_of(record)))
+        return self._steps.add(step._replace(at=time_of(record), offset=self._offset))
 
     def _set_text(self, number: int, text: str) -> None:
         self._steps.change(number, lambda step: step._replace(text=text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 from memtool.capture.transcript.lines import Record
 from memtool.capture.transcript.text import inside
+from memtool.text.lines import one_line
 
 # Seen in transcripts of 1.0 to 2.1.330, and without anything that was said or done.
 SILENT = frozenset(
@@ -24,8 +26,14 @@ ASKING_TOOL, PLANNING_TOOL, TASKS_TOOL = "AskUserQuestion", "ExitPlanMode", "Tod
 HELPING_TOOLS = frozenset({"Agent", "Task"})
 SHELL_TOOL = "Bash"
 
+COMMIT = "git commit -m "  # how a commit is described, whatever else its command says
+_COMMIT = re.compile(
+    r"""(?:^|[;&|]\s*)git (?:-\S+ \S+ )?commit\b[^\n]{0,80}?\s-[a-z]*m[= ]*"""
+    r"""(?:"\$\(cat <<\s*'?"?\w+'?"?\s*\n\s*|["'])([^\n"']{3,200})"""
+)
+
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-_DESCRIBING = ("subject", "description", "command", "pattern", "url", "query", "skill")  # arguments of tools
+_DESCRIBING = ("command", "subject", "description", "pattern", "url", "query", "skill")  # arguments of tools
 _NAMING_A_FILE = ("file_path", "notebook_path", "path")
 _STOPPED = (
     "The user doesn't want to",
@@ -139,7 +147,8 @@ def answers_in(record: Record) -> str:
     answers = detail.get("answers") if isinstance(detail, dict) else None
     if not isinstance(answers, dict):
         return ""
-    return "\n".join(f"{question} {_listed(answer)}" for question, answer in answers.items() if _listed(answer))
+    chosen = ((one_line(str(question)), one_line(_listed(answer))) for question, answer in answers.items())
+    return "\n".join(f"{question} → {answer}" for question, answer in chosen if answer)
 
 
 def helper_said(record: Record, result: Result) -> str:
@@ -186,6 +195,8 @@ def _describe(tool: str, given: Mapping[str, Any]) -> str:
         return "; ".join(text_at(todo, "content") for todo in _objects(given, "todos") if not _is_completed(todo))
     if tool == ASKING_TOOL:
         return " ".join(text_at(question, "question") for question in _objects(given, "questions"))
+    if tool == SHELL_TOOL and (commit := _COMMIT.search(text_at(given, "command"))):
+        return f'{COMMIT}"{commit[1].strip()}"'
     return next((text for key in _DESCRIBING if (text := text_at(given, key))), "")
 
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from memtool.errors import UsageError
 from memtool.index.filters import parse_day
 from memtool.index.text import index_terms
+from memtool.text.lines import one_line
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.new_note import FOLDERS
-from memtool.vault.prose import one_line
 
 FACT, TODO = "fact", "todo"
 KINDS = (*FOLDERS, TODO)  # what `--kind` knows; a fact is what has none

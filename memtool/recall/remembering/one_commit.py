@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
+from memtool.text.lines import one_line
 from memtool.vault import history
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
-from memtool.vault.prose import one_line
 
 _PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
 _GIT_PATIENCE = 2.0  # seconds

@@ -1,4 +1,4 @@
-"""Markdown made plain: the prose in what was said, without code, tables, pasted logs and marks."""
+"""Statements in Markdown: its sentences, list items and table rows, plain, without code, logs and marks."""
 
 from __future__ import annotations
 
@@ -6,38 +6,32 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtool.capture.extractive.sentences import sentences, width
-from memtool.vault.prose import one_line
+from memtool.text.lines import one_line, width
+from memtool.text.sentences import sentences
 
 LONGEST_TEXT = 24_000  # characters of one text that are read: its beginning and, twice as much, its end
-LONGEST_PROMPT = 6_000  # a longer one holds something pasted
-LONGEST_LINE = 4_000
+_LONGEST_LINE = 4_000
 
 
-class Passage(NamedTuple):
-    """One sentence or list item.
+class Statement(NamedTuple):
+    """One sentence, list item or table row, on one line without Markdown's marks.
 
     Args:
-        text: plain, on one line.
-        heading: the heading and the lead-in that it stands under, one line each.
-        item: whether it is a list item.
-        checked: of a task list's item, whether it is ticked; else None.
+        text: what it says.
+        lead: of an item or a row, the line above its list that ends in a colon, else the heading above it.
+        is_listed: whether it is an item or a row.
         codes: how many code spans it held.
-        nested: whether the item is part of another.
     """
 
     text: str
-    heading: str = ""
-    item: bool = False
-    checked: bool | None = None
+    lead: str = ""
+    is_listed: bool = False
     codes: int = 0
-    nested: bool = False
 
 
 _EMOJI = re.compile(
     "[\u2600-\u27bf\u2b1b-\u2b55\u23e9-\u23fa\U0001f000-\U0001faff][\ufe0f\u200d\u20e3]*|[\ufe0f\u20e3]"
 )
-_TICKED = re.compile("^\\s*[✅✔☑✓]")
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(\w[^*]{0,300})\*(?![\w*])|(?<!\w)_([^\W_][^_]{0,300} [^_]{0,300})_(?!\w)")
 _TAG = re.compile(
@@ -46,12 +40,13 @@ _TAG = re.compile(
 _BLOCK_TAG = re.compile(r"<(/?)([a-z]{1,40}[-_][a-z_-]{1,40})\b[^<>]{0,300}>")  # <pasted_content id="1">
 _FENCE = re.compile(r"(?:[-*+]|\d{1,3}[.)])? {0,8}(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6}\s+(\S.*)")
-_ITEM = re.compile(r"(?:[-*+•–·]|\(?\d{1,3}[.)、）]|[①-⑳])\s+(?:\[([ xX])\]\s+)?(\S.*)|\d{1,2}、(\S.*)")
-_RULE = re.compile(r"[-=*_#~+|\s]{3,}")
-_LABEL = re.compile(r"(.{2,60}?)[:：](?:\*\*)?|\*\*([^*]{2,60})\*\*[:：]?")  # a whole line that leads in
+_ITEM = re.compile(r"(?:[-*+•–·]|\(?\d{1,3}[.)、）]|[①-⑳])\s+(?:\[[ xX]\]\s+)?(\S.*)|\d{1,2}、(\S.*)")
+_ROW = re.compile(r"\|(.*\|.*)\|?")
+_RULE = re.compile(r"[-=*_#~+|:\s]{3,}")
+_LABEL = re.compile(r"\*\*([^*]{2,60})\*\*[:：]?|(.{2,60})[:：](?:\*\*)?")  # a whole line that names what follows
 _MACHINE = re.compile(
     r"""\s*(?:
-      [|+\u2500-\u257f]  | [$>%➜❯]\s | \S{1,60}@\S{1,80}[$#]\s | [{}()\[\];,]+$ | //|/\*|\#!|<\?|</?\w[^>]{0,200}>\s*$
+      [+\u2500-\u257f]  | [$>%➜❯]\s | \S{1,60}@\S{1,80}[$#]\s | [{}()\[\];,]+$ | //|/\*|\#!|<\?|</?\w[^>]{0,200}>\s*$
     | (?:File\ "|Traceback\ |During\ handling|Caused\ by:|\.\.\.\ \d+\ more)
     | (?:at\ [\w.$<>\[\] ]{1,120}\s?\((?:<|[^()\s]{1,200}:\d)|at\ \S+:\d)
     | \[?\d{4}-\d\d-\d\d[T ]\d\d: | \[\d\d:\d\d | \d\d:\d\d:\d\d[\s.,]
@@ -71,30 +66,41 @@ _ENDED = re.compile(r"[.!?:;。！？：；…|]$")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 
 
-def passages(text: str, longest: int = LONGEST_TEXT, *, whole_items: bool = False) -> Iterator[Passage]:
-    """Give the sentences of a Markdown *text*, in order; of a text over *longest* its beginning and end.
+def statements(text: str, longest: int = LONGEST_TEXT) -> list[Statement]:
+    """Return the statements of a Markdown *text*, in order; of a text over *longest* those of its two ends.
 
-    With *whole_items* an item of a list is not cut into sentences.
+    Code blocks, logs, commands on lines of their own and headings are none. A paragraph is cut into its sentences, an
+    item or a row is one statement.
     """
+    return list(_statements(bounded(text, longest)))
+
+
+def _statements(text: str) -> Iterator[Statement]:
     section = lead = ""
-    listed = False  # a lead-in speaks for the list, or the paragraph, right below it
-    for line in _joined(_prose_lines(bounded(text, longest))):
-        body = line.lstrip()
-        if match := _HEADING.fullmatch(body):
-            section, lead, listed = _name(match[1]), "", False
-        elif (item := _ITEM.fullmatch(body)) and not item[0].rstrip("*").endswith((":", "：")):
-            for passage in _item(item, f"{section}\n{lead}", whole=whole_items):
-                yield passage._replace(nested=body is not line)
-            listed = True
-        elif item:
-            lead, listed = _name(item[2] or item[3]), False
-        elif match := _LABEL.fullmatch(body):
-            *told, lead = sentences(_name(match[1] or match[2])) or [""]
-            yield from (Passage(sentence, section) for sentence in told)
-            listed = False
+    for line in _joined(_prose_lines(text)):
+        if match := _HEADING.fullmatch(line):
+            section, lead = _name(match[1]), ""
+        elif match := _ITEM.fullmatch(line):
+            yield _listed(match[1] or match[2], lead or section)
+        elif match := _ROW.fullmatch(line):
+            cells = [cell for cell in map(str.strip, match[1].split("|")) if cell]
+            yield _listed(": ".join([cells[0], "; ".join(cells[1:])]) if len(cells) > 1 else "".join(cells), section)
+        elif match := _LABEL.fullmatch(line):
+            *before, last = sentences(plain(match[1] or match[2])[0]) or [""]
+            yield from (Statement(sentence) for sentence in before)
+            lead = last.strip(" :：")
         else:
-            yield from _cut(body, Passage("", f"{section}\n{'' if listed else lead}"))
             lead = ""
+            said, codes = plain(line)
+            cut = sentences(said)
+            if cut and cut[-1].endswith((":", "：")):
+                lead = cut[-1].strip(" :：")
+            yield from (Statement(sentence, codes=-(-codes // len(cut))) for sentence in cut)
+
+
+def _listed(text: str, lead: str) -> Statement:
+    said, codes = plain(text)
+    return Statement(said, lead, is_listed=True, codes=codes)
 
 
 def plain(text: str) -> tuple[str, int]:
@@ -109,8 +115,8 @@ def plain(text: str) -> tuple[str, int]:
 
 
 def is_machine_text(line: str) -> bool:
-    """Return whether *line* is code, a log, a command or a table rather than something that was said."""
-    if _MACHINE.match(line) or line.count(" | ") > 1 or line.count("│") > 1:
+    """Return whether *line* is code, a log or a command rather than something that was said."""
+    if _MACHINE.match(line) or line.count("│") > 1:
         return True
     start = line[:200]
     return len(start) > 8 and len(_LETTERS.sub("", start)) > 0.4 * len(start)
@@ -125,9 +131,10 @@ def bounded(text: str, longest: int) -> str:
 
 
 def _prose_lines(text: str) -> Iterator[str]:
-    """Give the lines outside of code blocks, quoted tool blocks and tables; an empty line for what was left out."""
+    """Give the lines outside of code blocks and quoted tool blocks; an empty line for what was left out."""
     fence = tag = ""
-    for line in text.splitlines():
+    lines = text.splitlines()
+    for line, following in zip(lines, [*lines[1:], ""], strict=False):
         body = line.strip()
         if fence:
             fence = "" if body.startswith(fence) and not body.strip(fence[0]) else fence
@@ -137,8 +144,10 @@ def _prose_lines(text: str) -> Iterator[str]:
             fence = match[1]
         elif (match := _BLOCK_TAG.match(body)) and not match[1] and f"</{match[2]}>" in text:
             tag = "" if f"</{match[2]}>" in body else match[2]
-        elif body and len(line) <= LONGEST_LINE and not _RULE.fullmatch(body):
-            yield line if not is_machine_text(_unquoted(body)) else ""
+        elif body and len(line) <= _LONGEST_LINE and not _RULE.fullmatch(body):
+            body = _unquoted(body)
+            is_row = body.startswith("|") and not _RULE.fullmatch(following.strip() or "no rule")  # no table's head
+            yield body if is_row or not (body.startswith("|") or is_machine_text(body)) else ""
             continue
         yield ""
 
@@ -146,39 +155,23 @@ def _prose_lines(text: str) -> Iterator[str]:
 def _joined(lines: Iterator[str]) -> Iterator[str]:
     """Give *lines* with wrapped ones put together again."""
     held = ""
-    for raw in lines:
-        body = _unquoted(raw.strip())
-        line = " " * (len(raw) - len(raw.lstrip())) + body
-        if held and body and len(held) < LONGEST_LINE and _continues(held, body):
-            held += body if _WIDE.match(body) else " " + body
+    for line in lines:
+        if held and line and len(held) < _LONGEST_LINE and _continues(held, line):
+            held += line if _WIDE.match(line) else " " + line
             continue
-        if held.strip():
+        if held:
             yield held
         held = line
-    if held.strip():
+    if held:
         yield held
 
 
-def _continues(held: str, body: str) -> bool:
-    if _ENDED.search(held) or _HEADING.match(held.lstrip()):
+def _continues(held: str, line: str) -> bool:
+    if _ENDED.search(held) or _HEADING.match(held):
         return False
-    if _JOINS_ON.match(body):
+    if _JOINS_ON.match(line):
         return True
-    return bool(_WIDE.match(body) and _WIDE.match(held[-1]) and width(held) >= 60)
-
-
-def _item(match: re.Match[str], heading: str, *, whole: bool) -> Iterator[Passage]:
-    box = match[1]
-    checked = box != " " if box else (True if _TICKED.match(match[2] or "") else None)
-    yield from _cut(match[2] or match[3], Passage("", heading, item=True, checked=checked), whole=whole)
-
-
-def _cut(body: str, passage: Passage, *, whole: bool = False) -> Iterator[Passage]:
-    text, codes = plain(body)
-    cut = [text] if whole else sentences(text)
-    for sentence in cut:
-        if not sentence.endswith((":", "：")):  # what leads in to a list or to code says little by itself
-            yield passage._replace(text=sentence, codes=-(-codes // len(cut)))
+    return bool(_WIDE.match(line) and _WIDE.match(held[-1]) and width(held) >= 60)
 
 
 def _name(heading: str) -> str:

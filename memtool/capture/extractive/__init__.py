@@ -1,1 +1,0 @@
-"""The summary of a session without a model: what was said, chosen and quoted."""

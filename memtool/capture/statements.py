@@ -1,0 +1,82 @@
+"""What the last message of a turn tells: its statements, without chatter, and what each is worth. Pure.
+
+What carries is the position in the message, identifiers and numbers, the length, and how long the message is: short
+messages report, long ones explain. The weights hardly matter (docs/decisions/0025); these are round numbers.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memtool.text.languages import begins_with
+from memtool.text.lines import width
+from memtool.text.markdown import Statement, statements
+from memtool.text.similarity import words
+from memtool.vault.session_rows import Piece, names_something
+
+MOST = 24  # statements of one message that are kept
+
+_CODE, _NAME = 2.0, 1.5
+_SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
+_PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
+_LATE = (13, 0.6)
+_TAIL = 1.4  # the last two of four and more
+_QUESTION = 0.7
+_MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
+_SHORTEST = 40  # columns of a statement that names nothing
+_CHATTER = 130  # columns
+_LEAD = 110  # columns of the line above a list that its items are told with
+
+
+def statements_of(said: str) -> tuple[Piece, ...]:
+    """Return the statements of the message *said*, in order, each with its value within the turn."""
+    told = _without_chatter(statements(said))
+    length = max(1, width(said))
+    whole = min(1.0, (_MESSAGE[0] / length) ** _MESSAGE[1])
+    pieces = [Piece(_text(each), whole * _value(each, at, len(told))) for at, each in enumerate(told)]
+    kept = sorted(range(len(pieces)), key=lambda at: -pieces[at].value)[:MOST]
+    return tuple(pieces[at] for at in sorted(kept) if pieces[at].text)
+
+
+def _without_chatter(told: list[Statement]) -> list[Statement]:
+    """Return what is *told*, without what only leads in to it and without announcements."""
+    start = 0
+    while start < min(3, len(told)) and _is_chatter(told[start], start):
+        start += 1
+    return [each for each in told[start:] if not _says_nothing(each)]
+
+
+def _says_nothing(each: Statement) -> bool:
+    """Return whether *each* only announces, leads in to something, or is too short to be understood."""
+    if each.text.endswith((":", "：")):
+        return True
+    return _is_bare(each) and (width(each.text) < _SHORTEST or begins_with("announcement", each.text))
+
+
+def _is_chatter(each: Statement, at: int) -> bool:
+    if width(each.text) > _CHATTER:
+        return False
+    if each.text.endswith((":", "：")):
+        return True
+    is_call = each.text.endswith(("!", "?", "！", "？")) or (at == 0 and width(each.text) <= _SHORT[0])
+    return is_call and _is_bare(each)
+
+
+def _is_bare(each: Statement) -> bool:
+    return not each.codes and not names_something(each.text)
+
+
+def _value(each: Statement, at: int, count: int) -> float:
+    columns = width(each.text)
+    value = _CODE if each.codes else _NAME if names_something(each.text) else 1.0
+    value *= _SHORT[1] if columns < _SHORT[0] else _LONG[1] if columns >= _LONG[0] else 1.0
+    value *= _PLACES[at] if at < len(_PLACES) else _LATE[1] if at >= _LATE[0] else 1.0
+    value *= _TAIL if count > 3 and at >= count - 2 else 1.0
+    return value * (_QUESTION if each.text.endswith(("?", "？")) else 1.0)
+
+
+def _text(each: Statement) -> str:
+    """Return what *each* says; an item of a list with the line that says what the list is of."""
+    lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
+    is_useful = each.is_listed and lead and width(lead) <= _LEAD and not words(lead) <= words(each.text)
+    return f"{lead}: {each.text}" if is_useful else each.text

@@ -1,0 +1,147 @@
+"""Turns: what was asked, what was done, how it ended, and what the next words of the user made of it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple, TypeAlias
+
+from memtool.capture.conversation import EDITING_TOOLS, Step
+from memtool.capture.statements import statements_of
+from memtool.capture.transcript.records import COMMIT, PLANNING_TOOL, SHELL_TOOL
+from memtool.text.languages import begins_with
+from memtool.text.lines import one_line, width
+from memtool.text.markdown import statements
+from memtool.vault.session_rows import Piece
+
+Verdict: TypeAlias = Literal["", "confirmed", "corrected", "rejected", "went on"]
+
+_OPENING = ("prompt", "refusal")  # kinds of steps that open a turn
+_NO_ANSWER = "No response requested."
+_COMMIT_VALUE, _SHORT_ANSWER = 3.0, 500  # of the subject of a commit; columns of an answer that says little
+_LONGEST_CODE = 200  # characters of a prompt that is nothing but code or a log
+_LINK = re.compile(r"https?://\S+")
+_COMMAND = re.compile(r"/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
+
+
+class Run(NamedTuple):
+    """A command that the agent ran, its first line, and why it failed (empty if it passed)."""
+
+    command: str
+    error: str = ""
+
+
+class Turn(NamedTuple):
+    """From what a person typed to the next such text.
+
+    Args:
+        asked: what was typed, on one line, without commands, links and pasted text; empty at the start of a session
+            that began with something else.
+        refused: it was typed while refusing a tool, which rejects what the agent was about to do.
+        chosen: what the user chose when asked, `question → answer` each.
+        said: the agent's last message, as Markdown.
+        told: the statements of that message, and the subjects of commits, with their values.
+        plan: the first line of the last plan that was laid before the user; *plan_refused*: they did not approve it.
+        files: absolute paths of what was edited, in order.
+        runs: the commands, in order, with their outcome.
+        looked: whether any tool was used.
+        at: when it began.
+        offset: where in the transcript it begins, in bytes.
+        verdict: what the next text of the user made of it; empty for the last turn.
+    """
+
+    asked: str = ""
+    refused: bool = False
+    chosen: tuple[str, ...] = ()
+    said: str = ""
+    told: tuple[Piece, ...] = ()
+    plan: str = ""
+    plan_refused: bool = False
+    files: tuple[str, ...] = ()
+    runs: tuple[Run, ...] = ()
+    looked: bool = False
+    at: datetime | None = None
+    offset: int = 0
+    verdict: Verdict = ""
+
+
+def turns_of(steps: Sequence[Step]) -> list[Turn]:
+    """Return the turns that *steps* make, in order; equal prompts that were sent one after the other count once."""
+    turns: list[Turn] = []
+    for stretch in _stretches(steps):
+        turn = _turn(stretch)
+        if turns and _is_same(turns[-1], turn):
+            turns.pop()
+        turns.append(turn)
+    following = [*turns[1:], None]
+    return [turn._replace(verdict=_verdict(after)) for turn, after in zip(turns, following, strict=True)]
+
+
+def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    held: list[Step] = []
+    for step in steps:
+        if step.kind in _OPENING and any(each.kind not in _OPENING for each in held):
+            yield held
+            held = []
+        held.append(step)
+    if held:
+        yield held
+
+
+def _turn(steps: Sequence[Step]) -> Turn:
+    typed = [step for step in steps if step.kind in _OPENING]
+    plans = [step.text for step in steps if step.kind == "plan"]
+    refusals = [step.stopped for step in steps if step.tool == PLANNING_TOOL]
+    edits = (
+        step.file for step in steps if step.tool in EDITING_TOOLS and step.file and not (step.error or step.stopped)
+    )
+    runs = (Run(step.text, step.error) for step in steps if step.tool == SHELL_TOOL and step.text and not step.stopped)
+    answers = [step.text for step in steps if step.kind == "answer" and step.text != _NO_ANSWER]
+    summaries = [step.text for step in steps if step.kind == "compaction" and step.text]
+    said = next(reversed(answers if answers or typed else summaries), "")  # a talk may begin with its own summary
+    return Turn(
+        asked=one_line(" ".join(dict.fromkeys(_typed(step.text) for step in typed))),
+        refused=bool(typed) and typed[-1].kind == "refusal",
+        chosen=tuple(line for step in steps if step.kind == "choice" for line in step.text.splitlines()),
+        said=said,
+        told=(*statements_of(said), *_commits(steps, said)),
+        plan=one_line(plans[-1].strip().split("\n", 1)[0]).lstrip("# ") if plans else "",
+        plan_refused=bool(plans and refusals) and refusals[-1],
+        files=tuple(dict.fromkeys(edits)),
+        runs=tuple(runs),
+        looked=any(step.kind == "tool" for step in steps),
+        offset=steps[0].offset,
+        at=next((step.at for step in steps if step.at), None),
+    )
+
+
+def _commits(steps: Sequence[Step], said: str) -> Iterator[Piece]:
+    """Give the subjects of the commits that were made; they say most where the answer is only "Committed."."""
+    value = _COMMIT_VALUE if width(said) < _SHORT_ANSWER else _COMMIT_VALUE / 2
+    for step in steps:
+        if step.text.startswith(COMMIT) and not (step.error or step.stopped):
+            yield Piece(f"commit: {step.text.removeprefix(COMMIT).strip(chr(34))}", value)
+
+
+def _typed(text: str) -> str:
+    """Return what a person typed of a prompt, without the name of a command, links, code and logs."""
+    text = _LINK.sub("", _COMMAND.sub("", text, count=1))
+    told = " ".join(
+        f"{each.lead}: {each.text}" if each.is_listed and each.lead else each.text for each in statements(text)
+    )
+    return told or one_line(text)[:_LONGEST_CODE]
+
+
+def _is_same(turn: Turn, after: Turn) -> bool:
+    return bool(turn.asked) and turn.asked == after.asked and not (turn.files or turn.runs)
+
+
+def _verdict(after: Turn | None) -> Verdict:
+    if after is None:
+        return ""
+    if after.refused:
+        return "rejected"
+    if begins_with("contradiction", after.asked):
+        return "corrected"
+    return "confirmed" if begins_with("consent", after.asked) else "went on"

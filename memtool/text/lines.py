@@ -1,0 +1,62 @@
+"""Lines: text on one line, how wide it is, and how it is shortened.
+
+Patterns are texts: `re` compiles them when they are first used, and a hook that needs none of them pays for none.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_UNPRINTABLE = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]"
+_CLAUSE = r"[，；、。]|(?:[,;:]| [-–—])(?= )| (?=[(（])"
+_WIDE = (
+    "[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6"
+    "\U0001f300-\U0001faff\U00020000-\U0003fffd]+"
+)
+_SPACED = r"[^\W\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]"  # a character of a word that is written between spaces
+_JOINING = "._-/\\:@#$%&+='`~"
+
+
+def one_line(text: str) -> str:
+    """Return *text* on one line, without control characters and lone surrogates."""
+    return " ".join(re.sub(_UNPRINTABLE, "", text).split())
+
+
+def width(text: str) -> int:
+    """Return how many columns *text* takes; a Chinese, Japanese or Korean character takes two."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(map(len, re.findall(_WIDE, text)))
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return *text* in at most *limit* columns: cut with `…` after a clause, else after a word; empty if neither."""
+    if width(text) <= limit:
+        return text
+    end = _fitting(text, limit - 1)
+    clauses = [match.start() for match in re.finditer(_CLAUSE, text[:end]) if match.start() > 0.6 * end]
+    if clauses:
+        end = clauses[-1]
+    else:
+        while end and _inside_word(text, end):
+            end -= 1
+    return text[:end].rstrip(" ,;:，；、：-–—(（「『“\"'") + "…" if end else ""
+
+
+def _fitting(text: str, limit: int) -> int:
+    columns = 0
+    for at, char in enumerate(text):
+        columns += width(char)
+        if columns > limit:
+            return at
+    return len(text)
+
+
+def _inside_word(text: str, at: int) -> bool:
+    """Return whether a cut before *at* would part what belongs together: a word, a path, a letter and its accent."""
+    before, after = text[at - 1], text[at]
+    if unicodedata.combining(after) or after in "\u200d\ufe0f" or before == "\u200d":
+        return True
+    pair = before + after
+    return all(character in _JOINING or re.match(_SPACED, character) for character in pair)

@@ -1,0 +1,32 @@
+"""Sentences: where they end, in scripts with and without spaces."""
+
+from __future__ import annotations
+
+import re
+
+_END = re.compile(r"[。！？；]+[”’\"'」』）)\]]*|(?<!\s)[.!?]+[\"'”’)\]]*(?=\s)")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[\"'])(?:e\.g|i\.e|vs|cf|approx|resp|incl|fig|bzw|z\.B|d\.h|ca|p\.ej)\.$",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> list[str]:
+    """Return *text*, which is one line, cut where its sentences end; not at `v2.1`, `auth.ts` or `e.g.` this."""
+    cut, start = [], 0
+    for match in _END.finditer(text):
+        if _ends(text, match, start):
+            cut.append(text[start : match.end()].strip())
+            start = match.end()
+    return [sentence for sentence in (*cut, text[start:].strip()) if sentence]
+
+
+def _ends(text: str, match: re.Match[str], start: int) -> bool:
+    if match[0][0] in "。！？；":
+        return True
+    if match[0].startswith(".") and _ABBREVIATION.search(text, max(start, match.start() - 8), match.start() + 1):
+        return False
+    if text[start : match.start()].strip().isdigit():  # the number of an item
+        return False
+    following = text[match.end() : match.end() + 2].strip()
+    return not following[:1].islower()

@@ -1,0 +1,187 @@
+"""Rows of a session note: what the user typed, and behind it what came of it, made smaller to fit. Pure.
+
+A row is an item of the section "Key points":
+
+    "the login fails in Safari" → SameSite=None needs Secure · "no, keep the old cookie, too" · fixed in jwt.ts
+
+In quotes stands what the user typed, all else is the agent's. The same rows fill a note of 2 KB and, smaller, a share
+of the block that a session starts with.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from memtool.text.lines import one_line, shortened, width
+from memtool.text.similarity import is_said, words
+
+ARROW, JOINT = " → ", " · "
+
+_USER_SHARE = 0.42  # of the room, for what the user typed (measured: docs/decisions/0025)
+_TAIL = 0.35  # of a text that is cut: a correction often stands at the end of a prompt
+_ASKED, _SHORTEST_ASKED = 320, 40  # columns of a prompt at most; that are left of each at least
+_WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
+_WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
+_DENSITY = 0.7  # exponent of a piece's width, by which its value is divided
+_OVERHEAD = 3  # columns around a piece
+_ROW = 10  # columns around a row
+
+
+class Piece(NamedTuple):
+    """One statement. What the user typed is in quotes. The higher its *value*, the longer it is kept."""
+
+    text: str
+    value: float = 1.0
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether the user typed it."""
+        return len(self.text) > 1 and self.text[0] == self.text[-1] == '"'
+
+
+class Row(NamedTuple):
+    """What was *asked* (empty if that is not worth telling) and what came of it; *weight* of the asking."""
+
+    asked: str = ""
+    pieces: tuple[Piece, ...] = ()
+    weight: float = 1.0
+
+
+def render_row(row: Row) -> str:
+    """Return *row* as the text of an item."""
+    asked = f'"{_plain(row.asked)}"' if row.asked else ""
+    return ARROW.join(filter(None, [asked, JOINT.join(_plain(piece.text) for piece in row.pieces)]))
+
+
+def parse_row(text: str, values: Mapping[str, float] | None = None) -> Row:
+    """Return the row that *text* is; each piece has its value of *values*, where there is one."""
+    match = re.fullmatch(rf'(?:"(.*?)"(?:{ARROW}|$))?(.*)', text.removeprefix("→ "))
+    asked, said = (match[1] or "", match[2]) if match else ("", text)
+    pieces = (piece.strip() for piece in said.split(JOINT))
+    known = values or {}
+    return Row(asked, tuple(Piece(piece, known.get(piece) or worth(piece)) for piece in pieces if piece))
+
+
+def worth(text: str) -> float:
+    """Return the value of a statement of which nothing but its *text* is known."""
+    return (1.5 if names_something(text) else 1.0) * (0.3 if width(text) < 40 else 1.3 if width(text) >= 80 else 1.0)
+
+
+def names_something(text: str) -> bool:
+    """Return whether *text* has a digit or an identifier."""
+    return re.search(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}", text) is not None
+
+
+def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = ()) -> list[Row]:
+    """Return as much of *rows* as fits into *room* columns: no piece that *said* or a better piece says already.
+
+    What the user typed is shortened evenly; each such text keeps the best of what came of it; then the pieces that are
+    worth most for their width.
+    """
+    known = [words(text) for text in said]
+    rows = [row._replace(asked="" if is_said(words(row.asked), known, _WHOLLY) else row.asked) for row in rows]
+    asked = _asked_within(rows, int(_USER_SHARE * room))
+    taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
+    order = sorted(
+        ((at, place, piece) for at, row in enumerate(rows) for place, piece in enumerate(row.pieces)),
+        key=lambda each: _density(each[2]),
+    )
+    for at, text in enumerate(asked):
+        if text:
+            own = ((place, piece) for number, place, piece in order if number == at and _tells(piece))
+            any(taken.take((at, place), piece, _WIDEST_FIRST) for place, piece in own)
+    for at, place, piece in order:
+        taken.take((at, place), piece, _WIDEST)
+    fitted = (row._replace(asked=asked[at], pieces=taken.pieces(at, row)) for at, row in enumerate(rows))
+    return [row for row in fitted if row.asked or row.pieces]
+
+
+class _Taken:
+    """The pieces that were taken so far, and the room that is left."""
+
+    def __init__(self, room: int, said: Iterable[frozenset[str]]) -> None:
+        self._room = room
+        self._elsewhere = list(said)
+        self._said: list[frozenset[str]] = []
+        self._texts: dict[tuple[int, int], str] = {}
+
+    def take(self, at: tuple[int, int], piece: Piece, widest: int) -> bool:
+        """Take *piece*, whose row and place are *at*, unless it is said already or there is no room for it."""
+        text = _shortened(piece, widest)
+        told = words(piece.text)
+        if not text or at in self._texts or width(text) + _OVERHEAD > self._room or self._is_said(told):
+            return False
+        self._room -= width(text) + _OVERHEAD
+        self._said.append(told)
+        self._texts[at] = text
+        return True
+
+    def _is_said(self, told: frozenset[str]) -> bool:
+        return is_said(told, self._said) or is_said(told, self._elsewhere, _WHOLLY)
+
+    def pieces(self, at: int, row: Row) -> tuple[Piece, ...]:
+        """Return what was taken of *row*, which is number *at*, in its order."""
+        texts = ((self._texts.get((at, place)), piece.value) for place, piece in enumerate(row.pieces))
+        return tuple(_each_lead_once(Piece(text, value) for text, value in texts if text))
+
+
+def without_middle(text: str, limit: int) -> str:
+    """Return *text* in at most *limit* columns: its beginning and its end, where what counts often stands."""
+    if width(text) <= limit:
+        return text
+    end = len(text)
+    while end and width(text[end - 1 :]) <= limit * _TAIL - 3:
+        end -= 1
+    rest = text[end:]
+    if " " in rest and text[end - 1 : end].isascii():
+        rest = rest.split(" ", 1)[1]
+    beginning = shortened(text, limit - width(rest) - 2).removesuffix("…").rstrip()
+    return f"{beginning} … {rest}" if beginning else ""
+
+
+def _asked_within(rows: Sequence[Row], room: int) -> list[str]:
+    """Return what was asked in each row; if that is more than *room* columns, the longest are cut to one length.
+
+    The heavier a text, the more of it is left.
+    """
+    needs = sorted((min(_ASKED, width(row.asked)) / row.weight, row.weight) for row in rows if row.asked)
+    longest, left, weights = float(_ASKED), float(room), sum(weight for _, weight in needs)
+    for need, weight in needs:
+        if need * weights > left:
+            longest = left / weights
+            break
+        left, weights = left - need * weight, weights - weight
+    limits = (max(_SHORTEST_ASKED, min(_ASKED, int(longest * row.weight))) for row in rows)
+    return [without_middle(row.asked, limit) for row, limit in zip(rows, limits, strict=True)]
+
+
+def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Give *pieces*; items of one list, which begin with the same words and a colon, keep them once."""
+    lead = ""
+    for piece in pieces:
+        begins = bool(lead) and piece.text.startswith(lead) and len(piece.text) > len(lead)
+        yield piece._replace(text=piece.text[len(lead) :]) if begins else piece
+        before, colon, _ = piece.text.partition(": ")
+        lead = before + colon if colon else ""
+
+
+def _tells(piece: Piece) -> bool:
+    return names_something(piece.text) or width(piece.text) >= 60
+
+
+def _density(piece: Piece) -> float:
+    return -piece.value / math.pow(min(_WIDEST, width(piece.text)) + _OVERHEAD, _DENSITY)
+
+
+def _shortened(piece: Piece, widest: int) -> str:
+    if piece.is_typed:
+        inner = without_middle(piece.text[1:-1], widest - 2)
+        return f'"{inner}"' if inner else ""
+    return shortened(piece.text, widest)
+
+
+def _plain(text: str) -> str:
+    return one_line(text).replace(JOINT, "; ").replace('"' + ARROW, "' → ")
