@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memtool.recall.prompts.meaning import Meaning
 
 _RIDGE, _RIDGE_WITH_MEANING = 1.0, 0.3  # keeps weights small that the set says little of
+_NEAREST = 20  # chunks that are near and share no word: what a memory must have beside them is to be learned, too
 _STEPS = 200
 _LONGEST_STEP = 1.0  # of a weight; a whole step of Newton's may go too far at first
 
@@ -70,9 +71,9 @@ def samples_of(
     """Give the evidence of each memory that *conversations* may ask for, and whether they do."""
     for conversation in conversations:
         for prompt in conversation.prompts:
-            for evidence, recalled in judged(
-                db, ask(prompt.text), conversation.project, today, meaning(prompt.text) if meaning else None
-            ):
+            of_prompt = meaning(prompt.text) if meaning else None
+            found = judged(db, ask(prompt.text), conversation.project, today, of_prompt, nearest=_NEAREST)
+            for evidence, recalled in found:
                 name = shelf.name_of(recalled.ref, recalled.first_line)
                 if name not in prompt.tolerated:
                     yield evidence, name in prompt.relevant

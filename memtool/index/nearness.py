@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memtool.index.vectors import VectorStore
 
-NEAREST = 6  # chunks in scope that are named unasked
+NEAREST = 20  # chunks in scope that are named unasked
 _ROWS = (
     "SELECT c.id, c.project, p.hashes FROM chunk AS c JOIN piece_list AS p ON p.chunk_id = c.id WHERE {} ORDER BY c.id"
 )

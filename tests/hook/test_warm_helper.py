@@ -20,8 +20,9 @@ import pytest
 from hook.agent import Agent, agent_in
 from tiny_model import make_tiny_model
 
-from memtool.embeddings import open_embedder
+from memtool.embeddings import open_embedder, warm_embedder
 from memtool.embeddings.helper import Call, HelperPlace, ask_helper, end_helper, helper_place, is_at_work
+from memtool.embeddings.warm_embedder import WarmEmbedder
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.settings import EmbeddingSettings
@@ -223,3 +224,52 @@ def test_no_helper_is_started_before_there_are_vectors(agent: Agent) -> None:
     agent.start()
     time.sleep(0.5)
     assert not is_at_work(place_of(agent))
+
+
+def run_memtool(agent: Agent, *arguments: str) -> str:
+    command = [sys.executable, "-m", "memtool", *arguments]
+    done = subprocess.run(command, env=agent.environ, capture_output=True, text=True, timeout=60, check=False)
+    assert not done.stderr, done.stderr
+    return done.stdout
+
+
+def test_a_search_lets_the_helper_read_the_question(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = open_embedder(
+        EmbeddingSettings(path=agent.environ["MEMTOOL_EMBEDDINGS_PATH"]), "", agent.cache, may_download=False
+    )
+    own = embedder.embed_query("quagga 斑驴")
+    warm = WarmEmbedder(embedder, place_of(agent))
+    start(agent)
+    monkeypatch.setattr(embedder, "embed_query", lambda _: pytest.fail("the model was loaded"))
+    monkeypatch.setattr(warm_embedder, "_PATIENCE", 10.0)
+    assert (warm.embed_query("quagga 斑驴") == own).all()
+    assert MEANT in run_memtool(agent, "search", "--json", "--mode", "vector", "quagga")
+
+
+@pytest.mark.parametrize("vector", ["", "AAAA", "x", 7, None, "AAAAAAAA" * 16])
+def test_a_search_makes_its_own_vector_where_the_helper_s_is_nonsense(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, vector: object
+) -> None:
+    embedder = open_embedder(
+        EmbeddingSettings(path=agent.environ["MEMTOOL_EMBEDDINGS_PATH"]), "", agent.cache, may_download=False
+    )
+    answer = {"model": embedder.name, "vector": vector}
+    monkeypatch.setattr(warm_embedder, "ask_helper", lambda *_, **__: answer)
+    found = WarmEmbedder(embedder, place_of(agent)).embed_query("quagga")
+    assert (found == embedder.embed_query("quagga")).all()
+
+
+def test_doctor_shows_the_helper(agent: Agent) -> None:
+    pid = start(agent)
+    told = run_memtool(agent, "doctor", "--json")
+    [check] = [each for each in json.loads(told)["checks"] if each["subject"] == "helper"]
+    assert check["state"] == "ok"
+    assert f"process {pid}, " in check["sentence"]
+
+
+def test_uninstalling_ends_the_helper(agent: Agent) -> None:
+    pid = start(agent)
+    assert json.loads(run_memtool(agent, "uninstall", "claude-code", "--json", "--dry-run"))["helpers_ended"] == 0
+    assert is_alive(pid)
+    assert json.loads(run_memtool(agent, "uninstall", "claude-code", "--json"))["helpers_ended"] == 1
+    wait_until(lambda: not is_alive(pid), "it has ended")

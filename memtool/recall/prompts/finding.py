@@ -31,7 +31,7 @@ from memtool.recall.prompts.recalled import Recalled, is_fact
 if TYPE_CHECKING:
     from memtool.index.nearness import Nearness
 
-BESIDE_THE_BEST = 0.4  # share of the best one's relevance that the others need
+BESIDE_THE_BEST = 0.5  # share of the best one's relevance that the others need
 
 LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
 _LOOKED_AT = 60  # chunks whose terms are compared
@@ -85,10 +85,12 @@ def judged(
     meaning: Meaning | None = None,
     *,
     only_likely: bool = False,
+    nearest: int = 1,
 ) -> Iterator[tuple[Evidence, Recalled]]:
     """Give each passage that may be about *question*, with what speaks for it.
 
-    With *only_likely*, chunks of which no passage can reach the floor are not looked at. *meaning* knows the prompt.
+    With *only_likely*, chunks of which no passage can reach the floor are not looked at. *meaning* knows the prompt,
+    and brings so many of the *nearest* chunks along, whatever words they share.
     """
     scope = find_scope(db, project)
     if meaning:
@@ -113,7 +115,7 @@ def judged(
 
     by_words = nlargest(_READ, weighed(likely), key=lambda each: each[0])
     nearness = meaning.nearness([candidate.chunk_id for _, candidate in by_words]) if meaning else None
-    likenesses = dict(_likenesses(nearness)) if nearness else {}
+    likenesses = dict(_likenesses(nearness, nearest)) if nearness else {}
     more = likenesses.keys() - {candidate.chunk_id for _, candidate in by_words}
     for held, candidate in [*by_words, *weighed(sorted(more))]:
         place = Place(scope.size, candidate.project == project, candidate.project not in ("", project))
@@ -126,9 +128,9 @@ def judged(
         yield evidence, recalled._replace(relevance=relevance(evidence))
 
 
-def _likenesses(nearness: Nearness) -> Iterator[tuple[int, Likeness]]:
-    """Give the likeness of the nearest chunk and of those that were asked for."""
-    for near in (*nearness.nearest[:1], *nearness.asked):
+def _likenesses(nearness: Nearness, nearest: int) -> Iterator[tuple[int, Likeness]]:
+    """Give the likeness of so many of the *nearest* chunks and of those that were asked for."""
+    for near in (*nearness.nearest[:nearest], *nearness.asked):
         yield near.chunk_id, likeness_of(near, nearness.nearest)
 
 
@@ -173,6 +175,7 @@ def _judge(candidate: Candidate, clues: Clues, beginnings: Iterable[str], place:
     return evidence, Recalled(
         candidate.ref, first, last, candidate.kind, candidate.project, candidate.category, candidate.date,
         candidate.title, best.text if adds else "", candidate.fact_id,
+        author=best.author, role=best.role, asked=best.asked,
     )  # fmt: skip
 
 
@@ -190,11 +193,12 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
     is_session = candidate.kind == "session"
     found = passages(candidate.text, candidate.kind)
     for passage in reversed(found) if is_session else found:
-        folded = fold(passage.text)
+        told = f"{passage.asked} {passage.text}"  # what was asked says what it is about
+        folded = fold(told)
         if not any(beginning in folded for beginning in beginnings):  # cutting it into terms would take longer
             best = best if best.text else passage
             continue
-        terms = clues.terms_in(index_terms(passage.text))
+        terms = clues.terms_in(index_terms(told))
         held, by_itself = clues.held(about | terms, is_spaced=spaced), clues.held(terms, is_spaced=spaced)
         if (held, by_itself) > (near, own) or not best.text:
             best, near, own = passage, held, by_itself

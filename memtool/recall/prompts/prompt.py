@@ -76,8 +76,10 @@ def memories_for_prompt(
     start = _shown(ledger.start)
     fresh = [hit for hit in hits if not ledger.rests(hit.key) and not _stands_in(start, hit)]
     ledger = ledger.with_hits(keys)
-    chosen = [hit for hit in _best(fresh, uses, asked.today) if len(_source(hit)) <= _LONGEST_SOURCE][:limit]
-    said = [(_saying(hit), _source(hit)) for hit in chosen]
+    chosen = [hit for hit in _best(fresh, uses, asked.today) if len(_source(hit, asked.project)) <= _LONGEST_SOURCE][
+        :limit
+    ]
+    said = [(_saying(hit), _source(hit, asked.project)) for hit in chosen]
     room = min(settings.prompt_characters, MOST_UNITS)
     text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
     if not count:
@@ -123,17 +125,21 @@ def _saying(hit: Recalled) -> str:
     said = _wording(hit)
     if is_fact(hit.ref):
         return said
-    if hit.kind == "session":  # its title is only its id
-        return said or defused(hit.title)
+    if hit.kind == "session":
+        before = f'"{_cut(defused(hit.asked), _LONGEST_TITLE)}" → ' if hit.asked else ""
+        return before + said if said else defused(hit.title)
     title = _cut(defused(hit.title), _LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
 
 
-def _source(hit: Recalled) -> str:
+def _source(hit: Recalled, project: str) -> str:
+    """Return what *hit* is, who said it, in which project if that is another one, when and where."""
     where = f"{hit.ref}:{hit.first_line}-{hit.last_line}"
-    return defused(", ".join(filter(None, (hit.category, hit.date, where, hit.fact_id))))
+    role = hit.role or hit.category
+    project = f"project {hit.project}" if hit.project and hit.project != project else ""
+    return defused(", ".join(filter(None, (role, hit.author, project, hit.date, where, hit.fact_id))))
 
 
 def _fitted(said: list[tuple[str, str]], vault: str, reminder: str, room: int) -> tuple[str, int]:

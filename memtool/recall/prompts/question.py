@@ -40,7 +40,13 @@ _NAME = re.compile(r"(?=.*[a-z])(?=.*\d)|[a-z\d][_/:#@\\.-]+[a-z\d]|^#\d{2,}$")
 _SHORTEST_NAME = 4
 _CLAUSE_END = re.compile(r"[^\w\s'-]+")
 _MOST_PAIRS = 8
-_SHORTEST_FOREIGN = 3  # letters
+_FIRST_UNSPACED = "\u2e80"
+# Words that make no pair, and words that developers use in every language.
+_LINKING = frozenset("not now one two three get got let make way lot even still just too also time thing".split())
+_EVERYWHERE = frozenset(
+    "ai api app bug cli code commit debug demo diff error file fix git help issu json lint log merg ok pr pull push"
+    " readm refactor repo review run script sql test todo ui url".split()
+)
 
 
 class Word(NamedTuple):
@@ -98,7 +104,7 @@ def ask(prompt: str) -> Question:
     runs = [piece[:_LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1]
     length = len(words) + sum(map(len, runs)) / 2
     pieces = _ends(runs, _FIRST_PIECES, _LAST_PIECES)
-    if pieces:
+    if _is_mostly_unspaced(text):
         words = [_as_name(word) for word in words if word]
     asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)), *islice(_pairs(text), _MOST_PAIRS)]
     return Question(tuple(asked), tuple(pieces), tuple(meanings(text, pieces)[:_MOST_MEANINGS]), length)
@@ -149,9 +155,17 @@ def _told(word: Word) -> Iterator[str]:
     )
 
 
+def _is_mostly_unspaced(text: str) -> bool:
+    """Whether a third of the letters of *text* or more are Chinese, Japanese or Korean, which say more than others."""
+    letters = sum(map(str.isalpha, text))
+    spaced = sum(char < _FIRST_UNSPACED for char in text if char.isalpha())
+    return letters > spaced and (letters - spaced) * 3 >= spaced
+
+
 def _as_name(word: Word) -> Word:
     """Return a common *word* of a prompt in a script without spaces as a name: `deploy` in `deploy はどうやる`."""
-    is_name = word.terms[0].isalpha() and len(word.terms[0]) >= _SHORTEST_FOREIGN and word.kind in (COMMON, EVERYDAY)
+    term = word.terms[0]
+    is_name = term.isalpha() and term not in _EVERYWHERE and word.kind in (COMMON, EVERYDAY)
     return word._replace(kind=FAMILIAR) if is_name else word
 
 
@@ -162,12 +176,16 @@ def _pairs(text: str) -> Iterator[Word]:
         for two in pairwise(map(str.lower, clause.split())):
             words = [_word(word, is_name=False) for word in two if word.isalpha() and word.isascii()]
             terms = [word.terms[0] for word in words if word and word.kind is not TELLING]
-            if len(terms) < 2 or any(is_stop_word(term) for term in terms) or any(map(is_function_word, two)):
+            if len(terms) < 2 or any(map(is_function_word, two)) or any(map(_links, terms)):
                 continue
             pair = " ".join(terms)
             if pair not in seen:
                 seen.add(pair)
                 yield Word((pair,), TELLING)
+
+
+def _links(term: str) -> bool:
+    return is_stop_word(term) or term in _LINKING
 
 
 def _word(word: str, *, is_name: bool) -> Word | None:

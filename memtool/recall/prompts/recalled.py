@@ -31,6 +31,8 @@ class Recalled(NamedTuple):
         fact_id: of a fact; notes have none.
         relevance: to the prompt, from 0 to 1.
         summary: of the note, where its title is what was found.
+        author, role: of a line of a session's note: who said it, and what it is (`memtool.vault.session_lines`).
+        asked: what the user had typed before.
     """
 
     ref: str
@@ -45,6 +47,9 @@ class Recalled(NamedTuple):
     fact_id: str = ""
     relevance: float = 0.0
     summary: str = ""
+    author: str = ""
+    role: str = ""
+    asked: str = ""
 
     @property
     def key(self) -> str:

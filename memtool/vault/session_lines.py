@@ -1,0 +1,108 @@
+"""The lines of a session note, each with its role and its author, and what its statements are worth."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.vault.layout import Vault, make_state_folder, read_state, write_state
+from memtool.vault.session_rows import parse_row
+from memtool.vault.sessions import AGENT, AUTHORS, KEY_POINT_KINDS, USER, read_line
+
+DECISION, RULE, DONE, COMMAND, OPEN, ASKED = "decision", "rule", "done", "command", "open", "asked"
+
+_ROLES = {"decisions": DECISION, "rules": RULE, "done": DONE, "commands": COMMAND, "open": OPEN}
+_OLD_KINDS = {"bugfix": "fix", "discovery": "finding"}
+_KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
+_AUTHOR = rf"\s*\(({'|'.join(AUTHORS)})\)(?=(?:\s+#\S+)*$)"
+_LARGEST = 1_048_576  # bytes of a file of values
+_MOST_VALUES = 500
+
+
+class Line(NamedTuple):
+    """One statement of a session note.
+
+    Args:
+        text: what it says, without marks.
+        role: `decision`, `rule`, `done`, `command`, `open`, a kind of key point, `asked` for what a row begins with;
+            empty where no role is claimed.
+        author: `user` or `agent`.
+        asked: what the user had typed, where the line is what came of it.
+        number: of the line of the note on which it stands, from 1.
+    """
+
+    text: str
+    role: str = ""
+    author: str = AGENT
+    asked: str = ""
+    number: int = 0
+
+
+def lines_of(text: str) -> list[Line]:
+    """Return the lines of the session note *text*, in order; its topic, its files and what is no part of it are none."""
+    return list(_lines(text))
+
+
+def _lines(text: str) -> Iterator[Line]:
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        part, name, value = read_line(line)
+        if part == "section":
+            section = name
+        elif part != "bullet":
+            section = section if not line.strip() else ""
+        if not value or part not in ("section", "bullet"):
+            continue
+        if section == "key_points":
+            yield from _key_point(value, number)
+        elif role := _ROLES.get(section):
+            said, author = _with_author(value, USER if role == RULE else AGENT)
+            yield Line(said.strip("`") if role == COMMAND else said, role, author, number=number)
+
+
+def _key_point(value: str, number: int) -> Iterator[Line]:
+    if kind := re.match(_KIND, value):
+        said, author = _with_author(value[kind.end() :], AGENT)
+        yield Line(said, _OLD_KINDS.get(kind[1], kind[1]), author, number=number)
+        return
+    row = parse_row(value)
+    if row.asked:
+        yield Line(row.asked, ASKED, USER, number=number)
+    for piece in row.pieces:
+        if piece.is_typed:
+            yield Line(piece.text[1:-1], ASKED, USER, row.asked, number)
+        else:
+            said, author = _with_author(piece.text, AGENT)
+            yield Line(said, "", author, row.asked, number)
+
+
+def _with_author(text: str, author: str) -> tuple[str, str]:
+    """Return *text* without the name of its author at its end, and the author; else *author*."""
+    match = re.search(_AUTHOR, text)
+    return (text[: match.start()] + text[match.end() :], match[1]) if match else (text, author)
+
+
+def read_values(vault: Vault, ref: str) -> dict[str, float]:
+    """Return what the statements of the session note at *ref* are worth; nothing where that was lost."""
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads(read_state(_values_path(vault, ref), largest=_LARGEST))
+        if isinstance(found, dict):
+            return {text: float(value) for text, value in found.items() if isinstance(value, int | float)}
+    return {}
+
+
+def write_values(vault: Vault, ref: str, values: Mapping[str, float]) -> None:
+    """Keep what the statements of the session note at *ref* are worth. If that fails, they are worth what they say."""
+    path = _values_path(vault, ref)
+    rounded = {text: round(value, 3) for text, value in list(values.items())[:_MOST_VALUES]}
+    with suppress(OSError):
+        make_state_folder(path.parent)
+        write_state(path, json.dumps(rounded, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _values_path(vault: Vault, ref: str) -> Path:
+    return vault.state_path / "values" / f"{Path(ref).stem}.json"
