@@ -19,7 +19,7 @@ from benchmarks.recall.labelled import Conversation, Prompt
 from benchmarks.recall.vaults import Shelf
 from memtool import settings
 from memtool.capture.log import ERROR, read_log
-from memtool.embeddings import open_embedder
+from memtool.embeddings import helper, open_embedder
 from memtool.embeddings.helper import end_helper, find_address, helper_place
 from memtool.hook.main import run
 from memtool.index.state import state_folder
@@ -29,6 +29,8 @@ from memtool.recall.prompts.current_index import current_index
 from memtool.recall.prompts.meaning import Meaning
 from memtool.recall.prompts.warm import InProcess, Warm
 from memtool.vault.layout import open_vault
+
+_PATIENCE = 5.0  # seconds for the helper: how good its answers are is measured here, and elsewhere how soon they come
 
 Ask: TypeAlias = Callable[[Conversation, str], str]  # what the hook answers to a prompt of a conversation
 
@@ -108,6 +110,7 @@ class Hook:
             try:
                 while find_address(place) is None and process.poll() is None:
                     time.sleep(0.02)
+                helper.DEADLINE = _PATIENCE
                 yield
                 if process.poll() is not None:
                     raise HookFailed("the helper has ended")

@@ -20,7 +20,7 @@ import pytest
 from hook.agent import Agent, agent_in
 from tiny_model import make_tiny_model
 
-from memtool.embeddings import open_embedder, warm_embedder
+from memtool.embeddings import helper, open_embedder, warm_embedder
 from memtool.embeddings.helper import Call, HelperPlace, ask_helper, end_helper, helper_place, is_at_work
 from memtool.embeddings.warm_embedder import WarmEmbedder
 from memtool.index.embedding import embed, open_vectors
@@ -124,7 +124,7 @@ def is_alive(pid: int) -> bool:
 
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the helper as long as a busy machine may need: what counts here is what it says."""
-    monkeypatch.setattr(Call.__init__, "__kwdefaults__", {"patience": 10.0})
+    monkeypatch.setattr(helper, "DEADLINE", 10.0)
 
 
 def test_a_prompt_is_given_what_it_means_and_not_without_the_helper(

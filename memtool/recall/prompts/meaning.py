@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from memtool.embeddings import helper
 from memtool.embeddings.helper import PROTOCOL, Call, HelperPlace, Silent, find_address, leave_alone
 from memtool.index.nearness import Near, Nearness
 from memtool.recall.prompts.question import without_pastes
@@ -52,7 +53,7 @@ class HelperMeaning:
         if not address or not texts:
             return
         try:
-            self._call = Call(address)
+            self._call = Call(address, patience=helper.DEADLINE)
             self._call.say({"protocol": PROTOCOL, "ask": "near", "texts": texts, "project": project})
         except Silent:
             self._give_up()

@@ -20,12 +20,13 @@ _MOST = 60  # passages of one chunk
 _LONGEST_STATUS = 80  # characters; who says more says what was tested, or why
 _INSIDE = LABELS["key_points"][0]  # where a chunk begins that does not say it: most lines of a note are there
 
-# Words of a few languages, here and not in `memtool.text.languages`, because a hook has no time to read its files.
-_STANDING = re.compile(
+# Words of a few languages, here and not in `memtool.text.languages`, because a hook has no time to read its files; and
+# as texts, because `re` compiles them when they are first used, and most prompts need none.
+_STANDING = (
     r"(?i)(?:please |and |bitte )?(?:always|never|from now on|in future|going forward|every time|immer|niemals?)\b|"
     r"(?:请)?(?:以后|今后|从现在起|始终|总是|每次|永远|绝不|一律)|(?:今後|必ず|常に|絶対に)|(?:앞으로|항상|절대)"
 )
-_STATUS = re.compile(
+_STATUS = (
     r"(?i)(?:(?:all|the|every|\d+(?:/\d+)?)\s+)*(?:\w+\s+)?(?:tests?|checks?|builds?|ci|lint(?:er)?|specs?)\b.{0,20}"
     r"\b(?:pass\w*|green|clean|succe\w+|ok)\b|"
     r"(?:i(?:'ve| have)\s+)?(?:committed|pushed|merged|deployed|done|finished|completed|released|all good|it works|"
@@ -34,14 +35,11 @@ _STATUS = re.compile(
     r"(?:全部|所有|\d+\s*个)?(?:单元)?测试.{0,8}(?:通过|绿)|(?:都|均)?已(?:经)?(?:提交|推送|合并|完成|部署|发布|修复)|"
     r"(?:提交|推送|合并|完成|部署)(?:完毕|完成|好了|了)[。.!！]?$|テスト.{0,8}(?:通|パス|成功)|完了"
 )
-_CLOSED = re.compile(
+_CLOSED = (
     r"(?i)^(?:none|nothing|n/a|no open|done|fixed|resolved|✅|✓|~~|-$|无$|无。|没有待办|なし)|"
     r"\b(?:is|are|was|were|now|been|already)\s+(?:now |already |all )?"
     r"(?:done|fixed|merged|complete|finished|resolved|shipped)\b|"
     r"\((?:done|fixed|resolved)\)|[（(]已|已(?:经)?(?:完成|修复|解决|合并|提交|上线)"
-)
-_FILES = re.compile(
-    r"(?:[`'\"]?[\w./~@+-]*[/.][\w+-]+[`'\"]?(?:,\s*|、\s*|$|\s*(?=and |另有)))+(?:(?:and )?\d+ more|另有.*)?"
 )
 
 
@@ -72,15 +70,21 @@ def passages(text: str, kind: str) -> list[Passage]:
 def is_worth_giving(passage: Passage, kind: str) -> bool:
     """Whether *passage* tells somebody who was not there anything: a question, a list of files, a status does not."""
     text = passage.text
-    if text.endswith(("?", "？")) or _FILES.fullmatch(text):
+    if text.endswith(("?", "？")) or _names_only_files(text):
         return False
     if kind not in ("session", "daily", "todo"):
         return True
     if passage.role == ASKED and not passage.asked:  # what a turn began with: mostly a task, which is over
-        return _STANDING.match(text) is not None
+        return re.match(_STANDING, text) is not None
     is_open = passage.role == OPEN or kind == "todo"
-    is_status = len(text) <= _LONGEST_STATUS and _STATUS.match(text) is not None
-    return not is_status and not (is_open and _CLOSED.search(text))
+    is_status = len(text) <= _LONGEST_STATUS and re.match(_STATUS, text) is not None
+    return not is_status and not (is_open and re.search(_CLOSED, text))
+
+
+def _names_only_files(text: str) -> bool:
+    parts = [part.strip(" `'\"") for part in text.replace("、", ",").split(",")]
+    files = [part for part in parts if ("." in part or "/" in part) and " " not in part]
+    return bool(files) and all(part in files or part.startswith(("and ", "另有")) for part in parts)
 
 
 def _lines(text: str) -> Iterator[Passage]:
