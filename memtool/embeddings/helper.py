@@ -33,7 +33,7 @@ DEADLINE = 0.05  # seconds for which a prompt waits
 
 _LARGEST = 65_536  # bytes of a line
 _SILENCE = 300.0  # seconds for which one that did not answer is left alone
-_END = 2.0  # seconds in which one that is told to end does
+_END = 5.0  # seconds in which one that is told to end does, or at least has loaded its model
 
 Fields: TypeAlias = Mapping[str, Any]
 
@@ -172,8 +172,12 @@ def leave_alone(place: HelperPlace) -> None:
 
 def is_at_work(place: HelperPlace) -> bool:
     """Whether a helper lives, ready or not."""
+    return _is_held(place.path("lock"))
+
+
+def _is_held(path: Path) -> bool:
     try:
-        with lock(place.path("lock"), timeout=0):
+        with lock(path, timeout=0):
             return False
     except Busy:
         return True
@@ -182,22 +186,20 @@ def is_at_work(place: HelperPlace) -> bool:
 
 
 def end_helper(place: HelperPlace) -> bool:
-    """Let the helper of a vault end; return whether there was one."""
-    if not is_at_work(place):
-        return False
+    """Let the helper of a vault end, one that is still loading its model too; return whether there was one."""
     import signal
 
-    pid = 0
-    with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
-        pid = _address(place.path("json")).pid
-    ask_helper(place, {"ask": "end"}, patience=1.0)
-    deadline = time.monotonic() + _END
-    while is_at_work(place):
-        if time.monotonic() > deadline:  # it is frozen; as long as it holds its lock, the number is its own
-            with contextlib.suppress(OSError, OverflowError):
-                os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM)) if pid > 1 else None
-            break
+    if not is_at_work(place):
+        return False
+    pid, deadline = 0, time.monotonic() + _END
+    while is_at_work(place) and time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+            pid = _address(place.path("json")).pid
+        ask_helper(place, {"ask": "end"}, patience=1.0)
         time.sleep(0.05)
+    if pid > 1 and is_at_work(place):  # it is frozen; as long as it holds its lock, the number is its own
+        with contextlib.suppress(OSError, OverflowError):
+            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
     for kind in ("json", "sock", "silent"):
         with contextlib.suppress(OSError):
             place.path(kind).unlink(missing_ok=True)
@@ -206,11 +208,17 @@ def end_helper(place: HelperPlace) -> bool:
 
 def end_helpers(cache: Path) -> int:
     """Let the helpers of all vaults end; return how many there were."""
-    ended = 0
-    for path in (cache / "helpers").glob("*.json"):
+    return sum(_end_behind(path) for path in (cache / "helpers").glob("*.lock"))
+
+
+def _end_behind(path: Path) -> bool:
+    """Let the helper end that holds the lock at *path*, once it says for which vault it is."""
+    deadline = time.monotonic() + _END
+    while _is_held(path) and time.monotonic() < deadline:
         with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
-            ended += end_helper(helper_place(cache, Path(_address(path).vault)))
-    return ended
+            return end_helper(HelperPlace(path.parent, Path(_address(path.with_suffix(".json")).vault)))
+        time.sleep(0.05)
+    return False
 
 
 def _connected(address: Address, patience: float) -> _socket.socket:

@@ -85,6 +85,21 @@ def raw(place: HelperPlace, *lines: bytes) -> bytes:
     return b""
 
 
+def test_one_that_is_still_loading_its_model_is_ended_too(place: HelperPlace) -> None:
+    def run() -> None:
+        with only_helper(place):
+            time.sleep(0.3)
+            serve(place, echo, lambda: True, idle=60.0)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while not is_at_work(place):
+        time.sleep(0.005)
+    assert end_helpers(place.folder.parent) == 1
+    thread.join(5)
+    assert not thread.is_alive()
+
+
 def test_a_question_is_answered(place: HelperPlace) -> None:
     with serving(place):
         assert ask_helper(place, {"text": "解密失败 \ud800"}, patience=1) == {"text": "解密失败 \ud800"}
@@ -115,11 +130,11 @@ def test_there_is_never_a_second_one(place: HelperPlace) -> None:
 
 
 def test_it_ends_when_nobody_asks(place: HelperPlace) -> None:
-    with serving(place, idle=0.1) as thread:
-        for _ in range(3):
-            assert ask_helper(place, {"ask": "status"}, patience=1)  # to look after it is no question
-        thread.join(5)
-        assert not thread.is_alive()
+    with serving(place, idle=0.3) as thread:
+        deadline = time.monotonic() + 10
+        while thread.is_alive():
+            ask_helper(place, {"ask": "status"}, patience=1)  # to look after it is no question
+            assert time.monotonic() < deadline
     assert [path.suffix for path in place.folder.iterdir()] == [".lock"]
 
 

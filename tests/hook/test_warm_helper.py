@@ -20,6 +20,7 @@ import pytest
 from hook.agent import Agent, agent_in
 from tiny_model import make_tiny_model
 
+from memtool.capture.queue import Job, Queue
 from memtool.embeddings import helper, open_embedder, warm_embedder
 from memtool.embeddings.helper import Call, HelperPlace, ask_helper, end_helper, helper_place, is_at_work
 from memtool.embeddings.warm_embedder import WarmEmbedder
@@ -273,3 +274,13 @@ def test_uninstalling_ends_the_helper(agent: Agent) -> None:
     assert is_alive(pid)
     assert json.loads(run_memtool(agent, "uninstall", "claude-code", "--json"))["helpers_ended"] == 1
     wait_until(lambda: not is_alive(pid), "it has ended")
+
+
+def test_the_worker_starts_the_helper_again_while_a_session_goes_on(agent: Agent) -> None:
+    transcript = agent.folder / "s1.jsonl"
+    transcript.write_text("")
+    for event, is_started in (("SessionEnd", False), ("Stop", True)):
+        Queue(agent.vault).put(Job(f"s-{event}", str(transcript), event=event, queued_at=time.time()))
+        run_memtool(agent, "capture", "--drain", "--json")
+        time.sleep(0.3)
+        assert is_at_work(place_of(agent)) is is_started

@@ -12,7 +12,7 @@ from index.notebook import TODAY
 
 from memtool.index import schema
 from memtool.recall.ledger import Ledger
-from memtool.recall.prompts.prompt import Asked, Finder, Given, memories_for_prompt
+from memtool.recall.prompts.prompt import Asked, Finder, Given, _saying, memories_for_prompt
 from memtool.recall.prompts.question import ask
 from memtool.recall.prompts.recalled import Recalled
 from memtool.settings import RecallSettings
@@ -109,3 +109,22 @@ def test_all_are_shortened_before_one_is_left_out(give: Callable[..., Given]) ->
 def test_where_nothing_fits_nothing_counts_as_given(give: Callable[..., Given]) -> None:
     given = give(memory("hull"), prompt_characters=50)
     assert (given.text, given.keys, dict(given.ledger.given)) == ("", (), {})
+
+
+def test_a_line_says_what_it_is_who_said_it_and_whose_project_it_is_if_that_is_another(
+    give: Callable[..., Given],
+) -> None:
+    other = memory("hull", author="user", role="decision", project="dock")
+    own = memory("fins", author="agent", role="fix", project="shop")
+    text = give(other, own).text
+    assert "(decision, user, project dock, 2026-02-01, areas/projects/shop/facts.json:" in text
+    assert "(fix, agent, 2026-02-01, areas/projects/shop/facts.json:" in text
+
+
+def test_a_line_of_a_session_is_given_behind_what_was_asked() -> None:
+    line = Recalled(
+        "sessions/a.md", 9, 9, "session", "shop", "conversation", "2026-02-01", "登录", "SameSite=None needs Secure",
+        asked="登录在 Safari 里为什么失败？",
+    )  # fmt: skip
+    assert _saying(line) == '"登录在 Safari 里为什么失败？" → SameSite=None needs Secure'
+    assert _saying(line._replace(asked="")) == "SameSite=None needs Secure"
