@@ -89,6 +89,9 @@ class ModelSettings(NamedTuple):
     openai_api_key_env: str = "MEMTOOL_LLM_API_KEY"
 
 
+KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands", "sessions")
+
+
 class RecallSettings(NamedTuple):
     """What an agent is given of the vault, and how much of it."""
 
@@ -96,6 +99,9 @@ class RecallSettings(NamedTuple):
     prompt_characters: int = 1_500
     first_prompt: int = 10
     later_prompts: int = 5
+    sessions: int = 5
+    lines_in_full: int = 40
+    kinds: tuple[str, ...] = KINDS
 
 
 class About(NamedTuple):
@@ -132,6 +138,9 @@ ABOUT = {
     "recall.prompt_characters": About("How much a prompt is given, in characters; 0 gives nothing."),
     "recall.first_prompt": About("How many memories the first prompt gets, and the first one after a compaction."),
     "recall.later_prompts": About("How many memories every other prompt gets."),
+    "recall.sessions": About("How many of the last sessions are told of when a session begins."),
+    "recall.lines_in_full": About("How many rules, decisions, facts or open items are given; of more, their number."),
+    "recall.kinds": About("What a session is given at its start.", KINDS),
     "llm.providers": About(
         "Who writes summaries; the next one takes over when one fails.",
         ("claude", "anthropic", "openai", "extractive"),

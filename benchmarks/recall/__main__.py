@@ -1,4 +1,8 @@
-"""`python -m benchmarks.recall`: hold the labelled conversations and print how good recall was."""
+"""`python -m benchmarks.recall`: hold the labelled conversations and print how good recall was.
+
+With `--sessions FOLDER` they are those over real session notes, which are held on what the transcripts in
+`FOLDER/sessions` leave behind.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.recall import measures
+from benchmarks.recall import measures, session_notes, session_prompts
 from benchmarks.recall.labelled import DEVELOPMENT, PARTS, PLAIN, Area, known_ids, read_areas, read_conversations
 from benchmarks.recall.sessions import Hook, HookFailed, Turn, hold
 from benchmarks.recall.vaults import Shelf, write_vault
@@ -22,6 +26,8 @@ def main(arguments: list[str]) -> int:
     """Measure recall on the labelled set; return 1 if a goal is missed by the part that the goals are meant for."""
     asked = _parse(arguments)
     try:
+        if asked.sessions:
+            return _over_sessions(asked.sessions / "sessions", asked.keep, as_json=asked.json)
         if asked.fit:
             print(_fit(asked.model))
             return 0
@@ -41,9 +47,27 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--part", choices=PARTS, help="only this part of the conversations")
     parser.add_argument("--fit", action="store_true", help="print the weights that suit the development part best")
     parser.add_argument("--model", type=Path, metavar="DIR", help="by meaning, too, with the model in this folder")
+    parser.add_argument(
+        "--sessions", type=Path, metavar="FOLDER", help="instead: prompts over the transcripts of FOLDER"
+    )
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="with --sessions: write what was given to FILE")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--faults", action="store_true", help="name each fault in the development part on stderr")
     return parser.parse_args(arguments)
+
+
+def _over_sessions(transcripts: Path, keep: Path | None, *, as_json: bool) -> int:
+    if not transcripts.is_dir():
+        print(f"skipped: the transcripts that the prompts are about are not in {transcripts}", file=sys.stderr)
+        return 0
+    conversations = session_prompts.read_conversations()
+    with session_notes.imported(transcripts) as (hook, places):
+        talks = [session_notes.hold(conversation, hook, places) for conversation in conversations]
+        hook.check()
+    if keep:
+        keep.write_text(session_prompts.to_read(conversations, talks), encoding="utf-8")
+    print(json.dumps(session_prompts.as_json(talks), indent=2) if as_json else session_prompts.table(talks))
+    return 0
 
 
 def _hold(names: list[str], model: Path | None) -> dict[str, list[list[Turn]]]:

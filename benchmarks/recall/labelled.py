@@ -128,7 +128,7 @@ def parse_areas(text: str) -> list[Area]:
     Raises:
         BadSet
     """
-    return [_area(name, lines) for name, lines in _sections(text)]
+    return [_area(name, lines) for name, lines in sections(text)]
 
 
 def parse_conversations(text: str) -> list[Conversation]:
@@ -137,19 +137,24 @@ def parse_conversations(text: str) -> list[Conversation]:
     Raises:
         BadSet
     """
-    return [_conversation(heading, lines) for heading, lines in _sections(text)]
+    return [_conversation(heading, lines) for heading, lines in sections(text)]
 
 
-def _sections(text: str) -> list[tuple[str, list[str]]]:
-    sections: list[tuple[str, list[str]]] = []
+def sections(text: str) -> list[tuple[str, list[str]]]:
+    """Return the first-level headings of *text*, each with the lines below it that are not empty.
+
+    Raises:
+        BadSet
+    """
+    found: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         if line.startswith("# "):
-            sections.append((line[2:].strip(), []))
+            found.append((line[2:].strip(), []))
         elif line.strip():
-            if not sections:
+            if not found:
                 raise BadSet(f"'{line}' stands before the first heading")
-            sections[-1][1].append(line)
-    return sections
+            found[-1][1].append(line)
+    return found
 
 
 def _area(name: str, lines: list[str]) -> Area:

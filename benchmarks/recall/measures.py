@@ -56,15 +56,15 @@ def measure(sessions: Sequence[Sequence[Turn]]) -> dict[str, float | None]:
     near = [step for step in steps if step.turn.prompt.is_near]
     lines = [(name, step.turn.prompt) for step in steps for name in step.turn.given]
     return {
-        "served": _mean([not step.owed.isdisjoint(step.turn.given) for step in owed]),
-        "served_named": _mean([not step.owed.isdisjoint(step.turn.given) for step in named]),
-        "relevant_lines": _mean([name in prompt.relevant | prompt.tolerated for name, prompt in lines]),
-        "disturbed": _mean([step.turn.tokens > 0 for step in unrelated]),
-        "disturbed_near": _mean([step.turn.tokens > 0 for step in near]),
+        "served": mean([not step.owed.isdisjoint(step.turn.given) for step in owed]),
+        "served_named": mean([not step.owed.isdisjoint(step.turn.given) for step in named]),
+        "relevant_lines": mean([name in prompt.relevant | prompt.tolerated for name, prompt in lines]),
+        "disturbed": mean([step.turn.tokens > 0 for step in unrelated]),
+        "disturbed_near": mean([step.turn.tokens > 0 for step in near]),
         "repeats": sum(step.repeats for step in steps),
-        "found": _mean([name in step.turn.given for step in owed for name in step.owed]),
-        "tokens": _mean([step.turn.tokens for step in steps]),
-        "tokens_if_any": _mean([step.turn.tokens for step in steps if step.turn.tokens]),
+        "found": mean([name in step.turn.given for step in owed for name in step.owed]),
+        "tokens": mean([step.turn.tokens for step in steps]),
+        "tokens_if_any": mean([step.turn.tokens for step in steps if step.turn.tokens]),
     }
 
 
@@ -135,7 +135,8 @@ def _part(sessions: Sequence[Sequence[Turn]]) -> dict[str, Any]:
     return {"counts": counts(sessions), "measures": measures, "missed": missed(measures)}
 
 
-def _mean(values: Sequence[float]) -> float | None:
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean of *values*; None if there are none."""
     return sum(values) / len(values) if values else None
 
 

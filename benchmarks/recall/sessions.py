@@ -74,15 +74,24 @@ class Hook:
             **embeddings(model),
         }
         (folder / "home").mkdir()
-        self._index()
+        self.memtool("index")
 
     def ask(self, conversation: Conversation, prompt: str) -> str:
         """Return the text that the agent is given with *prompt*."""
-        place = self._folder / "src" / (conversation.project or f"scratch-{conversation.name}")
+        place = self.place(conversation.project or f"scratch-{conversation.name}")
+        return self.ask_in(place, conversation.name, prompt)
+
+    def place(self, name: str) -> Path:
+        """Return a folder that a session can be held in."""
+        place = self._folder / "src" / name
         place.mkdir(parents=True, exist_ok=True)
+        return place
+
+    def ask_in(self, place: Path, session: str, prompt: str) -> str:
+        """Return the text that the agent is given with *prompt*, in a *session* that is held in the folder *place*."""
         event = {
             "hook_event_name": "UserPromptSubmit",
-            "session_id": f"session-{conversation.name}",
+            "session_id": f"session-{session}",
             "transcript_path": "",
             "cwd": str(place),
             "prompt": prompt,
@@ -139,8 +148,9 @@ class Hook:
         if errors:
             raise HookFailed(f"{len(errors)} errors in the hook's log, such as: {errors[-1].message}")
 
-    def _index(self) -> None:
-        command = [sys.executable, "-m", "memtool", "index"]
+    def memtool(self, *words: str) -> None:
+        """Run the command `memtool` with *words* for the user of the hook."""
+        command = [sys.executable, "-m", "memtool", *words]
         subprocess.run(command, env=_with_python(self._environ), check=True, capture_output=True)
 
 

@@ -14,7 +14,7 @@ from memtool.vault.sessions import KeyPoint, SessionNote, render_session, sessio
 from memtool.vault.template import make_vault
 
 _FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
-_REF = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w.-]+\.(?:md|json))(?::(\d+))?")
+REF = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w.-]+\.(?:md|json))(?::(\d+)(?:-\d+)?)?")
 
 
 def write_vault(folder: Path, areas: Iterable[Area], today: date) -> dict[str, str]:
@@ -50,7 +50,7 @@ class Shelf:
 
         The last file that a line names is its source. Those before stand in what is remembered.
         """
-        named = (_REF.findall(line)[-1:] for line in block.splitlines())
+        named = (REF.findall(line)[-1:] for line in block.splitlines())
         return [self.name_of(ref, int(line or 0)) for matches in named for ref, line in matches]
 
     def name_of(self, ref: str, line: int) -> str:

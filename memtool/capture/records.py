@@ -53,7 +53,6 @@ class Record(NamedTuple):
         owed: whether a model was wanted and has not answered yet.
         base: the note as it was generated, before the owner's own changes.
         summary: what a model said; empty where it was made of the turns.
-        values: of the statements in the note, so that it can be made smaller.
         reading: how far the transcript was read.
     """
 
@@ -64,7 +63,6 @@ class Record(NamedTuple):
     owed: bool = False
     base: str = ""
     summary: Summary = Summary()
-    values: dict[str, float] = {}  # noqa: RUF012  (never changed)
     reading: Reading = Reading()
 
 
@@ -73,8 +71,7 @@ def read_record(vault: Vault, session_id: str) -> Record:
     try:
         fields: Any = json.loads(read_state(record_path(vault, session_id), largest=_LARGEST))
         summary, reading = _summary(fields.pop("summary")), _reading(fields.pop("reading"))
-        values = {str(text): float(value) for text, value in fields.pop("values").items()}
-        record = Record(**fields, summary=summary, values=values, reading=reading)
+        record = Record(**fields, summary=summary, reading=reading)
     except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return Record()
     empty = Record()

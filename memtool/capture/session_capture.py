@@ -31,6 +31,7 @@ from memtool.vault.daily import add_session
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_registered_area
+from memtool.vault.session_lines import write_values
 from memtool.vault.sessions import is_as_written, render_session, session_ref
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
@@ -240,8 +241,8 @@ def _write(
     if has_note:
         generated = render_session(note, language=context.language)
         _replace_note(context.vault, ref, record.base, generated)
-        values = {piece.text: piece.value for row in note.rows for piece in row.pieces}
-        record = record._replace(base=generated, values=values)
+        write_values(context.vault, ref, {piece.text: piece.value for row in note.rows for piece in row.pieces})
+        record = record._replace(base=generated)
     write_record(context.vault, job.session_id, record)
     for day, line in days.items():
         add = partial(add_session, session=line, has_note=has_note, language=context.language)

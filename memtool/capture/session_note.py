@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from datetime import date, datetime, tzinfo
 from pathlib import Path
@@ -15,11 +16,18 @@ from memtool.vault.project_area import shown_path
 from memtool.vault.session_rows import fit_rows
 from memtool.vault.sessions import KeyPoint, SessionNote, render_session, session_ref
 
-LARGEST = 2_048  # columns of the rendered note: a Chinese character takes two
+LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two count, as it takes two columns
 _ROOM, _ROOM_OF_TURN = 1_100, 90  # columns of rows: a short session needs fewer
 
 _MOST_FILES, _MOST_ITEMS, _MOST_TAGS = 4, 12, 4
-_WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_PATH, _WIDEST_TAG = 330, 240, 120, 40  # columns
+_WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_OPEN, _WIDEST_PATH, _WIDEST_NAME, _WIDEST_TAG = (
+    330,
+    240,
+    340,
+    36,
+    120,
+    40,
+)  # columns
 _DAILY_TOPIC = 160
 
 # Where a note is too large, the least important item goes first: the last of the first list that is longer than this.
@@ -40,7 +48,7 @@ def session_note(
     now: datetime,
     zone: tzinfo | None = None,
 ) -> SessionNote:
-    """Return the note of a session, small enough that its text has at most LARGEST columns.
+    """Return the note of a session, small enough that its text has at most LARGEST bytes.
 
     Args:
         conversation: what its times and its folder are taken from.
@@ -54,7 +62,7 @@ def session_note(
         zone: the time zone of the note; this machine's if None.
     """
     last = _span(conversation, now, zone)[1]
-    shown = dict.fromkeys(_short_path(shown_path(os.path.normpath(file), root, home)) for file in files)
+    shown = dict.fromkeys(_last_parts(shown_path(os.path.normpath(file), root, home)) for file in files)
     named = [file for file in shown if file][:_MOST_FILES]
     note = SessionNote(
         id=_id(conversation),
@@ -70,7 +78,7 @@ def session_note(
         rules=_short_items(summary.rules),
         done=_short_items(summary.done),
         commands=_short_items(summary.commands),
-        open=_short_items(summary.open),
+        open=_short_items(summary.open, _WIDEST_OPEN),
     )
     return _fitted(_with_rows(note, summary, turns))
 
@@ -89,7 +97,7 @@ def daily_sessions(
 def _with_rows(note: SessionNote, summary: Summary, turns: int) -> SessionNote:
     if not summary.rows:
         return note
-    room = min(LARGEST - width(render_session(note)) - width("2. **Key points**:\n"), _ROOM + _ROOM_OF_TURN * turns)
+    room = min(LARGEST - _size(note) - len("2. **Key points**:\n"), _ROOM + _ROOM_OF_TURN * turns)
     said = [note.topic, *note.decisions, *note.rules]
     rows = fit_rows(summary.rows, room, said)
     return note._replace(rows=tuple(rows))
@@ -117,17 +125,22 @@ def _directory(cwd: str, home: Path) -> str:
     return "~" if cwd and Path(cwd) == home else _short_path(shown_path(cwd, None, home))
 
 
+def _last_parts(path: str) -> str:
+    """Return the name of the file at *path* with its folder."""
+    return one_line(re.sub(r"^.*[/\\](?=[^/\\]+[/\\][^/\\]+$)", "", path))
+
+
 def _short_path(path: str) -> str:
     """Return *path*, or as many of its last parts as fit; empty if not even the name does."""
     line = one_line(path)
-    while width(line) > _WIDEST_PATH:
+    while width(line) > (_WIDEST_PATH if "/" in line.removeprefix("…/") else _WIDEST_NAME):
         _, _, rest = line.removeprefix("…/").partition("/")
         line = f"…/{rest}" if rest else ""
     return line
 
 
-def _short_items(items: Sequence[str]) -> tuple[str, ...]:
-    return tuple(short for item in items[:_MOST_ITEMS] if (short := shortened(one_line(item), _WIDEST_ITEM)))
+def _short_items(items: Sequence[str], widest: int = _WIDEST_ITEM) -> tuple[str, ...]:
+    return tuple(short for item in items[:_MOST_ITEMS] if (short := shortened(one_line(item), widest)))
 
 
 def _short_point(point: KeyPoint) -> KeyPoint | None:
@@ -139,10 +152,15 @@ def _short_point(point: KeyPoint) -> KeyPoint | None:
 def _fitted(note: SessionNote) -> SessionNote:
     for name, enough in _SHORTER:
         while len(getattr(note, name)) > enough:
-            if width(render_session(note)) <= LARGEST:
+            if _size(note) <= LARGEST:
                 return note
             note = _without_last(note, name)
     return note
+
+
+def _size(note: SessionNote) -> int:
+    text = render_session(note)
+    return len(text.encode()) - (width(text) - len(text))
 
 
 def _without_last(note: SessionNote, name: str) -> SessionNote:

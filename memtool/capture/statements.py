@@ -24,6 +24,7 @@ _TAIL = 1.4  # the last two of four and more
 _QUESTION = 0.7
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _SHORTEST = 40  # columns of a statement that names nothing
+_SHORTEST_END = 30
 _CHATTER = 130  # columns
 _LEAD = 110  # columns of the line above a list that its items are told with
 
@@ -38,6 +39,15 @@ def statements_of(said: str) -> tuple[Piece, ...]:
     return tuple(pieces[at] for at in sorted(kept) if pieces[at].text)
 
 
+def ending_of(said: str) -> str:
+    """Return the sentence of the message *said* that says best what came out: an item of a list needs its list."""
+    told = [
+        each for each in _without_chatter(statements(said)) if not each.is_listed and width(each.text) >= _SHORTEST_END
+    ]
+    values = {each.text: _value(each, at, len(told)) / width(each.text) ** 0.3 for at, each in enumerate(told)}
+    return max(values, key=values.__getitem__, default="")
+
+
 def _without_chatter(told: list[Statement]) -> list[Statement]:
     """Return what is *told*, without what only leads in to it and without announcements."""
     start = 0
@@ -48,9 +58,9 @@ def _without_chatter(told: list[Statement]) -> list[Statement]:
 
 def _says_nothing(each: Statement) -> bool:
     """Return whether *each* only announces, leads in to something, or is too short to be understood."""
-    if each.text.endswith((":", "：")):
+    if each.text.endswith((":", "：")) or begins_with("announcement", each.text):
         return True
-    return _is_bare(each) and (width(each.text) < _SHORTEST or begins_with("announcement", each.text))
+    return _is_bare(each) and width(each.text) < _SHORTEST
 
 
 def _is_chatter(each: Statement, at: int) -> bool:

@@ -23,21 +23,21 @@ from memtool.vault.session_rows import Piece, Row, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint
 
 _WORDS = {
-    "no plan": ("the plan was not carried out: {}", "计划没有执行：{}"),
+    "no plan": ("plan not approved, nothing of it was done: {}", "计划没有被批准，没有执行：{}"),
     "no answer": ("not answered: {}", "没有得到回答：{}"),
 }
 
 MOST_ROWS = 10  # turns that are rows of their own; of longer sessions, turns about the same thing share a row
 
 _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with the last, which counts double
-_CONTRADICTED = 0.25
+_CONTRADICTING, _CONTRADICTED = ("corrected", "rejected"), 0.25
 _ASKED_FROM = 24  # columns; a shorter prompt ("yes", "commit") tells nothing
 _TYPED = {"rejected": 3.0, "corrected": 2.5}  # value of what the user typed within a row
 _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
-_TOPIC_ASKED, _TOPIC_ENDED = 130, 130  # columns
-_SHORTEST_END = 30
+_SIDE_QUESTION = 60  # columns of a first prompt that is not what the session is about
+_TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
 _MOST_DECISIONS, _MOST_RULES = 4, 6
-_WIDEST_ITEM, _WIDEST_RULE, _WIDEST_COMMAND = 200, 220, 100
+_WIDEST_OPEN, _WIDEST_RULE, _WIDEST_COMMAND = 300, 220, 100
 _CHECK = re.compile(
     r"(?i)(?<![a-z])(?:tests?|build|builds|lint|check|pytest|cargo|tsc|make|mypy|ruff|jest|vitest|gradlew?|mvn|vet)(?![a-z])"
 )
@@ -82,27 +82,35 @@ def left_something(turns: Sequence[Turn]) -> bool:
     """
     if len(turns) > 2 or any(turn.files or turn.runs or turn.looked or turn.chosen or turn.plan for turn in turns):
         return True
-    return any(turn.asked and (not turn.said or _is_told(turn.asked)) for turn in turns)
-
-
-def _is_told(asked: str) -> bool:
-    """Return whether a prompt tells something, rather than asking or greeting."""
-    return width(asked) >= _ASKED_FROM and not asked.endswith(("?", "？"))
+    return any(width(turn.asked) >= _ASKED_FROM and not (turn.told and _is_question(turn.asked)) for turn in turns)
 
 
 def _topic(turns: Sequence[Turn], branch: str) -> str:
     """Return the problem and how it ended: the first prompt that says something, and the best of the last answer."""
-    asked = next((turn.asked for turn in turns if width(turn.asked) >= _ASKED_FROM), "")
-    asked = asked or next((turn.asked for turn in turns if turn.asked), "")
-    last = next((turn.told for turn in reversed(turns) if turn.told), ())
-    last = tuple(piece for piece in last if width(piece.text) >= _SHORTEST_END) or last
-    ended = max(last, key=lambda piece: piece.value / width(piece.text) ** 0.3, default=Piece(""))
-    told = [without_middle(asked, _TOPIC_ASKED), shortened(ended.text, _TOPIC_ENDED)]
-    topic = " → ".join(filter(None, told))
+    ended = next((turn.ended for turn in reversed(turns) if turn.ended), "")
+    parts = [without_middle(_problem(turns), _TOPIC_ASKED), shortened(ended, _TOPIC_ENDED)]
+    topic = " → ".join(filter(None, parts))
     return f"{branch}: {topic}" if topic and branch not in _UNTOLD_BRANCHES else topic
 
 
+def _problem(turns: Sequence[Turn]) -> str:
+    """Return the first prompt that says something, if it is no side question."""
+    told = [turn.asked for turn in turns if width(turn.asked) >= _ASKED_FROM]
+    asked = next(iter([text for text in told[:2] if not _is_side_question(text)] or told), "")
+    return asked or next((turn.asked for turn in turns if turn.asked), "")
+
+
+def _is_question(text: str) -> bool:
+    return text.endswith(("?", "？"))
+
+
+def _is_side_question(text: str) -> bool:
+    return _is_question(text) and width(text) < _SIDE_QUESTION
+
+
 def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
+    told = _problem(turns)
+    told = told if width(told) <= _WHOLLY_TOLD else ""  # by the topic
     for start, stop in _stretches(turns):
         first = turns[start]
         pieces: list[Piece] = []
@@ -110,7 +118,7 @@ def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
             if at > start and width(turns[at].asked) >= _ASKED_FROM:
                 pieces.append(Piece(f'"{turns[at].asked}"', _worth_of_asking(turns, at)))
             pieces += _pieces(turns, at)
-        asked = first.asked if width(first.asked) >= _ASKED_FROM else ""
+        asked = first.asked if width(first.asked) >= _ASKED_FROM and first.asked != told else ""
         yield Row(asked, tuple(pieces), _weight(first))
 
 
@@ -118,14 +126,14 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
     turn = turns[at]
     factor = _RISE + (1 - _RISE) * (at / (len(turns) - 1) if len(turns) > 1 else 1)
     factor *= _LAST if at == len(turns) - 1 else 1.0
-    factor *= _CONTRADICTED if turn.verdict in ("corrected", "rejected") else 1.0
+    factor *= _CONTRADICTED if turn.verdict in _CONTRADICTING else 1.0
     return (piece._replace(value=piece.value * factor) for piece in turn.told)
 
 
 def _weight(turn: Turn) -> float:
     if turn.refused:
         return _REFUSED_WEIGHT
-    return _QUESTION_WEIGHT if turn.asked.endswith(("?", "？")) else 1.0
+    return _QUESTION_WEIGHT if _is_question(turn.asked) else 1.0
 
 
 def _worth_of_asking(turns: Sequence[Turn], at: int) -> float:
@@ -167,7 +175,7 @@ def _rules(turns: Sequence[Turn]) -> Iterator[str]:
     """Give the sentences in which the user said what is always or never to be done."""
     for turn in turns:
         for sentence in sentences(turn.asked):
-            is_order = begins_with("standing", sentence) and not sentence.endswith(("?", "？"))
+            is_order = begins_with("standing", sentence) and not _is_question(sentence)
             if is_order and width(sentence) <= _WIDEST_RULE:
                 yield f"{sentence} ({USER})"
 
@@ -185,7 +193,7 @@ def _commands(turns: Sequence[Turn]) -> Iterator[str]:
 def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
     labels = in_language(_WORDS, language)
     last = turns[-1] if turns else Turn()
-    if last.plan and last.plan_refused and not last.files:
+    if last.plan and last.plan_refused:
         yield f"{labels['no plan'].format(shortened(last.plan, 120))} ({AGENT})"
-    elif last.asked and not last.said and not last.files:
-        yield f"{labels['no answer'].format(without_middle(last.asked, 170))} ({USER})"
+    elif last.asked and not (last.told or last.files):
+        yield f"{labels['no answer'].format(without_middle(last.asked, _WIDEST_OPEN))} ({USER})"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.conversation import EDITING_TOOLS, Step
-from memtool.capture.statements import statements_of
+from memtool.capture.statements import ending_of, statements_of
 from memtool.capture.transcript.records import COMMIT, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with
 from memtool.text.lines import one_line, width
@@ -18,6 +19,7 @@ from memtool.vault.session_rows import Piece
 Verdict: TypeAlias = Literal["", "confirmed", "corrected", "rejected", "went on"]
 
 _OPENING = ("prompt", "refusal")  # kinds of steps that open a turn
+_CLIENTS_OWN = "/.claude/plans/"
 _NO_ANSWER = "No response requested."
 _COMMIT_VALUE, _SHORT_ANSWER = 3.0, 500  # of the subject of a commit; columns of an answer that says little
 _LONGEST_CODE = 200  # characters of a prompt that is nothing but code or a log
@@ -42,7 +44,9 @@ class Turn(NamedTuple):
         chosen: what the user chose when asked, `question → answer` each.
         said: the agent's last message, as Markdown.
         told: the statements of that message, and the subjects of commits, with their values.
-        plan: the first line of the last plan that was laid before the user; *plan_refused*: they did not approve it.
+        ended: the one of them that says best how the turn ended.
+        plan: the first line of the last plan that was laid before the user; *plan_refused*: they did not approve it,
+            and nothing was edited since.
         files: absolute paths of what was edited, in order.
         runs: the commands, in order, with their outcome.
         looked: whether any tool was used.
@@ -56,6 +60,7 @@ class Turn(NamedTuple):
     chosen: tuple[str, ...] = ()
     said: str = ""
     told: tuple[Piece, ...] = ()
+    ended: str = ""
     plan: str = ""
     plan_refused: bool = False
     files: tuple[str, ...] = ()
@@ -74,8 +79,7 @@ def turns_of(steps: Sequence[Step]) -> list[Turn]:
         if turns and _is_same(turns[-1], turn):
             turns.pop()
         turns.append(turn)
-    following = [*turns[1:], None]
-    return [turn._replace(verdict=_verdict(after)) for turn, after in zip(turns, following, strict=True)]
+    return [turn._replace(verdict=_verdict(after)) for turn, after in zip_longest(turns, turns[1:])]
 
 
 def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
@@ -92,28 +96,33 @@ def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
 def _turn(steps: Sequence[Step]) -> Turn:
     typed = [step for step in steps if step.kind in _OPENING]
     plans = [step.text for step in steps if step.kind == "plan"]
-    refusals = [step.stopped for step in steps if step.tool == PLANNING_TOOL]
-    edits = (
-        step.file for step in steps if step.tool in EDITING_TOOLS and step.file and not (step.error or step.stopped)
-    )
+    planned = max((at for at, step in enumerate(steps) if step.tool == PLANNING_TOOL), default=-1)
+    edits = (step.file for step in steps if _is_edit(step))
     runs = (Run(step.text, step.error) for step in steps if step.tool == SHELL_TOOL and step.text and not step.stopped)
     answers = [step.text for step in steps if step.kind == "answer" and step.text != _NO_ANSWER]
     summaries = [step.text for step in steps if step.kind == "compaction" and step.text]
     said = next(reversed(answers if answers or typed else summaries), "")  # a talk may begin with its own summary
+    commits = tuple(_commits(steps, said))
     return Turn(
         asked=one_line(" ".join(dict.fromkeys(_typed(step.text) for step in typed))),
         refused=bool(typed) and typed[-1].kind == "refusal",
         chosen=tuple(line for step in steps if step.kind == "choice" for line in step.text.splitlines()),
         said=said,
-        told=(*statements_of(said), *_commits(steps, said)),
+        told=(*statements_of(said), *commits),
+        ended=ending_of(said) or (commits[-1].text if commits else ""),
         plan=one_line(plans[-1].strip().split("\n", 1)[0]).lstrip("# ") if plans else "",
-        plan_refused=bool(plans and refusals) and refusals[-1],
+        plan_refused=planned >= 0 and steps[planned].stopped and not any(map(_is_edit, steps[planned:])),
         files=tuple(dict.fromkeys(edits)),
         runs=tuple(runs),
         looked=any(step.kind == "tool" for step in steps),
         offset=steps[0].offset,
         at=next((step.at for step in steps if step.at), None),
     )
+
+
+def _is_edit(step: Step) -> bool:
+    is_own = _CLIENTS_OWN in step.file  # the plan that it lays before the user
+    return step.tool in EDITING_TOOLS and bool(step.file) and not (step.error or step.stopped or is_own)
 
 
 def _commits(steps: Sequence[Step], said: str) -> Iterator[Piece]:

@@ -36,7 +36,7 @@ def command(session: Session, *, project: str | None, budget: int | None, form: 
     form = "json" if as_json else form or ("ansi" if sys.stdout and sys.stdout.isatty() else "markdown")
     name = _project(session, project)
     most = session.settings.recall.session_tokens
-    block = _context(session, name, most)
+    block = _context(session, name)
     if form == "json":
         answer = {"project": name, "budget": most, "tokens": block.tokens, "refs": block.refs, "text": block.text}
         output.emit_json(answer)
@@ -46,9 +46,9 @@ def command(session: Session, *, project: str | None, budget: int | None, form: 
         output.say("There is nothing to give yet." if most else "The budget is 0, so an agent is given nothing.")
 
 
-def _context(session: Session, project: str, budget: int) -> ContextBlock:
-    reader = Reader(Path.home(), user_settings_path(session.environ).parent)
-    return session_context(session.vault, project, datetime.now().astimezone(), budget, reader)
+def _context(session: Session, project: str) -> ContextBlock:
+    reader = Reader(Path.home(), user_settings_path(session.environ).parent, folder=working_folder())
+    return session_context(session.vault, project, datetime.now().astimezone(), session.settings.recall, reader)
 
 
 def _project(session: Session, named: str | None) -> str:

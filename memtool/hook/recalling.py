@@ -36,8 +36,8 @@ def context_of_session(occasion: Occasion) -> str:
         occasion.vault,
         _project(occasion, now),
         now,
-        occasion.settings.recall.session_tokens,
-        Reader(Path.home(), settings.client_folder(occasion.environ), session_id),
+        occasion.settings.recall,
+        Reader(Path.home(), settings.client_folder(occasion.environ), session_id, _folder(occasion)),
         source=source,
         given=ledger.known,
     )
@@ -174,6 +174,10 @@ def _leave_to_worker(occasion: Occasion, busy: Busy) -> None:
 
     note(occasion.name, str(busy), occasion.options, occasion.environ)
     start_worker(occasion.vault, occasion.environ)
+
+
+def _folder(occasion: Occasion) -> Path | None:
+    return Path(occasion.text("cwd")) if Path(occasion.text("cwd")).is_absolute() else None
 
 
 def _project(occasion: Occasion, now: datetime) -> str:

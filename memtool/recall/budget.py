@@ -6,7 +6,7 @@ thumb that vendors give for English, and one for every other character, which is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from memtool.llm.tokens import tokens_in
@@ -44,6 +44,10 @@ class Part(NamedTuple):
         date: of the file, if it has one.
         share: of the budget, which it may fill whatever else there is.
         levels: the lines at each level of detail, most detailed first. The last level may be cut.
+        made_for: returns the lines for so many tokens, of a part that can be made to any size; it has one level, which
+            only says what there is to know.
+        shortened: whether this is not all of it.
+        left_out: how many lines, each of which stands for itself, were left out.
     """
 
     title: str
@@ -51,7 +55,9 @@ class Part(NamedTuple):
     date: str
     share: float
     levels: tuple[tuple[Line, ...], ...]
+    made_for: Callable[[int], tuple[Line, ...]] | None = None
     shortened: bool = False
+    left_out: int = 0
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -65,19 +71,23 @@ def fit(parts: Sequence[Part], budget: int) -> list[Part]:
     Every part may fill its share. What is left over goes to the most important ones, so that the others are the first
     to be shortened or left out.
     """
-    chosen = [_fitted(part, int(part.share * budget)) for part in parts]
-    left = budget - sum(cost(part) for part in chosen if part)
-    for at, part in enumerate(parts):
-        room = left + _cost_of(chosen[at])
-        chosen[at] = _fitted(part, room)
-        left = room - _cost_of(chosen[at])
+    shares = [int(part.share * budget) for part in parts]
+    # A part that can be made to any size fills its share, and is made once, when it is known how much more there is.
+    costs = [shares[at] if part.made_for else _cost_of(_fitted(part, shares[at])) for at, part in enumerate(parts)]
+    left = budget - sum(costs)
+    chosen = []
+    for part, taken in zip(parts, costs, strict=True):
+        room = left + taken
+        chosen.append(_fitted(part, room))
+        left = room - _cost_of(chosen[-1])
     return [part for part in chosen if part]
 
 
 def render(part: Part) -> str:
     """Return *part* as Markdown: a heading that says where the lines come from, and the lines."""
     about = ", ".join(filter(None, (part.path, part.date, "shortened" if part.shortened else "")))
-    return "\n".join([f"## {part.title} ({about})", *map(str, part.lines)])
+    more = [f"- … and {part.left_out} more: `memtool show {part.path}`"] if part.left_out else []
+    return "\n".join([f"## {part.title} ({about})", *map(str, part.lines), *more])
 
 
 def cost(part: Part) -> int:
@@ -95,6 +105,8 @@ def _cost_of_line(line: Line) -> int:
 
 def _fitted(part: Part, room: int) -> Part | None:
     """Return *part* at the highest level that takes at most *room* tokens, else the beginning of the last level."""
+    if part.made_for:
+        part = part._replace(levels=(part.made_for(room - cost(part._replace(levels=((),)))),))
     for level, lines in enumerate(part.levels):
         whole = part._replace(levels=(lines,), shortened=part.shortened or level > 0)
         if cost(whole) <= room:
@@ -103,7 +115,7 @@ def _fitted(part: Part, room: int) -> Part | None:
 
 
 def _cut(part: Part, room: int) -> Part | None:
-    left = room - cost(part._replace(levels=((),)))
+    left = room - cost(part._replace(levels=((),), left_out=len(part.lines)))
     count = 0
     for line in part.lines:
         left -= _cost_of_line(line)
@@ -112,4 +124,7 @@ def _cut(part: Part, room: int) -> Part | None:
         count += 1
     while count and part.lines[count - 1].text.startswith("> #"):  # a heading with nothing below it
         count -= 1
-    return part._replace(levels=(part.lines[:count],)) if count else None
+    if not count:
+        return None
+    left_out = len(part.lines) - count if all(line.text.startswith("- ") for line in part.lines) else 0
+    return part._replace(levels=(part.lines[:count],), left_out=part.left_out + left_out)

@@ -95,21 +95,21 @@ def _statements(text: str) -> Iterator[Statement]:
             cut = sentences(said)
             if cut and cut[-1].endswith((":", "：")):
                 lead = cut[-1].strip(" :：")
-            yield from (Statement(sentence, codes=-(-codes // len(cut))) for sentence in cut)
+            yield from (Statement(sentence, codes=sum(code in sentence for code in codes)) for sentence in cut)
 
 
 def _listed(text: str, lead: str) -> Statement:
     said, codes = plain(text)
-    return Statement(said, lead, is_listed=True, codes=codes)
+    return Statement(said, lead, is_listed=True, codes=len(codes))
 
 
-def plain(text: str) -> tuple[str, int]:
-    """Return one line of Markdown without its marks, and how many code spans it held."""
+def plain(text: str) -> tuple[str, list[str]]:
+    """Return one line of Markdown without its marks, and the code spans that it held."""
     parts = text.split("`")
     if len(parts) % 2 == 0:  # an odd mark is no code span
         parts[-2:] = [" ".join(parts[-2:])]
     parts[::2] = [_unmarked(part) for part in parts[::2]]
-    spans = sum(1 for span in parts[1::2] if span.strip())
+    spans = [one_line(span) for span in parts[1::2] if span.strip()]
     line = "".join(parts)
     return one_line(line if line.isascii() else _EMOJI.sub("", line)), spans
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _WORD = r"[^\W_]{3,}|\d+"
 _UNSPACED = "[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]"
 
 
+@lru_cache(4_096)  # a text is compared with many others, and made smaller more than once
 def words(text: str) -> frozenset[str]:
     """Return the words of *text* that tell something: of three letters and more, numbers, pairs of characters."""
     folded = text.casefold()

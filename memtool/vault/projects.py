@@ -43,6 +43,8 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
     Where git is not *quick* enough, or cannot be asked, that is *path* itself, with a notice.
     """
     folder = _absolute(path.parent if path.is_file() else path)
+    if not folder.exists() and (checkout := _checkout_of(folder)):
+        return find_project(checkout, quick=quick)
     try:
         answer = ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", timeout=_patience(quick))
     except HistoryFailed as error:
@@ -54,6 +56,16 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
     if own == common:
         return Project(top, is_repository=True)
     return Project(common.parent if common.name == ".git" else common, is_repository=True)
+
+
+def _checkout_of(folder: Path) -> Path | None:
+    """Return where the worktree *folder*, which is gone, belonged to; None if its path does not tell."""
+    for place in (folder, *folder.parents):
+        if place.parent.name == ".worktrees":
+            return place.parent.parent
+        if place.parent.name == "worktrees" and place.parent.parent.name == ".claude":
+            return place.parent.parent.parent
+    return None
 
 
 def find_project_identity(path: Path) -> str:

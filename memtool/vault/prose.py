@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memtool.text.lines import one_line as one_line
+from memtool.text.lines import one_line
 
 LANGUAGES = ("en", "zh")
 

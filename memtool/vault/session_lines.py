@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.vault.layout import Vault, make_state_folder, read_state, write_state
-from memtool.vault.session_rows import parse_row
+from memtool.vault.session_rows import ARROW, parse_row
 from memtool.vault.sessions import AGENT, AUTHORS, KEY_POINT_KINDS, USER, read_line
 
 DECISION, RULE, DONE, COMMAND, OPEN, ASKED = "decision", "rule", "done", "command", "open", "asked"
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": DONE, "commands": COMMAND, "open": OPEN}
+_BRANCH = r"^[\w.]+[-/_][\w./-]*: "
 _OLD_KINDS = {"bugfix": "fix", "discovery": "finding"}
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
 _AUTHOR = rf"\s*\(({'|'.join(AUTHORS)})\)(?=(?:\s+#\S+)*$)"
@@ -28,8 +29,8 @@ class Line(NamedTuple):
 
     Args:
         text: what it says, without marks.
-        role: `decision`, `rule`, `done`, `command`, `open`, a kind of key point, `asked` for what a row begins with;
-            empty where no role is claimed.
+        role: `decision`, `rule`, `done`, `command`, `open`, a kind of key point, `asked` for what the user typed; empty
+            where no role is claimed.
         author: `user` or `agent`.
         asked: what the user had typed, where the line is what came of it.
         number: of the line of the note on which it stands, from 1.
@@ -43,7 +44,10 @@ class Line(NamedTuple):
 
 
 def lines_of(text: str) -> list[Line]:
-    """Return the lines of the session note *text*, in order; its topic, its files and what is no part of it are none."""
+    """Return the lines of the session note *text*, in order, the first of them what the session began with.
+
+    How it ended, its files and what is no part of a note are none.
+    """
     return list(_lines(text))
 
 
@@ -51,7 +55,9 @@ def _lines(text: str) -> Iterator[Line]:
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
         part, name, value = read_line(line)
-        if part == "section":
+        if part == "title" and not section and ARROW in value:
+            yield Line(re.sub(_BRANCH, "", value.partition(ARROW)[0]), ASKED, USER, number=number)
+        elif part == "section":
             section = name
         elif part != "bullet":
             section = section if not line.strip() else ""

@@ -20,14 +20,16 @@ from memtool.text.similarity import is_said, words
 
 ARROW, JOINT = " → ", " · "
 
-_USER_SHARE = 0.42  # of the room, for what the user typed (measured: docs/decisions/0025)
+_USER_SHARE = 0.36  # of the room, for what the user typed (measured: docs/decisions/0025)
 _TAIL = 0.35  # of a text that is cut: a correction often stands at the end of a prompt
 _ASKED, _SHORTEST_ASKED = 320, 40  # columns of a prompt at most; that are left of each at least
 _WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
+_LEAST = 0.6  # value of a piece that is worth telling
 _DENSITY = 0.7  # exponent of a piece's width, by which its value is divided
 _OVERHEAD = 3  # columns around a piece
-_ROW = 10  # columns around a row
+_ROW = 12  # bytes around a row
+LEAST_ROW = 100  # columns of room that each row needs
 
 
 class Piece(NamedTuple):
@@ -75,18 +77,24 @@ def names_something(text: str) -> bool:
     return re.search(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}", text) is not None
 
 
-def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = ()) -> list[Row]:
+def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_row: int = LEAST_ROW) -> list[Row]:
     """Return as much of *rows* as fits into *room* columns: no piece that *said* or a better piece says already.
 
     What the user typed is shortened evenly; each such text keeps the best of what came of it; then the pieces that are
     worth most for their width.
     """
     known = [words(text) for text in said]
+    rows = [*rows[:1], *rows[max(1, len(rows) - room // least_row + 1) :]]  # the oldest go, but for the first
     rows = [row._replace(asked="" if is_said(words(row.asked), known, _WHOLLY) else row.asked) for row in rows]
     asked = _asked_within(rows, int(_USER_SHARE * room))
     taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
     order = sorted(
-        ((at, place, piece) for at, row in enumerate(rows) for place, piece in enumerate(row.pieces)),
+        (
+            (at, place, piece)
+            for at, row in enumerate(rows)
+            for place, piece in enumerate(row.pieces)
+            if piece.value >= _LEAST
+        ),
         key=lambda each: _density(each[2]),
     )
     for at, text in enumerate(asked):
@@ -96,7 +104,7 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = ()) -> list[R
     for at, place, piece in order:
         taken.take((at, place), piece, _WIDEST)
     fitted = (row._replace(asked=asked[at], pieces=taken.pieces(at, row)) for at, row in enumerate(rows))
-    return [row for row in fitted if row.asked or row.pieces]
+    return [row for row in fitted if row.pieces or (row.asked and not row.asked.endswith(("?", "？")))]
 
 
 class _Taken:

@@ -46,7 +46,7 @@ _PARTS: tuple[tuple[Part, str], ...] = (
     ("section", r"\d+\. \*\*([^*]+)\*\*[:：] *(.*)"),
     ("bullet", r"\s+()- (.*)"),
 )
-_DIRECTORY = rf"(?s)(.*?)(?: \((?:{'|'.join(LABELS['branch'])}) (.+)\))?"
+_DIRECTORY = rf"(?s:(.*?)(?: \((?:{'|'.join(LABELS['branch'])}) (.+)\))?)"
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\] +"
 _TAG = r"#[^\s#]*[^\W\d][^\s#]*"  # `#4573` is an issue, not a tag
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
@@ -186,7 +186,7 @@ def _quoted(value: str) -> str:
 def _header(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
     branch = f" ({labels['branch']} {one_line(note.branch)})" if note.branch else ""
     return {
-        "updated": note.updated and one_line(note.updated) + labels["last update"],
+        "updated": one_line(note.updated),
         "directory": one_line(note.directory) and one_line(note.directory) + branch,
         "links": ", ".join(link(text, target) for text, target in note.links if one_line(target)),
     }

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
 from memtool.capture.records import read_record, write_record
 from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
+from memtool.capture.turns import Turn
 from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
 from memtool.vault import files
@@ -319,14 +321,16 @@ def test_a_sweep_leaves_old_transcripts_to_the_import(desk: Desk) -> None:
 
 
 class Model:
-    """Stands in for the chain of models, and counts how often it is asked."""
+    """Stands in for the chain of models: how often it was *asked*, and the *turns* that it was shown last."""
 
     def __init__(self, *answers: ModelSummary) -> None:
         self.answers = list(answers)
         self.asked = 0
+        self.turns: Sequence[Turn] = ()
 
-    def __call__(self, *_: object) -> ModelSummary:
+    def __call__(self, turns: Sequence[Turn], *_: object) -> ModelSummary:
         self.asked += 1
+        self.turns = turns
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
@@ -365,6 +369,16 @@ def test_while_a_session_goes_on_a_model_is_asked_now_and_then_only(
         desk.pass_time(60)
     assert model.asked == 3
     assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"  # and the extractive one never comes back
+
+
+def test_a_model_is_shown_the_whole_of_a_session_that_grew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = with_model(desk, monkeypatch, GOOD)
+    path = desk.folder / "one.jsonl"
+    for number, asked in enumerate(("Repair the mail queue", "修好邮件队列", "And the cache"), start=1):
+        write_transcript(path, [prompt(asked), answer(f"Part {number} is repaired.")])
+        desk.put(path)
+        desk.drain()
+    assert [turn.said for turn in model.turns] == [f"Part {number} is repaired." for number in (1, 2, 3)]
 
 
 def test_what_it_was_too_early_for_is_done_after_a_later_sweep(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,8 +238,8 @@ def test_after_uninstalling_nothing_is_written_and_other_hooks_still_run(box: Bo
 def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: ScriptedApi, owner: Owner) -> None:
     owner.configure(f'[llm]\nproviders = ["claude", "extractive"]\nclaude_command = "{box.client}"\n')
     box.probe("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", everywhere=True)
-    point = {"text": "Access tokens live 24 hours", "kind": "decision", "tags": ["auth"]}
-    answer = json.dumps({"topic": "Longer tokens, told by a model", "key_points": [point]})
+    line = {"turn": 1, "role": "finding", "text": "Access tokens live 24 hours", "tags": ["auth"]}
+    answer = json.dumps({"topic": "Longer tokens, told by a model", "lines": [line]})
     has_ended = threading.Event()
     api.answers(
         [
@@ -256,7 +256,7 @@ def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: Script
     box.wait_until_idle()
     note = owner.notes()[session.id]
     assert (note.topic, note.files) == ("Longer tokens, told by a model", ("auth.ts",))
-    assert note.key_points == (KeyPoint("Access tokens live 24 hours", "decision", ("auth",)),)
+    assert note.key_points == (KeyPoint("Access tokens live 24 hours (agent)", "finding", ("auth",)),)
     asked = json.dumps(api.asked("plain"))
     assert "login tokens" in asked
     assert leaks(asked) == []
@@ -268,7 +268,8 @@ def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: Script
 
 def test_a_model_is_asked_once_for_a_session_of_one_turn(box: Box, api: ScriptedApi, owner: Owner) -> None:
     owner.configure(f'[llm]\nproviders = ["claude", "extractive"]\nclaude_command = "{box.client}"\n')
-    answer = json.dumps({"topic": "Longer tokens, told by a model", "key_points": ["Access tokens live 24 hours"]})
+    line = {"turn": 1, "role": "finding", "text": "Access tokens live 24 hours"}
+    answer = json.dumps({"topic": "Longer tokens, told by a model", "lines": [line]})
     # The worker of the session's start has all the time it wants, and must find nothing to do.
     api.answers([after_worker(box, writes(box, "auth.ts")), "Access tokens live 24 hours now."], plain=[answer] * 3)
     box.run(api.url, "Make login tokens live longer", *TOOLS)

@@ -1,7 +1,8 @@
-"""The check of a model's answer: read with patience, then accepted whole or refused with a reason.
+"""The check of a model's answer: read with patience, refused with a reason, and else let in line by line.
 
-A model may have been talked into anything by the transcript, and may make things up by itself. What it says is let
-in only if it has the form that was asked for, the vault's language, and names no file that the session does not name.
+A model may have been talked into anything by the transcript, and may make things up by itself. Its answer must have
+the form that was asked for and the vault's language. Each line must stand in the turn that it names; it decides or
+demands something only in the user's words, and nobody else says always or never.
 """
 
 from __future__ import annotations
@@ -9,25 +10,34 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from memtool.capture.conversation import Conversation
-from memtool.capture.model.named_files import unknown_files
-from memtool.capture.model.prompt import SYSTEM
+from memtool.capture.model.grounds import Ground, grounds_of, is_typed, unfounded, unknown_name
+from memtool.capture.model.request import SYSTEM
 from memtool.capture.summary import Summary
+from memtool.capture.turns import Turn
 from memtool.errors import ProviderFailed
-from memtool.vault.prose import one_line
-from memtool.vault.sessions import KEY_POINT_KINDS, KeyPoint
+from memtool.text.languages import begins_with
+from memtool.text.lines import one_line, shortened
+from memtool.vault.sessions import AGENT, KEY_POINT_KINDS, USER, KeyPoint
 
 WIDEST_TOPIC, WIDEST_TEXT = 120, 200  # characters
 MOST_POINTS, MOST_OTHERS, MOST_TAGS = 8, 4, 3
 LONGEST_ANSWER = 50_000  # characters, with all that stands around the object
 
-_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_MOST_LINES = 40  # that are looked at
+_WIDEST_ITEM = 220  # columns, so that a note has room for the author
+_OF_THE_USER = ("decision", "rule")
+_OTHERS = ("decision", "rule", "done", "command", "open")  # have sections of their own; all else is a key point
 _TRIES = 20  # places at which the object may begin
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _LABEL = re.compile(rf"(?:[-*•]\s+|\d{{1,2}}[.)]\s+|\[({'|'.join(KEY_POINT_KINDS)})\]\s*)+")
+_AUTHOR = re.compile(rf"\s*\((?:{AGENT}|{USER})\)\Z")
+_CODE = re.compile(r"`([^`]{1,200})`")
 _TAG = re.compile(r"[^\W_][\w+-]{0,29}")
+_TURN = re.compile(r"(?:turn )?#?(\d{1,6})", re.IGNORECASE)
+_AND = re.compile(r"\s*(?:&&|\|\|?|;)\s*")  # between the commands of one line
 _LINK = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}://|(?<![a-z])(?:www\.[a-z]|(?:javascript|data|mailto|vbscript):\S)|\]\(|\[\[",
     re.IGNORECASE,
@@ -49,23 +59,37 @@ _LATIN_WORD = re.compile("[a-z\u00df-\u024f]{2,}", re.IGNORECASE)
 _PLAIN = re.compile(r"\W+")
 
 
+class Line(NamedTuple):
+    """One line of an answer, as the model gave it. *turn* counts from 1, 0 for none; *codes* were in backticks."""
+
+    turn: int
+    role: str
+    author: str
+    text: str
+    tags: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+
+
 def parse_summary(
-    text: str, conversation: Conversation, *, language: str, code: str = "", redact: Callable[[str], str] = str
+    text: str, turns: Sequence[Turn], *, language: str, code: str = "", redact: Callable[[str], str] = str
 ) -> Summary:
-    """Return the summary in *text*, the answer to `summary_request(conversation, …)`.
+    """Return the summary in *text*, the answer to `summary_request(turns, …)`: its topic and the lines that stand.
 
     Raises:
-        ProviderFailed: it is none, or none that can be let in.
+        ProviderFailed: it is none, or none that can be let in, or none of its lines stands in the turn that it names.
     """
-    summary = _summary(_object(text))
-    texts = list(_texts(summary))
-    if not summary.topic:
-        raise ProviderFailed("the answer has no topic")
-    for part in texts:
+    answer = _object(text)
+    topic, codes = _topic(answer)
+    lines = _lines(answer)
+    for part in (topic, *(line.text for line in lines)):
         _check_text(part, code)
-    _check_language(texts, language)
-    _check_source(summary, texts, conversation)
-    return _redacted(summary, redact)
+    _check_language([topic, *(line.text for line in lines if line.author != USER)], language)
+    grounds = grounds_of(turns)
+    whole = "\n".join(ground.said for ground in grounds)
+    if unknown := unfounded(topic, codes, whole):
+        raise ProviderFailed(f"the topic names '{unknown[:60]}', which the session does not")
+    _check_is_new([topic, *(line.text for line in lines)], turns)
+    return _summary(topic, _standing(lines, turns, grounds, whole), redact)
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -85,55 +109,58 @@ def _object(text: str) -> dict[str, Any]:
     raise ProviderFailed("the answer is not the JSON object that was asked for")
 
 
-def _summary(answer: dict[str, Any]) -> Summary:
-    points = [_point(item) for item in _list(answer, "key_points")[:MOST_POINTS]]
-    others = [[_line(item) for item in _list(answer, name)[:MOST_OTHERS]] for name in ("decisions", "done", "open")]
-    topic = _line(answer["topic"])
+def _topic(answer: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    topic, codes = _text(answer["topic"])
+    if not topic:
+        raise ProviderFailed("the answer has no topic")
     if len(topic) > WIDEST_TOPIC:
         raise ProviderFailed(f"the topic has {len(topic)} characters, and {WIDEST_TOPIC} at most were asked for")
-    return Summary(
-        topic,
-        tuple({point.text: point for point in points if point.text}.values()),
-        *(tuple(dict.fromkeys(filter(None, lines))) for lines in others),
+    return topic, codes
+
+
+def _lines(answer: dict[str, Any]) -> list[Line]:
+    """Return the lines of *answer*, no text twice."""
+    given = answer.get("lines")
+    if not isinstance(given, list):
+        raise ProviderFailed("the answer has no list of lines")
+    lines: dict[str, Line] = {}
+    for line in map(_line, given[:_MOST_LINES]):
+        if line.text:
+            lines.setdefault(_squeezed(line.text), line)
+    return list(lines.values())
+
+
+def _line(item: object) -> Line:
+    if not isinstance(item, dict):
+        raise ProviderFailed("the answer holds something else where a line should stand")
+    text, codes = _text(item.get("text"))
+    label = _LABEL.match(item["text"].lstrip())
+    role = item.get("role") or (label and label[1])
+    tags = item.get("tags")
+    words = [tag.strip().lstrip("#") for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    turn = _TURN.fullmatch(str(item.get("turn")))
+    return Line(
+        int(turn[1]) if turn else 0,
+        role if isinstance(role, str) else "",
+        USER if item.get("author") == USER else AGENT,
+        text,
+        tuple(dict.fromkeys(filter(_TAG.fullmatch, words)))[:MOST_TAGS],
+        codes,
     )
 
 
-def _list(answer: dict[str, Any], name: str) -> list[Any]:
-    value = answer.get(name)
-    value = [] if value is None else [value] if isinstance(value, str) else value
-    if not isinstance(value, list):
-        raise ProviderFailed(f"'{name}' in the answer is no list")
-    return value
-
-
-def _point(item: object) -> KeyPoint:
-    if not isinstance(item, dict):
-        return KeyPoint(_line(item))
-    line, kind, tags = _line(item.get("text")), item.get("kind"), item.get("tags")
-    label = _LABEL.match(item["text"].lstrip())
-    kind = kind if kind in KEY_POINT_KINDS else label[1] if label and label[1] else ""
-    words = [tag.strip().lstrip("#") for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
-    return KeyPoint(line, kind, tuple(dict.fromkeys(filter(_TAG.fullmatch, words)))[:MOST_TAGS])
-
-
-def _line(item: object) -> str:
-    """Return a text of the answer on one line, without the marks that models like to put around things."""
+def _text(item: object) -> tuple[str, tuple[str, ...]]:
+    """Return a text of the answer on one line, without the marks that models put around things, and its code spans."""
     if not isinstance(item, str):
         raise ProviderFailed("the answer holds something else where a text should stand")
     for character in item:
         if unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs") and character not in "\n\r\t\u200c\u200d":
             raise ProviderFailed(f"the answer holds an invisible character (U+{ord(character):04X})")
     line = one_line(item if "```" in item else item.replace("`", "").replace("**", ""))
-    line = line[label.end() :] if (label := _LABEL.match(line)) else line
+    line = _AUTHOR.sub("", line[label.end() :] if (label := _LABEL.match(line)) else line)
     if len(line) > WIDEST_TEXT:
         raise ProviderFailed(f"a text has {len(line)} characters, and {WIDEST_TEXT} at most were asked for")
-    return line
-
-
-def _texts(summary: Summary) -> Iterator[str]:
-    yield summary.topic
-    yield from (point.text for point in summary.key_points)
-    yield from (*summary.decisions, *summary.done, *summary.open)
+    return line, tuple(_CODE.findall(item))
 
 
 def _check_text(text: str, code: str) -> None:
@@ -157,24 +184,78 @@ def _check_language(texts: Iterable[str], language: str) -> None:
         raise ProviderFailed("the answer is not in English")
 
 
-def _check_source(summary: Summary, texts: Iterable[str], conversation: Conversation) -> None:
-    if unknown := unknown_files(texts, conversation):
-        raise ProviderFailed(f"the answer names '{unknown[0][:60]}', which the session does not")
-    prompts = {_squeezed(step.text) for step in conversation.steps if step.kind == "prompt"}
-    if not any(summary[1:]) and _squeezed(summary.topic) in prompts and len(conversation.steps) > 2:
+def _check_is_new(texts: Iterable[str], turns: Sequence[Turn]) -> None:
+    prompts = {_squeezed(turn.asked) for turn in turns}
+    if all(_squeezed(text) in prompts for text in texts):
         raise ProviderFailed("the answer only repeats the prompt")
+
+
+def _standing(lines: Sequence[Line], turns: Sequence[Turn], grounds: Sequence[Ground], whole: str) -> list[Line]:
+    """Return the lines that stand in the turns that they name, each with the role and the author that are sure."""
+    standing, faults = [], []
+    for line in lines:
+        if fault := _fault(line, turns, grounds, whole):
+            faults.append(fault)
+        else:
+            standing.append(_sure(line, grounds[line.turn - 1]))
+    if not standing:
+        raise ProviderFailed(f"no line of the answer stands: {faults[0] if faults else 'it has none'}")
+    return standing
+
+
+def _fault(line: Line, turns: Sequence[Turn], grounds: Sequence[Ground], whole: str) -> str:
+    if not 0 < line.turn <= len(turns):
+        return "it names no turn that there is"
+    if line.role == "command":
+        passed = {part for run in turns[line.turn - 1].runs if not run.error for part in _commands(run.command)}
+        return "" if line.text in passed else f"turn {line.turn} ran no '{line.text[:60]}' that passed"
+    ground = grounds[line.turn - 1]
+    if begins_with("standing", line.text) and not is_typed(line.text, ground):
+        return f"turn {line.turn} has no such order by the user"
+    unknown = unfounded(line.text, line.codes, ground.said) or unknown_name(line.text, whole)
+    return f"turn {line.turn} does not name '{unknown[:60]}'" if unknown else ""
+
+
+def _commands(command: str) -> list[str]:
+    plain = one_line(command.replace("`", "").replace("**", ""))
+    return [plain, *_AND.split(plain)]
+
+
+def _sure(line: Line, ground: Ground) -> Line:
+    """Return *line* as the user's where its words are theirs; what they did not say decides and demands nothing."""
+    if line.role in _OF_THE_USER:
+        return (
+            line._replace(author=USER) if is_typed(line.text, ground) else line._replace(role="finding", author=AGENT)
+        )
+    return line._replace(author=USER if line.author == USER and is_typed(line.text, ground) else AGENT)
+
+
+def _summary(topic: str, lines: Sequence[Line], redact: Callable[[str], str]) -> Summary:
+    clean = [line._replace(text=redact(line.text)) for line in lines]
+    sections = {role: [line for line in clean if line.role == role][:MOST_OTHERS] for role in _OTHERS}
+    points = (
+        KeyPoint(
+            _told(line),
+            line.role if line.role in KEY_POINT_KINDS else "",
+            tuple(tag for tag in line.tags if redact(tag) == tag),
+        )
+        for line in clean
+        if line.role not in _OTHERS
+    )
+    return Summary(
+        redact(topic),
+        tuple(points)[:MOST_POINTS],
+        decisions=tuple(map(_told, sections["decision"])),
+        rules=tuple(map(_told, sections["rule"])),
+        done=tuple(line.text for line in sections["done"]),
+        commands=tuple(line.text for line in sections["command"]),
+        open=tuple(map(_told, sections["open"])),
+    )
+
+
+def _told(line: Line) -> str:
+    return f"{shortened(line.text, _WIDEST_ITEM)} ({line.author})"
 
 
 def _squeezed(text: str) -> str:
     return _PLAIN.sub("", text).casefold()
-
-
-def _redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
-    return Summary(
-        redact(summary.topic),
-        tuple(
-            KeyPoint(redact(point.text), point.kind, tuple(tag for tag in point.tags if redact(tag) == tag))
-            for point in summary.key_points
-        ),
-        *(tuple(map(redact, texts)) for texts in (summary.decisions, summary.done, summary.open)),
-    )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from memtool.capture.model.answer import parse_summary
+from memtool.capture.model.request import summary_request
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Turn
-from memtool.llm import Answer
+from memtool.llm import EXTRACTIVE, Answer
+from memtool.llm.chain import Chain, Clock
+from memtool.llm.ledger import Ledger
+from memtool.redaction import make_redactor
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
 
@@ -35,5 +41,19 @@ class ModelSummary(NamedTuple):
 
 
 def summarise_with_model(turns: Sequence[Turn], settings: Settings, vault: Vault, now: datetime) -> ModelSummary:
-    """Return what a model makes of *turns*."""
-    return ModelSummary(None, None, (), may_pass=False)
+    """Return what the first model of `settings.llm.providers` that answers well makes of *turns*.
+
+    *turns* are redacted already; the answer is, once more.
+    """
+    if settings.llm.providers[:1] in ((), (EXTRACTIVE,)):
+        return ModelSummary(None, None, (), may_pass=False)
+    code = secrets.token_hex(8)
+    redact = make_redactor(settings.redact)
+    language = settings.general.language
+
+    def accept(text: str) -> Summary:
+        return parse_summary(text, turns, language=language, code=code, redact=redact)
+
+    chain = Chain(settings.llm, settings.keys, Ledger(vault, settings.llm.daily_tokens), Clock(lambda: now))
+    outcome = chain.complete(summary_request(turns, language=language, code=code), accept, purpose=PURPOSE)
+    return ModelSummary(outcome.value, outcome.answer, outcome.reasons, outcome.may_pass)

@@ -1,4 +1,4 @@
-"""Whether Claude Code reads a file by itself at every session start, so that it need not be given again."""
+"""What Claude Code reads by itself at every session start, so that it need not be given again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from memtool.text.similarity import words
+
+_PROJECTS_OWN = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
+_MOST_FOLDERS, _MOST_LINES, _LEAST_WORDS = 8, 400, 3
+_NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
 _MOST_RULES = 50
 _LARGEST = 65_536  # characters of an instruction file
 _CODE = r"^[ \t]*(```|~~~).*?^[ \t]*\1|`[^`\n]*`"
@@ -23,6 +28,22 @@ def reads_by_itself(file: Path, client_folder: Path, home: Path) -> bool:
     """
     wanted = _resolved(file)
     return wanted is not None and any(_resolved(path) == wanted for path in _imports(client_folder, home))
+
+
+def said_to_client(folder: Path | None, client_folder: Path, home: Path) -> list[frozenset[str]]:
+    """Return the words of each line that the client reads in *folder*: the user's CLAUDE.md, the project's, its memory.
+
+    The project's are those in *folder* and above it, up to *home*; the memory is what the client noted itself.
+    """
+    paths = [client_folder / "CLAUDE.md"]
+    if folder:
+        above = [place for place in (folder, *folder.parents)[:_MOST_FOLDERS] if place not in home.parents]
+        paths += [place / name for place in above for name in _PROJECTS_OWN]
+        slugs = (_NOT_IN_A_SLUG.sub("-", str(place)) for place in above)
+        paths += [client_folder / "projects" / slug / "memory" / "MEMORY.md" for slug in slugs]
+    lines = (line for path in paths for line in _text(path).splitlines()[:_MOST_LINES])
+    found = dict.fromkeys(words(line) for line in lines)
+    return [told for told in found if len(told) >= _LEAST_WORDS]
 
 
 def _imports(client_folder: Path, home: Path) -> Iterator[Path]:

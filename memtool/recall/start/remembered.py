@@ -7,18 +7,24 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError
+from memtool.llm.tokens import tokens_in
 from memtool.recall.budget import Line, Part
 from memtool.recall.framing import defused, quoted
 from memtool.recall.prompts.recalled import key_of
 from memtool.recall.start.excerpt import Excerpt, names_in, read_bytes, read_excerpt
-from memtool.recall.start.timeline import last_sessions
+from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in
+from memtool.recall.start.settled import settled
+from memtool.settings import RecallSettings
+from memtool.text.languages import mentioned
 from memtool.vault.layout import FACTS_FILE, Vault
+from memtool.vault.session_lines import COMMAND, DECISION, RULE
 
 if TYPE_CHECKING:
     from memtool.vault.facts import Fact, Place
+    from memtool.vault.todos import Todo
 
 MEMORY = "MEMORY.md"
 GLOBAL_FACTS = f"areas/global/{FACTS_FILE}"
@@ -26,34 +32,61 @@ GLOBAL_FACTS = f"areas/global/{FACTS_FILE}"
 _LONGEST_BODY = 16_000  # characters of a note; no budget holds more
 _MOST_LINES, _LONGEST_LINE = 300, 400
 _LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
-_MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_SESSIONS = 60, 50, 12, 5
+_MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 3
+_STANDING_SESSIONS = 20  # whose decisions, rules and open items are looked at
+_LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
+_COLUMNS = 4  # of a token, in scripts with spaces
+_SHORT_NAME = 8
+_TRIES = 6  # to find how large the sessions may be
+_ROOM_TO_KNOW = 400  # columns of a session by which it is known whether it was given
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
 _ENDED = frozenset({"superseded", "archived"})
 
 
-def remembered(vault: Vault, project: str, now: datetime, *, with_memory: bool, besides: str) -> list[Part]:
-    """Return what is remembered for a session of *project* (empty: none), most important first.
+class About(NamedTuple):
+    """What a session that begins is to be told about.
 
     Args:
         vault: is read directly; how long that takes does not depend on how many notes it holds.
-        project: the name of an area.
+        project: the name of an area; empty for none.
         now: decides what has expired, and its zone the dates of files.
-        with_memory: whether MEMORY.md belongs to it.
+        wanted: which kinds of things, and how many sessions.
+        said: the words of each line that the client reads by itself.
         besides: the path of a session note to leave out, because it is about the session itself.
     """
-    parts = [_memory(vault, now)] if with_memory else []
-    parts.append(_facts(vault, GLOBAL_FACTS, "Preferences", now, 0.05, _OF_THE_USER))
+
+    vault: Vault
+    project: str
+    now: datetime
+    wanted: RecallSettings
+    said: tuple[frozenset[str], ...] = ()
+    besides: str = ""
+
+
+def remembered(about: About, *, with_memory: bool) -> list[Part]:
+    """Return what is remembered, most important first; MEMORY.md only *with_memory*."""
+    vault, project, now, wanted = about.vault, about.project, about.now, about.wanted
+    parts: dict[str, list[Part | None]] = {
+        "memory": [_memory(vault, now) if with_memory else None],
+        "preferences": [_facts(vault, GLOBAL_FACTS, "Preferences", now, 0.05, _OF_THE_USER)],
+    }
     if project:
         area, name = f"areas/projects/{project}/", defused(project)
-        parts += [
-            _summary(vault, f"{area}summary.md", f"Project {name}", now),
-            _rules(vault, f"{area}rules.md", f"Rules of {name}", now),
-            _decisions(vault, f"{area}decisions/", f"Decisions of {name}", now),
-            _facts(vault, area + FACTS_FILE, f"Facts of {name}", now, 0.2),
-            _open_items(vault, f"{area}todos.md", f"Open items of {name}", now),
-            _sessions(vault, project, f"Last sessions of {name}", besides),
-        ]
-    return [part for part in parts if part and part.lines]
+        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), about.besides)
+        parts |= {
+            "summary": [_summary(vault, f"{area}summary.md", f"Project {name}", now)],
+            "rules": [_rules(vault, f"{area}rules.md", f"Rules of {name}", now), _asked_for(sessions, name)],
+            "decisions": [
+                _decisions(vault, f"{area}decisions/", f"Decisions of {name}", now),
+                _decided(sessions, name),
+            ],
+            "facts": [_facts(vault, area + FACTS_FILE, f"Facts of {name}", now, 0.1)],
+            "open": [_open_items(vault, f"{area}todos.md", f"Open items of {name}", now), _left_open(sessions, name)],
+            "commands": [_commands(sessions, name)],
+            "sessions": [_sessions(sessions[: wanted.sessions], f"Last sessions of {name}")],
+        }
+    chosen = (part for kind, found in parts.items() if kind in wanted.kinds for part in found)
+    return settled([part for part in chosen if part and part.lines], wanted.lines_in_full, about.said)
 
 
 def _memory(vault: Vault, now: datetime) -> Part | None:
@@ -62,7 +95,7 @@ def _memory(vault: Vault, now: datetime) -> Part | None:
         return None
     shipped = _shipped_lines()
     lines = [line for line in note.body.split("\n") if line.strip() not in shipped]
-    return _note_part(note, "Memory", 0.25, ["\n".join(lines)])
+    return _note_part(note, "Memory", 0.12, ["\n".join(lines)])
 
 
 def _summary(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
@@ -74,19 +107,19 @@ def _summary(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
     body = _without_comments(note.body)
     shortest = note.fields.get("summary") or first_sentence(body)
     whole = body if any(_says_something(line) for line in body.split("\n")) else shortest
-    return _note_part(note, title, 0.15, [whole, overview(whole), shortest])
+    return _note_part(note, title, 0.08, [whole, overview(whole), shortest])
 
 
 def _rules(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
     note = read_excerpt(vault, ref, now.tzinfo)
-    return _note_part(note, title, 0.2, [note.body]) if note else None
+    return _note_part(note, title, 0.1, [note.body]) if note else None
 
 
 def _decisions(vault: Vault, ref: str, title: str, now: datetime) -> Part:
     names = names_in(vault, ref, _MOST_DECISIONS)
     notes = (read_excerpt(vault, ref + name, now.tzinfo) for name in names)
     lines = [line for note in notes if note and (line := _decision(note, ref, now.date()))]
-    return Part(title, defused(ref), "", 0.12, (tuple(lines),))
+    return Part(title, defused(ref), "", 0.06, (tuple(lines),))
 
 
 def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
@@ -149,17 +182,91 @@ def _open_items(vault: Vault, ref: str, title: str, now: datetime) -> Part | Non
     note = read_excerpt(vault, ref, now.tzinfo)
     if note is None:
         return None
-    numbered = ((note.body_line - 1 + item.line, item.text) for item in find_todos(note.body) if item.is_open)
+    newest_first = [item for item in reversed(find_todos(note.body)) if item.is_open]
+    numbered = [(note.body_line - 1 + item.line, item.text) for item in _urgent_first(newest_first)]
     lines = (Line(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}") for number, text in numbered)
-    return Part(title, defused(ref), note.date, 0.13, (tuple(islice(lines, _MOST_TODOS)),))
+    return Part(title, defused(ref), note.date, 0.06, (tuple(islice(lines, _MOST_TODOS)),))
 
 
-def _sessions(vault: Vault, project: str, title: str, besides: str) -> Part:
-    lines = []
-    for day, session, ref in last_sessions(vault, project, _MOST_SESSIONS, besides):
-        topic = _clipped(session.topic) or "no topic"
-        lines.append(Line(f"- {day} {session.minute} {topic}", ref, defused(f"{session.session_id}.md"), key_of(ref)))
-    return Part(title, "sessions/", "", 0.1, (tuple(lines),))
+def _decided(sessions: list[PastSession], name: str) -> Part:
+    return _of_sessions(f"Decided in sessions of {name}", said_as(sessions, DECISION), 0.08)
+
+
+def _asked_for(sessions: list[PastSession], name: str) -> Part:
+    return _of_sessions(f"Asked for in sessions of {name}", said_as(sessions, RULE), 0.08)
+
+
+def _left_open(sessions: list[PastSession], name: str) -> Part:
+    found = sorted(still_open(sessions), key=lambda said: not mentioned("urgent", said.line.text))
+    return _of_sessions(f"Left open in sessions of {name}", found, 0.06)
+
+
+def _commands(sessions: list[PastSession], name: str) -> Part:
+    found = said_as(sessions, COMMAND)[:_MOST_COMMANDS]
+    return _of_sessions(f"Commands that passed in {name}", found, 0.03)
+
+
+def _of_sessions(title: str, found: Iterable[Said], share: float) -> Part:
+    lines = (_said(said) for said in found)
+    return Part(title, "sessions/", "", share, (tuple(lines),))
+
+
+def _said(said: Said) -> Line:
+    line = said.line
+    text = f"`{defused(line.text)}`" if line.role == COMMAND else _clipped(line.text)
+    name = _short_name(said.ref)
+    about = said.day if line.role == COMMAND else f"{line.author}, {said.day}"
+    return Line(f"- {text} ({about})", f"{said.ref}:{line.number}", f"{name}:{line.number}")
+
+
+def _short_name(ref: str) -> str:
+    """Return the beginning of the name of a session's note, which is enough to find it."""
+    name = defused(ref.removeprefix("sessions/").removesuffix(".md"))
+    return name if len(name) <= _SHORT_NAME else f"{name[:_SHORT_NAME]}…"
+
+
+def _urgent_first(items: list[Todo]) -> list[Todo]:
+    return sorted(items, key=lambda item: not mentioned("urgent", item.text))
+
+
+def _sessions(sessions: list[PastSession], title: str) -> Part:
+    about = "in quotes what the user typed, then what came of it"
+    known = _told(sessions, _ROOM_TO_KNOW)
+    return Part(title, "sessions/", about, 0.4, (known,), made_for=lambda tokens: _within(sessions, tokens))
+
+
+def _within(sessions: list[PastSession], tokens: int) -> tuple[Line, ...]:
+    """Return the *sessions* as whole notes made smaller, each to the same size, in at most *tokens*."""
+    best: tuple[Line, ...] = ()
+    least, most = 0.0, float(_MOST_ROOM)
+    room = min(most, tokens * _COLUMNS / max(1, len(sessions)))
+    for _ in range(_TRIES):
+        lines = _told(sessions, int(room))
+        taken = sum(tokens_in(f"\n{line}") for line in lines)
+        if taken <= tokens:
+            best, least = lines, room
+        else:
+            most = room
+        if least >= _MOST_ROOM or most < _LEAST_ROOM:
+            break
+        guess = 0.95 * room * tokens / max(1, taken)
+        room = guess if least < guess < most else (least + most) / 2
+    return best
+
+
+def _told(sessions: list[PastSession], room: int) -> tuple[Line, ...]:
+    return tuple(line for session in sessions for line in _session(session, room))
+
+
+def _session(session: PastSession, room: int) -> Iterator[Line]:
+    topic, *rows = told_in(session, room)
+    if not (topic or rows):
+        return
+    name = _short_name(session.ref)
+    told = _clipped(topic) or "what it began with was taken back later"
+    yield Line(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref))
+    for row in rows:
+        yield Line(f"  - {defused(row)}", session.ref)
 
 
 def _note_part(note: Excerpt, title: str, share: float, levels: Iterable[str]) -> Part | None:

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from memtool.llm.tokens import tokens_in
 from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
 from memtool.recall.framing import defused, framed
-from memtool.recall.start.client_instructions import reads_by_itself
-from memtool.recall.start.remembered import MEMORY, remembered
+from memtool.recall.start.client_instructions import reads_by_itself, said_to_client
+from memtool.recall.start.remembered import MEMORY, About, remembered
+from memtool.settings import RecallSettings
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
 
@@ -30,11 +31,13 @@ class Reader(NamedTuple):
         home: the user's home folder, written `~`.
         client_folder: where Claude Code's own instructions lie.
         session_id: the session, whose own note it need not read; may be empty.
+        folder: where it works; None if that is not known.
     """
 
     home: Path
     client_folder: Path
     session_id: str = ""
+    folder: Path | None = None
 
 
 class ContextBlock(NamedTuple):
@@ -45,7 +48,7 @@ class ContextBlock(NamedTuple):
         refs: the paths of what it shows, such as `MEMORY.md` and `areas/projects/shop/facts.json:22-35`.
         tokens: about how many it has.
         keys: the memories among it, as counts know them.
-        known: what there is to know now, shown or not, for `given` at the next resume: digests by path.
+        known: what there is to know now, shown or not, for `given` at the next resume: digests by title of the part.
     """
 
     text: str
@@ -59,13 +62,13 @@ def session_context(
     vault: Vault,
     project: str,
     now: datetime,
-    budget: int,
+    wanted: RecallSettings,
     reader: Reader,
     *,
     source: str = "startup",
     given: Mapping[str, str] | None = None,
 ) -> ContextBlock:
-    """Return what a session of *project* (empty: none) is given at its start, in at most *budget* tokens.
+    """Return what a session of *project* (empty: none) is given at its start, as much of it as is *wanted*.
 
     The order does not change from session to session, so that the client's prompt cache holds. A session that is
     resumed gets only what it does not know: lines that are not in *given*, the `known` of the block that it had last.
@@ -73,10 +76,12 @@ def session_context(
     a copy of its parent's context, gets nothing.
     """
     with_memory = not reads_by_itself(vault.root / MEMORY, reader.client_folder, reader.home)
-    parts = remembered(vault, project, now, with_memory=with_memory, besides=_own_note(reader.session_id))
-    known = {part.path: _digests(part) for part in parts}
+    said = said_to_client(reader.folder, reader.client_folder, reader.home)
+    about = About(vault, project, now, wanted, tuple(said), _own_note(reader.session_id))
+    parts = remembered(about, with_memory=with_memory)
+    known = {part.title: _digests(part) for part in parts}
     shown_vault = shown_path(str(vault.root), None, reader.home)
-    budget = min(budget, MOST_TOKENS)
+    budget = min(wanted.session_tokens, MOST_TOKENS)
     if source in RESUMING and (given or source == "fork"):
         parts = list(_news(parts, given or known))
         text, lines = _block(parts, budget // _SHARE_OF_NEWS, shown_vault, _NEWS, "")
@@ -110,10 +115,10 @@ def _framed(pieces: Iterable[str], vault: str) -> str:
 def _news(parts: Iterable[Part], given: Mapping[str, str]) -> Iterable[Part]:
     """Give the lines of *parts* that are not in *given*."""
     for part in parts:
-        seen = set(given.get(part.path, "").split())
+        seen = set(given.get(part.title, "").split())
         new = tuple(line for line in part.lines if _digest(line) not in seen)
         if new:
-            yield part._replace(levels=(new,))
+            yield part._replace(levels=(new,), made_for=None)
 
 
 def _digests(part: Part) -> str:

@@ -28,9 +28,25 @@ def begins_with(kind: str, text: str) -> bool:
     return bool(_pattern(kind).search(text[:_HEAD].casefold()))
 
 
+def mentioned(kind: str, text: str) -> frozenset[str]:
+    """Return the words of *kind* that are anywhere in *text*."""
+    return frozenset(_words_pattern(kind).findall(text.casefold()))
+
+
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
-    spaced = "|".join(re.escape(word) for word in words(kind) if word.isascii() or word[0] < "\u2e80")
-    others = "|".join(re.escape(word) for word in words(kind) if not (word.isascii() or word[0] < "\u2e80"))
-    parts = [rf"(?:{spaced})(?![^\W_])" if spaced else "", f"(?:{others})" if others else ""]
-    return re.compile(rf"(?:\A|[.!?:,;\n。！？，；]\s*)\W*(?:{'|'.join(filter(None, parts))})")
+    alternatives = _alternatives(kind, after=r"(?![^\W_])")
+    return re.compile(rf"(?:\A|[.!?:,;\n。！？，；]\s*)\W*(?:{alternatives})")
+
+
+@cache
+def _words_pattern(kind: str) -> re.Pattern[str]:
+    letter = "[^\\W_\u2e80-\uffff]"  # of a script with spaces
+    return re.compile(_alternatives(kind, before=f"(?<!{letter})", after=f"(?!{letter})"))
+
+
+def _alternatives(kind: str, *, before: str = "", after: str) -> str:
+    """Return a pattern for the words of *kind*; those of a script with spaces stand between *before* and *after*."""
+    spaced = "|".join(re.escape(word) for word in words(kind) if word[0] < "\u2e80")
+    others = "|".join(re.escape(word) for word in words(kind) if word[0] >= "\u2e80")
+    return "|".join(filter(None, [rf"{before}(?:{spaced}){after}" if spaced else "", others]))

@@ -1,0 +1,92 @@
+"""What is said twice, or differently, when a session begins: once, and with both dates. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtool.recall.budget import Line, Part
+from memtool.text.similarity import is_said, words
+
+_ABOUT = re.compile(r" \(([^()]*?)(\d{4}-\d\d-\d\d)\)$")  # at the end of a line: who said it, or its category, and when
+_DATED = re.compile(r"^- (\d{4}-\d\d-\d\d) ")
+_MOST_COMPARED = 200
+_SAID = 0.85  # of the words of a line
+
+
+class _Standing(NamedTuple):
+    part: int
+    place: int
+    line: Line
+    day: str
+    by_user: bool
+
+
+def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = ()) -> list[Part]:
+    """Return *parts* with what several dated lines say only once, newest first, and at most *most* lines of each.
+
+    Of two that contradict each other the weaker is marked, with the date of the other: the agent's word is weaker than
+    the user's, else the older one. What the client reads by itself, *said*, is left out. Notes and sessions are left
+    as they are.
+    """
+    standing = [
+        _Standing(at, place, line, found, "user" in line.text[-40:])
+        for at, part in enumerate(parts)
+        for place, line in enumerate(part.lines)
+        if _is_list(part) and (found := _day(line.text)) and not line.text.startswith("- `")  # commands
+    ][:_MOST_COMPARED]
+    gone, marked = _compared(standing) if len(standing) > 1 else (set(), {})
+    if said:
+        gone |= {
+            (at, place)
+            for at, part in enumerate(parts)
+            if _is_list(part)
+            for place, line in enumerate(part.lines)
+            if is_said(words(_ABOUT.sub("", line.text)), said, _SAID)
+        }
+    result = []
+    for at, part in enumerate(parts):
+        lines = [marked.get((at, place), line) for place, line in enumerate(part.lines) if (at, place) not in gone]
+        whole = part._replace(levels=(tuple(lines),)) if _is_list(part) else part
+        if whole.lines:
+            result.append(_with_most(whole, most))
+    return result
+
+
+def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tuple[int, int], Line]]:
+    from memtool.recall.remembering.near_duplicates import contradicts, is_same, statement
+
+    ordered = sorted(standing, key=lambda each: (each.by_user, each.day), reverse=True)
+    known = [(each, statement(_ABOUT.sub("", _DATED.sub("- ", each.line.text)))) for each in ordered]
+    gone: set[tuple[int, int]] = set()
+    marked: dict[tuple[int, int], Line] = {}
+    for number, (each, said) in enumerate(known):
+        for other, other_said in known[:number]:
+            if (other.part, other.place) in gone:
+                continue
+            if is_same(said, other_said):
+                gone.add((each.part, each.place))
+                break
+            if contradicts(said, other_said):
+                text = f"{each.line.text} [contradicted by what was said on {other.day}]"
+                marked[each.part, each.place] = each.line._replace(text=text)
+                break
+    return gone, marked
+
+
+def _is_list(part: Part) -> bool:
+    """Return whether each line of *part* stands for itself."""
+    return not part.made_for and len(part.levels) == 1 and all(line.text.startswith("- ") for line in part.lines)
+
+
+def _day(text: str) -> str:
+    found = _ABOUT.search(text) or _DATED.match(text)
+    return found[found.lastindex or 0] if found else ""
+
+
+def _with_most(part: Part, most: int) -> Part:
+    """Return *part* with at most *most* lines, and how many more there are, if each of its lines stands for itself."""
+    if not _is_list(part) or len(part.lines) <= most:
+        return part
+    return part._replace(levels=(part.lines[:most],), left_out=len(part.lines) - most)
