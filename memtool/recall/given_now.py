@@ -22,7 +22,6 @@ from memtool.recall.given import (
     RESTS,
     GivenLine,
 )
-from memtool.recall.prompts.finding import FLOOR
 from memtool.recall.prompts.question import pairs_of
 from memtool.recall.remembering.lines import find_line
 from memtool.recall.remembering.near_duplicates import letters
@@ -44,7 +43,7 @@ _parse_facts = lru_cache(maxsize=8)(parse_facts)
 _parse_note = lru_cache(maxsize=8)(parse_note)
 
 _REASONS = {
-    BELOW_FLOOR: f"too unlikely: below {FLOOR:.0%}",
+    BELOW_FLOOR: "too unlikely",
     ALIKE: "says nearly the same as one that was given",
     PALE: "pales beside the best",
     CONTRADICTED: "another fact says otherwise, on a stronger or newer word",
@@ -129,7 +128,9 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
     words = " and ".join(filter(None, groups))
     told = [
         f"shares {words}" if words else "says it in other words",
-        f"near in meaning ({numbers['cosine']:.2f})" if numbers.get("cosine") else "",
+        f"{'nearest' if numbers.get('is_nearest') else 'near'} in meaning ({numbers['cosine']:.2f})"
+        if numbers.get("cosine")
+        else "",
         f"holds {min(1.0, numbers['share']):.0%} of what was asked" if numbers.get("share") else "",
         "begins with it" if numbers.get("lead", 0) >= 0.5 else "",
         "of this project" if numbers.get("is_here") else "of another project" if numbers.get("is_elsewhere") else "",

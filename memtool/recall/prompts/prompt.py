@@ -92,11 +92,12 @@ def memories_for_prompt(
     limit = settings.later_prompts if ledger.given else settings.first_prompt
     judged = _judged(hits, ledger)
     ledger = ledger.with_hits(keys)
-    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit)) <= _LONGEST_SOURCE]
+    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= _LONGEST_SOURCE]
     fresh = _best(fresh, uses, asked.today)
     ids = dict(ledger.ids)
     lines = tuple(_line(hit, ids, ledger) for hit in fresh[:limit])
-    said = [(_saying(hit), f"({_source(hit)}) [{line.id}]") for hit, line in zip(fresh, lines, strict=False)]
+    told = zip(fresh, lines, strict=False)
+    said = [(_saying(hit), f"({_source(hit, asked.project)}) [{line.id}]") for hit, line in told]
     room = min(settings.prompt_characters, MOST_UNITS)
     text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
     over = [hit._replace(left_out=OVER_ROOM if at < limit else OVER_LIMIT) for at, hit in enumerate(fresh)][count:]
@@ -180,18 +181,21 @@ def _saying(hit: Recalled) -> str:
         return said
     said, _ = signed_by(said)
     if hit.kind == "session":  # its title is only its id
-        return said or defused(hit.title)
+        before = f'"{_cut(defused(hit.asked), _LONGEST_TITLE)}" → ' if hit.asked else ""
+        return before + said if said else defused(hit.title)
     title = _cut(defused(hit.title), _LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
 
 
-def _source(hit: Recalled) -> str:
+def _source(hit: Recalled, project: str) -> str:
+    """Return what *hit* is, who said it, in which project if that is another one, when and where."""
     where = f"{hit.ref}:{hit.first_line}-{hit.last_line}"
     author = signed_by(hit.text)[1] or hit.author
-    category = standing_category(hit.category, author)
-    return defused(", ".join(filter(None, (category, named(author), hit.date, where, hit.fact_id))))
+    category = standing_category(hit.role or hit.category, author)
+    project = f"project {hit.project}" if hit.project and hit.project != project else ""
+    return defused(", ".join(filter(None, (category, named(author), project, hit.date, where, hit.fact_id))))
 
 
 def _fitted(said: list[tuple[str, str]], vault: str, reminder: str, room: int) -> tuple[str, int]:

@@ -253,7 +253,7 @@ def test_the_clients_memory_is_left_out_where_it_is_not_to_be_read(harbour: Harb
 def test_what_the_session_wrote_itself_is_no_news_to_it(harbour: Harbour) -> None:
     harbour.facts(TIDE_FACT | {"source": "s1"}, CRANE_FACT)
     harbour.write(NOTE, f"---\nsources: [s2]\n---\n{BODY}")
-    harbour.write("sessions/s3.md", "# Session\n\n1. **Topic**: the lighthouse keeper's salary\n")
+    harbour.write("sessions/s3.md", "# Session\n\n1. **Rules**: the lighthouse keeper's salary is paid in gold\n")
     lines = "".join(f"- a line about dredging, number {number}\n" for number in range(200))
     harbour.write("daily/2026-02-10.md", f"{lines}- 港口主任周五休假（会话 s4）\n")
     harbour.opened()

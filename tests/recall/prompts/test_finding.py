@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from index.notebook import TODAY, Notebook
 
-from memtool.recall.prompts.finding import FLOOR, find
+from memtool.recall.prompts.evidence import FLOOR
+from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import ask
 from memtool.recall.prompts.recalled import Recalled
 
