@@ -22,6 +22,7 @@ from memtool.recall.given import (
     RESTS,
     GivenLine,
 )
+from memtool.recall.prompts.passages import passages
 from memtool.recall.prompts.question import pairs_of
 from memtool.recall.remembering.lines import find_line
 from memtool.recall.remembering.near_duplicates import letters
@@ -105,6 +106,8 @@ def _line_of_note(line: GivenLine, text: str, today: dt.date) -> Said | None:
     if place is None or is_done:
         return None
     said, author = signed_by(line.text.lstrip("> ").removeprefix("- "))
+    if kind_of(line.ref, readable.field("type")) == "session":
+        author = author or next((each.author for each in passages(text, "session") if said in each.text), "")
     return Said(said, author or readable.field("author"), readable.title)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memtool.vault.session_lines import ASKED, OPEN, lines_of
-from memtool.vault.sessions import LABELS, read_line
+from memtool.vault.session_rows import ARROW
+from memtool.vault.sessions import AGENT, LABELS, read_line
 
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[ \]\s+)?")
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
@@ -76,6 +77,8 @@ def is_worth_giving(passage: Passage, kind: str) -> bool:
         return True
     if passage.role == ASKED and not passage.asked:  # what a turn began with: mostly a task, which is over
         return re.match(_STANDING, text) is not None
+    if passage.role == ASKED and re.search("[?？]", text):
+        return False
     is_open = passage.role == OPEN or kind == "todo"
     is_status = len(text) <= _LONGEST_STATUS and re.match(_STATUS, text) is not None
     return not is_status and not (is_open and re.search(_CLOSED, text))
@@ -95,6 +98,9 @@ def _lines(text: str) -> Iterator[Passage]:
     for line in lines_of("\n".join([*before, *joined])):
         at = line.number - 1 - len(before)
         yield Passage(line.text, at, ends[at], line.role, line.author, line.asked)
+        if line.role == ASKED and read_line(joined[at])[0] == "title":
+            ended = joined[at].partition(ARROW)[2].strip()
+            yield Passage(ended, at, at, "", AGENT, line.text)
     rest = ["" if read_line(line)[0] else line for line in joined]
     yield from _items("\n".join(rest), "note")
 

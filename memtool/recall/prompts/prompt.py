@@ -86,7 +86,7 @@ def memories_for_prompt(
     """Return what the prompt is given. *ledger* has counted its turn already; *db* is an open index."""
     reader = Reader(vault, asked.client_projects, asked.session_id, asked.today)
     found = finder(db, asked.question, asked.project, asked.today)
-    hits = as_they_stand((hit for hit in found if not hit.left_out), db, reader)
+    hits = [hit for hit in as_they_stand((hit for hit in found if not hit.left_out), db, reader) if _saying(hit)]
     keys = [hit.key for hit in hits]
     reminds = has_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
@@ -175,14 +175,17 @@ def _wording(hit: Recalled) -> str:
 
 
 def _saying(hit: Recalled) -> str:
-    """Return what *hit* says in one line: a fact its statement, a note its title and its passage or summary."""
+    """Return what *hit* says in one line: a fact its statement, a note its title and its passage or summary.
+
+    A session note of which no line is worth giving says nothing: its title is what it was about.
+    """
     said = _wording(hit)
     if is_fact(hit.ref):
         return said
     said, _ = signed_by(said)
-    if hit.kind == "session":  # its title is only its id
+    if hit.kind == "session":
         before = f'"{_cut(defused(hit.asked), _LONGEST_TITLE)}" → ' if hit.asked else ""
-        return before + said if said else defused(hit.title)
+        return before + said if said else ""
     title = _cut(defused(hit.title), _LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title

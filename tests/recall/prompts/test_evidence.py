@@ -97,3 +97,9 @@ def test_the_nearer_a_memory_the_more_relevant_it_is() -> None:
         for cosine, gap, nearest in ((0.8, 0.3, 1.0), (0.2, -0.5, 0.0))
     )
     assert near > FLOOR_WITH_MEANING > far
+
+
+def test_what_is_told_is_numbers_and_names_likeness_where_meaning_spoke() -> None:
+    assert PLAIN.told() == {"strength": 5.0, "share": 0.5, "coverage": 0.2, "lead": 0.2, "is_here": 1.0}
+    told = PLAIN._replace(likeness=Likeness(0.514, 0.0, -0.1, 0.0)).told()
+    assert told == {**PLAIN.told(), "cosine": 0.51, "gap": -0.1}

@@ -107,6 +107,26 @@ def test_a_line_knows_what_was_asked_before_it_and_where_it_stands() -> None:
     assert (line.first, line.last) == (8, 8)
 
 
+@pytest.mark.parametrize("begun", ["fix/login: the login fails in Safari", "登录在 Safari 里为什么失败？"])
+def test_what_a_session_came_to_stands_in_its_title(begun: str) -> None:
+    note = f"---\ntype: session\n---\n\n# {begun} → SameSite=None 需要 Secure\n\n- **Time**: 2026-02-10 14:30\n"
+    [line] = [each for each in passages(note, "session") if each.author]
+    assert (line.text, line.role, line.author, line.first) == ("SameSite=None 需要 Secure", "", "agent", 4)
+    assert line.asked == begun.removeprefix("fix/login: ")
+    assert texts(f"# {begun} → Shall I commit it?\n", "session") == []
+
+
+def test_other_separators_of_lines_move_nothing() -> None:
+    note = "1. **Key points**:\n   - 时钟\u2028偏差\n   - a\x0bb\x85c\r\n   - the cookie lacked Secure\n"
+    found = [(each.text, each.first) for each in passages(note, "session")]
+    assert found == [("时钟 偏差", 1), ("a b c", 2), ("the cookie lacked Secure", 3)]
+
+
+def test_what_the_user_asked_back_is_not_given() -> None:
+    row = '   - "为什么失败" → "先告诉我原因？别急着写代码" · the cookie lacked Secure · "no, keep the old cookie"\n'
+    assert texts(row, "session") == ["the cookie lacked Secure", "no, keep the old cookie"]
+
+
 def test_a_part_of_a_session_s_note_is_read_like_the_whole() -> None:
     part = '   - "why?" → the cookie lacked Secure\n   - [finding] 时钟偏差\n3. **Open**: 支付回调\n'
     assert [(each.text, each.role, each.first) for each in passages(part, "session")] == [

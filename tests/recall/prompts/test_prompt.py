@@ -187,3 +187,12 @@ def test_a_line_of_a_session_is_given_behind_what_was_asked() -> None:
     )  # fmt: skip
     assert _saying(line) == '"登录在 Safari 里为什么失败？" → SameSite=None needs Secure'
     assert _saying(line._replace(asked="")) == "SameSite=None needs Secure"
+
+
+def test_a_session_of_which_no_line_is_worth_giving_is_not_given_by_its_topic(
+    give: Callable[..., Given], vault: Vault
+) -> None:
+    note = "# 登录在 Safari 里为什么失败？\n\n1. **Files**: login.ts\n"
+    (vault.root / "sessions/a2.md").write_text(note, encoding="utf-8")
+    hit = memory("", "x")._replace(ref="sessions/a2.md", kind="session", title="登录", text="")
+    assert give(hit).text == ""
