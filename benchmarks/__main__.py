@@ -41,6 +41,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--only", type=_groups, default=list(groups.GROUPS), help=", ".join(groups.GROUPS))
     parser.add_argument("--repeat", type=int, default=3, help="tries of what takes long; short things get more (3)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all tries there")
+    parser.add_argument("--model", type=Path, metavar="DIR", help="a folder with an embedding model, for the helper")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the vaults there, and use them again")
     return parser.parse_args(arguments)
 
@@ -63,7 +64,7 @@ def _measure(asked: argparse.Namespace, scratch: Path) -> Iterator[Row]:
     for size in asked.sizes:
         vault = vaults.write_vault((asked.keep or scratch) / f"vault-{size}", size)
         _warm(vault)
-        stage = groups.Stage(vault, scratch, size, asked.repeat, environ)
+        stage = groups.Stage(vault, scratch, size, asked.repeat, environ, asked.model)
         for name in asked.only:
             if name not in groups.ONCE:
                 yield from groups.GROUPS[name](stage)

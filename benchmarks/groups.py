@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.helper import helper
 from benchmarks.hooks import hooks, transcripts
 from benchmarks.processes import Finished, run, sample
 from benchmarks.questions import questions
@@ -45,6 +46,7 @@ class Stage:
     size: int
     repeat: int
     environ: dict[str, str]
+    model: Path | None = None  # a folder that holds one
 
     @property
     def quick(self) -> int:
@@ -169,6 +171,7 @@ GROUPS: dict[str, Callable[[Stage], Iterator[Row]]] = {
     "query": query,
     "vectors": vectors,
     "hooks": hooks,
+    "helper": helper,
     "transcripts": transcripts,
 }
 ONCE = ("vectors", "transcripts")  # the others are measured for each size

@@ -15,6 +15,7 @@ from memtool.capture.log import NAME as LOG_NAME, Entry
 from memtool.capture.past_problems import DAYS, read_problems
 from memtool.capture.queue import Queue
 from memtool.embeddings import open_embedder
+from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
 from memtool.errors import MemtoolError
 from memtool.index.embedding import chunks_waiting
 from memtool.index.engine import Index, Place, use_index
@@ -34,6 +35,7 @@ from memtool.vault.numbers import counted
 OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
 _NAMED_ERRORS = 3
+_PATIENCE = 1.0  # seconds for the warm helper
 _OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
 
 _PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\n"
@@ -103,7 +105,8 @@ def _index_checks(vault: Vault, settings: Settings, environ: Mapping[str, str]) 
         cache = settings_module.user_cache_path(environ)
         projects = settings_module.client_projects(settings, environ)
         place = Place(vault, state_folder(vault, lambda: cache), max_bytes=max_bytes, client_projects=projects)
-        return use_index(place, lambda index: [*_index_health(index), *_embedder_health(index, settings, cache)])
+        found = use_index(place, lambda index: [*_index_health(index), *_embedder_health(index, settings, cache)])
+        return [*found, *_helper_health(vault, cache)]
     except MemtoolError as error:
         return [_broken("index", error)]
 
@@ -157,6 +160,23 @@ def _embedder_health(index: Index, settings: Settings, cache: Path) -> Iterator[
         yield Check("vectors", NOTE, f"{chunks} no vector yet", "Run `memtool index`.")
     knows = ", ".join(sorted(embedder.scripts))
     yield Check("vectors", OK, f"{embedder.name}, {embedder.dimension} dimensions, knows {knows}")
+
+
+def _helper_health(vault: Vault, cache: Path) -> Iterator[Check]:
+    place = helper_place(cache, vault.root)
+    if not is_at_work(place):
+        return
+    status = ask_helper(place, {"ask": "status"}, patience=_PATIENCE)
+    try:
+        pid, idle, memory = (int(status[name]) for name in ("pid", "idle", "memory")) if status else (0, 0, 0)
+    except (LookupError, TypeError, ValueError, OverflowError):
+        pid = 0
+    if not pid:
+        fix = "It may have begun just now. If it stays so, `memtool uninstall claude-code` ends it."
+        yield Check("helper", NOTE, "the helper for prompts is at work and does not answer", fix)
+        return
+    size = f", {memory / 1e6:.0f} MB" if memory else ""
+    yield Check("helper", OK, f"at work as process {pid}{size}, asked for the last time {idle} s ago")
 
 
 def _probe() -> Check:

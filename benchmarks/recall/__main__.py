@@ -19,7 +19,7 @@ from benchmarks.recall import measures, session_notes, session_prompts
 from benchmarks.recall.labelled import DEVELOPMENT, PARTS, PLAIN, Area, known_ids, read_areas, read_conversations
 from benchmarks.recall.sessions import Hook, HookFailed, Turn, hold
 from benchmarks.recall.vaults import Shelf, write_vault
-from memtool.recall.prompts.evidence import Weights
+from memtool.recall.prompts.evidence import Weights, WeightsWithMeaning
 
 
 def main(arguments: list[str]) -> int:
@@ -29,9 +29,9 @@ def main(arguments: list[str]) -> int:
         if asked.sessions:
             return _over_sessions(asked.sessions / "sessions", asked.keep, as_json=asked.json)
         if asked.fit:
-            print(_fit())
+            print(_fit(asked.model))
             return 0
-        parts = _hold([asked.part] if asked.part else list(PARTS))
+        parts = _hold([asked.part] if asked.part else list(PARTS), asked.model)
     except HookFailed as error:
         print(error, file=sys.stderr)
         return 1
@@ -46,6 +46,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description=main.__doc__)
     parser.add_argument("--part", choices=PARTS, help="only this part of the conversations")
     parser.add_argument("--fit", action="store_true", help="print the weights that suit the development part best")
+    parser.add_argument("--model", type=Path, metavar="DIR", help="by meaning, too, with the model in this folder")
     parser.add_argument(
         "--sessions", type=Path, metavar="FOLDER", help="instead: prompts over the transcripts of FOLDER"
     )
@@ -69,31 +70,34 @@ def _over_sessions(transcripts: Path, keep: Path | None, *, as_json: bool) -> in
     return 0
 
 
-def _hold(names: list[str]) -> dict[str, list[list[Turn]]]:
+def _hold(names: list[str], model: Path | None) -> dict[str, list[list[Turn]]]:
     areas = read_areas()
-    with _vault(areas) as (hook, shelf):
+    with _vault(areas, model) as (hook, shelf), hook.helper():
         parts = {
             name: [hold(conversation, hook.ask, shelf) for conversation in read_conversations(name, known_ids(areas))]
             for name in names
         }
         hook.check()
+    if hook.late:
+        print(f"words decided for {hook.late} prompts, because the helper was late", file=sys.stderr)
     return parts
 
 
-def _fit() -> Weights:
+def _fit(model: Path | None) -> Weights | WeightsWithMeaning:
     from benchmarks.recall.fitting import fit  # noqa: PLC0415  (numpy, which nothing else here needs)
 
-    areas = read_areas()
-    with _vault(areas) as (hook, shelf), hook.index() as db:
-        return fit(db, read_conversations(DEVELOPMENT, known_ids(areas)), shelf, datetime.now(UTC).date())
+    areas, today = read_areas(), datetime.now(UTC).date()
+    with _vault(areas, model) as (hook, shelf), hook.index() as db:
+        meaning = hook.meaning(db, today) if model else None
+        return fit(db, read_conversations(DEVELOPMENT, known_ids(areas)), shelf, today, meaning)
 
 
 @contextlib.contextmanager
-def _vault(areas: list[Area]) -> Iterator[tuple[Hook, Shelf]]:
+def _vault(areas: list[Area], model: Path | None) -> Iterator[tuple[Hook, Shelf]]:
     with tempfile.TemporaryDirectory(prefix="memtool-recall-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         shelf = Shelf(write_vault(folder / "vault", areas, datetime.now(UTC).date()))
-        yield Hook(folder, folder / "vault"), shelf
+        yield Hook(folder, folder / "vault", model.resolve() if model else None), shelf
 
 
 def _faults(parts: dict[str, list[list[Turn]]]) -> Iterator[str]:

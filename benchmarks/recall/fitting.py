@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.recall.labelled import Conversation
 from benchmarks.recall.vaults import Shelf
-from memtool.recall.prompts.evidence import Weights, features
+from memtool.recall.prompts.evidence import Weights, WeightsWithMeaning, features
 from memtool.recall.prompts.finding import judged
 from memtool.recall.prompts.question import ask
 
@@ -19,22 +19,35 @@ if TYPE_CHECKING:
     import sqlite3
 
     from memtool.recall.prompts.evidence import Evidence
+    from memtool.recall.prompts.meaning import Meaning
 
-_RIDGE = 1.0  # keeps weights small that the set says little of
+_RIDGE, _RIDGE_WITH_MEANING = 1.0, 0.3  # keeps weights small that the set says little of
+_NEAREST = 20  # chunks that are near and share no word: what a memory must have beside them is to be learned, too
 _STEPS = 200
 _LONGEST_STEP = 1.0  # of a weight; a whole step of Newton's may go too far at first
 
 
-def fit(db: sqlite3.Connection, conversations: Iterable[Conversation], shelf: Shelf, today: dt.date) -> Weights:
+def fit(
+    db: sqlite3.Connection,
+    conversations: Iterable[Conversation],
+    shelf: Shelf,
+    today: dt.date,
+    meaning: Callable[[str], Meaning] | None = None,
+) -> Weights | WeightsWithMeaning:
     """Return the weights under which the labels of *conversations* are likeliest. Tolerated memories are left out.
 
     The logarithm of the scope is no weight but given: of so many chunks one is as likely as the other at first.
+    With *meaning*, what tells it of a prompt, only those memories count of which it says something.
     """
-    samples = list(_samples(db, conversations, shelf, today))
+    samples = [
+        (evidence, label)
+        for evidence, label in samples_of(db, conversations, shelf, today, meaning)
+        if meaning is None or evidence.likeness
+    ]
     values = np.array([features(evidence) for evidence, _ in samples])
     labels = np.array([float(label) for _, label in samples])
     given = np.array([-math.log(max(1, evidence.place.scope)) for evidence, _ in samples])
-    ridge = np.diag([_RIDGE] * (values.shape[1] - 1) + [1e-6])
+    ridge = np.diag([_RIDGE if meaning is None else _RIDGE_WITH_MEANING] * (values.shape[1] - 1) + [1e-6])
     weights = np.zeros(values.shape[1])
     for _ in range(_STEPS):
         likely = 1 / (1 + np.exp(-np.clip(values @ weights + given, -30, 30)))
@@ -45,15 +58,22 @@ def fit(db: sqlite3.Connection, conversations: Iterable[Conversation], shelf: Sh
         weights -= step
         if float(np.abs(step).max()) < 1e-6:
             break
-    return Weights(*(round(float(weight), 2) for weight in weights))
+    return (Weights if meaning is None else WeightsWithMeaning)(*(round(float(weight), 2) for weight in weights))
 
 
-def _samples(
-    db: sqlite3.Connection, conversations: Iterable[Conversation], shelf: Shelf, today: dt.date
+def samples_of(
+    db: sqlite3.Connection,
+    conversations: Iterable[Conversation],
+    shelf: Shelf,
+    today: dt.date,
+    meaning: Callable[[str], Meaning] | None,
 ) -> Iterator[tuple[Evidence, bool]]:
+    """Give the evidence of each memory that *conversations* may ask for, and whether they do."""
     for conversation in conversations:
         for prompt in conversation.prompts:
-            for evidence, recalled in judged(db, ask(prompt.text), conversation.project, today):
+            of_prompt = meaning(prompt.text) if meaning else None
+            found = judged(db, ask(prompt.text), conversation.project, today, of_prompt, nearest=_NEAREST)
+            for evidence, recalled in found:
                 name = shelf.name_of(recalled.ref, recalled.first_line)
                 if name not in prompt.tolerated:
                     yield evidence, name in prompt.relevant

@@ -9,19 +9,28 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from benchmarks.recall.labelled import Conversation, Prompt
 from benchmarks.recall.vaults import Shelf
+from memtool import settings
 from memtool.capture.log import ERROR, read_log
+from memtool.embeddings import helper, open_embedder
+from memtool.embeddings.helper import end_helper, find_address, helper_place
 from memtool.hook.main import run
 from memtool.index.state import state_folder
+from memtool.index.vectors import open_store
 from memtool.llm.tokens import tokens_in
 from memtool.recall.prompts.current_index import current_index
+from memtool.recall.prompts.meaning import Meaning
+from memtool.recall.prompts.warm import InProcess, Warm
 from memtool.vault.layout import open_vault
+
+_PATIENCE = 5.0  # seconds for the helper: how good its answers are is measured here, and elsewhere how soon they come
 
 Ask: TypeAlias = Callable[[Conversation, str], str]  # what the hook answers to a prompt of a conversation
 
@@ -50,7 +59,8 @@ def hold(conversation: Conversation, ask: Ask, shelf: Shelf) -> list[Turn]:
 class Hook:
     """`memtool-hook` on the vault in *folder* of a user who has nothing else."""
 
-    def __init__(self, folder: Path, vault: Path) -> None:
+    def __init__(self, folder: Path, vault: Path, model: Path | None = None) -> None:
+        self.late = 0  # prompts for which the helper took too long, so that words decided
         self._folder = folder
         self._vault = vault
         self._environ = {
@@ -61,7 +71,7 @@ class Hook:
             "MEMTOOL_VAULT": str(vault),
             "MEMTOOL_CONFIG": str(folder / "no-config.toml"),
             "MEMTOOL_CACHE": str(folder / "cache"),
-            "MEMTOOL_EMBEDDINGS_PROVIDER": "none",
+            **embeddings(model),
         }
         (folder / "home").mkdir()
         self.memtool("index")
@@ -86,12 +96,46 @@ class Hook:
             "cwd": str(place),
             "prompt": prompt,
         }
-        return context_of(run((), self._environ, io.BytesIO(json.dumps(event).encode())))
+        answer = run((), self._environ, io.BytesIO(json.dumps(event).encode()))
+        with contextlib.suppress(FileNotFoundError):
+            helper_place(self._folder / "cache", self._vault).path("silent").unlink()
+            self.late += 1
+        return context_of(answer)
 
     def index(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
         """Open the index of the vault."""
         vault = open_vault(self._vault)
         return current_index(state_folder(vault, lambda: self._folder / "cache"))
+
+    @contextlib.contextmanager
+    def helper(self) -> Iterator[None]:
+        """Have the warm helper at work for the length of a `with` block, where there is a model."""
+        place = helper_place(self._folder / "cache", self._vault)
+        if "MEMTOOL_EMBEDDINGS_PATH" not in self._environ:
+            yield
+            return
+        command = [sys.executable, "-m", "memtool", "helper"]
+        with subprocess.Popen(command, env=_with_python(self._environ)) as process:
+            try:
+                while find_address(place) is None and process.poll() is None:
+                    time.sleep(0.02)
+                helper.DEADLINE = _PATIENCE
+                yield
+                if process.poll() is not None:
+                    raise HookFailed("the helper has ended")
+            finally:
+                end_helper(place)
+
+    def meaning(self, db: sqlite3.Connection, today: date) -> Callable[[str], Meaning]:
+        """Return what tells the meaning of a prompt in this process, as the helper would."""
+        vault, cache = open_vault(self._vault), self._folder / "cache"
+        loaded = settings.load(vault.settings_path, self._environ)
+        embedder = open_embedder(loaded.embeddings, "", cache, may_download=False)
+        warm = Warm(embedder)
+        folder = state_folder(vault, lambda: cache) / "vectors"
+        with open_store(folder, embedder.name, embedder.dimension) as store:
+            warm.follow(db, store, today)
+        return lambda prompt: InProcess(warm, prompt)
 
     def check(self) -> None:
         """Look for what went wrong.
@@ -108,6 +152,13 @@ class Hook:
         """Run the command `memtool` with *words* for the user of the hook."""
         command = [sys.executable, "-m", "memtool", *words]
         subprocess.run(command, env=_with_python(self._environ), check=True, capture_output=True)
+
+
+def embeddings(model: Path | None) -> dict[str, str]:
+    """Return the settings with which vectors are made by the *model* in a folder, or none are."""
+    if model is None:
+        return {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
+    return {"MEMTOOL_EMBEDDINGS_PROVIDER": "fastembed", "MEMTOOL_EMBEDDINGS_PATH": str(model)}
 
 
 def context_of(answer: str) -> str:

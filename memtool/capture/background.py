@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from memtool.capture.queue import only_worker
+from memtool.vault.background import start_command
 from memtool.vault.layout import Vault
 
 _START = 5.0  # seconds in which a process that was started takes its lock
@@ -23,21 +23,7 @@ def start_worker(vault: Vault, environ: Mapping[str, str]) -> bool:
         if not alone or _is_starting(vault):
             return False
         _start_path(vault).touch(mode=0o600)
-    import subprocess
-
-    # -P: a module that lies in the working folder is not imported.
-    command = [sys.executable, "-P", "-m", "memtool", "--vault", str(vault.root), "capture", "--drain"]
-    subprocess.Popen(
-        command,
-        cwd=vault.root,
-        env=dict(environ),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        close_fds=True,
-        start_new_session=True,  # the client kills what is left of its hooks when it ends
-        creationflags=_CREATION_FLAGS,
-    )
+    start_command(vault.root, environ, "capture", "--drain")
     return True
 
 
@@ -56,7 +42,3 @@ def _is_starting(vault: Vault) -> bool:
 
 def _start_path(vault: Vault) -> Path:
     return vault.state_path / "locks" / "worker.starting"
-
-
-# On Windows: DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP, by their numbers because `subprocess` is imported late.
-_CREATION_FLAGS = 0x00000008 | 0x00000200 if sys.platform == "win32" else 0

@@ -72,6 +72,7 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
         log([session.vault.state_path], entry)
 
     try:
+        _warm_up(session)
         drained = drain(capture_context(session), tell)
         if not drained.busy:
             problems += _follow_triggers(session)
@@ -85,6 +86,16 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
     else:
         _print_drained(drained, len(transcripts))
         output.say(*(problem.message for problem in problems))
+
+
+def _warm_up(session: Session) -> None:
+    """Start the warm helper again where a session goes on: it ends when no prompt has come for a while."""
+    from memtool.recall.prompts.warm_helper import start_helper
+
+    if any(job.event == "Stop" for job in Queue(session.vault).waiting()):
+        with suppress(MemtoolError, OSError):
+            folder = session.place().folder
+            start_helper(session.vault, session.settings, session.cache, folder, session.environ)
 
 
 def _follow_triggers(session: Session) -> list[Entry]:

@@ -42,6 +42,7 @@ COMMANDS = {
     "uninstall": "Take memtool out of Claude Code.",
     "doctor": "Check the vault, the index and the settings.",
 }
+_HIDDEN = ("helper",)  # what memtool calls itself
 _MODULES = {"eval": "evaluate", "import": "import_sessions"}  # where the name would be a poor one for a module
 
 
@@ -54,7 +55,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command *cmd_name*, imported now; None if there is no such command."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in _HIDDEN:
             return None
         command: click.Command = import_module(f"memtool.cli.{_MODULES.get(cmd_name, cmd_name)}").command
         return command

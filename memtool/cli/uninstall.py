@@ -7,6 +7,7 @@ import click
 from memtool.cli import output
 from memtool.cli.install import DRY_RUN, PROJECT, as_fields, diff, rule_lines, settings_path, working_folder
 from memtool.cli.session import Session, with_vault
+from memtool.embeddings.helper import end_helpers
 from memtool.integrations.claude_code.health import installed_in
 from memtool.integrations.claude_code.install import Change, uninstall
 from memtool.integrations.claude_code.rule_files import RuleChanges, uninstall_rules
@@ -30,10 +31,11 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
     """
     change = uninstall(settings_path(session, project), dry_run=dry_run)
     rules = uninstall_rules(session.environ, dry_run=dry_run) if project is None else RuleChanges()
+    ended = end_helpers(session.cache) if project is None and not dry_run else 0
     others = [str(path) for path in installed_in(session.environ, working_folder()) if path != change.path]
     notices = [*(f"hooks of memtool still stand in {path}" for path in others), *rules.notices]
     if as_json:
-        output.emit_json(as_fields(change, rules, dry_run=dry_run) | {"notices": notices})
+        output.emit_json(as_fields(change, rules, dry_run=dry_run) | {"helpers_ended": ended, "notices": notices})
         return
     if dry_run and (change.is_change or rules.changes):
         output.emit_text(diff(change, rules))

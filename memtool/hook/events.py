@@ -131,6 +131,13 @@ def give_context(occasion: Occasion) -> Answer:
     return context_of_session(occasion)
 
 
+def warm_up(occasion: Occasion) -> None:
+    """Let a helper hold the model, where vectors are set up: no prompt has the time to load it."""
+    from memtool.hook.recalling import warm_up as start
+
+    start(occasion)
+
+
 def give_memories(occasion: Occasion) -> Answer:
     """Give a prompt the memories that matter to it."""
     from memtool.hook.recalling import memories_of_prompt
@@ -158,7 +165,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     "PreCompact": (queue_session, tell_summariser),
     "PostCompact": (queue_session,),
     "SessionEnd": (queue_session, close_ledger),
-    "SessionStart": (give_context, sweep),
+    "SessionStart": (give_context, warm_up, sweep),
     "UserPromptSubmit": (give_memories,),
 }
 

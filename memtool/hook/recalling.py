@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from memtool.vault.project_area import find_area, shown_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from memtool.recall.prompts.meaning import Meaning
     from memtool.recall.prompts.prompt import Asked
     from memtool.recall.prompts.question import Question
     from memtool.recall.start.session_start import ContextBlock
@@ -70,20 +72,24 @@ def memories_of_prompt(occasion: Occasion) -> Answer:
     ledgers = _ledgers(occasion)
     ledger = read_ledger(ledgers, session_id).next_turn()
     question = ask(occasion.text("prompt"))
-    if not question.terms():
+    meaning = _meaning(occasion)
+    if not question.terms() and not meaning:
         write_ledger(ledgers, session_id, ledger)
         return Answer()
     from memtool.recall.prompts.current_index import current_index, known_words
+    from memtool.recall.prompts.finding import find
     from memtool.recall.prompts.prompt import memories_for_prompt
     from memtool.recall.uses import count_uses, read_uses, uses_path
 
     folder = _index_folder(occasion)
     counts = uses_path(folder)
     asked = _asked(occasion, question)
+    finder = partial(find, meaning=meaning)
     try:
         with current_index(folder) as db:
-            given = memories_for_prompt(occasion.vault, db, asked, ledger, wanted, lambda keys: read_uses(counts, keys))
-            prompt = _prompt(occasion, lambda words: known_words(db, words))
+            uses = partial(read_uses, counts)
+            given = memories_for_prompt(occasion.vault, db, asked, ledger, wanted, uses, finder=finder)
+            prompt = _prompt(occasion, partial(known_words, db))
     except Busy as busy:
         write_ledger(ledgers, session_id, ledger)
         _leave_to_worker(occasion, busy)
@@ -123,6 +129,26 @@ def _clause(text: str) -> str:
     """Return the beginning of what a line says, printable, for one line of the client."""
     plain = "".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ "))
     return plain if len(plain) <= _CLAUSE else f"{plain[: _CLAUSE - 1].rstrip()}…"
+
+
+def _meaning(occasion: Occasion) -> Meaning | None:
+    """Return who tells what the prompt means, if a warm helper is there."""
+    from memtool.embeddings.helper import find_address, helper_place
+
+    place = helper_place(settings.user_cache_path(occasion.environ), occasion.vault.root)
+    if find_address(place) is None:
+        return None
+    from memtool.recall.prompts.meaning import HelperMeaning
+
+    return HelperMeaning(place, occasion.text("prompt"))
+
+
+def warm_up(occasion: Occasion) -> None:
+    """Start the helper that knows what prompts mean, where vectors are set up."""
+    from memtool.recall.prompts.warm_helper import start_helper
+
+    cache = settings.user_cache_path(occasion.environ)
+    start_helper(occasion.vault, occasion.settings, cache, _index_folder(occasion), occasion.environ)
 
 
 def _asked(occasion: Occasion, question: Question) -> Asked:

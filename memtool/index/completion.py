@@ -1,30 +1,89 @@
-"""The last resort: a query word that occurs nowhere is tried as a prefix, then as a part of words."""
+"""The last resort: a query word that occurs nowhere is tried as a prefix, then as a part of words, then as mistyped."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
-from memtool.index.text import query_terms, query_words, stem, unspaced_runs
+from memtool.index.text import (
+    is_stop_word,
+    joined,
+    plain_words,
+    query_terms,
+    query_words,
+    stem,
+    unspaced_runs,
+    words_of,
+)
 
 MOST_COMPLETED = 8  # words of one query: each costs a look at every word of the vault
 MOST_WORDS = 20  # completions of one word
 SHORTEST_PREFIX = 2
 SHORTEST_PART = 3
+MOST_RESPELT = 40  # words of one query
+MOST_APART = 12  # of the pairs that they fall into, those with the longest halves
+LONGEST_RESPELT, SHORTEST_HALF = 24, 2  # letters
+SHORTEST_MISTYPED, LONGEST_MISTYPED = 5, 24  # letters; with fewer, a typing error makes another word
+_ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 _LAST = "\U0010ffff"
 
 
 def complete(db: sqlite3.Connection, text: str, absent: frozenset[str]) -> dict[str, tuple[str, ...]]:
-    """Return the words that may be meant by each word of *text* that occurs nowhere: `authen` gives `authentication`.
+    """Return the words that may be meant by each word of *text*, or part of one, that occurs nowhere.
+
+    `authen` gives `authentication`, and `deploiment` `deployment`.
 
     *absent* are the terms of the query that occur nowhere.
     """
-    words = [word for word in query_words(text) if absent.issuperset(query_terms(word))]
+    words = [form for word in query_words(text) for form in _absent_forms(word, absent)]
     runs = [run for run in unspaced_runs(text) if absent.issuperset(query_terms(run))]
     completed = {word: tuple(_words_like(db, word)) for word in words[:MOST_COMPLETED]}
     completed |= {run: tuple(dict.fromkeys(run)) for run in runs[:MOST_COMPLETED]}
     return {word: words for word, words in completed.items() if words}
+
+
+def _absent_forms(word: str, absent: frozenset[str]) -> Iterator[str]:
+    """Give *word* as one word if that occurs nowhere, and then each long part that occurs nowhere either."""
+    whole = joined(word)
+    if stem(whole) in absent:
+        yield whole
+        parts = (part for part in sorted(words_of(word) - {whole}) if part.isalpha() and len(part) >= SHORTEST_MISTYPED)
+        yield from (part for part in parts if stem(part) in absent)
+
+
+def other_spellings(db: sqlite3.Connection, text: str) -> list[str]:
+    """Return what the vault writes as one word and *text* as several, or the reverse: terms, and phrases of terms.
+
+    `log in` gives `login`, and `login` gives `log in`.
+    """
+    words = [word if len(word) <= LONGEST_RESPELT else "" for word in plain_words(text)[:MOST_RESPELT]]
+    together = {
+        "".join(some): " ".join(map(stem, some))
+        for count in (2, 3, 4)
+        for some in zip(*(words[at:] for at in range(count)), strict=False)
+        if all(some) and not is_stop_word(some[0]) and not is_stop_word("".join(some))
+    }
+    apart = {
+        (word[:at], word[at:])
+        for word in words
+        if not is_stop_word(word)
+        for at in range(SHORTEST_HALF, len(word) - SHORTEST_HALF + 1)
+    }
+    known = set(_words_among(db, {*together, *(half for halves in apart for half in halves)}))
+    # Where the vault itself mostly writes `go to`, its one `go-to` is another word.
+    spelt = [
+        stem(word) for word in sorted(together.keys() & known) if _count(db, stem(word)) >= _count(db, together[word])
+    ]
+    halved = sorted(filter(known.issuperset, apart), key=lambda halves: (-min(map(len, halves)), halves))
+    spelt += [" ".join(map(stem, halves)) for halves in halved[:MOST_APART]]
+    return [form for form in dict.fromkeys(spelt) if _count(db, form)]
+
+
+def _count(db: sqlite3.Connection, phrase: str) -> int:
+    """Return in how many chunks the terms of *phrase* stand side by side."""
+    find = "SELECT count(*) FROM chunk_terms WHERE chunk_terms MATCH ?"
+    return int(db.execute(find, (f'"{phrase}"',)).fetchone()[0])
 
 
 def completed_terms(completed: Mapping[str, tuple[str, ...]]) -> list[str]:
@@ -39,7 +98,28 @@ def _words_like(db: sqlite3.Connection, word: str) -> list[str]:
         found = _first_living(db, (row[0] for row in db.execute(begins, (word, word + _LAST))))
     if not found and len(word) >= SHORTEST_PART:
         found = _first_living(db, sorted(_words_with(db, word), key=lambda each: (len(each), each)))
+    if not found and SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED:
+        found = _first_living(db, _words_among(db, _one_slip_away(word)))
     return found
+
+
+def _one_slip_away(word: str) -> set[str]:
+    """Return what *word* is with one letter missing, wrong or too many, or two swapped; the first is right."""
+    letters = next((each for each in _ALPHABETS if set(word) <= set(each)), "")
+    if not letters:  # a number, a code or a name with signs in it is typed as it is meant
+        return set()
+    cuts = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
+    swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    missing = {head + tail[1:] for head, tail in cuts if tail}
+    wrong = {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    added = {head + letter + tail for head, tail in cuts for letter in letters}
+    return swapped | missing | wrong | added
+
+
+def _words_among(db: sqlite3.Connection, words: Collection[str]) -> list[str]:
+    """Return those of *words* that stand in the table of words."""
+    marks = ", ".join("?" * len(words))
+    return [row[0] for row in db.execute(f"SELECT word FROM word WHERE word IN ({marks}) ORDER BY word", [*words])]
 
 
 def _words_with(db: sqlite3.Connection, part: str) -> list[str]:

@@ -1,46 +1,43 @@
-"""BM25 over terms, and what measurably improves its order (docs/decisions/0005-ranking-and-fusion.md)."""
+"""BM25 over terms, and what measurably improves its order (docs/decisions/0020-ranking-by-notes.md)."""
 
 from __future__ import annotations
 
 import math
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from memtool.index.completion import complete, completed_terms, occurs
+from memtool.index.completion import complete, completed_terms, occurs, other_spellings
 from memtool.index.dates import asked_dates
 from memtool.index.filters import Filter
-from memtool.index.text import query_characters, query_terms
+from memtool.index.text import query_characters, query_names, query_terms, stem
 
 CANDIDATES = 100  # the best of BM25 that are looked at more closely
 MOST_TERMS = 48  # of a long query, its rarest terms
 CHARACTER_WEIGHT = 0.5  # BM25 counts pairs of characters; a chunk with all single ones too is worth half as much more
 DATE_WEIGHT = 0.25  # a note of the day or month that the question names
-NOTE_WEIGHT = 0.3  # the best hits of the same note, each worth half of the one before
-NOTE_HITS = 5  # so many of them
+NOTE_WEIGHT = 0.4  # BM25 of the whole note: a conversation is about what several of its parts are about
+K1, B = 1.2, 0.75  # of BM25, as FTS5 has them
 
 
 class LexicalHit:
-    """A chunk that holds some of the terms. *score* is `bm25` times the two factors, plus the note's bonus."""
+    """A chunk that holds some of the terms, and what its score is made of."""
 
     def __init__(self, chunk_id: int, bm25: float) -> None:
         self.chunk_id = chunk_id
         self.bm25 = bm25
+        self.note = 0.0  # BM25 of its note among the notes of all hits
         self.characters = 0.0  # share of the query's Han and Hangul characters in the chunk, by their idf
+        self.named = 0.0  # what it gets for an identifier of the query that it holds whole
         self.dated = False  # whether the note has a date that the question names
-        self.note = 0.0  # what the hits in its note add, itself among them
         self.completed = False  # whether a completed word alone found it
-
-    @property
-    def own_score(self) -> float:
-        """Return what the chunk by itself is worth."""
-        return self.bm25 * (1 + CHARACTER_WEIGHT * self.characters) * (1 + DATE_WEIGHT * self.dated)
 
     @property
     def score(self) -> float:
         """Return what the lexical ranking is ordered by; larger is better."""
-        return self.own_score + NOTE_WEIGHT * self.note
+        factors = (1 + CHARACTER_WEIGHT * self.characters) * (1 + DATE_WEIGHT * self.dated)
+        return (self.bm25 + NOTE_WEIGHT * self.note) * factors + self.named
 
 
 class Lexical(NamedTuple):
@@ -49,6 +46,7 @@ class Lexical(NamedTuple):
     hits: tuple[LexicalHit, ...]
     terms: tuple[str, ...]
     completed: dict[str, tuple[str, ...]]
+    spelt: tuple[str, ...] = ()  # words of the query as the vault writes them: together, or as phrases apart
     dropped: int = 0  # terms of a long query that were left out
 
 
@@ -57,12 +55,15 @@ def lexical_search(db: sqlite3.Connection, text: str, wanted: Filter, *, depth: 
     asked = query_terms(text)[: MOST_TERMS * 10]
     present = [term for term in asked if occurs(db, term)]
     completed = complete(db, text, frozenset(asked).difference(present))
-    hits = _bm25(db, _rarest(db, present), wanted, depth)
+    spelt = other_spellings(db, text)
+    present = list(dict.fromkeys([*_rarest(db, present), *spelt]))
+    hits = _bm25(db, present, wanted, depth)
     if completed:
         hits = _with_completed(hits, _bm25(db, completed_terms(completed)[:MOST_TERMS], wanted, depth))
-    _look_closer(db, hits, text)
+    _look_closer(db, hits, text, present, _names(text, asked, completed))
     hits.sort(key=lambda hit: (hit.completed, -hit.score, hit.chunk_id))
-    return Lexical(tuple(hits), tuple(asked[:MOST_TERMS]), completed, dropped=max(0, len(asked) - MOST_TERMS))
+    dropped = max(0, len(asked) - MOST_TERMS)
+    return Lexical(tuple(hits), tuple(asked[:MOST_TERMS]), completed, tuple(spelt), dropped)
 
 
 def coverage(db: sqlite3.Connection, terms: Sequence[str], held: Iterable[str]) -> float:
@@ -136,44 +137,85 @@ def _with_completed(hits: list[LexicalHit], more: list[LexicalHit]) -> list[Lexi
     return list(by_id.values())
 
 
+class _Name(NamedTuple):
+    """An identifier of the query: the terms that its whole may be found by, and its share of the query's terms."""
+
+    forms: frozenset[str]
+    share: float
+
+
+def _names(text: str, asked: Sequence[str], completed: Mapping[str, tuple[str, ...]]) -> list[_Name]:
+    meant = {stem(word): completed_terms({word: words}) for word, words in completed.items()}
+    return [
+        _Name(frozenset([whole, *meant.get(whole, ())]), len(set(terms).intersection(asked)) / len(asked))
+        for whole, terms in query_names(text).items()
+    ]
+
+
 class _Closer(NamedTuple):
     content: str
+    terms: str
     date: str
-    note_id: int
-    fact_id: str
+    note: int | str
+    size: int  # bytes of its note
 
 
-def _look_closer(db: sqlite3.Connection, hits: list[LexicalHit], text: str) -> None:
+def _look_closer(
+    db: sqlite3.Connection, hits: list[LexicalHit], text: str, terms: Sequence[str], names: Sequence[_Name]
+) -> None:
     characters = query_characters(text)
     dates = asked_dates(text)
+    closer = _read_closer(db, hits)
+    # How telling a character or a term is, the candidates show well enough; counting it in the whole index takes a
+    # search.
+    idf = _idf_among([each.content for each in closer.values()], characters)
+    notes = _bm25_of_notes(closer.values(), terms)
+    for hit in hits:
+        place = closer[hit.chunk_id]
+        hit.note = 0.0 if hit.completed else notes[place.note]
+        hit.characters = _share(place.content, idf)
+        hit.dated = _matches(place.date, dates)
+    best = max((hit.score for hit in hits), default=0.0)
+    for hit in (hit for hit in hits if names and not hit.completed):
+        held = frozenset(closer[hit.chunk_id].terms.split(" "))
+        hit.named = best * sum(name.share for name in names if not name.forms.isdisjoint(held))
+
+
+def _read_closer(db: sqlite3.Connection, hits: Iterable[LexicalHit]) -> dict[int, _Closer]:
+    """Return what stands in the chunks that were hit. A fact counts as a note, although many share a file."""
     ids = ", ".join(str(hit.chunk_id) for hit in hits)
     rows = db.execute(
-        "SELECT c.id, n.title || ' ' || c.heading || ' ' || c.text, c.date, c.note_id, c.fact_id FROM chunk AS c"
-        f" JOIN note AS n ON n.id = c.note_id WHERE c.id IN ({ids})"
+        "SELECT c.id, n.title || ' ' || c.heading || ' ' || c.text, t.terms, c.date,"
+        " iif(c.fact_id = '', c.note_id, c.fact_id), iif(c.fact_id = '', n.size, length(t.terms))"
+        " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
+        f" WHERE c.id IN ({ids})"
     )
-    closer = {chunk_id: _Closer(*row) for chunk_id, *row in rows}
-    # How telling a character is, the candidates show well enough; counting it in the whole index takes a search.
-    counts = {char: sum(char in each.content for each in closer.values()) for char in characters}
-    idf = {char: inverse_frequency(len(closer), count) for char, count in counts.items() if count}
-    for hit in hits:
-        hit.characters = _share(closer[hit.chunk_id].content, idf)
-        hit.dated = _matches(closer[hit.chunk_id].date, dates)
-    _add_note_bonus(hits, closer)
+    return {chunk_id: _Closer(*row) for chunk_id, *row in rows}
 
 
-def _add_note_bonus(hits: list[LexicalHit], closer: dict[int, _Closer]) -> None:
-    """Let the hits of one note support each other: a conversation is about what several of its parts are about.
+def _idf_among(texts: Sequence[str], wanted: Iterable[str]) -> dict[str, float]:
+    """Return the idf, among *texts*, of those of *wanted* that stand in any of them."""
+    counts = {each: sum(each in text for text in texts) for each in wanted}
+    return {each: inverse_frequency(len(texts), count) for each, count in counts.items() if count}
 
-    Facts stand for themselves, although many share a file.
+
+def _bm25_of_notes(chunks: Collection[_Closer], terms: Iterable[str]) -> dict[int | str, float]:
+    """Return the BM25 of each note for *terms*, counted in those of its chunks that were hit.
+
+    Its length is that of its file, and how telling a term is, the chunks show.
     """
-    by_note: dict[int | str, list[LexicalHit]] = {}
-    for hit in sorted(hits, key=lambda hit: -hit.own_score):
-        place = closer[hit.chunk_id]
-        by_note.setdefault(place.fact_id or place.note_id, []).append(hit)
-    for together in by_note.values():
-        bonus = sum(hit.own_score * 0.5**rank for rank, hit in enumerate(together[:NOTE_HITS]))
-        for hit in together:
-            hit.note = bonus
+    size = {chunk.note: chunk.size for chunk in chunks}
+    average = sum(size.values()) / (len(size) or 1)
+    norm = {note: K1 * (1 - B + B * each / average) for note, each in size.items()}
+    score = dict.fromkeys(size, 0.0)
+    texts = [(chunk.note, f" {chunk.terms} ") for chunk in chunks]
+    for term, idf in _idf_among([text for _, text in texts], [f" {term} " for term in terms]).items():
+        counts = dict.fromkeys(size, 0)
+        for note, text in texts:
+            counts[note] += text.count(term)
+        for note, count in counts.items():
+            score[note] += idf * count * (K1 + 1) / (count + norm[note])
+    return score
 
 
 def _share(content: str, idf: dict[str, float]) -> float:

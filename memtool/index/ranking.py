@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 RRF_K = 60
 LEAST_LEXICAL = 0.3  # weight of the lexical side where its best chunk holds nothing of the query
-COVERED_LEXICAL = 0.4  # what is added where it holds all of it
+COVERED_LEXICAL = 0.3  # what is added where it holds all of it
+FULL_MEANING = 3.0  # standard deviations above the mean at which a likeness counts as much as the best of words
 NEAR_DUPLICATE = 0.83  # Jaccard over character trigrams
 LOOKED_AT = 20  # hits, among which no two are near-duplicates
 
@@ -21,18 +22,18 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], *, k: int = RRF_K)
 
 
 def adaptive_fusion(
-    lexical: Mapping[int, float], semantic: Mapping[int, float], *, floor: float, weight: float
+    lexical: Mapping[int, float], semantic: Mapping[int, float], *, mean: float, deviation: float, weight: float
 ) -> dict[int, float]:
     """Merge by a weighted sum of normalised scores: *weight* for the lexical side, the rest for the semantic one.
 
-    Lexical scores are divided by the best; semantic ones are spread so that *floor* (the likeness of the last
-    candidate) becomes 0 and the best 1, because unlike BM25 they never come near 0 by themselves.
+    Lexical scores are divided by the best. Likenesses are measured from their *mean* in units that belong to the model
+    (*deviation*) rather than to the question, so that meaning has no say where nothing means what was asked.
     """
     best = max(lexical.values(), default=0.0) or 1.0
-    spread = max(semantic.values(), default=0.0) - floor or 1.0
+    span = FULL_MEANING * deviation or 1.0
     return {
         chunk_id: weight * lexical.get(chunk_id, 0.0) / best
-        + (1 - weight) * max(0.0, (semantic.get(chunk_id, floor) - floor) / spread)
+        + (1 - weight) * max(0.0, (semantic.get(chunk_id, mean) - mean) / span)
         for chunk_id in {**lexical, **semantic}
     }
 

@@ -28,6 +28,7 @@ _LONGEST_FIELD = 300  # characters
 _LONGEST_EXTRA = 2000  # aliases, tags and summary
 _LONGEST_TAG, _MOST_TAGS = 100, 50
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*)")
+_DATE_IN_FRONT = re.compile(r"\d{4}-\d{2}-\d{2}[-_]?")
 _BRACKETED_KIND = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+\[([a-z]+)\]\s", re.MULTILINE)
 
 
@@ -90,7 +91,7 @@ def _note_chunks(note: Note) -> Iterator[ChunkRow]:
     note_tags = [tag[:_LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][:_MOST_TAGS]
     title = _title_of(note)
     told = (note.field("summary"), note.field("description"))
-    extra = "\n".join([*note.words("aliases"), *note_tags, *told])[:_LONGEST_EXTRA]
+    extra = "\n".join([*_name_beside(title, note.ref), *note.words("aliases"), *note_tags, *told])[:_LONGEST_EXTRA]
     for chunk in chunk_note(note.body, note.body_line):
         yield ChunkRow(
             chunk.start_line, chunk.end_line, chunk.heading, chunk.text,
@@ -99,6 +100,12 @@ def _note_chunks(note: Note) -> Iterator[ChunkRow]:
             expires=_iso(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
             context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}",
         )  # fmt: skip
+
+
+def _name_beside(title: str, ref: str) -> list[str]:
+    """Return the note's file name but for its date, which is known, unless its title says the same."""
+    name = _DATE_IN_FRONT.sub("", ref.rsplit("/", 1)[-1])
+    return [] if set(index_terms(name.removesuffix(".md"))) <= set(index_terms(title)) else [name]
 
 
 def _fact_file_row(ref: str, content: bytes) -> NoteRow:

@@ -16,7 +16,7 @@ from memtool.index.filters import Filter
 from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
 from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.index.snippet import snippet
-from memtool.index.text import query_terms
+from memtool.index.text import is_stop_word, query_terms
 
 LONGEST_QUERY = 20_000  # characters
 
@@ -117,9 +117,9 @@ def _rank(
     db: sqlite3.Connection, text: str, wanted: Filter, mode: str, fusion: str, vectors: Vectors | None, *, depth: int
 ) -> Ranking:
     lexical = lexical_search(db, text, wanted, depth=depth)
+    words = {hit.chunk_id: hit.score for hit in lexical.hits}
     if mode == "bm25" or vectors is None or not text.strip():
-        return Ranking({hit.chunk_id: hit.score for hit in lexical.hits}, "bm25", lexical)
-    words = {hit.chunk_id: hit.own_score for hit in lexical.hits}  # what a note is about, its vectors say better
+        return Ranking(words, "bm25", lexical)
     semantic = semantic_search(db, vectors, text, wanted, words)
     if mode == "vector":
         return Ranking(semantic.scores, mode, lexical, semantic, weight=0.0)
@@ -127,7 +127,9 @@ def _rank(
         merged = ranking.reciprocal_rank_fusion([list(words), _in_order(semantic.scores)])
         return Ranking(merged, mode, lexical, semantic)
     weight = ranking.lexical_weight(_covered(db, lexical))
-    merged = ranking.adaptive_fusion(words, semantic.scores, floor=semantic.floor, weight=weight)
+    merged = ranking.adaptive_fusion(
+        words, semantic.scores, mean=semantic.mean, deviation=semantic.deviation, weight=weight
+    )
     return Ranking(merged, mode, lexical, semantic, weight)
 
 
@@ -147,7 +149,8 @@ def _hits(db: sqlite3.Connection, ranked: Ranking, terms: Sequence[str], limit: 
     order = list(ranked.scores) if ranked.mode == "bm25" else _in_order(ranked.scores)
     kept = ranking.without_near_duplicates(order, partial(_text_of, db), limit)
     rows = _chunks(db, kept)
-    marked = frozenset([*terms, *completed_terms(ranked.lexical.completed)])
+    spelt = [part for form in ranked.lexical.spelt for part in form.split(" ") if not is_stop_word(part)]
+    marked = frozenset([*terms, *spelt, *completed_terms(ranked.lexical.completed)])
     reasons = _Reasons(ranked)
     return [_hit(rows[chunk_id], ranked.scores[chunk_id], marked, reasons.of(chunk_id)) for chunk_id in kept]
 
@@ -177,6 +180,7 @@ class _Reasons:
     def __init__(self, ranked: Ranking) -> None:
         self._ranked = ranked
         self._words = {hit.chunk_id: (rank, hit) for rank, hit in enumerate(ranked.lexical.hits, 1)}
+        self._best = max((hit.score for hit in ranked.lexical.hits), default=1.0) or 1.0
         order = _in_order(ranked.semantic.scores) if ranked.semantic else []
         self._meaning = {chunk_id: rank for rank, chunk_id in enumerate(order, 1)}
 
@@ -185,12 +189,21 @@ class _Reasons:
         if chunk_id in self._words:
             rank, hit = self._words[chunk_id]
             why["bm25"] = {"rank": rank, "score": round(hit.bm25, 4)}
-            factors = {"characters": round(hit.characters, 3), "dated": hit.dated, "note": round(hit.note, 4)}
-            factors["completed"] = hit.completed
+            factors = {"note": round(hit.note, 4), "characters": round(hit.characters, 3), "dated": hit.dated}
+            factors |= {"named": round(hit.named, 4), "completed": hit.completed}
             why["bm25"] |= {name: value for name, value in factors.items() if value}
         if self._ranked.semantic and chunk_id in self._meaning:
             score = self._ranked.semantic.scores[chunk_id]
             why["vector"] = {"rank": self._meaning[chunk_id], "score": round(score, 4)}
         if self._ranked.mode == "hybrid":
             why["lexical_weight"] = round(self._ranked.weight, 3)
+            why |= self._parts(chunk_id)
         return why
+
+    def _parts(self, chunk_id: int) -> dict[str, float]:
+        """Return what words and meaning bring to a score; they make it up together."""
+        if self._ranked.weight == 1.0:  # ranks were merged, not scores
+            return {}
+        _, hit = self._words.get(chunk_id, (0, None))
+        words = self._ranked.weight * hit.score / self._best if hit else 0.0
+        return {"by_words": round(words, 4), "by_meaning": round(self._ranked.scores[chunk_id] - words, 4)}

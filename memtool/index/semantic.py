@@ -32,10 +32,14 @@ class Vectors(NamedTuple):
 
 
 class Semantic(NamedTuple):
-    """The semantic side of a search: the likeness of chunks, best first; *floor* is that of the last candidate."""
+    """The semantic side of a search: the likeness of chunks, best first.
+
+    *mean* is the likeness of any text of the vault to the query, *deviation* that of the vault's texts to each other.
+    """
 
     scores: dict[int, float]
-    floor: float
+    mean: float
+    deviation: float
 
 
 def semantic_search(
@@ -51,9 +55,9 @@ def semantic_search(
         condition, values = wanted.where()
         rows = db.execute(f"{_LISTS} JOIN chunk AS c ON c.id = p.chunk_id WHERE {condition}", values).fetchall()
         found = dict(islice(_likeness(rows, store, scores).items(), CANDIDATES))
-    floor = min(found.values(), default=0.0)
     more = _select(db, _LISTS + " WHERE p.chunk_id IN ({})", set(also) - found.keys())
-    return Semantic(found | _likeness(more, store, scores), floor)
+    mean = float(scores.mean()) if len(scores) else 0.0
+    return Semantic(found | _likeness(more, store, scores), mean, store.deviation())
 
 
 def _best_admitted(db: sqlite3.Connection, near: dict[int, float], wanted: Filter) -> dict[int, float]:

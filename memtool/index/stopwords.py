@@ -12,6 +12,7 @@ ENGLISH_STOP_WORDS = frozenset(
     should shouldn so some t than that the their theirs them themselves then there these they this those to too ve
     was wasn we were weren what when where which while who whom whose why will with won would wouldn you your yours
     yourself yourselves
+    arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt shant shouldnt wasnt werent wont wouldnt
     """.split()
 )
 

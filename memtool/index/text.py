@@ -2,7 +2,8 @@
 
 A text is cut into runs. A run of a script that writes no spaces (Chinese, Japanese, Korean, Thai …) becomes single
 characters and overlapping pairs; any other run becomes its whole, its parts and their stems, so that
-`getUserById`, `v2.1.210`, `#4573` and `解密失败` are all found by whole and by part.
+`getUserById`, `v2.1.210`, `#4573` and `解密失败` are all found by whole and by part. Dashes, underscores, apostrophes
+and capitals make no difference to the whole: `Wi-Fi` is found by `wifi`, `retry_job` by `RetryJob`.
 """
 
 from __future__ import annotations
@@ -32,14 +33,18 @@ _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u109f\u178
 # Nor does it take in the radicals, which stand for whole characters in text copied from PDF files.
 _LETTER = rf"[\w{_MARKS}\u2e80-\u2fd5]"
 _RUN = re.compile(
-    rf"#?{_LETTER}+(?:(?:[.\-:@/+=&?%~\\]|::|://|->){_LETTER}+)*"
+    rf"#?{_LETTER}+(?:(?:[.\-:@/+=&?%~\\]|::|://|->|(?<=[^\W\d_])['’](?=[^\W\d_])){_LETTER}+)*"
     r"(?:\+\+(?![A-Za-z_])|(?<=[A-Za-z])(?<![A-Za-z\d_][A-Za-z])#(?![A-Za-z\d_]))?"  # C++, C#, F#
 )
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_ENGLISH_WORD = re.compile(r"[a-z]{3,}")
-_ACCENTS = re.compile("[\u0300-\u036f]")
-_NOT_IN_TERMS = re.compile("[ (),]")  # what folding makes of ⑴ and of Arabic ligatures, where FTS5 would cut
+_CONTRACTION = re.compile(r"['’](?:s|ll|d|re|ve|m)$", re.IGNORECASE)
+_JOINING = re.compile("(?:-(?!>)|[_'’])+")  # what a name may be written with or without
+_SEPARATING = re.compile(r"[.:@/+=&?%~\\>]+")  # between the names of a path or address
+_IN_A_NAME = re.compile(r"[^\W_]_[^\W_]|[a-z][A-Z]|\w\w\.\w\w|\w::\w")
+_STEMMED = {"porter": re.compile("[a-z]{3,}"), "russian": re.compile("[а-я]{4,}")}
+_ACCENTS = re.compile("[\u0300-\u0305\u0307-\u036f]|(?<!и)\u0306")  # й is a letter of its own
+_NOT_IN_TERMS = re.compile("[ (),'’]")  # ⑴ and Arabic ligatures fold to the first four, where FTS5 would cut
 _KANA = re.compile("[\u3041-\u30fa]")
 
 
@@ -80,8 +85,24 @@ def query_characters(text: str) -> str:
 
 def query_words(text: str) -> list[str]:
     """Return the spaced words of *text* as they were typed, folded and unstemmed: what completion tries to finish."""
-    words = (_as_term(run) for run, _, unspaced in _runs(text) if not unspaced)
+    words = (_as_term(_CONTRACTION.sub("", run)) for run, _, unspaced in _runs(text) if not unspaced)
     return [word for word in dict.fromkeys(words) if word and word not in ENGLISH_STOP_WORDS]
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the spaced words of *text* in their order, folded and unstemmed; "" for any other run."""
+    runs = (_CONTRACTION.sub("", run) if not unspaced else "" for run, _, unspaced in _runs(text))
+    return [fold(run) if run.isalpha() else "" for run in runs]
+
+
+def query_names(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the identifiers, paths and versions in *text*: the term of each whole, and all its terms."""
+    names = (run for run, _, unspaced in _runs(text) if not unspaced and _is_name(run))
+    return {terms[0]: terms for terms in map(_spaced_terms, names) if terms}
+
+
+def _is_name(run: str) -> bool:
+    return bool(_IN_A_NAME.search(run)) or len(_words(run)) > 2
 
 
 def unspaced_runs(text: str) -> list[str]:
@@ -157,15 +178,18 @@ def _is_ideograph(char: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Return the Porter stem of an English *word*; any other word as it is."""
-    return str(_stemmer().stemWord(word)) if _ENGLISH_WORD.fullmatch(word) else word
+    """Return the stem of a folded English or Russian *word*; any other word as it is."""
+    for algorithm, letters in _STEMMED.items():
+        if letters.fullmatch(word):
+            return str(_stemmer(algorithm).stemWord(word))
+    return word
 
 
 @cache
-def _stemmer() -> Any:  # noqa: ANN401  (PyStemmer has no types)
+def _stemmer(algorithm: str) -> Any:  # noqa: ANN401  (PyStemmer has no types)
     import Stemmer
 
-    return Stemmer.Stemmer("porter")
+    return Stemmer.Stemmer(algorithm)
 
 
 def is_spaced(text: str) -> bool:
@@ -190,15 +214,33 @@ def _spaced_terms(run: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _forms(run: str) -> tuple[str, ...]:
-    """The run whole, then its words, then the parts of those words."""
-    forms = [_as_term(run)]
-    if not (run.isalpha() and run.islower()):
-        for word in _WORD.findall(run):
-            forms.append(_as_term(word))
-            parts = _PART.findall(word) if word.isascii() else ()
-            if len(parts) > 1:
-                forms += [_as_term(part) for part in parts if len(part) > 1 or part.isdigit()]
+    """The run whole, then the names in it, their words, and the parts of those words."""
+    if run.isalpha() and run.islower():
+        return (_as_term(run),)
+    run = _CONTRACTION.sub("", run)
+    forms = [joined(run)]
+    names = _SEPARATING.split(run)
+    if len(names) > 1:
+        forms += [joined(name) for name in names if _JOINING.search(name)]
+    for word in _words(run):
+        forms.append(_as_term(word))
+        parts = _PART.findall(word) if word.isascii() else ()
+        if len(parts) > 1:
+            forms += [_as_term(part) for part in parts if len(part) > 1 or part.isdigit()]
     return tuple(form for form in dict.fromkeys(forms) if form)
+
+
+def joined(run: str) -> str:
+    """Return the term of *run* as one word: `Wi-Fi` as `wifi`. Numbers and dates stay as they are."""
+    return _as_term(_JOINING.sub("", run) if any(map(str.isalpha, run)) else run)
+
+
+def _words(run: str) -> list[str]:
+    words = _WORD.findall(run)
+    sign = run[len(run.rstrip("+#")) :]
+    if sign and words and len(words[-1]) == 1:
+        words[-1] += sign  # C++ is not about C
+    return words
 
 
 def _as_term(run: str) -> str:

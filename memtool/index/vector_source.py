@@ -75,10 +75,13 @@ class VectorSource:
     @cached_property
     def _embedder(self) -> Embedder | MemtoolError:
         from memtool.embeddings import open_embedder
+        from memtool.embeddings.helper import helper_place
+        from memtool.embeddings.warm_embedder import WarmEmbedder
 
         try:
             key = self._settings.keys.embeddings
-            return open_embedder(self._settings.embeddings, key, self._cache, may_download=False)
+            embedder = open_embedder(self._settings.embeddings, key, self._cache, may_download=False)
+            return WarmEmbedder(embedder, helper_place(self._cache, self._index.place.vault.root))
         except MemtoolError as error:
             return error
 

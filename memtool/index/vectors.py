@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _LOCK = "vectors.lock"  # one for all models of a folder, and never removed
 _BLOCK = 4096  # rows copied at once
+_SAMPLE = 256  # rows that are compared with each other
 
 
 class VectorStore:
@@ -38,6 +39,7 @@ class VectorStore:
         self._files = files
         self._pair: Pair | None = None
         self._by_hash: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None  # the hashes in order, their rows
+        self._deviation: float | None = None
         self._open()
 
     def __enter__(self) -> Self:
@@ -53,7 +55,7 @@ class VectorStore:
         """Close the table. Matrices that were handed out stay usable."""
         if self._pair:
             self._pair.table.close()
-        self._pair = self._by_hash = None
+        self._pair = self._by_hash = self._deviation = None
 
     def missing(self, hashes: Iterable[int]) -> list[int]:
         """Return those of *hashes* that have no vector yet, each once, in their order."""
@@ -95,6 +97,16 @@ class VectorStore:
 
         scores: NDArray[np.float32] = self.matrix() @ np.asarray(query, np.float32)
         return scores
+
+    def deviation(self) -> float:
+        """Return the standard deviation of the likenesses between the texts: what counts as much with this model."""
+        import numpy as np
+
+        if self._deviation is None:
+            sample = self.matrix()[:: -(-len(self) // _SAMPLE) or 1]
+            likenesses = (sample @ sample.T)[~np.eye(len(sample), dtype=bool)]
+            self._deviation = float(likenesses.std()) if len(likenesses) else 0.0
+        return self._deviation
 
     def nearest(self, query: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the *n* rows that are nearest to *query*, best first, and their scores."""

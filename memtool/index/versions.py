@@ -4,5 +4,5 @@ They stand here, and not in the modules themselves, so that opening an index nee
 """
 
 SCHEMA = 4  # memtool.index.schema: the tables
-TEXT = 1  # memtool.index.text: the terms
-CHUNKS = 3  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by
+TEXT = 2  # memtool.index.text: the terms
+CHUNKS = 4  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by

@@ -22,7 +22,7 @@ from memtool.recall.given import (
     RESTS,
     GivenLine,
 )
-from memtool.recall.prompts.finding import FLOOR
+from memtool.recall.prompts.passages import passages
 from memtool.recall.prompts.question import pairs_of
 from memtool.recall.remembering.lines import find_line
 from memtool.recall.remembering.near_duplicates import letters
@@ -44,7 +44,7 @@ _parse_facts = lru_cache(maxsize=8)(parse_facts)
 _parse_note = lru_cache(maxsize=8)(parse_note)
 
 _REASONS = {
-    BELOW_FLOOR: f"too unlikely: below {FLOOR:.0%}",
+    BELOW_FLOOR: "too unlikely",
     ALIKE: "says nearly the same as one that was given",
     PALE: "pales beside the best",
     CONTRADICTED: "another fact says otherwise, on a stronger or newer word",
@@ -106,6 +106,8 @@ def _line_of_note(line: GivenLine, text: str, today: dt.date) -> Said | None:
     if place is None or is_done:
         return None
     said, author = signed_by(line.text.lstrip("> ").removeprefix("- "))
+    if kind_of(line.ref, readable.field("type")) == "session":
+        author = author or next((each.author for each in passages(text, "session") if said in each.text), "")
     return Said(said, author or readable.field("author"), readable.title)
 
 
@@ -129,7 +131,9 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
     words = " and ".join(filter(None, groups))
     told = [
         f"shares {words}" if words else "says it in other words",
-        f"near in meaning ({numbers['cosine']:.2f})" if numbers.get("cosine") else "",
+        f"{'nearest' if numbers.get('is_nearest') else 'near'} in meaning ({numbers['cosine']:.2f})"
+        if numbers.get("cosine")
+        else "",
         f"holds {min(1.0, numbers['share']):.0%} of what was asked" if numbers.get("share") else "",
         "begins with it" if numbers.get("lead", 0) >= 0.5 else "",
         "of this project" if numbers.get("is_here") else "of another project" if numbers.get("is_elsewhere") else "",

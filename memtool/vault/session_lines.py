@@ -53,8 +53,8 @@ def lines_of(text: str) -> list[Line]:
 
 def _lines(text: str) -> Iterator[Line]:
     section = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        part, name, value = read_line(line)
+    for number, line in enumerate(text.split("\n"), 1):
+        part, name, value = read_line(" ".join(line.splitlines()))  # other separators of lines count as spaces
         if part == "title" and not section and ARROW in value:
             yield Line(re.sub(_BRANCH, "", value.partition(ARROW)[0]), ASKED, USER, number=number)
         elif part == "section":

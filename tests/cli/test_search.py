@@ -215,7 +215,7 @@ def test_a_batch_survives_odd_text(memtool: Memtool, sample: Path, line: bytes) 
     ran = memtool("search", "--batch", "--mode", "bm25", stdin=line)
     assert ran.code == 0
     assert ran.answer["id"] == 1
-    assert "token" in ran.answer["results"][0]["text"].lower()
+    assert any("token" in hit["text"].lower() for hit in ran.answer["results"])
     assert sample.is_dir()
 
 

@@ -329,6 +329,44 @@ def test_a_word_that_occurs_is_not_completed(notebook: Notebook) -> None:
     assert ([hit.path for hit in found.hits], found.notices) == (["a.md"], ())
 
 
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("deploiment", "deployment"),  # a wrong letter
+        ("deplyoment", "deployment"),  # two swapped
+        ("deplyment", "deployment"),  # one missing
+        ("deplooyment", "deployment"),  # one too many
+        ("部署deploiment失败", "deployment"),
+        ("развертывпние", "развертывание"),
+        ("max_conections", "connections"),
+    ],
+)
+def test_one_typing_error_in_a_word_that_occurs_nowhere_is_forgiven(notebook: Notebook, query: str, meant: str) -> None:
+    notebook.write("a.md", "deployment of max_connections, 部署; развертывание")
+    fill(notebook, 5)
+
+    found = notebook.search(query)
+
+    assert [hit.path for hit in found.hits][:1] == ["a.md"]
+    assert any(notice.endswith(f"occurs nowhere; searched for {meant}") for notice in found.notices)
+
+
+@pytest.mark.parametrize("query", [*"depl rust e0309 v2.1.211 #4574 deploimentt 部暑 fangling".split(), "a" * 5000])
+def test_what_is_short_a_code_or_quite_another_word_is_no_typing_error(notebook: Notebook, query: str) -> None:
+    notebook.write("a.md", "employment, dust, dangling, E0308, v2.1.210, #4573, 部队; " + "a" * 24)
+
+    assert not [notice for notice in notebook.search(query).notices if "部" not in notice]
+
+
+def test_a_typing_error_is_not_looked_for_in_words_that_occur(notebook: Notebook) -> None:
+    notebook.write("casual.md", "a casual order")
+    notebook.write("causal.md", "the causal order, causal, causal")
+
+    found = notebook.search("casual")
+
+    assert ([hit.path for hit in found.hits], found.notices) == (["casual.md"], ())
+
+
 def test_words_that_occur_nowhere_any_more_are_not_offered(notebook: Notebook) -> None:
     for number in range(30):
         notebook.write(f"old{number}.md", f"authen{number:02}")
@@ -357,6 +395,106 @@ def test_a_long_query_completes_few_words_and_none_that_occur(notebook: Notebook
     assert not [notice for notice in notebook.search(" ".join(words)).notices if "nowhere" in notice]
     strange = notebook.search(" ".join(word[1:] for word in words))
     assert len([notice for notice in strange.notices if "nowhere" in notice]) <= 16
+
+
+# ----------------------------------------------------------------------------------------------------------- spellings
+
+
+@pytest.fixture
+def spelt(notebook: Notebook) -> Notebook:
+    """Notes that write the same words together and apart."""
+    for ref, text in {
+        "apart.md": "You log in on the first page. 请先log in",
+        "together.md": "The login takes long. 登录",
+        "file.md": "The log file grows in the night. 日志",
+        "job.md": "Things to do, in short: RetryFailedInvoiceJob每小时运行一次. " + "More of it elsewhere. " * 20,
+        "scattered.md": "Retry, retry! The invoice job failed; a failed invoice is a failed job. 重试",
+    }.items():
+        notebook.write(ref, text)
+    fill(notebook, 20)
+    return notebook
+
+
+@pytest.mark.parametrize("query", ["log in", "login", "怎么log in", "login失败了吗"])
+def test_words_written_together_and_apart_find_each_other(spelt: Notebook, query: str) -> None:
+    found = spelt.find(query, limit=30)
+
+    assert {"apart.md", "together.md"} <= set(found)
+    assert "file.md" not in found[:2]
+
+
+def test_a_phrase_apart_is_marked_without_its_function_words(spelt: Notebook) -> None:
+    hit = next(hit for hit in spelt.search("login").hits if hit.path == "apart.md")
+
+    assert {hit.snippet[start:end] for start, end in hit.marks} == {"log"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RetryFailedInvoiceJob",
+        "retryfailedinvoicejob",
+        "retry_failed_invoice_job",
+        "RETRY-FAILED-INVOICE-JOB",
+        "RetryFailedInvoice",
+        "FailedInvoiceJob",
+        "retry_failed_invoice",
+        "RetryFailedInvoiceJob失败",
+    ],
+)
+def test_an_identifier_comes_before_its_scattered_parts(spelt: Notebook, query: str) -> None:
+    assert spelt.find(query)[:1] == ["job.md"]
+
+
+def test_what_an_identifier_brings_is_explained(spelt: Notebook) -> None:
+    first, second, *_ = spelt.search("RetryFailedInvoiceJob").hits
+
+    assert first.why["bm25"]["named"] >= second.score > 0
+    assert "named" not in second.why["bm25"]
+
+
+@pytest.mark.parametrize(
+    ("ref", "query"),
+    [
+        ("areas/tools/ci/deploy-keys.md", "deploy keys"),
+        ("areas/tools/ci/deploy-keys.md", "deploy-keys.md"),
+        ("areas/tools/ci/2026-02-05-解密失败排查.md", "解密失败排查"),
+        ("areas/tools/ci/2026-02-05-解密失败排查.md", "失败排查"),
+    ],
+)
+def test_a_note_is_found_by_its_file_name(notebook: Notebook, ref: str, query: str) -> None:
+    notebook.write(ref, "---\ntitle: Something else\n---\n\ntext 文字")
+    fill(notebook, 5)
+
+    assert notebook.find(query)[:1] == [ref]
+
+
+def test_the_whole_note_supports_its_chunks(notebook: Notebook) -> None:
+    filler = "\n".join(f"Line {number} of what else there is to say. 其他内容" for number in range(40))
+    notebook.write(
+        "about.md", f"# Keys\n\ndeploy key\n\n{filler}\n\n## More\n\nthe deploy key again, 部署 key\n\n{filler}"
+    )
+    notebook.write("aside.md", f"# Other\n\ndeploy key\n\n{filler}\n\n## More\n\nquite another matter\n\n{filler}")
+    fill(notebook, 20)
+
+    hits = notebook.search("deploy key", limit=3).hits
+
+    assert [hit.path for hit in hits][:2] == ["about.md", "about.md"]
+    assert hits[0].why["bm25"]["note"] > hits[2].why["bm25"]["note"]
+
+
+def test_a_fact_is_a_note_of_its_own(notebook: Notebook) -> None:
+    facts = ",\n".join(
+        f'{{"id": "f{number}", "fact": "deploy key {number}", "evidence": "解密", "category": "bug"}}'
+        for number in range(20, 50)
+    )
+    notebook.write("areas/global/facts.json", f'{{"facts": [\n{facts}\n]}}')
+    notebook.write("a.md", "deploy key 解密 " + "and other things " * 5)
+
+    hits = notebook.search("deploy key", limit=40).hits
+
+    assert len([hit for hit in hits if hit.fact_id]) == 30
+    assert len({hit.why["bm25"]["note"] for hit in hits if hit.fact_id}) == 1  # the others of its file add nothing
 
 
 # ------------------------------------------------------------------------------------------------------------- at once

@@ -12,7 +12,9 @@ from memtool.index.text import (
     LONGEST_TERM,
     fold,
     index_terms,
+    plain_words,
     query_characters,
+    query_names,
     query_terms,
     query_words,
     stem,
@@ -79,8 +81,9 @@ def vocabulary_of(text: str) -> set[str]:
 
 @given(anything)
 def test_no_text_is_too_strange(text: str) -> None:
-    for terms in (query_characters(text), query_words(text), unspaced_runs(text), words_of(text)):
+    for terms in (query_characters(text), query_words(text), query_names(text), unspaced_runs(text), words_of(text)):
         assert all(terms)
+    assert len(plain_words(text)) <= len(text)
 
 
 @given(anything, st.data())
@@ -140,6 +143,24 @@ def test_spans_are_in_order_inside_the_text_apart_and_match(text: str, data: st.
         ("⾃⼰", "自己"),  # Kangxi radicals, as they are copied out of PDF files
         ("ﷺ", "ﷺ"),
         ("𠮷野家", "𠮷"),
+        ("办公室的Wi-Fi密码", "wifi"),
+        ("the WiFi of the office", "Wi-Fi"),
+        ("log-in page", "login"),
+        ("call RetryFailedInvoiceJob每小时一次", "retry_failed_invoice_job"),
+        ("retry-failed-invoice-job", "RetryFailedInvoiceJob"),
+        ("see src/auth/jwt_middleware.ts", "jwtMiddleware"),
+        ("the café is closed", "cafe"),
+        ("一个cafe", "CAFÉ"),
+        ("don't panic", "dont"),
+        ("don’t panic", "don't"),
+        ("Caroline’s keys", "caroline"),
+        ("O'Brien said so", "obrien"),
+        ("l'eau", "eau"),
+        ("written in C/C++", "C"),
+        ("written in C/C++", "C++"),
+        ("развертывания серверов", "развертывание"),
+        ("用новый ключ解密", "новая"),
+        ("без ключей", "ключ"),
     ],
 )
 def test_it_is_found_by_whole_and_by_part(text: str, query: str) -> None:
@@ -159,6 +180,8 @@ def test_it_is_found_by_whole_and_by_part(text: str, query: str) -> None:
         ("배포 키는 무엇인가", ["배포", "키는"]),
         ("なぜ失敗したのか", ["なぜ", "ぜ失", "失敗", "敗し", "した", "たの", "のか"]),
         ("!?，。\x00\ud800", []),
+        ("I don't know why we'd say dont", ["know", "sai"]),
+        ("为什么don't panic", ["panic"]),
     ],
 )
 def test_function_words_are_not_asked_for(query: str, terms: list[str]) -> None:
@@ -171,8 +194,47 @@ def test_the_same_letter_in_another_script_is_another_term() -> None:
     assert not set(index_terms("авто")) & set(index_terms("abto"))
 
 
-def test_stemming_is_for_english_words_only() -> None:
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("written in C++, 用C++写的", "C"),
+        ("written in C#", "c"),
+        ("written in C, 用C写的", "C++"),
+        ("written in C", "C#"),
+        ("written in C++", "C#"),
+        ("it’s, she’ll, we're", "shell"),
+        ("2026-02-05", "20260205"),
+        ("мой", "мои"),  # й is a letter of its own, as ё is not
+    ],
+)
+def test_what_is_something_else_is_not_found(text: str, query: str) -> None:
+    assert not set(query_terms(query)) & set(index_terms(text))
+
+
+def test_a_sign_after_a_longer_word_does_not_hide_the_word() -> None:
+    assert set(index_terms("counter++")) == {"counter++", "counter"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("why does RetryFailedInvoice fail", ["retryfailedinvoic"]),
+        ("retry_failed_invoice为什么失败", ["retryfailedinvoic"]),
+        ("jwt.ts v2.1.210 a-b-c", ["jwt.ts", "v2.1.210", "abc"]),
+        ("Wi-Fi, don't, e-mail, C++ and 2026", []),
+    ],
+)
+def test_identifiers_of_a_query_are_told_from_words(text: str, names: list[str]) -> None:
+    assert list(query_names(text)) == names
+
+
+def test_plain_words_stand_in_their_order() -> None:
+    assert plain_words("Log in, 请log in at E0308: Café's") == ["log", "in", "", "log", "in", "at", "", "cafe"]
+
+
+def test_stemming_is_for_english_and_russian_words_only() -> None:
     assert stem("connections") == "connect"
+    assert stem("миграцией") == stem("миграции") == "миграц"
     assert stem("e0308") == "e0308"
     assert stem("données") == "données"
 

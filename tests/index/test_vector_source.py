@@ -127,6 +127,8 @@ def test_words_and_meaning_are_merged(local: Finder, fusion: str) -> None:
     assert {hit.path for hit in found.hits[:2]} == {"car.md", "database.md"}
     assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
     assert ("lexical_weight" in found.hits[0].why) is (fusion == "adaptive") or fusion == "rrf"
+    for hit in found.hits if fusion == "adaptive" else ():
+        assert hit.why["by_words"] + hit.why["by_meaning"] == pytest.approx(hit.score, abs=2e-4)
 
 
 @needs_fastembed

@@ -127,6 +127,19 @@ def test_the_highest_are_those_that_sorting_finds(numbers: list[int], n: int) ->
     assert len(set(places.tolist())) == len(places)
 
 
+def test_the_deviation_is_that_of_the_likenesses_between_the_texts(store: VectorStore) -> None:
+    assert store.deviation() == 0.0
+    _put(store, "a")
+    assert store.deviation() == 0.0  # one text is like no other
+
+    names = [str(number) for number in range(40)]
+    _put(store, *names)
+
+    matrix = _vectors(["a", *names])
+    pairs = [one @ other for one, other in itertools.permutations(matrix, 2)]
+    assert store.deviation() == pytest.approx(np.std(pairs), rel=1e-4)
+
+
 def test_a_store_shows_what_stood_when_it_was_opened(folder: Path, store: VectorStore) -> None:
     _put(store, "a")
     _add(folder, "b")

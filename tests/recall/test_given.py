@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import os
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from memtool.recall.given import (
     session_named,
     sessions_given,
 )
+from memtool.recall.given_now import evidence, said_now
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.layout import Vault
 
@@ -127,3 +129,33 @@ def test_no_unknown_word_is_ever_kept(prompt: str) -> None:
     shown = in_known_words(f"{prompt} hunter2", KNOWN.intersection)
     assert "hunter2" not in shown
     assert len(shown) <= 300
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [
+        ({}, "says it in other words; 78% likely"),
+        ({"cosine": 0.51}, "says it in other words; near in meaning (0.51); 78% likely"),
+        ({"cosine": 0.51, "is_nearest": 1.0}, "says it in other words; nearest in meaning (0.51); 78% likely"),
+    ],
+)
+def test_what_meaning_says_for_a_line_is_told_in_words(numbers: dict[str, float], told: str) -> None:
+    assert evidence(LINE._replace(evidence=numbers), {}) == told
+
+
+def test_a_line_of_a_session_is_by_its_author_also_where_it_is_its_title(vault: Vault) -> None:
+    row = '"why?" → 时钟偏差 · "no, keep the old cookie"'
+    note = f"# 登录失败 → the cookie needs Secure\n\n1. **Key points**:\n   - {row}\n"
+    (vault.root / "sessions").mkdir(exist_ok=True)
+    (vault.root / "sessions/a.md").write_text(note, encoding="utf-8")
+    today = dt.date(2026, 2, 10)
+
+    def author(text: str, line: int) -> str:
+        said = said_now(vault, GivenLine("k3f9", "sessions/a.md", line, "", text), None, today)
+        assert said
+        assert said.text == text
+        return said.author
+
+    assert author("时钟偏差", 4) == "agent"
+    assert author("no, keep the old cookie", 4) == "user"
+    assert author("the cookie needs Secure", 1) == "agent"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from memtool.errors import OutsideVault
 from memtool.recall.prompts.recalled import Recalled, is_fact
-from memtool.recall.prompts.wording import facts_now, notes_now, summary_of
+from memtool.recall.prompts.wording import facts_now, notes_now, summed_up
 from memtool.vault.client_memory import client_memory_path, is_client_memory
 from memtool.vault.files import content_hash, read_head
 from memtool.vault.layout import Vault
@@ -105,7 +105,7 @@ def _told(hits: list[Recalled], file: _File, reader: Reader) -> list[Recalled]:
         lines = file.content.split(b"\n")
         hits = [hit for hit in hits if not _is_by(session, hit, file.content, lines)]
     head = file.content[:_HEAD].decode("utf-8-sig", "ignore")  # the last character may be half
-    return [hit if hit.text else hit._replace(summary=summary_of(head, hit.kind)) for hit in hits]
+    return [hit if hit.text else summed_up(hit, head) for hit in hits]
 
 
 def _read(ref: str, reader: Reader) -> _File | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple, TypeAlias
 
 from memtool.index.text import is_stop_word
@@ -133,6 +133,13 @@ class Clues:
         # Chinese words in a prompt cannot stand in an English note.
         self._total_spaced = _weightiest(spaced) if words else self._total
         self.said = dict(_said(question))
+        self._pairs = frozenset(word.terms[0] for word in question.words if word.is_pair)
+        self._first = frozenset(pair.split(" ")[0] for pair in self._pairs)
+
+    def terms_in(self, terms: Sequence[str]) -> frozenset[str]:
+        """Return the *terms* of a text, and the pairs of the prompt that stand side by side in it."""
+        pairs = (f"{one} {other}" for one, other in pairwise(terms) if one in self._first)
+        return frozenset(terms).union(self._pairs.intersection(pairs) if self._pairs else ())
 
     def held(self, terms: AbstractSet[str], *, is_spaced: bool = False) -> Held:
         """Return how much a text with *terms* holds; *is_spaced* tells that it is written with spaces throughout."""

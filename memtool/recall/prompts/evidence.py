@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from memtool.index.text import index_terms, is_stop_word
+from memtool.recall.prompts.meaning import Likeness
 
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
 _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
@@ -35,6 +36,7 @@ class Evidence(NamedTuple):
         strength, share: of the prompt in the memory (`clues.Held`).
         coverage: how much of the memory's passage the prompt says, from 0 to 1.
         lead: how much of its title or first clause, which say what it is about.
+        likeness: what meaning says; None where no model has looked at both, and words alone decide.
     """
 
     strength: float
@@ -42,11 +44,14 @@ class Evidence(NamedTuple):
     coverage: float
     lead: float
     place: Place
+    likeness: Likeness | None = None
 
     def told(self) -> dict[str, float]:
         """Return it as numbers by name, without what says nothing."""
         place = {"is_here": float(self.place.is_here), "is_elsewhere": float(self.place.is_elsewhere)}
-        numbers = {**dict(zip(self._fields[:-1], self[:-1], strict=True)), **place}
+        numbers = {**dict(zip(self._fields[:4], self[:4], strict=True)), **place}
+        if self.likeness:
+            numbers |= self.likeness._asdict()
         return {name: round(value, 2) for name, value in numbers.items() if value}
 
 
@@ -62,22 +67,64 @@ class Weights(NamedTuple):
     bias: float
 
 
-# Fitted by `python -m benchmarks.recall --fit` on the development part of the labelled set.
+class WeightsWithMeaning(NamedTuple):
+    """The same where meaning speaks, too. The two sets are fitted each for itself and cannot be mixed."""
+
+    strength: float
+    share: float
+    coverage: float
+    lead: float
+    is_here: float
+    is_elsewhere: float
+    cosine: float
+    centred: float
+    gap: float
+    is_nearest: float
+    bias: float
+
+
+# Fitted by `python -m benchmarks.recall --fit` on the development part of the labelled set, before there were pairs of
+# words; fitted anew they differ by less than a prompt or two.
 WEIGHTS = Weights(strength=0.53, share=2.15, coverage=1.78, lead=2.41, is_here=2.64, is_elsewhere=-3.16, bias=-3.25)
+# Fitted by `python -m benchmarks.recall --fit --model all-MiniLM-L6-v2`, on its prompts that the model fits.
+WEIGHTS_WITH_MEANING = WeightsWithMeaning(
+    strength=0.46, share=1.54, coverage=1.93, lead=0.64, is_here=4.32, is_elsewhere=-1.83,
+    cosine=3.32, centred=4.51, gap=5.70, is_nearest=0.69, bias=-5.01,
+)  # fmt: skip
+# Half of what speaks for a memory of the project at hand speaks for one of no project. Fitted, it would be next to
+# nothing, because prompts name few of those; but of the memories of a project that are filed under none, a prompt would
+# then be given a third less.
+_OF_NO_PROJECT = 0.4
+FLOOR, FLOOR_WITH_MEANING = 0.19, 0.24  # relevance below which a memory is not given
+_FLOOR_OF_LONG = 0.5
+_SHORT, _LONG = 22, 40  # words about something: two fifths of all words are not
 
 
-def relevance(evidence: Evidence, weights: Weights = WEIGHTS) -> float:
+def floor_of(evidence: Evidence, length: float = 0.0) -> float:
+    """Return the relevance below which a memory with such evidence is not given to a prompt of such a length.
+
+    A long prompt shares something with everything. Of 120 with 50 to 120 words about nothing that is remembered, every
+    second was given something by the floor of short ones, and every sixth by this one.
+    """
+    floor = FLOOR if evidence.likeness is None else FLOOR_WITH_MEANING
+    return floor + (_FLOOR_OF_LONG - floor) * min(1.0, max(0.0, (length - _SHORT) / (_LONG - _SHORT)))
+
+
+def relevance(evidence: Evidence) -> float:
     """Return from 0 to 1 how likely a memory belongs to a prompt.
 
     Before anything is known, it is one of its scope.
     """
+    weights = WEIGHTS if evidence.likeness is None else WEIGHTS_WITH_MEANING
     odds = sum(weight * value for weight, value in zip(weights, features(evidence), strict=True))
     return 1 / (1 + math.exp(min(60.0, math.log(max(1, evidence.place.scope)) - odds)))
 
 
 def features(evidence: Evidence) -> tuple[float, ...]:
-    """Return *evidence* as the numbers that `Weights` weigh, in their order."""
-    return (*evidence[:4], float(evidence.place.is_here), float(evidence.place.is_elsewhere), 1.0)
+    """Return *evidence* as the numbers that its weights weigh, in their order."""
+    is_here = 1.0 if evidence.place.is_here else 0.0 if evidence.place.is_elsewhere else _OF_NO_PROJECT
+    place = (is_here, float(evidence.place.is_elsewhere))
+    return (*evidence[:4], *place, *(evidence.likeness or ()), 1.0)
 
 
 def covered(text: str, said: Mapping[str, float]) -> float:

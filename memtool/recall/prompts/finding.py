@@ -15,23 +15,26 @@ import datetime as dt
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from heapq import nlargest
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
 from memtool.index.text import CONTEXT_END, fold, index_terms, is_spaced
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity
-from memtool.recall.prompts.evidence import Evidence, Place, covered, lead_of, relevance
+from memtool.recall.prompts.evidence import Evidence, Place, covered, floor_of, lead_of, relevance
+from memtool.recall.prompts.meaning import Likeness, Meaning, likeness_of
 from memtool.recall.prompts.occurrences import Scope, completed, find_scope, of_meaning, of_terms
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, is_fact
 
-FLOOR = 0.19  # relevance below which a memory is not given
-BESIDE_THE_BEST = 0.4  # share of the best one's relevance that the others need
+if TYPE_CHECKING:
+    from memtool.index.nearness import Nearness
 
-_LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
+BESIDE_THE_BEST = 0.5  # share of the best one's relevance that the others need
+
+LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
 _LOOKED_AT = 60  # chunks whose terms are compared
 _READ = 20  # of those, the best, whose passages are
 _BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
@@ -42,6 +45,7 @@ _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 class Candidate(NamedTuple):
     """A chunk that holds something of a prompt: its row."""
 
+    chunk_id: int
     ref: str
     title: str
     first_line: int
@@ -57,9 +61,9 @@ class Candidate(NamedTuple):
     terms: str
 
     @property
-    def about(self) -> frozenset[str]:
+    def about(self) -> list[str]:
         """The terms of its title, headings, tags and summary."""
-        return frozenset(self.terms.partition(CONTEXT_END)[0].split(" "))
+        return self.terms.partition(CONTEXT_END)[0].split(" ")
 
     @property
     def is_spaced(self) -> bool:
@@ -67,24 +71,38 @@ class Candidate(NamedTuple):
         return is_spaced(self.title + self.text)
 
 
-def find(db: sqlite3.Connection, question: Question, project: str, today: dt.date) -> list[Recalled]:
+def find(
+    db: sqlite3.Connection, question: Question, project: str, today: dt.date, meaning: Meaning | None = None
+) -> list[Recalled]:
     """Return what the index *db* holds about *question*, most relevant first, each note once.
 
     What is not worth giving says so in `left_out`.
     """
-    return _distinct(memory for _, memory in judged(db, question, project, today, least=FLOOR))
+    found = judged(db, question, project, today, meaning, only_likely=True)
+    return _distinct((memory.relevance >= floor_of(evidence, question.length), memory) for evidence, memory in found)
 
 
 def judged(
-    db: sqlite3.Connection, question: Question, project: str, today: dt.date, *, least: float = 0.0
+    db: sqlite3.Connection,
+    question: Question,
+    project: str,
+    today: dt.date,
+    meaning: Meaning | None = None,
+    *,
+    only_likely: bool = False,
+    nearest: int = 1,
 ) -> Iterator[tuple[Evidence, Recalled]]:
     """Give each passage that may be about *question*, with what speaks for it.
 
-    Chunks of which no passage can be as relevant as *least* are not looked at.
+    With *only_likely*, chunks of which no passage can reach the floor are not looked at. *meaning* knows the prompt,
+    and brings so many of the *nearest* chunks along, whatever words they share.
     """
     scope = find_scope(db, project)
+    if meaning:
+        meaning.begin("" if scope.ids is None else project)
     found = of_terms(db, question, scope)
-    if not found:
+    question = question.without_absent_pairs({term for term, where in found.items() if where.frequency or where.chunks})
+    if not meaning and not question.terms():
         return
     question = question._replace(meanings=(*question.meanings, *completed(db, question, found)))
     in_other_words = [of_meaning(db, meaning, scope) for meaning in question.meanings]
@@ -95,15 +113,30 @@ def judged(
     rare += [(other / 2, occurrence.chunks) for other, occurrence in zip(others, in_other_words, strict=True)]
     likely = _most_likely(rare, scope)
     beginnings = {term[:_BEGINNING].rstrip("i") or term for term in clues.said}  # Porter makes `dai` of day
-    weighed = (
-        (clues.held(frozenset(each.terms.split(" ")), is_spaced=each.is_spaced), each)
-        for each in _read(db, likely, today)
-    )
-    for held, candidate in nlargest(_READ, weighed, key=lambda each: each[0]):
+
+    def weighed(chunk_ids: Sequence[int]) -> Iterator[tuple[Held, Candidate]]:
+        for each in _read(db, chunk_ids, today):
+            yield clues.held(clues.terms_in(each.terms.split(" ")), is_spaced=each.is_spaced), each
+
+    by_words = nlargest(_READ, weighed(likely), key=lambda each: each[0])
+    nearness = meaning.nearness([candidate.chunk_id for _, candidate in by_words]) if meaning else None
+    likenesses = dict(_likenesses(nearness, nearest)) if nearness else {}
+    more = likenesses.keys() - {candidate.chunk_id for _, candidate in by_words}
+    for held, candidate in [*by_words, *weighed(sorted(more))]:
         place = Place(scope.size, candidate.project == project, candidate.project not in ("", project))
-        if relevance(Evidence(*held, coverage=1.0, lead=1.0, place=place)) >= least:  # a passage holds no more
-            evidence, recalled = _judge(candidate, clues, beginnings, place)
-            yield evidence, recalled._replace(relevance=relevance(evidence), evidence=evidence)
+        likeness = likenesses.get(candidate.chunk_id)
+        at_best = Evidence(*held, coverage=1.0, lead=1.0, place=place, likeness=likeness)  # a passage holds no more
+        if only_likely and relevance(at_best) < floor_of(at_best, question.length):
+            continue
+        evidence, recalled = _judge(candidate, clues, beginnings, place)
+        evidence = evidence._replace(likeness=likeness)
+        yield evidence, recalled._replace(relevance=relevance(evidence), evidence=evidence)
+
+
+def _likenesses(nearness: Nearness, nearest: int) -> Iterator[tuple[int, Likeness]]:
+    """Give the likeness of so many of the *nearest* chunks and of those that were asked for."""
+    for near in (*nearness.nearest[:nearest], *nearness.asked):
+        yield near.chunk_id, likeness_of(near, nearness.nearest)
 
 
 def _most_likely(rare: Iterable[tuple[float, Sequence[int]]], scope: Scope) -> list[int]:
@@ -119,16 +152,17 @@ def _most_likely(rare: Iterable[tuple[float, Sequence[int]]], scope: Scope) -> l
 def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], today: dt.date) -> Iterator[Candidate]:
     condition, values = Filter(today).where()
     rows = db.execute(
-        "SELECT n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date, c.fact_id,"  # noqa: S608  (numbers)
-        " c.end_line, c.author, t.terms"
+        "SELECT c.id, n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date,"  # noqa: S608  (numbers)
+        " c.fact_id, c.end_line, c.author, t.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
-        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {_LONGEST} AND {condition}",
+        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {LONGEST} AND {condition}",
         values,
     )
-    return (candidate for candidate in map(Candidate._make, rows) if not _is_given_anyway(candidate.ref))
+    return (candidate for candidate in map(Candidate._make, rows) if not is_given_anyway(candidate.ref))
 
 
-def _is_given_anyway(ref: str) -> bool:
+def is_given_anyway(ref: str) -> bool:
+    """Whether the note at *ref* is never given with a prompt, because every session has it or no one reads it."""
     return ref.startswith(_NEVER) or ref.endswith(_NEVER_OF_CLIENT)
 
 
@@ -145,7 +179,8 @@ def _judge(candidate: Candidate, clues: Clues, beginnings: Iterable[str], place:
     last = candidate.last_line if whole else candidate.first_line + best.last
     return evidence, Recalled(
         candidate.ref, first, last, candidate.kind, candidate.project, candidate.category, candidate.date,
-        candidate.title, best.text if adds else "", candidate.fact_id, author=candidate.author,
+        candidate.title, best.text if adds else "", candidate.fact_id,
+        author=best.author or candidate.author, role=best.role, asked=best.asked,
     )  # fmt: skip
 
 
@@ -154,34 +189,35 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
 
     Where it adds nothing, the note's summary says more; but that of a session is only its topic, with which it begins.
     """
-    about, spaced = candidate.about, candidate.is_spaced
+    about, spaced = clues.terms_in(candidate.about), candidate.is_spaced
     if is_fact(candidate.ref):
         statement = Passage(candidate.text.split("\n", 1)[0], 0, 0)
-        return statement, clues.held(about.union(index_terms(statement.text)), is_spaced=spaced), True
+        return statement, clues.held(about | clues.terms_in(index_terms(statement.text)), is_spaced=spaced), True
     alone = clues.held(about, is_spaced=spaced)
     best, near, own = Passage("", 0, 0), alone, Held()
     is_session = candidate.kind == "session"
     found = passages(candidate.text, candidate.kind)
     for passage in reversed(found) if is_session else found:
-        folded = fold(passage.text)
+        told = f"{passage.asked} {passage.text}"  # what was asked says what it is about
+        folded = fold(told)
         if not any(beginning in folded for beginning in beginnings):  # cutting it into terms would take longer
             best = best if best.text else passage
             continue
-        terms = frozenset(index_terms(passage.text))
+        terms = clues.terms_in(index_terms(told))
         held, by_itself = clues.held(about | terms, is_spaced=spaced), clues.held(terms, is_spaced=spaced)
         if (held, by_itself) > (near, own) or not best.text:
             best, near, own = passage, held, by_itself
     return best, near, near > alone or (is_session and own.strength > 0)
 
 
-def _distinct(memories: Iterable[Recalled]) -> list[Recalled]:
-    """Return the best of each note. Near-duplicates, and what pales beside the best, are left out."""
-    ordered = sorted(memories, key=lambda memory: (-memory.relevance, memory.ref, memory.first_line))
-    best: dict[str, Recalled] = {}
-    for memory in ordered:
-        best.setdefault(memory.key, memory)
-    found = list(best.values())
-    count = sum(memory.relevance >= FLOOR for memory in found)
+def _distinct(memories: Iterable[tuple[bool, Recalled]]) -> list[Recalled]:
+    """Return the best of each note; those that are left out say why. The first of a pair is whether it is likely."""
+    ordered = sorted(memories, key=lambda each: (not each[0], -each[1].relevance, each[1].ref, each[1].first_line))
+    best: dict[str, tuple[bool, Recalled]] = {}
+    for each in ordered:
+        best.setdefault(each[1].key, each)
+    count = sum(is_likely for is_likely, _ in best.values())
+    found = [memory for _, memory in best.values()]
     different = set(without_near_duplicates(range(count), lambda at: found[at].text.casefold(), count))
     least = BESIDE_THE_BEST * found[0].relevance if found else 0.0
 

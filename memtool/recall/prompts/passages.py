@@ -6,32 +6,123 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memtool.vault.session_lines import ASKED, OPEN, lines_of
+from memtool.vault.session_rows import ARROW
+from memtool.vault.sessions import AGENT, LABELS, read_line
+
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[ \]\s+)?")
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of a session note
 # What memtool's own hooks write into daily notes is a list of files and links: it says nothing by itself.
 _MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?: (?:`|\[)")
-_HEADER = re.compile(r"- \*\*[^*\n]{1,40}\*\*[:：]")  # of a session note: its project, time, folder, transcript
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _LONG = 240  # characters; a longer passage is cut into sentences
 _MOST = 60  # passages of one chunk
+_LONGEST_STATUS = 80  # characters; who says more says what was tested, or why
+_INSIDE = LABELS["key_points"][0]  # where a chunk begins that does not say it: most lines of a note are there
+
+# Words of a few languages, here and not in `memtool.text.languages`, because a hook has no time to read its files; and
+# as texts, because `re` compiles them when they are first used, and most prompts need none.
+_STANDING = (
+    r"(?i)(?:please |and |bitte )?(?:always|never|from now on|in future|going forward|every time|immer|niemals?)\b|"
+    r"(?:请)?(?:以后|今后|从现在起|始终|总是|每次|永远|绝不|一律)|(?:今後|必ず|常に|絶対に)|(?:앞으로|항상|절대)"
+)
+_STATUS = (
+    r"(?i)(?:(?:all|the|every|\d+(?:/\d+)?)\s+)*(?:\w+\s+)?(?:tests?|checks?|builds?|ci|lint(?:er)?|specs?)\b.{0,20}"
+    r"\b(?:pass\w*|green|clean|succe\w+|ok)\b|"
+    r"(?:i(?:'ve| have)\s+)?(?:committed|pushed|merged|deployed|done|finished|completed|released|all good|it works|"
+    r"everything (?:works|is done))\b|"
+    r"alle tests\b.{0,20}(?:grün|laufen)|(?:erledigt|fertig|gepusht|committet)\b|"
+    r"(?:全部|所有|\d+\s*个)?(?:单元)?测试.{0,8}(?:通过|绿)|(?:都|均)?已(?:经)?(?:提交|推送|合并|完成|部署|发布|修复)|"
+    r"(?:提交|推送|合并|完成|部署)(?:完毕|完成|好了|了)[。.!！]?$|テスト.{0,8}(?:通|パス|成功)|完了"
+)
+_CLOSED = (
+    r"(?i)^(?:none|nothing|n/a|no open|done|fixed|resolved|✅|✓|~~|-$|无$|无。|没有待办|なし)|"
+    r"\b(?:is|are|was|were|now|been|already)\s+(?:now |already |all )?"
+    r"(?:done|fixed|merged|complete|finished|resolved|shipped)\b|"
+    r"\((?:done|fixed|resolved)\)|[（(]已|已(?:经)?(?:完成|修复|解决|合并|提交|上线)"
+)
 
 
 class Passage(NamedTuple):
-    """One line's worth of text, and the lines of the chunk that it stands in, counted from 0."""
+    """One line's worth of text, and the lines of the chunk that it stands in, counted from 0.
+
+    Of a session's note also its *role* and *author* (`memtool.vault.session_lines`), and what was *asked* before it.
+    """
 
     text: str
     first: int
     last: int
+    role: str = ""
+    author: str = ""
+    asked: str = ""
 
 
 def passages(text: str, kind: str) -> list[Passage]:
-    """Return the passages of a chunk's *text*, in order, without headings, bullets' marks and fences."""
+    """Return the passages of a chunk's *text* that are worth giving, in order, without bullets' marks and fences."""
     found: list[Passage] = []
-    for whole in _items(text, kind):
+    wholes = _lines(text) if kind == "session" else _items(text, kind)
+    for whole in wholes:
         parts = _SENTENCE_END.split(whole.text) if len(whole.text) > _LONG else [whole.text]
         found += [whole._replace(text=part.strip()) for part in parts if part.strip()]
-    return found[:_MOST]
+    return [passage for passage in found if is_worth_giving(passage, kind)][:_MOST]
+
+
+def is_worth_giving(passage: Passage, kind: str) -> bool:
+    """Whether *passage* tells somebody who was not there anything: a question, a list of files, a status does not."""
+    text = passage.text
+    if text.endswith(("?", "？")) or _names_only_files(text):
+        return False
+    if kind not in ("session", "daily", "todo"):
+        return True
+    if passage.role == ASKED and not passage.asked:  # what a turn began with: mostly a task, which is over
+        return re.match(_STANDING, text) is not None
+    if passage.role == ASKED and re.search("[?？]", text):
+        return False
+    is_open = passage.role == OPEN or kind == "todo"
+    is_status = len(text) <= _LONGEST_STATUS and re.match(_STATUS, text) is not None
+    return not is_status and not (is_open and re.search(_CLOSED, text))
+
+
+def _names_only_files(text: str) -> bool:
+    parts = [part.strip(" `'\"") for part in text.replace("、", ",").split(",")]
+    files = [part for part in parts if ("." in part or "/" in part) and " " not in part]
+    return bool(files) and all(part in files or part.startswith(("and ", "另有")) for part in parts)
+
+
+def _lines(text: str) -> Iterator[Passage]:
+    """Give the lines of a session's note, or of a chunk of one, and what its owner wrote between them."""
+    joined, ends = _unwrapped(text.split("\n"))
+    begins_inside = next((line for line in joined if line), "").startswith((" ", "\t"))
+    before = [f"1. **{_INSIDE}**:"] if begins_inside else []
+    for line in lines_of("\n".join([*before, *joined])):
+        at = line.number - 1 - len(before)
+        yield Passage(line.text, at, ends[at], line.role, line.author, line.asked)
+        if line.role == ASKED and read_line(joined[at])[0] == "title":
+            ended = joined[at].partition(ARROW)[2].strip()
+            yield Passage(ended, at, at, "", AGENT, line.text)
+    rest = ["" if read_line(line)[0] else line for line in joined]
+    yield from _items("\n".join(rest), "note")
+
+
+def _unwrapped(lines: list[str]) -> tuple[list[str], list[int]]:
+    """Return *lines* with wrapped items on one line each, and the line on which each ends. Their number is the same."""
+    joined: list[str] = []
+    ends: list[int] = []
+    item = -1
+    for at, line in enumerate(lines):
+        ends.append(at)
+        if read_line(line)[0]:
+            item = at
+        elif item >= 0 and line.startswith((" ", "\t")) and line.strip():
+            joined[item] += f" {line.strip()}"
+            ends[item] = at
+            joined.append("")
+            continue
+        else:
+            item = -1
+        joined.append(line)
+    return joined, ends
 
 
 def _items(text: str, kind: str) -> Iterator[Passage]:
@@ -52,5 +143,5 @@ def _items(text: str, kind: str) -> Iterator[Passage]:
 
 
 def _says_nothing(line: str, kind: str) -> bool:
-    pattern = {"daily": _MACHINE_MADE, "session": _HEADER, "todo": _DONE}.get(kind)
+    pattern = {"daily": _MACHINE_MADE, "todo": _DONE}.get(kind)
     return pattern is not None and pattern.match(line) is not None

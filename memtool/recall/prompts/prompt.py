@@ -86,17 +86,18 @@ def memories_for_prompt(
     """Return what the prompt is given. *ledger* has counted its turn already; *db* is an open index."""
     reader = Reader(vault, asked.client_projects, asked.session_id, asked.today)
     found = finder(db, asked.question, asked.project, asked.today)
-    hits = as_they_stand((hit for hit in found if not hit.left_out), db, reader)
+    hits = [hit for hit in as_they_stand((hit for hit in found if not hit.left_out), db, reader) if _saying(hit)]
     keys = [hit.key for hit in hits]
     reminds = has_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
     judged = _judged(hits, ledger)
     ledger = ledger.with_hits(keys)
-    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit)) <= _LONGEST_SOURCE]
+    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= _LONGEST_SOURCE]
     fresh = _best(fresh, uses, asked.today)
     ids = dict(ledger.ids)
     lines = tuple(_line(hit, ids, ledger) for hit in fresh[:limit])
-    said = [(_saying(hit), f"({_source(hit)}) [{line.id}]") for hit, line in zip(fresh, lines, strict=False)]
+    told = zip(fresh, lines, strict=False)
+    said = [(_saying(hit), f"({_source(hit, asked.project)}) [{line.id}]") for hit, line in told]
     room = min(settings.prompt_characters, MOST_UNITS)
     text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
     over = [hit._replace(left_out=OVER_ROOM if at < limit else OVER_LIMIT) for at, hit in enumerate(fresh)][count:]
@@ -174,24 +175,30 @@ def _wording(hit: Recalled) -> str:
 
 
 def _saying(hit: Recalled) -> str:
-    """Return what *hit* says in one line: a fact its statement, a note its title and its passage or summary."""
+    """Return what *hit* says in one line: a fact its statement, a note its title and its passage or summary.
+
+    A session note of which no line is worth giving says nothing: its title is what it was about.
+    """
     said = _wording(hit)
     if is_fact(hit.ref):
         return said
     said, _ = signed_by(said)
-    if hit.kind == "session":  # its title is only its id
-        return said or defused(hit.title)
+    if hit.kind == "session":
+        before = f'"{_cut(defused(hit.asked), _LONGEST_TITLE)}" → ' if hit.asked else ""
+        return before + said if said else ""
     title = _cut(defused(hit.title), _LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
 
 
-def _source(hit: Recalled) -> str:
+def _source(hit: Recalled, project: str) -> str:
+    """Return what *hit* is, who said it, in which project if that is another one, when and where."""
     where = f"{hit.ref}:{hit.first_line}-{hit.last_line}"
     author = signed_by(hit.text)[1] or hit.author
-    category = standing_category(hit.category, author)
-    return defused(", ".join(filter(None, (category, named(author), hit.date, where, hit.fact_id))))
+    category = standing_category(hit.role or hit.category, author)
+    project = f"project {hit.project}" if hit.project and hit.project != project else ""
+    return defused(", ".join(filter(None, (category, named(author), project, hit.date, where, hit.fact_id))))
 
 
 def _fitted(said: list[tuple[str, str]], vault: str, reminder: str, room: int) -> tuple[str, int]:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Container, Iterator
+from itertools import islice, pairwise
 from typing import NamedTuple, TypeVar
 
 from memtool.index.text import index_terms, is_stop_word, query_words, unspaced_runs
-from memtool.recall.prompts.common_words import COMMON, TELLING, Kind, is_common_pair, is_function_word, kind_of
+from memtool.recall.prompts.common_words import (
+    COMMON,
+    EVERYDAY,
+    FAMILIAR,
+    TELLING,
+    Kind,
+    is_common_pair,
+    is_function_word,
+    kind_of,
+)
 from memtool.recall.prompts.thesaurus import Meaning, meanings
 
 T = TypeVar("T")
@@ -29,21 +38,46 @@ _COMMAND = r"\A\s*/[\w:.-]+(?=\s|\Z)"  # `/plugin:command what it is given`
 _CAMEL_CASE = r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*[a-z][A-Z][A-Za-z0-9_]*"
 _NAME = re.compile(r"(?=.*[a-z])(?=.*\d)|[a-z\d][_/:#@\\.-]+[a-z\d]|^#\d{2,}$")
 _SHORTEST_NAME = 4
+_CLAUSE_END = re.compile(r"[^\w\s'-]+")
+_MOST_PAIRS = 8
+_FIRST_UNSPACED = "\u2e80"
+# Words that make no pair, and words that developers use in every language.
+_LINKING = frozenset("not now one two three get got let make way lot even still just too also time thing".split())
+_EVERYWHERE = frozenset(
+    "ai api app bug cli code commit debug demo diff error file fix git help issu json lint log merg ok pr pull push"
+    " readm refactor repo review run script sql test todo ui url".split()
+)
 
 
 class Word(NamedTuple):
-    """A word or a name in a script with spaces. *terms* are the whole, then its parts."""
+    """A word or a name in a script with spaces. *terms* are the whole, then its parts.
+
+    Two common words side by side are one word, too: a memory in which they also stand so is about the same thing.
+    """
 
     terms: tuple[str, ...]
     kind: Kind
 
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is two words."""
+        return " " in self.terms[0]
+
 
 class Question(NamedTuple):
-    """The distinct words of a prompt, its stretches of scripts without spaces, and what has other words."""
+    """The distinct words of a prompt, its stretches of scripts without spaces, and what has other words.
+
+    *length* is how many words it has that are about something; of a long prompt not all of them are here.
+    """
 
     words: tuple[Word, ...] = ()
     pieces: tuple[str, ...] = ()
     meanings: tuple[Meaning, ...] = ()
+    length: float = 0.0
+
+    def without_absent_pairs(self, present: Container[str]) -> Question:
+        """Return the question without the pairs of words that are not *present* in the vault: they tell nothing."""
+        return self._replace(words=tuple(word for word in self.words if not word.is_pair or word.terms[0] in present))
 
     def terms(self) -> list[str]:
         """Return all terms that may find something, telling ones first; none if nothing in it is about anything."""
@@ -67,21 +101,34 @@ def ask(prompt: str) -> Question:
     words = [
         _word(camel.get(word, word), is_name=word in camel) for word in query_words(text) if not is_function_word(word)
     ]
-    pieces = _ends(
-        [piece[:_LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1], _FIRST_PIECES, _LAST_PIECES
-    )
-    asked = tuple(filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)))
-    return Question(asked, tuple(pieces), tuple(meanings(text, pieces)[:_MOST_MEANINGS]))
+    runs = [piece[:_LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1]
+    length = len(words) + sum(map(len, runs)) / 2
+    pieces = _ends(runs, _FIRST_PIECES, _LAST_PIECES)
+    if _is_mostly_unspaced(text):
+        words = [_as_name(word) for word in words if word]
+    asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)), *islice(_pairs(text), _MOST_PAIRS)]
+    return Question(tuple(asked), tuple(pieces), tuple(meanings(text, pieces)[:_MOST_MEANINGS]), length)
 
 
 def shortened(prompt: str) -> str:
     """Return *prompt* without the name of a command, its pastes cut to their beginnings, and it to its two ends."""
-    text = prompt if len(prompt) <= 64_000 else f"{prompt[:32_000]}\n{prompt[-32_000:]}"
-    text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", text))
+    text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", _bounded(prompt)))
     for paste in (_PASTED, _CODE):
         text = re.sub(paste, lambda match: match[1] + _each_once(match[2])[:_KEPT_OF_PASTED] + match[3], text)
     text = _each_once(text)
     return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]}\n{text[-_END:]}"
+
+
+def without_pastes(prompt: str) -> str:
+    """Return *prompt* without the name of a command, and without what was pasted, code and places of a failure."""
+    text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", _bounded(prompt)))
+    for paste in (_PASTED, _CODE):
+        text = re.sub(paste, "\n\n", text)
+    return text
+
+
+def _bounded(prompt: str) -> str:
+    return prompt if len(prompt) <= 64_000 else f"{prompt[:32_000]}\n{prompt[-32_000:]}"
 
 
 def _each_once(text: str) -> str:
@@ -106,6 +153,39 @@ def _told(word: Word) -> Iterator[str]:
     yield from (
         part for part in word.terms[1:] if len(part) > 1 and not is_stop_word(part) and kind_of(part) is TELLING
     )
+
+
+def _is_mostly_unspaced(text: str) -> bool:
+    """Whether a third of the letters of *text* or more are Chinese, Japanese or Korean, which say more than others."""
+    letters = sum(map(str.isalpha, text))
+    spaced = sum(char < _FIRST_UNSPACED for char in text if char.isalpha())
+    return letters > spaced and (letters - spaced) * 3 >= spaced
+
+
+def _as_name(word: Word) -> Word:
+    """Return a common *word* of a prompt in a script without spaces as a name: `deploy` in `deploy はどうやる`."""
+    term = word.terms[0]
+    is_name = term.isalpha() and term not in _EVERYWHERE and word.kind in (COMMON, EVERYDAY)
+    return word._replace(kind=FAMILIAR) if is_name else word
+
+
+def _pairs(text: str) -> Iterator[Word]:
+    """Give each two common words that stand side by side in *text*."""
+    seen: set[str] = set()
+    for clause in _CLAUSE_END.split(text):
+        for two in pairwise(map(str.lower, clause.split())):
+            words = [_word(word, is_name=False) for word in two if word.isalpha() and word.isascii()]
+            terms = [word.terms[0] for word in words if word and word.kind is not TELLING]
+            if len(terms) < 2 or any(map(is_function_word, two)) or any(map(_links, terms)):
+                continue
+            pair = " ".join(terms)
+            if pair not in seen:
+                seen.add(pair)
+                yield Word((pair,), TELLING)
+
+
+def _links(term: str) -> bool:
+    return is_stop_word(term) or term in _LINKING
 
 
 def _word(word: str, *, is_name: bool) -> Word | None:

@@ -37,6 +37,8 @@ class Recalled(NamedTuple):
         author: who said it, if that is known.
         evidence: what speaks for it.
         left_out: why it is not given; empty if nothing speaks against it (`memtool.recall.given`).
+        role: of a line of a session's note, what it is (`memtool.vault.session_lines`).
+        asked: what the user had typed before it.
     """
 
     ref: str
@@ -54,6 +56,8 @@ class Recalled(NamedTuple):
     author: str = ""
     evidence: Evidence | None = None
     left_out: str = ""
+    role: str = ""
+    asked: str = ""
 
     @property
     def key(self) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.index.stopwords import ENGLISH_STOP_WORDS
-from memtool.index.text import fold, stem
+from memtool.index.text import fold, joined, stem
 from memtool.recall.prompts.thesaurus_groups import GROUPS
 from memtool.recall.prompts.word_list import beginning
 
@@ -42,9 +42,9 @@ def _spaced(words: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[int]]]
             continue
         places: dict[tuple[str, ...], list[int]] = {}
         for place in _places(beginning(first)):
-            entry = _terms(_entry_at(place))
+            entry = tuple(map(stem, _entry_at(place).split(" ")))
             if entry == stems[at : at + len(entry)]:
-                places.setdefault(entry, []).append(place)
+                places.setdefault(_of_words(words[at : at + len(entry)]), []).append(place)
         for entry, where in places.items():
             if entry not in seen:
                 seen.add(entry)
@@ -80,8 +80,12 @@ def _others(own: tuple[str, ...], places: Sequence[int]) -> Iterator[tuple[str, 
 def _terms(entry: str) -> tuple[str, ...]:
     """Return the terms of the index for *entry*: stems, or pairs of characters."""
     if entry.isascii():
-        return tuple(map(stem, entry.split(" ")))
+        return _of_words(entry.split(" "))
     return tuple(map("".join, pairwise(entry))) if len(entry) > 1 else (entry,)
+
+
+def _of_words(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(stem(joined(word)) for word in words)
 
 
 def _places(letters: str) -> Iterator[int]:

@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from memtool.recall.prompts.passages import passages
+from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.recalled import Recalled
 
 if TYPE_CHECKING:
@@ -92,11 +92,21 @@ def _place(hit: Recalled, lines: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def summary_of(text: str, kind: str) -> str:
-    """Return what a note that begins with *text* says about itself: in its front matter, or in its first sentence."""
+def summed_up(hit: Recalled, text: str) -> Recalled:
+    """Return *hit* with what its note, which begins with *text*, says about itself.
+
+    That is the summary in its front matter or its first sentence; of a session, the line of its note that comes first.
+    """
     matter, body = _parted(text)
+    if hit.kind == "session":
+        line = next(iter(passages(body, hit.kind)), Passage("", 0, 0))
+        number = text[: len(text) - len(body)].count("\n") + 1
+        return hit._replace(
+            text=line.text, first_line=number + line.first, last_line=number + line.last,
+            role=line.role, author=line.author, asked=line.asked,
+        )  # fmt: skip
     told = _field(matter, "summary") or _field(matter, "description")
-    return told or next((passage.text for passage in passages(body, kind)), "")
+    return hit._replace(summary=told or next((passage.text for passage in passages(body, hit.kind)), ""))
 
 
 def _parted(text: str) -> tuple[str, str]:

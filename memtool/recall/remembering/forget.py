@@ -12,6 +12,7 @@ from memtool.index.lookup import find_fact, note_refs
 from memtool.recall.framing import is_line_id
 from memtool.recall.given import GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
+from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.lines import find_line, without_line
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import Kept, alone, commit
@@ -131,9 +132,13 @@ def _target_of(desk: Desk, line: GivenLine) -> Target:
 
 
 def _is_whole(line: GivenLine, text: str) -> bool:
-    """Whether *line* stands for all of its note: a decision, or what a session was about."""
+    """Whether *line* stands for all of its note: a decision, or what a session was about or came to."""
     kind = kind_of(line.ref, Note(line.ref, text).field("type"))
-    return kind == "decision" or (kind == "session" and letters(parse_session(text).topic) == letters(line.text))
+    if kind != "session":
+        return kind == "decision"
+    topic = parse_session(text).topic
+    parts = (each.text for each in passages(f"# {topic}", kind))
+    return letters(line.text) in map(letters, (topic, *parts))
 
 
 def _named(desk: Desk, ref: str) -> Target:

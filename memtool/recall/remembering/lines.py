@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.near_duplicates import letters
+from memtool.vault.session_lines import lines_of
+from memtool.vault.session_rows import ARROW
 
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
 _APART = re.compile(r"\s*$|#{1,6}\s|(?:```|~~~)|[-=*_]{3,}\s*$|\|")
@@ -22,9 +24,10 @@ def find_line(text: str, said: str, near: int = 0) -> tuple[int, int] | None:
         near: the line on which it stood, where it is said more than once.
     """
     wanted = letters(said)
+    statements = ((line.number, line.number, line.text) for line in lines_of(text))  # each of a row
     found = [
         (letters(item) != wanted, abs(first - near), first, last)
-        for first, last, item in _items(text)
+        for first, last, item in (*_items(text), *statements)
         if letters(item) == wanted or (len(wanted) >= _LEAST and wanted in letters(item))
     ]
     return min(found)[2:] if wanted and found else None
@@ -48,7 +51,7 @@ def without_line(text: str, said: str, near: int = 0) -> str:
 
 
 def _items(text: str) -> Iterator[tuple[int, int, str]]:
-    """Give the first and last line of each list item, table row and paragraph of *text*, and what it says."""
+    """Give the first and last line of each item, row, paragraph and session's title of *text*, and what it says."""
     lines = text.split("\n")
     first = 0
     for number, line in enumerate([*lines, ""], 1):
@@ -56,7 +59,7 @@ def _items(text: str) -> Iterator[tuple[int, int, str]]:
         if first and (is_apart or _ITEM.match(line)):
             yield first, number - 1, _ITEM.sub("", "\n".join(lines[first - 1 : number - 1]), count=1)
             first = 0
-        if line.startswith("|"):
+        if line.startswith("|") or (line.startswith("# ") and ARROW in line):  # of a session: what it came to
             yield number, number, line
         elif not is_apart and not first:
             first = number

@@ -253,7 +253,7 @@ def test_the_clients_memory_is_left_out_where_it_is_not_to_be_read(harbour: Harb
 def test_what_the_session_wrote_itself_is_no_news_to_it(harbour: Harbour) -> None:
     harbour.facts(TIDE_FACT | {"source": "s1"}, CRANE_FACT)
     harbour.write(NOTE, f"---\nsources: [s2]\n---\n{BODY}")
-    harbour.write("sessions/s3.md", "# Session\n\n1. **Topic**: the lighthouse keeper's salary\n")
+    harbour.write("sessions/s3.md", "# Session\n\n1. **Rules**: the lighthouse keeper's salary is paid in gold\n")
     lines = "".join(f"- a line about dredging, number {number}\n" for number in range(200))
     harbour.write("daily/2026-02-10.md", f"{lines}- 港口主任周五休假（会话 s4）\n")
     harbour.opened()
@@ -262,3 +262,16 @@ def test_what_the_session_wrote_itself_is_no_news_to_it(harbour: Harbour) -> Non
         assert harbour.told(prompt, session_id) == []
         assert len(harbour.told(prompt)) == 1
     assert len(harbour.told(CRANE, "s1")) == 1
+
+
+def test_a_session_that_is_found_by_its_title_is_given_by_the_line_that_comes_first(harbour: Harbour) -> None:
+    matter = "---\ntype: session\nproject: harbour\n---\n\n"
+    harbour.write("sessions/s5.md", f"{matter}# lighthouse → 灯塔在北码头\n\n1. **Decisions**: paint it red (user)\n")
+    harbour.write("sessions/s6.md", f"{matter}# lighthouse: which colour? → Shall I commit it?\n")
+    harbour.opened()
+    hit = Recalled("sessions/s5.md", 6, 6, "session", "harbour", "conversation", "2026-02-10", "lighthouse", "")
+    with current_index(harbour.place.folder) as db:
+        reader = Reader(harbour.place.vault, None, "s9", TODAY)
+        [first, empty] = as_they_stand([hit, hit._replace(ref="sessions/s6.md")], db, reader)
+    assert (first.text, first.author, first.asked, first.first_line) == ("灯塔在北码头", "agent", "lighthouse", 6)
+    assert (empty.text, empty.summary) == ("", "")

@@ -3,7 +3,19 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.evidence import WEIGHTS, Evidence, Place, Weights, covered, features, lead_of, relevance
+from memtool.recall.prompts.evidence import (
+    FLOOR_WITH_MEANING,
+    WEIGHTS,
+    Evidence,
+    Place,
+    Weights,
+    covered,
+    features,
+    floor_of,
+    lead_of,
+    relevance,
+)
+from memtool.recall.prompts.meaning import Likeness
 
 PLAIN = Evidence(5.0, 0.5, 0.2, 0.2, Place(300, is_here=True))
 shares = st.floats(0, 1)
@@ -61,3 +73,33 @@ def test_a_text_is_covered_by_the_words_that_were_said(text: str, share: float) 
 )
 def test_a_memory_says_at_its_beginning_what_it_is_about(text: str, lead: str) -> None:
     assert lead_of(text) == lead
+
+
+def test_a_long_prompt_needs_more_evidence_with_and_without_meaning() -> None:
+    words = Evidence(5.0, 0.5, 0.5, 0.5, Place(100, is_here=True))
+    for evidence in (words, words._replace(likeness=Likeness(0.5, 0.0, 0.1, 1.0))):
+        floors = [floor_of(evidence, length) for length in (0, 15, 30, 60, 600)]
+        assert floors == sorted(floors)
+        assert floors[0] == floors[1] < floors[2] < floors[3] == floors[4]
+
+
+def test_a_memory_of_no_project_stands_between_this_one_s_and_another_s() -> None:
+    here, nowhere, elsewhere = (
+        relevance(Evidence(5.0, 0.5, 0.5, 0.5, place))
+        for place in (Place(100, is_here=True), Place(100), Place(100, is_elsewhere=True))
+    )
+    assert here > nowhere > elsewhere
+
+
+def test_the_nearer_a_memory_the_more_relevant_it_is() -> None:
+    near, far = (
+        relevance(Evidence(0.0, 0.0, 0.0, 0.0, Place(100, is_here=True), Likeness(cosine, 0.0, gap, nearest)))
+        for cosine, gap, nearest in ((0.8, 0.3, 1.0), (0.2, -0.5, 0.0))
+    )
+    assert near > FLOOR_WITH_MEANING > far
+
+
+def test_what_is_told_is_numbers_and_names_likeness_where_meaning_spoke() -> None:
+    assert PLAIN.told() == {"strength": 5.0, "share": 0.5, "coverage": 0.2, "lead": 0.2, "is_here": 1.0}
+    told = PLAIN._replace(likeness=Likeness(0.514, 0.0, -0.1, 0.0)).told()
+    assert told == {**PLAIN.told(), "cosine": 0.51, "gap": -0.1}

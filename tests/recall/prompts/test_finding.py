@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from index.notebook import TODAY, Notebook
 
-from memtool.recall.prompts.finding import FLOOR, find
+from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
+from memtool.recall.prompts.evidence import FLOOR
+from memtool.recall.prompts.finding import _distinct, find
 from memtool.recall.prompts.question import ask
 from memtool.recall.prompts.recalled import Recalled
 
@@ -178,3 +180,19 @@ def test_a_fact_as_long_as_a_book_is_no_memory(harbour: Notebook) -> None:
         fact("gate", "Zeppelins dock at gate 7."),
     )
     assert names(harbour, "where does the zeppelin dock?") == ["gate"]
+
+
+BUOYS = "The outer buoys are green, 内港的浮标是红色的, and all of them are painted in May."
+
+
+def test_each_memory_has_the_floor_of_its_own_evidence_and_the_best_likely_one_outshines_others() -> None:
+    def memory(name: str, relevance: float, text: str = "") -> Recalled:
+        return Recalled(f"{name}.md", 1, 1, "note", "", "", "", name, text or name, relevance=relevance)
+
+    found = _distinct([
+        (False, memory("below", 0.45)), (True, memory("浮标", 0.4, BUOYS)), (True, memory("pale", 0.19)),
+        (True, memory("near", 0.39, BUOYS.upper())), (False, memory("浮标", 0.5, BUOYS)),
+    ])  # fmt: skip
+    assert [(hit.title, hit.relevance, hit.left_out) for hit in found] == [
+        ("浮标", 0.4, ""), ("near", 0.39, ALIKE), ("pale", 0.19, PALE), ("below", 0.45, BELOW_FLOOR),
+    ]  # fmt: skip

@@ -12,7 +12,7 @@ from index.notebook import TODAY
 
 from memtool.index import schema
 from memtool.recall.ledger import Ledger
-from memtool.recall.prompts.prompt import Asked, Finder, Given, memories_for_prompt
+from memtool.recall.prompts.prompt import Asked, Finder, Given, _saying, memories_for_prompt
 from memtool.recall.prompts.question import ask
 from memtool.recall.prompts.recalled import Recalled
 from memtool.settings import RecallSettings
@@ -168,3 +168,31 @@ def test_of_two_that_contradict_each_other_the_users_word_is_given(give: Callabl
     given = give(agent, user)
     assert order(given) == ["old"]
     assert [(line.fact_id, line.left_out) for line in given.next] == [("new", "contradicted")]
+
+
+def test_a_line_says_what_it_is_who_said_it_and_whose_project_it_is_if_that_is_another(
+    give: Callable[..., Given],
+) -> None:
+    other = memory("hull", author="user", role="decision", project="dock")
+    own = memory("fins", author="agent", role="fix", project="shop")
+    text = give(other, own).text
+    assert "(decision, user, project dock, 2026-02-01, areas/projects/shop/facts.json:" in text
+    assert "(fix, agent, 2026-02-01, areas/projects/shop/facts.json:" in text
+
+
+def test_a_line_of_a_session_is_given_behind_what_was_asked() -> None:
+    line = Recalled(
+        "sessions/a.md", 9, 9, "session", "shop", "conversation", "2026-02-01", "登录", "SameSite=None needs Secure",
+        asked="登录在 Safari 里为什么失败？",
+    )  # fmt: skip
+    assert _saying(line) == '"登录在 Safari 里为什么失败？" → SameSite=None needs Secure'
+    assert _saying(line._replace(asked="")) == "SameSite=None needs Secure"
+
+
+def test_a_session_of_which_no_line_is_worth_giving_is_not_given_by_its_topic(
+    give: Callable[..., Given], vault: Vault
+) -> None:
+    note = "# 登录在 Safari 里为什么失败？\n\n1. **Files**: login.ts\n"
+    (vault.root / "sessions/a2.md").write_text(note, encoding="utf-8")
+    hit = memory("", "x")._replace(ref="sessions/a2.md", kind="session", title="登录", text="")
+    assert give(hit).text == ""

@@ -61,7 +61,7 @@ def test_any_text_can_be_asked(prompt: str) -> None:
         ("where does the zeppelin dock", "zeppelin", TELLING), ("is it an ubuntu problem", "ubuntu", FAMILIAR),
         ("the weather in the mountains", "mountain", EVERYDAY), ("rename the file", "file", COMMON),
         ("getUserById", "getuserbyid", TELLING), ("fix #4573", "#4573", TELLING), ("in 12 ways", "12", COMMON),
-        ("user-friendly", "user-friendly", TELLING),
+        ("user-friendly", "userfriendli", TELLING),
     ],
 )  # fmt: skip
 def test_words_differ_in_what_they_tell(prompt: str, word: str, kind: Kind) -> None:
@@ -110,3 +110,35 @@ def test_what_is_asked_below_a_long_paste_is_not_lost() -> None:
 @pytest.mark.parametrize("piece", ["<pasted_content ", "```", "a" * 50, "/", "解", "aB", "#1."])
 def test_hostile_prompts_take_linear_time(piece: str) -> None:
     ask(piece * 100_000)  # would take minutes otherwise
+
+
+def pairs(prompt: str) -> list[str]:
+    return [word.terms[0] for word in ask(prompt).words if word.is_pair]
+
+
+def test_two_common_words_side_by_side_are_one_more_word() -> None:
+    assert pairs("How do we store money amounts?") == ["store monei", "monei amount"]
+    assert pairs("the new version, please") == ["new version"]
+
+
+@pytest.mark.parametrize("prompt", ["does it not work", "version. New", "zeppelin version", "新 version", "go on"])
+def test_no_pair_is_made_across_clauses_with_telling_words_or_with_words_that_only_link(prompt: str) -> None:
+    assert pairs(prompt) == []
+
+
+def test_pairs_that_stand_nowhere_are_left_out() -> None:
+    question = ask("the new version of the zeppelin")
+    assert "new version" in question.without_absent_pairs({"new version"}).terms()
+    assert "new version" not in question.without_absent_pairs({"zeppelin"}).terms()
+
+
+@pytest.mark.parametrize("prompt", ["deploy はどうやる", "deploy 怎么弄", "deploy 어떻게 해"])
+def test_a_common_english_word_is_a_name_in_a_script_without_spaces(prompt: str) -> None:
+    assert "deploi" in ask(prompt).terms()
+    assert ask("how to deploy").terms() == []
+
+
+def test_a_prompt_is_as_long_as_what_it_is_about() -> None:
+    assert ask("How do I do it?").length < 2
+    assert ask("zeppelin " + " ".join(f"word{number}" for number in range(60))).length > 50
+    assert ask("订单状态机的每一次迁移都要写进流水表" * 4).length > 15

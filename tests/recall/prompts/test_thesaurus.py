@@ -21,6 +21,8 @@ def others(text: str) -> dict[str, set[str]]:
         ("please roll back the release", "roll back", "回滚"),
         ("it rolled back by itself", "roll back", "rollback"),
         ("k8s 上的集群", "k8s", "kubernet"),
+        ("write an add-on", "addon", "插件"),
+        ("写一个 e-commerce 网站", "ecommerc", "shop"),
     ],
 )
 def test_what_is_said_in_one_way_is_known_in_another(text: str, own: str, other: str) -> None:

@@ -262,6 +262,18 @@ def test_a_forgotten_line_of_a_session_stays_away_however_often_the_note_is_made
     assert statement not in keep_hand_edits(None, note, again)  # .memtool is gone
 
 
+@pytest.mark.parametrize(
+    "text", ["the cookie needs Secure, 需要 Secure", "登录在 Safari 里失败 → the cookie needs Secure, 需要 Secure"]
+)
+def test_what_a_session_was_about_or_came_to_stands_for_its_note(desk: MemoryDesk, text: str) -> None:
+    note = "# 登录在 Safari 里失败 → the cookie needs Secure, 需要 Secure\n\n1. **Decisions**: 令牌放在 cookie 里\n"
+    write(desk, "sessions/s8.md", note)
+    give(desk, GivenLine("k3f9", "sessions/s8.md", 1, "", text))
+    assert desk.forget("k3f9").target.what == "note"
+    assert "status: archived" in desk.read("sessions/s8.md")
+    assert desk.read("sessions/s8.md").endswith(note)
+
+
 def test_what_is_gone_is_said_and_nothing_is_changed(desk: MemoryDesk) -> None:
     write(desk, "loose.md", "# Loose\n\n- one thing\n")
     give(desk, GivenLine("k3f9", "loose.md", 3, "", "another thing"), GivenLine("m2g2", "gone.md", 3, "", "x"))

@@ -1,0 +1,154 @@
+"""What meaning says of a prompt: how near memories are to it, from whoever holds a model warm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from memtool.embeddings import helper
+from memtool.embeddings.helper import PROTOCOL, Call, HelperPlace, Silent, find_address, leave_alone
+from memtool.index.nearness import Near, Nearness
+from memtool.recall.prompts.question import without_pastes
+
+
+class Likeness(NamedTuple):
+    """How near a memory is to a prompt.
+
+    Args:
+        cosine: of the nearest of its vectors.
+        centred: how much nearer than others it is to the middle of the vault, and so to every prompt.
+        gap: of the nearest memory its lead over the second; of any other what it lacks of the nearest.
+        is_nearest: whether none in the scope is nearer.
+    """
+
+    cosine: float
+    centred: float
+    gap: float
+    is_nearest: float
+
+
+class Meaning(Protocol):
+    """Whoever tells how near memories are to one prompt. It has time to think between the two questions."""
+
+    def begin(self, project: str) -> None:
+        """Ask for the memories of *project* and of none; where it is empty, for all."""
+
+    def nearness(self, chunk_ids: Sequence[int]) -> Nearness | None:
+        """Return what is nearest, and how near *chunk_ids* are; None if nobody has answered."""
+
+
+class HelperMeaning:
+    """`Meaning` of one prompt, asked of the warm helper of the vault, which thinks while the caller looks for words."""
+
+    def __init__(self, place: HelperPlace, prompt: str) -> None:
+        self._place = place
+        self._prompt = prompt
+        self._call: Call | None = None
+
+    def begin(self, project: str) -> None:
+        """See `Meaning`."""
+        address = find_address(self._place)
+        texts = texts_of(self._prompt) if address else ()
+        if not address or not texts:
+            return
+        try:
+            self._call = Call(address, patience=helper.DEADLINE)
+            self._call.say({"protocol": PROTOCOL, "ask": "near", "texts": texts, "project": project})
+        except Silent:
+            self._give_up()
+
+    def nearness(self, chunk_ids: Sequence[int]) -> Nearness | None:
+        """See `Meaning`."""
+        if not self._call:
+            return None
+        try:
+            with self._call as call:
+                call.say({"chunks": list(chunk_ids)})
+                return nearness_in(call.hear().get("near"))
+        except (Silent, TypeError, ValueError):
+            self._give_up()
+            return None
+
+    def _give_up(self) -> None:
+        self._call = None
+        leave_alone(self._place)
+
+
+def nearness_in(said: Any) -> Nearness | None:  # noqa: ANN401  (whatever stands in an answer)
+    """Return what a helper *said*.
+
+    Raises:
+        TypeError, ValueError: it is nonsense.
+    """
+    if said is None:
+        return None
+    nearest, asked = (tuple(Near(*each) for each in part[:_MOST_NAMED]) for part in said)
+    for near in (*nearest, *asked):
+        if type(near.chunk_id) is not int or type(near.piece) is not int:
+            raise TypeError("it is no chunk")
+        if not (-1.01 <= near.cosine <= 1.01 and -2.01 <= near.centred <= 2.01):
+            raise ValueError("it is no cosine")
+    return Nearness(nearest, asked)
+
+
+_MOST_NAMED = 200  # chunks of an answer
+
+
+def likeness_of(near: Near, nearest: Sequence[Near]) -> Likeness:
+    """Return how near a memory is, beside the *nearest* of its scope, best first."""
+    best = nearest[0] if nearest else near
+    is_nearest = near.chunk_id == best.chunk_id
+    second = nearest[1].cosine if len(nearest) > 1 else 0.0
+    gap = best.cosine - second if is_nearest else near.cosine - best.cosine
+    centred = max(-_MOST_CENTRED, min(_MOST_CENTRED, near.centred))
+    return Likeness(near.cosine, centred, gap, float(is_nearest))
+
+
+_MOST_CENTRED = 0.3  # either way: 99 of 100 that the weights were fitted to lie within
+
+
+_SHORT = 700  # characters, which fit the 256 tokens that small models read
+_LONGEST_PARAGRAPH = 500
+_MOST_LINES = 2_000
+_WORD = re.compile(r"[^\W\d_]+")
+_FEWEST_WORDS = 3
+_LETTERS, _DIGITS, _MARKS = 0.65, 0.12, 0.06  # at least, at most, at most: of a line's characters
+_BRACKETS = frozenset("()[]{}<>=;|\\/*_#$&^~`@")
+
+
+def texts_of(prompt: str) -> tuple[str, ...]:
+    """Return what of *prompt* is to be compared with memories: all, or of a long one its first and last paragraph.
+
+    A model reads only the first few hundred words, and in a long prompt these are a log or code, while what is asked
+    stands before or behind. Of 54 prompts with 1,800 characters of log or code before them, the memory that they ask
+    for was the nearest to none when embedded as they were.
+    """
+    text = without_pastes(prompt).strip()
+    if len(text) <= _SHORT:
+        return (text,) if text else ()
+    paragraphs = list(_paragraphs(text)) or [text]
+    first, last = paragraphs[0][:_LONGEST_PARAGRAPH], paragraphs[-1][-_LONGEST_PARAGRAPH:]
+    return (first,) if len(paragraphs) == 1 and len(paragraphs[0]) <= _LONGEST_PARAGRAPH else (first, last)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Give the paragraphs of *text* without code and lines of logs."""
+    held: list[str] = []
+    for line in [*text.split("\n")[:_MOST_LINES], ""]:
+        if _is_prose(line):
+            held.append(line.strip())
+        elif held:
+            yield " ".join(held)
+            held = []
+
+
+def _is_prose(line: str) -> bool:
+    if line.startswith(("    ", "\t")) or not line.strip():
+        return False
+    size = len(line.strip())
+    letters = sum(map(len, _WORD.findall(line)))
+    spaces = line.strip().count(" ")
+    digits, marks = sum(map(str.isdigit, line)), sum(char in _BRACKETS for char in line)
+    is_enough = len(_WORD.findall(line)) >= _FEWEST_WORDS or not line.isascii()
+    return is_enough and letters + spaces >= _LETTERS * size and digits <= _DIGITS * size and marks <= _MARKS * size

@@ -1,0 +1,188 @@
+"""The process that holds the model and the vectors of a vault, for prompts and for searches."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtool import __file__ as own_file, settings as settings_module
+from memtool.embeddings import Embedder, open_embedder
+from memtool.embeddings.helper import Fields, helper_place, is_at_work
+from memtool.errors import MemtoolError
+from memtool.index import generations
+from memtool.recall.prompts.current_index import current_index
+from memtool.settings import Settings
+from memtool.vault.background import start_command
+from memtool.vault.layout import Vault
+
+if TYPE_CHECKING:
+    from memtool.index.engine import Place
+    from memtool.index.nearness import Near
+    from memtool.recall.prompts.warm import Warm
+
+IDLE = 900.0  # seconds without a question, after which it ends
+
+_MOST_TEXTS, _LONGEST_TEXT = 2, 4_000  # of one request
+_LONGEST_NAME = 500
+_MADE_AT_ONCE = 400  # vectors of what was written since; more than that waits for `memtool index`
+_EVERY = 5  # looks at the world, after which it also looks at the settings and the model
+
+
+def start_helper(vault: Vault, settings: Settings, cache: Path, folder: Path, environ: Mapping[str, str]) -> bool:
+    """Start the helper of *vault* if it is of use and none is there; return whether it was started.
+
+    *folder* is where the index lies. It starts for models on this machine only: a prompt is sent nowhere.
+    """
+    is_wanted = settings.embeddings.provider == "fastembed" and settings.search.mode != "bm25"
+    if not is_wanted or not any((folder / "vectors").glob("*.f32")) or is_at_work(helper_place(cache, vault.root)):
+        return False
+    start_command(vault.root, environ, "helper")
+    return True
+
+
+def run_helper(place: Place, settings: Settings, cache: Path, environ: Mapping[str, str], *, idle: float) -> None:
+    """Hold the model and the vectors of a vault until nobody needs them.
+
+    Raises:
+        Busy: another process does.
+        MemtoolError: there is no model.
+        OSError: there is no place for a socket.
+    """
+    from memtool.embeddings.helper_server import only_helper, serve
+
+    at = helper_place(cache, place.vault.root)
+    with only_helper(at):
+        embedder = open_embedder(settings.embeddings, settings.keys.embeddings, cache, may_download=False)
+        embedder.embed_query("warm")
+        held = _Held(place, settings, cache, environ, embedder)
+        held.look()
+        serve(at, held.answer, held.look, idle=idle)
+
+
+class _Held:
+    """The model and the vectors, which follow the index; and the question whether they are still wanted."""
+
+    def __init__(
+        self, place: Place, settings: Settings, cache: Path, environ: Mapping[str, str], embedder: Embedder
+    ) -> None:
+        from memtool.recall.prompts.warm import Warm
+
+        self._place = place
+        self._settings = settings
+        self._cache = cache
+        self._environ = environ
+        self._warm: Warm = Warm(embedder)
+        self._seen: object = None
+        self._looks = 0
+        self._program = _stamp(Path(own_file))
+        self._making: threading.Thread | None = None
+
+    def answer(self, request: Fields, more: Callable[[], Fields]) -> Fields:
+        """Return the answer to a prompt (`near`), or the vector of a question (`vector`)."""
+        if request.get("ask") == "vector":
+            return {"model": self._warm.embedder.name, "vector": self._vector(_text(request.get("text")))}
+        if request.get("ask") != "near":
+            raise ValueError("nobody knows this question")
+        texts, project = request.get("texts"), request.get("project")
+        if not isinstance(texts, list) or len(texts) > _MOST_TEXTS or not isinstance(project, str):
+            raise TypeError("it is no question")
+        asked = functools.cache(lambda: _numbers(more().get("chunks")))
+        near = self._warm.near([*map(_text, texts)], project[:_LONGEST_NAME], asked)
+        asked()  # whoever asks says all before it hears anything
+        return {"near": None if near is None else [[_rounded(each) for each in part] for part in near]}
+
+    def look(self) -> bool:
+        """Follow what has changed; return whether the helper is still wanted."""
+        self._looks += 1
+        if self._looks % _EVERY == 0 and not self._is_wanted():
+            return False
+        with contextlib.suppress(MemtoolError, OSError):
+            self._follow()
+        return self._place.vault.root.is_dir()
+
+    def _vector(self, text: str) -> str:
+        import base64
+
+        return base64.b64encode(self._warm.embedder.embed_query(text).astype("<f4").tobytes()).decode()
+
+    def _follow(self) -> None:
+        from memtool.index.embedding import chunks_waiting
+        from memtool.index.vectors import open_store
+
+        folder, embedder = self._place.folder, self._warm.embedder
+        today = dt.datetime.now().astimezone().date()
+        seen = (today, _stamps(folder / "index", generations.current(folder / "index")), _stamps(folder / "vectors"))
+        if seen == self._seen:
+            return
+        with current_index(folder) as db, open_store(folder / "vectors", embedder.name, embedder.dimension) as store:
+            self._warm.follow(db, store, today)
+            waiting = chunks_waiting(db, embedder.name)
+        self._seen = seen
+        if waiting and len(self._warm) and not (self._making and self._making.is_alive()):
+            self._making = threading.Thread(target=self._make_vectors, daemon=True)
+            self._making.start()
+
+    def _make_vectors(self) -> None:
+        """Make the vectors of what was written since. Whoever asks meanwhile is answered all the same."""
+        from memtool.index.embedding import embed, open_vectors
+        from memtool.index.engine import use_index
+
+        embedder = self._warm.embedder
+
+        def make(index: Any) -> None:  # noqa: ANN401  (an `Index`, imported only here)
+            with open_vectors(index, embedder) as store:
+                embed(index, embedder, store, at_most=_MADE_AT_ONCE)
+
+        with contextlib.suppress(MemtoolError, OSError):
+            use_index(self._place, make)
+
+    def _is_wanted(self) -> bool:
+        """Whether memtool, the model and the settings are those that the helper began with."""
+        try:
+            settings = settings_module.load(self._place.vault.settings_path, self._environ)
+            model = open_embedder(settings.embeddings, settings.keys.embeddings, self._cache, may_download=False)
+        except MemtoolError:
+            return False
+        is_same = settings.search.mode != "bm25" and model.name == self._warm.embedder.name
+        return is_same and _stamp(Path(own_file)) == self._program
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_mtime_ns, about.st_size
+
+
+def _stamps(folder: Path, current: Path | None = None) -> object:
+    """Return what changes when a database or a matrix in *folder* does; of an index, when the *current* one does."""
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208  (names are enough)
+    except OSError:
+        return None
+    if current is not None:
+        names = [name for name in names if name.startswith(current.name)]
+    return [(name, _stamp(folder / name)) for name in names if not name.endswith("-shm")]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("it is no text")
+    return value[:_LONGEST_TEXT]
+
+
+def _numbers(value: object) -> Sequence[int]:
+    if not isinstance(value, list) or not all(type(each) is int and abs(each) < 1 << 62 for each in value):
+        raise TypeError("these are no chunks")
+    return value
+
+
+def _rounded(near: Near) -> list[float]:
+    return [near.chunk_id, round(near.cosine, 4), round(near.centred, 4), near.piece]

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from index.notebook import TODAY, Notebook
+
+from memtool.index.embedding import embed, open_vectors
+from memtool.index.filters import Filter
+from memtool.index.nearness import Near, Nearness, VaultVectors
+
+AXES = {"north": 0, "east": 1, "up": 2}
+
+
+class Compass:
+    """An embedder of three words: the vector of a text points to those that it holds, and a little to all."""
+
+    name, dimension, scripts = "compass", 3, frozenset({"latin"})
+
+    def embed_notes(self, texts: list[str]) -> np.ndarray:
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> np.ndarray:
+        vector = np.full(3, 0.1, np.float32)
+        for word, axis in AXES.items():
+            vector[axis] += text.count(word)
+        return vector / np.linalg.norm(vector)
+
+
+COMPASS = Compass()
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Notebook:
+    notebook = Notebook(tmp_path / "v")
+    notebook.write("areas/projects/a/knowledge/1.md", "# one\n\n- north\n- east\n")
+    notebook.write("areas/projects/a/knowledge/2.md", "# two\n\nnorth\n")
+    notebook.write("areas/projects/b/knowledge/3.md", "# three\n\nup\n")
+    notebook.write("areas/global/knowledge/4.md", "# four\n\nup up east\n")
+    return notebook
+
+
+def near(notebook: Notebook, text: str, project: str, asked: list[int], fits: set[int] | None = None) -> Nearness:
+    def ask(index: object) -> Nearness:
+        with open_vectors(index, COMPASS) as store:  # type: ignore[arg-type]
+            embed(index, COMPASS, store)  # type: ignore[arg-type]
+            db = index.db  # type: ignore[attr-defined]
+            vectors = VaultVectors(db, store, Filter(TODAY), lambda chunk_id: fits is None or chunk_id in fits)
+            return vectors.near([COMPASS.embed_query(text)], project, lambda: asked)
+
+    return notebook.use(ask)
+
+
+def ids(notebook: Notebook) -> dict[str, int]:
+    rows = "SELECT n.title, c.id FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
+    return dict(notebook.use(lambda index: index.db.execute(rows).fetchall()))
+
+
+def test_the_nearest_are_those_of_the_project_and_of_none(notebook: Notebook) -> None:
+    known = ids(notebook)
+    assert near(notebook, "up", "a", []).nearest[0].chunk_id == known["four"]
+    assert known["three"] not in {each.chunk_id for each in near(notebook, "up", "a", []).nearest}
+    assert near(notebook, "up", "", []).nearest[0].chunk_id == known["three"]
+
+
+def test_a_chunk_is_as_near_as_the_nearest_of_its_bullets(notebook: Notebook) -> None:
+    one = ids(notebook)["one"]
+    [told] = near(notebook, "east", "a", [one]).asked
+    alone = float(COMPASS.embed_query("east") @ COMPASS.embed_query("- east"))
+    assert (told.chunk_id, told.piece) == (one, 2)  # the whole is 0, and `- north` is 1
+    assert told.cosine == pytest.approx(alone, abs=1e-5)
+
+
+def test_what_was_asked_for_is_told_wherever_it_stands_if_it_is_known(notebook: Notebook) -> None:
+    known = ids(notebook)
+    told = near(notebook, "up", "a", [known["three"], 99_999, -1, known["two"]]).asked
+    assert [each.chunk_id for each in told] == [known["three"], known["two"]]
+
+
+def test_a_chunk_that_the_model_does_not_fit_is_not_told(notebook: Notebook) -> None:
+    known = ids(notebook)
+    told = near(notebook, "up", "", [known["three"], known["two"]], fits={known["two"], known["one"]})
+    assert [each.chunk_id for each in told.asked] == [known["two"]]
+    assert {each.chunk_id for each in told.nearest} == {known["two"], known["one"]}
+
+
+def test_the_mean_of_the_scope_is_in_the_middle(notebook: Notebook) -> None:
+    told = near(notebook, "up", "", list(ids(notebook).values())).asked
+    assert sum(each.centred for each in told) == pytest.approx(0, abs=1e-5)
+
+
+def test_an_empty_vault_is_near_to_nothing(tmp_path: Path) -> None:
+    assert near(Notebook(tmp_path / "v"), "up", "", [1]) == Nearness()
+
+
+def test_two_texts_count_as_the_nearer_of_them(notebook: Notebook) -> None:
+    def ask(index: object) -> list[Near]:
+        with open_vectors(index, COMPASS) as store:  # type: ignore[arg-type]
+            embed(index, COMPASS, store)  # type: ignore[arg-type]
+            vectors = VaultVectors(index.db, store, Filter(TODAY), lambda _: True)  # type: ignore[attr-defined]
+            texts = (("north", "up"), ("north",), ("up",))
+            nears = (vectors.near([*map(COMPASS.embed_query, each)], "", lambda: [known]).asked[0] for each in texts)
+            return list(nears)
+
+    known = ids(notebook)["two"]
+    both, north, up = notebook.use(ask)
+    assert both.cosine == max(north.cosine, up.cosine)
