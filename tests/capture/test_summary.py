@@ -100,7 +100,7 @@ def test_a_session_is_told_by_what_was_asked_and_how_it_ended(name: str, asked: 
 def test_the_topic_is_the_problem_and_how_it_ended() -> None:
     problem = "the login of the shop fails in Safari since the update, 登录失败"
     turns = said("hi", "Hello!", problem, "I look.", "commit it", "`SameSite=None` needs Secure: fixed in jwt.ts.")
-    assert summarise(turns).topic == f"{problem} → SameSite=None needs Secure: fixed in jwt.ts."
+    assert summarise(turns).topic == f"{problem} → last: SameSite=None needs Secure: fixed in jwt.ts."
     assert summarise(turns, branch="fix-登录").topic.startswith(f"fix-登录: {problem}")
     assert summarise(turns, branch="main").topic.startswith(problem)
     assert summarise([]).topic == ""
