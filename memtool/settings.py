@@ -95,7 +95,7 @@ KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "ope
 class RecallSettings(NamedTuple):
     """What an agent is given of the vault, and how much of it."""
 
-    session_tokens: int = 2_000
+    session_tokens: int = 2_200
     prompt_characters: int = 1_500
     first_prompt: int = 10
     later_prompts: int = 5

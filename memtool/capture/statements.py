@@ -47,11 +47,14 @@ def is_answer(said: str) -> bool:
 
 def ending_of(said: str) -> str:
     """Return the sentence of the message *said* that says best what came out: an item of a list needs its list."""
-    told = [
-        each for each in _without_chatter(statements(said)) if not each.is_listed and width(each.text) >= _SHORTEST_END
-    ]
+    told = [each for each in _without_chatter(statements(said)) if _may_end(each)]
     values = {each.text: _value(each, at, len(told)) / width(each.text) ** 0.3 for at, each in enumerate(told)}
     return max(values, key=values.__getitem__, default="")
+
+
+def _may_end(each: Statement) -> bool:
+    is_asking = each.text.endswith(("?", "？")) or begins_with("offer", each.text)
+    return not (each.is_listed or is_asking) and width(each.text) >= _SHORTEST_END
 
 
 def _without_chatter(told: list[Statement]) -> list[Statement]:

@@ -45,7 +45,12 @@ _WIDEST_OPEN, _WIDEST_RULE, _WIDEST_COMMAND = 300, 220, 100
 _CHECK = re.compile(
     r"(?i)(?<![a-z])(?:tests?|build|builds|lint|check|pytest|cargo|tsc|make|mypy|ruff|jest|vitest|gradlew?|mvn|vet)(?![a-z])"
 )
-_NO_CHECK = re.compile(r"(?:git|gh|ls|grep|rg|test|echo|for|while|if|cat|find|sed|awk|head|tail|export|source)\b")
+_RUNNERS = frozenset(
+    """
+    bazel bun bundle cargo cmake composer dart deno dotnet flutter go gradle gradlew hatch just make meson mise mix mvn
+    mvnw ninja npm npx nox pdm php pixi pnpm poetry python python3 rake sbt swift task tox uv uvx xcodebuild yarn zig
+    """.split()
+)
 _CHANGE_FOLDER = re.compile(r"\Acd [^&;|]+(?:&&|;)\s*")
 _NOISE = re.compile(r"\s*(?:2>&1|\|\s*(?:head|tail|grep|tee|cat|less)\b.*|\|\|.*|;\s*echo.*)\s*\Z")
 _UNTOLD_BRANCHES = frozenset({"", "main", "master", "develop", "trunk", "HEAD"})
@@ -201,9 +206,16 @@ def _commands(turns: Sequence[Turn]) -> Iterator[str]:
     passed: Counter[str] = Counter()
     for run in (run for turn in turns for run in turn.runs if not run.error):
         command = _NOISE.sub("", _NOISE.sub("", _CHANGE_FOLDER.sub("", run.command)))
-        if _CHECK.search(command) and not _NO_CHECK.match(command) and width(command) <= _WIDEST_COMMAND:
+        if _is_check(command) and width(command) <= _WIDEST_COMMAND:
             passed[command] += 1
     yield from (command for command, _ in passed.most_common(1))
+
+
+def _is_check(command: str) -> bool:
+    """Return whether *command* builds or tests: by the name of its program, or as what a runner is told to run."""
+    parts = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", command).split(maxsplit=1)
+    program = parts[0].rsplit("/", 1)[-1] if parts else ""
+    return program != "test" and bool(_CHECK.search(program) or (program in _RUNNERS and _CHECK.search(command)))
 
 
 def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:

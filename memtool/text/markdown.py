@@ -105,7 +105,8 @@ def _listed(text: str, lead: str) -> Statement:
 
 def prose(text: str, longest: int = LONGEST_TEXT) -> str:
     """Return what *text* says on one line: all of it but code blocks, logs and marks."""
-    return " ".join(filter(None, (plain(line)[0] for line in _joined(_prose_lines(bounded(text, longest))))))
+    lines = (re.sub(r"^#{1,6}\s+", "", line) for line in _joined(_prose_lines(bounded(text, longest))))
+    return " ".join(filter(None, (plain(line)[0] for line in lines)))
 
 
 def plain(text: str) -> tuple[str, list[str]]:
