@@ -55,12 +55,13 @@ class Row(NamedTuple):
 def render_row(row: Row) -> str:
     """Return *row* as the text of an item."""
     asked = f'"{_plain(row.asked)}"' if row.asked else ""
-    return ARROW.join(filter(None, [asked, JOINT.join(_plain(piece.text) for piece in row.pieces)]))
+    said = (_plain(piece.text).lstrip(ARROW) for piece in row.pieces)
+    return ARROW.join(filter(None, [asked, JOINT.join(filter(None, said))]))
 
 
 def parse_row(text: str, values: Mapping[str, float] | None = None) -> Row:
     """Return the row that *text* is; each piece has its value of *values*, where there is one."""
-    match = re.fullmatch(rf'(?:"((?:(?!{JOINT}).)+?)"(?:{ARROW}|$))?(.*)', text.removeprefix("→ "))
+    match = re.fullmatch(rf'(?:"((?:(?!{JOINT}).)+?)"(?:{ARROW}|$))?(.*)', text.lstrip(ARROW))
     asked, said = (match[1] or "", match[2]) if match else ("", text)
     pieces = (piece.strip() for piece in said.split(JOINT))
     known = values or {}
