@@ -22,7 +22,8 @@ def blocks_in(body: Json) -> list[str]:
 
 
 def teach(box: Box, api: ScriptedApi, owner: Owner) -> str:
-    """Let a session leave a note, and return the session's id."""
+    """Let a session leave a note that the start of the next one keeps to itself, and return the session's id."""
+    owner.configure("[recall]\nsession_tokens = 0")
     api.answers([KNOWN])
     session = box.run(api.url, "Plan the docking of the zeppelin")
     box.wait_until_idle()
@@ -46,6 +47,18 @@ def test_what_one_session_learned_reaches_the_prompt_of_the_next_one_once(
     assert f"(session {second.id})" in owner.daily()  # two questions leave no note
     assert CONTEXT_TAG not in owner.daily()
     assert "Remembered text" not in owner.daily()
+
+
+def test_what_the_start_of_a_session_told_is_not_given_to_its_prompts_again(
+    box: Box, api: ScriptedApi, owner: Owner
+) -> None:
+    teach(box, api, owner)
+    owner.configure()
+    api.answers(["At gate 7."])
+    box.run(api.url, ASKED)
+    told = "".join(text_of(message) for message in api.asked("main")[-1]["messages"])
+    assert told.count("gate 7, because") == 1
+    assert MARK not in told
 
 
 def test_an_unrelated_prompt_is_given_nothing(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -88,4 +101,4 @@ def test_a_line_is_taken_back_by_the_id_that_the_model_saw(box: Box, api: Script
     owner.run("forget", line[-5:-1])
     box.run(api.url, ASKED)
     assert "gate 7, because" not in "".join(blocks_in(api.asked("main")[-1]))
-    assert "gate 7, because" not in owner.text_of(session)
+    assert "status: archived" in owner.text_of(session)  # the line was the note's title, which speaks for all of it
