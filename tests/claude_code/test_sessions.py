@@ -83,7 +83,8 @@ def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, ow
 
 
 def test_a_resumed_session_has_one_note_that_grows(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    api.answers([writes(box, "one.py"), "wrote one", writes(box, "two.py"), "We decided to keep both files."])
+    told = "We decided to keep both `one.py` and `two.py`, 两个文件都保留."
+    api.answers([writes(box, "one.py"), "wrote one", writes(box, "two.py"), told])
     first = box.run(api.url, f"Write the parser module {ALL_OF_THEM}", *TOOLS)
     box.wait_until_idle()
     before = owner.notes()[first.id]
@@ -93,7 +94,7 @@ def test_a_resumed_session_has_one_note_that_grows(box: Box, api: ScriptedApi, o
     assert list(owner.notes()) == [first.id]
     assert before.files == ("one.py",)
     assert owner.notes()[first.id].files == ("one.py", "two.py")
-    assert "keep both files" in owner.text_of(first.id)
+    assert "keep both one.py and two.py, 两个文件都保留" in owner.text_of(first.id)
     assert owner.daily().count(first.id) == 1
 
 
