@@ -53,8 +53,11 @@ def helper(stage: Stage) -> Iterator[Row]:
 
 
 def _answer(place: HelperPlace, prompt: str) -> float:
-    meaning = HelperMeaning(place, prompt)
     started = time.perf_counter()
+    address = find_address(place)
+    if address is None:
+        raise RuntimeError("the helper has ended")
+    meaning = HelperMeaning(place, address, prompt)
     meaning.begin("")
     meaning.nearness(range(1, 21))
     return (time.perf_counter() - started) * 1000

@@ -26,12 +26,14 @@ weights are fitted, and `held_out`, which tells how they do elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 PLAIN, DEVELOPMENT, HELD_OUT = PARTS = ("plain", "development", "held_out")
 NOTES = ("decision", "change", "knowledge", "session")
+
+P = TypeVar("P")  # a prompt, with whatever labels it has
 
 _FOLDER = Path(__file__).parent
 _FACT = re.compile(r"- (\S+) · (\w+) · (\d+)d · (.+)")
@@ -137,7 +139,7 @@ def parse_conversations(text: str) -> list[Conversation]:
     Raises:
         BadSet
     """
-    return [_conversation(heading, lines) for heading, lines in sections(text)]
+    return [Conversation(*read_conversation(*section, "project", Prompt, _with_line)) for section in sections(text)]
 
 
 def sections(text: str) -> list[tuple[str, list[str]]]:
@@ -180,19 +182,26 @@ def _note_kind(word: str) -> str:
     return word
 
 
-def _conversation(heading: str, lines: list[str]) -> Conversation:
+def read_conversation(
+    heading: str, lines: Sequence[str], place: str, begin: Callable[[str], P], with_line: Callable[[P, str], P]
+) -> tuple[str, str, str, tuple[P, ...]]:
+    """Return the name of a conversation, its *place* (a project, a session), its language and its prompts.
+
+    Raises:
+        BadSet
+    """
     parts = heading.split(" · ")
     if len(parts) != 3:
-        raise BadSet(f"'{heading}' is not a name, a project and a language")
-    prompts: list[Prompt] = []
+        raise BadSet(f"'{heading}' is not a name, a {place} and a language")
+    prompts: list[P] = []
     for line in lines:
         if line.startswith("- "):
-            prompts.append(Prompt(line[2:]))
+            prompts.append(begin(line[2:]))
         elif prompts and line.startswith("  "):
-            prompts[-1] = _with_line(prompts[-1], line[2:])
+            prompts[-1] = with_line(prompts[-1], line[2:])
         else:
             raise BadSet(f"'{line}' belongs to no prompt")
-    return Conversation(parts[0], parts[1].strip("-"), parts[2], tuple(prompts))
+    return parts[0], parts[1].strip("-"), parts[2], tuple(prompts)
 
 
 def _with_line(prompt: Prompt, line: str) -> Prompt:

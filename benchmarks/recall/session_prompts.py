@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.recall.labelled import BadSet, sections
+from benchmarks.recall.labelled import BadSet, read_conversation, sections
 from benchmarks.recall.measures import WINDOW, mean
 from benchmarks.recall.vaults import REF
 
@@ -117,7 +117,7 @@ def parse_conversations(text: str) -> list[Conversation]:
     Raises:
         BadSet
     """
-    return [_conversation(heading, lines) for heading, lines in sections(text)]
+    return [Conversation(*read_conversation(*section, "session", Prompt, _with_line)) for section in sections(text)]
 
 
 def measure(talks: Sequence[Sequence[Turn]]) -> dict[str, float | None]:
@@ -173,21 +173,6 @@ def to_read(conversations: Sequence[Conversation], talks: Sequence[Sequence[Turn
         f"# {conversation.name}\n\n" + "\n".join(map(_turn_to_read, turns))
         for conversation, turns in zip(conversations, talks, strict=True)
     )
-
-
-def _conversation(heading: str, lines: list[str]) -> Conversation:
-    parts = heading.split(" · ")
-    if len(parts) != 3:
-        raise BadSet(f"'{heading}' is not a name, a session and a language")
-    prompts: list[Prompt] = []
-    for line in lines:
-        if line.startswith("- "):
-            prompts.append(Prompt(line[2:]))
-        elif prompts and line.startswith("  "):
-            prompts[-1] = _with_line(prompts[-1], line[2:])
-        else:
-            raise BadSet(f"'{line}' belongs to no prompt")
-    return Conversation(parts[0], parts[1].strip("-"), parts[2], tuple(prompts))
 
 
 def _with_line(prompt: Prompt, line: str) -> Prompt:

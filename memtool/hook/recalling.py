@@ -136,11 +136,12 @@ def _meaning(occasion: Occasion) -> Meaning | None:
     from memtool.embeddings.helper import find_address, helper_place
 
     place = helper_place(settings.user_cache_path(occasion.environ), occasion.vault.root)
-    if find_address(place) is None:
+    address = find_address(place)
+    if address is None:
         return None
     from memtool.recall.prompts.meaning import HelperMeaning
 
-    return HelperMeaning(place, occasion.text("prompt"))
+    return HelperMeaning(place, address, occasion.text("prompt"))
 
 
 def warm_up(occasion: Occasion) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hook.agent import Agent, agent_in
 from terminal import Ran
 
 from memtool.cli.main import run
@@ -49,3 +50,13 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "memtool.toml").write_text("")
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agent:
+    """A session in the vault, and in the folder, in which the commands are run."""
+    agent = agent_in(tmp_path)
+    for name in ("HOME", "USERPROFILE", "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE"):
+        monkeypatch.setenv(name, agent.environ[name])
+    monkeypatch.chdir(agent.project)
+    return agent

@@ -5,25 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
-from hook.agent import SHOP, Agent, agent_in
+from hook.agent import SHOP, Agent
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from terminal import Memtool
 
 TOKENS, FACT = "How long do access tokens live now?", "fact-20260304-27d0b85e11"
-
-
-@pytest.fixture
-def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agent:
-    """A session in the vault, and in the folder, in which the commands are run."""
-    agent = agent_in(tmp_path)
-    for name in ("HOME", "USERPROFILE", "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE"):
-        monkeypatch.setenv(name, agent.environ[name])
-    monkeypatch.chdir(agent.project)
-    return agent
 
 
 def records(memtool: Memtool, *arguments: str) -> list[dict[str, Any]]:

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-from hook.agent import Agent, agent_in
+from hook.agent import Agent
 from terminal import on_a_terminal
 
 if TYPE_CHECKING:
     from terminal import Memtool
 
 TOKENS, FACT = "How long do access tokens live now?", "fact-20260304-27d0b85e11"
-
-
-@pytest.fixture
-def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agent:
-    """A session in the vault on which the commands are run."""
-    agent = agent_in(tmp_path)
-    for name in ("HOME", "USERPROFILE", "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE"):
-        monkeypatch.setenv(name, agent.environ[name])
-    return agent
 
 
 def explained(memtool: Memtool) -> int:

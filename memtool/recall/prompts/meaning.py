@@ -7,9 +7,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from memtool.embeddings import helper
-from memtool.embeddings.helper import PROTOCOL, Call, HelperPlace, Silent, find_address, leave_alone
+from memtool.embeddings.helper import PROTOCOL, Address, Call, HelperPlace, Silent, leave_alone
 from memtool.index.nearness import Near, Nearness
 from memtool.recall.prompts.question import without_pastes
+
+_MOST_NAMED = 200  # chunks of an answer
+_MOST_CENTRED = 0.3  # either way: 99 of 100 that the weights were fitted to lie within
+_SHORT = 700  # characters, which fit the 256 tokens that small models read
+_LONGEST_PARAGRAPH = 500
+_MOST_LINES = 2_000
+_WORD = re.compile(r"[^\W\d_]+")
+_FEWEST_WORDS = 3
+_LETTERS, _DIGITS, _MARKS = 0.65, 0.12, 0.06  # at least, at most, at most: of a line's characters
+_BRACKETS = frozenset("()[]{}<>=;|\\/*_#$&^~`@")
 
 
 class Likeness(NamedTuple):
@@ -39,21 +49,21 @@ class Meaning(Protocol):
 
 
 class HelperMeaning:
-    """`Meaning` of one prompt, asked of the warm helper of the vault, which thinks while the caller looks for words."""
+    """`Meaning` of one prompt, asked of the warm helper at *address*, which thinks while words are looked for."""
 
-    def __init__(self, place: HelperPlace, prompt: str) -> None:
+    def __init__(self, place: HelperPlace, address: Address, prompt: str) -> None:
         self._place = place
+        self._address = address
         self._prompt = prompt
         self._call: Call | None = None
 
     def begin(self, project: str) -> None:
         """See `Meaning`."""
-        address = find_address(self._place)
-        texts = texts_of(self._prompt) if address else ()
-        if not address or not texts:
+        texts = texts_of(self._prompt)
+        if not texts:
             return
         try:
-            self._call = Call(address, patience=helper.DEADLINE)
+            self._call = Call(self._address, patience=helper.DEADLINE)
             self._call.say({"protocol": PROTOCOL, "ask": "near", "texts": texts, "project": project})
         except Silent:
             self._give_up()
@@ -92,9 +102,6 @@ def nearness_in(said: Any) -> Nearness | None:  # noqa: ANN401  (whatever stands
     return Nearness(nearest, asked)
 
 
-_MOST_NAMED = 200  # chunks of an answer
-
-
 def likeness_of(near: Near, nearest: Sequence[Near]) -> Likeness:
     """Return how near a memory is, beside the *nearest* of its scope, best first."""
     best = nearest[0] if nearest else near
@@ -103,18 +110,6 @@ def likeness_of(near: Near, nearest: Sequence[Near]) -> Likeness:
     gap = best.cosine - second if is_nearest else near.cosine - best.cosine
     centred = max(-_MOST_CENTRED, min(_MOST_CENTRED, near.centred))
     return Likeness(near.cosine, centred, gap, float(is_nearest))
-
-
-_MOST_CENTRED = 0.3  # either way: 99 of 100 that the weights were fitted to lie within
-
-
-_SHORT = 700  # characters, which fit the 256 tokens that small models read
-_LONGEST_PARAGRAPH = 500
-_MOST_LINES = 2_000
-_WORD = re.compile(r"[^\W\d_]+")
-_FEWEST_WORDS = 3
-_LETTERS, _DIGITS, _MARKS = 0.65, 0.12, 0.06  # at least, at most, at most: of a line's characters
-_BRACKETS = frozenset("()[]{}<>=;|\\/*_#$&^~`@")
 
 
 def texts_of(prompt: str) -> tuple[str, ...]:

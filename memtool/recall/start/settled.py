@@ -64,13 +64,13 @@ def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tup
         for other in range(number):
             if ordered[other].at in gone or not _may_concern_the_same(told[number], told[other]):
                 continue
-            is_said, is_contradicted = _relation(texts[number], texts[other])
-            if is_said:
+            is_same, is_contradicted = _relation(texts[number], texts[other])
+            if is_same:
                 gone.add(each.at)
             elif is_contradicted:
                 text = f"{each.line.text} [contradicted by what was said on {ordered[other].day}]"
                 marked[each.at] = each.line._replace(text=text)
-            if is_said or is_contradicted:
+            if is_same or is_contradicted:
                 break
     return gone, marked
 
