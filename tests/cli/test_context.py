@@ -35,8 +35,8 @@ def test_it_prints_what_the_hook_gives(memtool: Memtool, tmp_path: Path, monkeyp
 def test_json_says_what_it_is_made_of(memtool: Memtool, sample: Path) -> None:
     answer = memtool("context", "--project", "tideline", "--json").answer
     assert answer == memtool("context", "--project", "tideline", "--format", "json").answer
-    assert (answer["format"], answer["project"], answer["budget"]) == (1, "tideline", 2_000)
-    assert 0 < answer["tokens"] <= 2_000
+    assert (answer["format"], answer["project"], answer["budget"]) == (1, "tideline", 2_200)
+    assert 0 < answer["tokens"] <= 2_200
     assert {"MEMORY.md", "areas/projects/tideline/rules.md"} <= set(answer["refs"])
     assert answer["text"] + "\n" == memtool("context", "--project", "tideline").out
     assert sample.is_dir()
