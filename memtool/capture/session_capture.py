@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
@@ -231,10 +231,10 @@ def _write(
     files = [file for turn in session.turns for file in turn.files]
     summary = record.summary
     if record.provider == EXTRACTIVE:
-        current = _read_note(context.vault, ref)
-        record = record._replace(gone=_taken_out(record, current))
+        gone, own = _changed_by_owner(record, _read_note(context.vault, ref))
+        record = record._replace(gone=gone)
         summary = summarise(session.turns, branch=named.branch, language=context.language)
-        summary = summary._replace(rows=tuple(_wanted(summary.rows, record, current)))
+        summary = summary._replace(rows=tuple(_wanted(summary.rows, gone, own)))
     note = session_note(
         named, summary, files, len(session.turns), project=area.name, root=area.root, home=context.home, now=now
     )
@@ -271,22 +271,20 @@ def _read_note(vault: Vault, ref: str) -> str | None:
     return None
 
 
-def _taken_out(record: Record, current: str | None) -> tuple[str, ...]:
-    """Return what the owner took out of the note, or changed in it, since the session was captured first."""
-    if current is None or not record.base or current == record.base:
-        return record.gone
-    there = set(texts_of(_rows_of(current)))
-    gone = [text for text in texts_of(_rows_of(record.base)) if text not in there]
-    return tuple(dict.fromkeys([*record.gone, *gone]))
+def _changed_by_owner(record: Record, current: str | None) -> tuple[tuple[str, ...], list[str]]:
+    """Return what the owner took out of the note since the first capture, and the prompts whose rows they changed."""
+    if current is None or not record.base or is_as_written(current):
+        return record.gone, []
+    before, now = _rows_of(record.base), _rows_of(current)
+    there, written = set(texts_of(now)), set(map(render_row, before))
+    gone = [*record.gone, *(text for text in texts_of(before) if text not in there)]
+    return tuple(dict.fromkeys(gone)), [row.asked for row in now if row.asked and render_row(row) not in written]
 
 
-def _wanted(rows: Iterable[Row], record: Record, current: str | None) -> list[Row]:
-    """Return *rows* without what the owner took out of the note, and without the rows that they made their own."""
-    before = {render_row(row) for row in _rows_of(record.base)}
-    own = [row.asked for row in _rows_of(current or "") if row.asked and render_row(row) not in before]
-    asked = set(texts_of(row._replace(pieces=()) for row in without_texts(rows, own if record.base else [])))
-    kept = [row for row in rows if not row.asked or row.asked in asked]
-    return without_texts(kept, record.gone)
+def _wanted(rows: Iterable[Row], gone: Sequence[str], own: Sequence[str]) -> list[Row]:
+    """Return *rows* without what is *gone*, and without those of the prompts that the owner made their *own*."""
+    asked = set(texts_of(row._replace(pieces=()) for row in without_texts(rows, own)))
+    return without_texts([row for row in rows if not row.asked or row.asked in asked], gone)
 
 
 def _rows_of(text: str) -> list[Row]:

@@ -58,9 +58,9 @@ def _may_end(each: Statement) -> bool:
 
 
 def _without_chatter(told: list[Statement]) -> list[Statement]:
-    """Return what is *told*, without what only leads in to it and without announcements."""
+    """Return what is *told*, without what only leads in to the rest and without announcements."""
     start = 0
-    while start < min(3, len(told)) and _is_chatter(told[start], start):
+    while start < min(3, len(told) - 1) and _is_chatter(told[start], start):
         start += 1
     return [each for each in told[start:] if not _says_nothing(each)]
 

@@ -30,6 +30,11 @@ def test_chatter_is_left_out(chatter: str) -> None:
     assert told(f"{chatter}\n\n{fix}") == ["The cookie needs Secure where SameSite=None is set, 在 jwt.ts:41 修复。"]
 
 
+@pytest.mark.parametrize("answer", ["We decided to keep both files.", "我们决定保留两个文件。", "两个 files 都保留。"])
+def test_an_answer_of_one_short_sentence_leads_in_to_nothing(answer: str) -> None:
+    assert told(answer) == [answer]
+
+
 def test_an_item_is_told_with_what_its_list_is_of() -> None:
     said = "Still open for the release:\n\n- the rate limit of `login.ts`\n- 邮件队列 in `queue.ts` 的重试次数"
     assert told(said) == [

@@ -16,8 +16,8 @@ from memtool.text.markdown import statements
 _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 _PATH = re.compile(r"(?<![\w.:/\\-])(?:~|\.{1,2}|[A-Za-z]:)?[/\\]([\w.@+-][\w.@+/\\-]*)")  # not `and/or`, `输入/输出`
 _PART = re.compile(
-    r"--[A-Za-z][A-Za-z0-9-]*[A-Za-z0-9]"  # a flag
-    r"|[^\W\x00-\x7f]?(?<![A-Za-z0-9_.)\]])\.[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]"  # .env, and 计.md of 设计.md
+    r"--[A-Za-z][A-Za-z0-9-]*[A-Za-z0-9](?![A-Za-z0-9_-])"  # a flag
+    r"|[^\W\x00-\x7f]?(?<![A-Za-z0-9_.)\]])\.[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9](?![A-Za-z0-9_])"  # .env, 计.md
     r"|[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+"  # auth.ts, config.load, v2.1
     r"|[A-Za-z0-9_]+"
 )

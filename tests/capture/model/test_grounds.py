@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import example, given, strategies
 
 from memtool.capture.model.grounds import Ground, grounds_of, is_typed, names_in, unfounded, unknown_name
 from memtool.capture.turns import Run, Turn
@@ -151,6 +151,8 @@ TEXTS = strategies.text(alphabet="aB1文,./\\~ -_`*(Ａ", max_size=60)
 
 
 @given(TEXTS, TEXTS)
+@example(".B1_", "")
+@example("--aB_", "文--aB-")
 def test_whatever_a_turn_says_stands_in_it(text: str, more: str) -> None:
     (ground,) = grounds_of([Turn("x", said=f"{more} {text} {more}")])
     assert unfounded(text, (), ground.said) == ""
