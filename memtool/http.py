@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from http.client import HTTPException, HTTPResponse, IncompleteRead
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from memtool.errors import BadSetting, ProviderFailed
+
+T = TypeVar("T")
 
 _MAX_BYTES = 128 * 1024 * 1024  # a hundred times the vectors of a batch of 64
 _MAX_WAIT = 30.0  # seconds that a provider may ask us to wait
@@ -119,6 +123,27 @@ def unreachable(to: Endpoint, error: BaseException) -> Unavailable:
     """Return the error for a connection that broke, or never came to be."""
     reason = getattr(error, "reason", error)
     return Unavailable(f"{to.host} cannot be reached: {_shown(str(reason) or type(error).__name__, to)}")
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """Return what *call* returns, or raise what it raises, after at most so many *seconds* by the clock on the wall.
+
+    Looking up a name has no limit of its own, nor has a server that sends a byte now and then.
+
+    Raises:
+        TimeoutError: it took longer. It is then left to itself, in a thread that does not keep the process alive.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001  (raised again where it is waited for)
+            future.set_exception(error)
+
+    # A pool's threads would be waited for when the process ends.
+    threading.Thread(target=run, name="memtool-within", daemon=True).start()
+    return future.result(timeout=seconds)
 
 
 def _ask(to: Endpoint, question: Mapping[str, object], timeout: float, max_bytes: int) -> Any:  # noqa: ANN401

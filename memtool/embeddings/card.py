@@ -1,4 +1,4 @@
-"""What memtool learned about a model when it first ran it, kept so that later runs need not load it.
+"""What is known about a model: the words that it wants before a text, and what was learned when it first ran.
 
 Loading a model to ask its dimension takes a third of a second, and reading a large vocabulary as long again.
 A card that is missing, torn or nonsense is learned anew.
@@ -9,10 +9,29 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.embeddings.scripts import ALL_SCRIPTS
+
+# What a model wants before a query and before a note, as its authors trained it (see each model's card).
+_SEARCHING = "Represent this sentence for searching relevant passages: "
+_TASK = "Given a web search query, retrieve relevant passages that answer the query"
+
+# The first pattern that is found in the model's name decides: (pattern, before a query, before a note).
+_PREFIXES = (
+    (r"\be5-.*instruct", f"Instruct: {_TASK}\nQuery: ", ""),
+    (r"\be5-", "query: ", "passage: "),
+    (r"\bbge-.*-zh\b", "为这个句子生成表示以用于检索相关文章：", ""),
+    (r"\bbge-.*-en\b", _SEARCHING, ""),
+    (r"\bmxbai-embed", _SEARCHING, ""),
+    (r"\barctic-embed.*v2", "query: ", ""),
+    (r"\barctic-embed", _SEARCHING, ""),
+    (r"\bnomic-embed-text", "search_query: ", "search_document: "),
+    (r"\bembeddinggemma", "task: search result | query: ", "title: none | text: "),
+    (r"\bqwen3-embedding", f"Instruct: {_TASK}\nQuery:", ""),
+)
 
 
 class Card(NamedTuple):
@@ -40,6 +59,14 @@ def keep_card(cache: Path, model: str, card: Card) -> None:
         path = _path(cache, model)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_text(json.dumps(values), encoding="utf-8")
+
+
+def prefixes_of(model: str) -> tuple[str, str]:
+    """Return what the model named *model* wants before a query and before a note; most want nothing."""
+    for pattern, query, note in _PREFIXES:
+        if re.search(pattern, model, re.IGNORECASE):
+            return query, note
+    return "", ""
 
 
 def _path(cache: Path, model: str) -> Path:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtool.embeddings.card import Card, find_card, keep_card
+from memtool.embeddings.card import Card, find_card, keep_card, prefixes_of
 from memtool.embeddings.model_folder import ModelFolder, find_downloaded_model, local_model
-from memtool.embeddings.network import OWN_POOLING, Network
-from memtool.embeddings.prefixes import prefixes_of
 from memtool.embeddings.scripts import scripts_of_languages, scripts_of_tokenizer
-from memtool.embeddings.vectors import check_dimension, clean
-from memtool.errors import ProviderMissing
+from memtool.embeddings.vectors import check_dimension, clean, unit_vectors
+from memtool.errors import ProviderFailed, ProviderMissing
 
 if TYPE_CHECKING:
     import numpy as np
+    from fastembed import TextEmbedding
     from numpy.typing import NDArray
 
     from memtool.settings import EmbeddingSettings
@@ -25,6 +29,8 @@ DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 # More texts at once are slower on a processor: its caches overflow, and each text is padded to the longest.
 # Of 4, 8, 16, 32 and 64, measured with MiniLM, 64 costs half as much again as 8.
 _AT_ONCE = 8
+
+OWN_POOLING = ""  # of a model that fastembed knows by name
 
 
 class FastembedEmbedder:
@@ -72,6 +78,96 @@ class FastembedEmbedder:
         return vector
 
 
+class Network:
+    """The network in *folder*, loaded when it first runs. *pooling* is `mean`, `cls` or `OWN_POOLING`."""
+
+    def __init__(self, folder: ModelFolder, pooling: str) -> None:
+        self.folder = folder
+        self.pooling = pooling
+
+    def run(self, texts: Sequence[str], *, at_once: int, query: bool = False) -> NDArray[np.float32]:
+        """Return one row of length 1 per text; *at_once* of them are padded to the same length and run together.
+
+        Raises:
+            ProviderFailed: the files are no network, or not one that makes vectors of tokens.
+        """
+        model = self._model
+        try:
+            rows = list((model.query_embed if query else model.passage_embed)(list(texts), batch_size=at_once))
+        except Exception as error:  # noqa: BLE001  (onnxruntime and tokenizers raise bare exceptions)
+            raise self._broken(error) from None
+        return unit_vectors(rows, f"the model '{self.folder.model}'")
+
+    @cached_property
+    def _model(self) -> TextEmbedding:
+        path = str(self.folder.path)
+        with quiet_fastembed():
+            from fastembed import TextEmbedding
+
+            name = self._registered() if self.pooling else self.folder.model
+            try:
+                # Given a path, fastembed asks no network. Without a cache folder it would make a temporary one.
+                return TextEmbedding(name, cache_dir=path, specific_model_path=path, local_files_only=True)
+            except Exception as error:  # noqa: BLE001  (as above)
+                raise self._broken(error) from None
+
+    def _registered(self) -> str:
+        # fastembed keeps custom models in a table of the process. The name says all that the entry does, so that
+        # one entry does for every folder; the path is given when the model is loaded.
+        from fastembed import TextEmbedding
+        from fastembed.common.model_description import ModelSource, PoolingType
+
+        name = f"memtool/{self.pooling}/{self.folder.file}"
+        if all(known["model"] != name for known in TextEmbedding.list_supported_models()):
+            TextEmbedding.add_custom_model(
+                model=name,
+                pooling=PoolingType.CLS if self.pooling == "cls" else PoolingType.MEAN,
+                normalization=True,
+                sources=ModelSource(hf=name),  # must not be empty, and is never asked
+                dim=0,  # what fastembed would tell those who ask; the vectors themselves are the answer
+                model_file=self.folder.file,
+            )
+        return name
+
+    def _broken(self, error: Exception) -> ProviderFailed:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        return ProviderFailed(
+            f"the model in '{self.folder.path}' does not work: {reason}",
+            hint="Get the model again: delete a downloaded folder, or copy yours anew.",
+        )
+
+
+@contextlib.contextmanager
+def quiet_fastembed() -> Iterator[None]:
+    """Import fastembed, and keep it and what it builds on from warnings, logs, progress bars and telemetry.
+
+    Raises:
+        ProviderFailed: it is installed and cannot be imported.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            _silence()
+        except ImportError as error:
+            hint = 'Install it again with `pip install --force-reinstall "fastembed>=0.9,<0.10"`.'
+            raise ProviderFailed(f"fastembed is installed but cannot be used: {error}", hint=hint) from None
+        yield
+
+
+def _silence() -> None:
+    # From 1.29 on, onnxruntime makes an id of the machine when it is imported and sends its maker the names of
+    # models and the like. Only this variable, set before the import, prevents it. Whoever set it has decided.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    # By name, because these libraries have no types, or none that are exact.
+    import_module("onnxruntime").set_default_logger_severity(4)  # only what is fatal; the rest is raised
+    hub = import_module("huggingface_hub.utils")
+    hub.logging.set_verbosity_error()
+    hub.disable_progress_bars()
+    vars(import_module("huggingface_hub.constants"))["HF_HUB_DISABLE_TELEMETRY"] = True
+    import_module("loguru").logger.disable("fastembed")
+    import_module("fastembed")
+
+
 def _find_folder(settings: EmbeddingSettings, cache: Path) -> ModelFolder | None:
     if settings.path:
         return local_model(Path(settings.path).expanduser(), settings.model)
@@ -84,7 +180,7 @@ def _fetched(model: str, cache: Path, announce: Callable[[str], None] | None) ->
             f"the embedding model '{model}' is not on this machine",
             hint="`memtool index` downloads it once; or name a folder with `[embeddings] path`.",
         )
-    from memtool.embeddings.download import download_model
+    from memtool.embeddings.model_folder import download_model
 
     return download_model(cache, model, announce)
 

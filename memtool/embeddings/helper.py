@@ -19,18 +19,25 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 from zlib import crc32
 
 from memtool import __version__
 from memtool.errors import Busy
 from memtool.vault.lock import lock
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memtool.embeddings import Embedder
+
 PROTOCOL = 1
 DEADLINE = 0.05  # seconds for which a prompt waits
 
+_QUESTION_PATIENCE = 0.25  # seconds: as long as it takes to load a small model
 _LARGEST = 65_536  # bytes of a line
 _SILENCE = 300.0  # seconds for which one that did not answer is left alone
 _END = 5.0  # seconds in which one that is told to end does, or at least has loaded its model
@@ -83,6 +90,27 @@ def find_address(place: HelperPlace) -> Address | None:
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     return address
+
+
+class WarmEmbedder:
+    """*embedder*, in whose place the helper at *place* makes the vectors of questions, if it is there."""
+
+    def __init__(self, embedder: Embedder, place: HelperPlace) -> None:
+        self.name = embedder.name
+        self.dimension = embedder.dimension
+        self.scripts = embedder.scripts
+        self._embedder = embedder
+        self._place = place
+
+    def embed_notes(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row of length 1 per text, in the order of the texts."""
+        return self._embedder.embed_notes(texts)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question."""
+        answer = ask_helper(self._place, {"ask": "vector", "text": text}, patience=_QUESTION_PATIENCE)
+        vector = _vector(answer, self.dimension) if answer and answer.get("model") == self.name else None
+        return self._embedder.embed_query(text) if vector is None else vector
 
 
 def _address(path: Path) -> Address:
@@ -273,3 +301,17 @@ def proof_of(secret: str, nonce: str, who: str) -> str:
     import hashlib
 
     return hashlib.blake2b(f"{who} {nonce}".encode(), key=secret.encode(), digest_size=16).hexdigest()
+
+
+def _vector(answer: Fields, dimension: int) -> NDArray[np.float32] | None:
+    """Return the vector in *answer*; None if it holds none."""
+    import base64
+
+    import numpy as np
+
+    try:
+        vector = np.frombuffer(base64.b64decode(answer.get("vector", ""), validate=True), "<f4")
+    except (ValueError, TypeError):
+        return None
+    is_sound = vector.shape == (dimension,) and np.isfinite(vector).all() and abs(float(vector @ vector) - 1) < 0.01
+    return vector if is_sound else None

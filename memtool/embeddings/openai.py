@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtool.embeddings.card import Card, find_card, keep_card
-from memtool.embeddings.prefixes import prefixes_of
+from memtool.embeddings.card import Card, find_card, keep_card, prefixes_of
 from memtool.embeddings.scripts import ALL_SCRIPTS, scripts_of_languages
 from memtool.embeddings.vectors import check_dimension, clean, unit_vectors
 from memtool.errors import BadSetting, ProviderFailed

@@ -75,8 +75,7 @@ class VectorSource:
     @cached_property
     def _embedder(self) -> Embedder | MemtoolError:
         from memtool.embeddings import open_embedder
-        from memtool.embeddings.helper import helper_place
-        from memtool.embeddings.warm_embedder import WarmEmbedder
+        from memtool.embeddings.helper import WarmEmbedder, helper_place
 
         try:
             key = self._settings.keys.embeddings

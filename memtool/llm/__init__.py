@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtool.errors import ProviderFailed, ProviderMissing
-from memtool.llm.tokens import tokens_in
+from memtool.text.lines import tokens_in
 
 if TYPE_CHECKING:
     from memtool.settings import Keys, ModelSettings
@@ -89,3 +89,9 @@ def open_provider(name: str, settings: ModelSettings, keys: Keys) -> Provider:
     module, _, kind = PROVIDERS[name].partition(":")
     provider: Provider = getattr(import_module(module), kind).open(settings, keys)
     return provider
+
+
+def tokens_used(usage: object, *names: str) -> int:
+    """Return the sum of the numbers that *usage* has under *names*; 0 for what is no number of tokens."""
+    values = [usage.get(name) for name in names] if isinstance(usage, dict) else []
+    return sum(value for value in values if type(value) is int and 0 <= value < 10**9)

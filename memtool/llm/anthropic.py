@@ -6,11 +6,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from memtool.errors import ProviderFailed, ProviderMissing
-from memtool.http import Endpoint, endpoint, refusal, unreachable
+from memtool.http import Endpoint, endpoint, refusal, unreachable, within
 from memtool.llm import Answer, OutOfTime, Request, Wasted
-from memtool.llm.deadline import within
-from memtool.llm.tokens import tokens_in
 from memtool.settings import Keys, ModelSettings
+from memtool.text.lines import tokens_in
 
 if TYPE_CHECKING:
     from anthropic import APIError

@@ -21,10 +21,9 @@ from typing import IO, Any
 
 from memtool.errors import ProviderFailed, ProviderMissing
 from memtool.http import Unavailable
-from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted
-from memtool.llm.tokens import count, tokens_in
+from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted, tokens_used
 from memtool.settings import INTERNAL, Keys, ModelSettings, environment
-from memtool.text.lines import one_line
+from memtool.text.lines import one_line, tokens_in
 
 ARGUMENTS = (
     "-p",
@@ -174,8 +173,8 @@ def _read(file: IO[bytes]) -> str:
 def _answer(code: int, said: str, complained: str, request: Request) -> Answer:
     result = _result(said)
     usage, text = result.get("usage"), result.get("result")
-    taken = count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    made = count(usage, "output_tokens")
+    taken = tokens_used(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    made = tokens_used(usage, "output_tokens")
     cost = _cost(result)
     if code or result.get("is_error") is not False or not isinstance(text, str) or not text.strip():
         why = one_line(text if isinstance(text, str) else complained)[:200] or f"it ended with {code} and no answer"

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from memtool.errors import BadSetting
-from memtool.http import Endpoint, endpoint, post_json
-from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted
-from memtool.llm.deadline import within
-from memtool.llm.tokens import count, tokens_in
+from memtool.http import Endpoint, endpoint, post_json, within
+from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted, tokens_used
 from memtool.settings import Keys, ModelSettings
+from memtool.text.lines import tokens_in
 
 _VENDOR = ("openai.com", "openai.azure.com")  # their newer models refuse `max_tokens`; many other servers know no other
 
@@ -57,10 +56,10 @@ class OpenAIChat:
         except (TypeError, LookupError, AttributeError):
             text = ended = None
         usage = body.get("usage") if isinstance(body, dict) else None
-        taken = count(usage, "prompt_tokens") or request.tokens
+        taken = tokens_used(usage, "prompt_tokens") or request.tokens
         if not isinstance(text, str):
             raise Wasted(f"{self._to.host} answered with something that is no chat completion", taken)
-        made = count(usage, "completion_tokens") or tokens_in(text)
+        made = tokens_used(usage, "completion_tokens") or tokens_in(text)
         if ended == "length":
             raise Wasted(f"the answer of {self._to.host} was cut off after {made} tokens", taken, made)
         return Answer(text, "openai", self._model, taken, made)

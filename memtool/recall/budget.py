@@ -1,6 +1,6 @@
 """What fits into a token budget: parts by importance, each whole, at a lower level of detail, or cut.
 
-Tokens are estimated, as for the models (`memtool.llm.tokens`): one for four ASCII characters, which is the rule of
+Tokens are estimated, as for the models (`memtool.text.lines`): one for four ASCII characters, which is the rule of
 thumb that vendors give for English, and one for every other character, which is on the safe side for Chinese.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from memtool.llm.tokens import tokens_in
 from memtool.recall.framing import MOST_UNITS
+from memtool.text.lines import tokens_in
 
 # No UTF-16 unit counts for less than a quarter of a token, so a budget of this size keeps below MOST_UNITS as well.
 MOST_TOKENS = MOST_UNITS // 4

@@ -44,6 +44,12 @@ def shortened(text: str, limit: int) -> str:
     return text[:end].rstrip(" ,;:，；、：-–—(（「『“\"'") + "…" if end else ""
 
 
+def tokens_in(*texts: str) -> int:
+    """Return about how many tokens *texts* have: one for four ASCII characters, one for each other, rounded up."""
+    plain = sum(map(str.isascii, "".join(texts)))
+    return -(-plain // 4) + sum(map(len, texts)) - plain
+
+
 def _fitting(text: str, limit: int) -> int:
     columns = 0
     for at, char in enumerate(text):

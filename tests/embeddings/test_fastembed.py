@@ -142,7 +142,7 @@ def test_what_was_learned_about_a_model_is_remembered(
 ) -> None:
     before = opened(model)
     monkeypatch.setattr("memtool.embeddings.fastembed.scripts_of_tokenizer", lambda _: pytest.fail("read again"))
-    monkeypatch.setattr("memtool.embeddings.network.Network.run", lambda *_, **__: pytest.fail("run again"))
+    monkeypatch.setattr("memtool.embeddings.fastembed.Network.run", lambda *_, **__: pytest.fail("run again"))
     after = opened(model)
     assert (after.name, after.dimension, after.scripts) == (before.name, before.dimension, before.scripts)
 

@@ -21,9 +21,8 @@ from hook.agent import Agent, agent_in
 from tiny_model import make_tiny_model
 
 from memtool.capture.queue import Job, Queue
-from memtool.embeddings import helper, open_embedder, warm_embedder
-from memtool.embeddings.helper import Call, HelperPlace, ask_helper, end_helper, helper_place, is_at_work
-from memtool.embeddings.warm_embedder import WarmEmbedder
+from memtool.embeddings import helper, open_embedder
+from memtool.embeddings.helper import Call, HelperPlace, WarmEmbedder, ask_helper, end_helper, helper_place, is_at_work
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.settings import EmbeddingSettings
@@ -242,7 +241,7 @@ def test_a_search_lets_the_helper_read_the_question(agent: Agent, monkeypatch: p
     warm = WarmEmbedder(embedder, place_of(agent))
     start(agent)
     monkeypatch.setattr(embedder, "embed_query", lambda _: pytest.fail("the model was loaded"))
-    monkeypatch.setattr(warm_embedder, "_PATIENCE", 10.0)
+    monkeypatch.setattr(helper, "_QUESTION_PATIENCE", 10.0)
     assert (warm.embed_query("quagga 斑驴") == own).all()
     assert MEANT in run_memtool(agent, "search", "--json", "--mode", "vector", "quagga")
 
@@ -255,7 +254,7 @@ def test_a_search_makes_its_own_vector_where_the_helper_s_is_nonsense(
         EmbeddingSettings(path=agent.environ["MEMTOOL_EMBEDDINGS_PATH"]), "", agent.cache, may_download=False
     )
     answer = {"model": embedder.name, "vector": vector}
-    monkeypatch.setattr(warm_embedder, "ask_helper", lambda *_, **__: answer)
+    monkeypatch.setattr(helper, "ask_helper", lambda *_, **__: answer)
     found = WarmEmbedder(embedder, place_of(agent)).embed_query("quagga")
     assert (found == embedder.embed_query("quagga")).all()
 

@@ -17,7 +17,7 @@ from hypothesis import given, strategies
 from memtool.errors import MemtoolError, ProviderFailed
 from memtool.llm import Answer, Request, Wasted, ledger as ledger_module
 from memtool.llm.ledger import BudgetSpent, Ledger, Usage, usage
-from memtool.llm.tokens import tokens_in
+from memtool.text.lines import tokens_in
 from memtool.vault.layout import Vault
 
 REQUEST = Request("s" * 200, "p" * 200)  # 100 tokens

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from memtool.llm.tokens import tokens_in
 from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
 from memtool.recall.framing import MOST_UNITS
+from memtool.text.lines import tokens_in
 
 
 def part(title: str, *levels: Sequence[str], share: float = 0.25) -> Part:

@@ -10,7 +10,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError
-from memtool.llm.tokens import tokens_in
 from memtool.recall.budget import Line, Part
 from memtool.recall.framing import defused, quoted
 from memtool.recall.prompts.recalled import key_of
@@ -19,6 +18,7 @@ from memtool.recall.start.sessions import PastSession, Said, read_sessions, said
 from memtool.recall.start.settled import settled
 from memtool.settings import RecallSettings
 from memtool.text.languages import mentioned
+from memtool.text.lines import tokens_in
 from memtool.vault.authors import TOOL, named, standing_category, trust
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.session_lines import COMMAND, DECISION, RULE

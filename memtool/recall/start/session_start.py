@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.llm.tokens import tokens_in
 from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.client_instructions import reads_by_itself, said_to_client
 from memtool.recall.start.remembered import MEMORY, About, remembered
 from memtool.settings import RecallSettings
+from memtool.text.lines import tokens_in
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from memtool.llm.tokens import tokens_in
 from memtool.recall.framing import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, Reader, session_context
 from memtool.resources import shipped
 from memtool.settings import RecallSettings
+from memtool.text.lines import tokens_in
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
 
