@@ -29,6 +29,7 @@ DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 # More texts at once are slower on a processor: its caches overflow, and each text is padded to the longest.
 # Of 4, 8, 16, 32 and 64, measured with MiniLM, 64 costs half as much again as 8.
 _AT_ONCE = 8
+_BATCH = 4_096  # bytes of a batch, padding included: attention takes memory by the square of the length
 
 OWN_POOLING = ""  # of a model that fastembed knows by name
 
@@ -64,12 +65,12 @@ class FastembedEmbedder:
         import numpy as np
 
         cleaned = [self._before_note + clean(text) for text in texts]
-        # Texts of like length share a batch, so that little of it is padding. Bytes foretell the number of
-        # tokens better than characters do: one Chinese character is a token, and so are four English letters.
-        order = sorted(range(len(cleaned)), key=lambda place: len(cleaned[place].encode()))
+        # Bytes foretell the number of tokens better than characters do: one Chinese character is a token, and so are
+        # four English letters.
+        lengths = [len(text.encode()) for text in cleaned]
         vectors = np.empty((len(cleaned), self.dimension), np.float32)
-        if order:
-            vectors[order] = self._network.run([cleaned[place] for place in order], at_once=self._at_once)
+        for batch in _batches(lengths, self._at_once):
+            vectors[batch] = self._network.run([cleaned[place] for place in batch], at_once=len(batch))
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -107,7 +108,9 @@ class Network:
             name = self._registered() if self.pooling else self.folder.model
             try:
                 # Given a path, fastembed asks no network. Without a cache folder it would make a temporary one.
-                return TextEmbedding(name, cache_dir=path, specific_model_path=path, local_files_only=True)
+                return TextEmbedding(
+                    name, cache_dir=path, specific_model_path=path, local_files_only=True, enable_cpu_mem_arena=False
+                )
             except Exception as error:  # noqa: BLE001  (as above)
                 raise self._broken(error) from None
 
@@ -166,6 +169,18 @@ def _silence() -> None:
     vars(import_module("huggingface_hub.constants"))["HF_HUB_DISABLE_TELEMETRY"] = True
     import_module("loguru").logger.disable("fastembed")
     import_module("fastembed")
+
+
+def _batches(lengths: Sequence[int], at_once: int) -> Iterator[list[int]]:
+    """Give the places of texts of these *lengths* in batches of like length, the longest last."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) == at_once or (len(batch) + 1) * lengths[place] > _BATCH):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 def _find_folder(settings: EmbeddingSettings, cache: Path) -> ModelFolder | None:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies
 from scripted_hub import serve_hub
 from tiny_model import make_tiny_model
 
 from memtool.embeddings import Embedder, open_embedder
-from memtool.embeddings.fastembed import DEFAULT_MODEL
+from memtool.embeddings.fastembed import DEFAULT_MODEL, _batches
 from memtool.embeddings.scripts import ALL_SCRIPTS
 from memtool.errors import BadSetting, ProviderFailed, ProviderMissing
 from memtool.settings import EmbeddingSettings
@@ -282,3 +283,13 @@ def test_a_real_model_knows_meaning(opened: Open) -> None:
     assert (embedder.dimension, embedder.scripts) == (384, frozenset({"latin"}))
     near = _like(embedder, "how do I sign in", "The login page asks for a user name and a password.")
     assert near > _like(embedder, "how do I sign in", "The database is backed up every night.") + 0.1
+
+
+@given(strategies.lists(strategies.integers(0, 9_000), max_size=40), strategies.integers(1, 8))
+def test_texts_of_like_length_share_a_batch_of_bounded_size(lengths: list[int], at_once: int) -> None:
+    batches = list(_batches(lengths, at_once))
+    assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
+    for batch in batches:
+        longest = max(lengths[place] for place in batch)
+        assert len(batch) <= at_once
+        assert len(batch) == 1 or len(batch) * longest <= 4_096
