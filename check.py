@@ -2,7 +2,8 @@
 """Check memtool: lint, format, types, layers, tests.
 
 python3 check.py                everything
-python3 check.py tests/vault    arguments go to pytest
+python3 check.py --fast         the same without the slow tests: the loop while you work
+python3 check.py tests/vault    other arguments go to pytest
 """
 
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 CLONE = Path(__file__).resolve().parent
 ENVIRONMENT = CLONE / ".venv-dev"
+FAST = "--fast"
 
 sys.path.insert(0, str(CLONE))
 from scripts import newer_python
@@ -24,7 +26,7 @@ CHECKS = (
     ("ruff", "format", "--check"),
     ("mypy",),
     ("lint-imports",),
-    ("pytest",),
+    ("pytest", "--numprocesses", "auto"),
 )
 
 
@@ -35,11 +37,12 @@ def main(arguments: list[str]) -> int:
     except SetupFailed as error:
         print(f"\nSetting up failed: {error}", file=sys.stderr)
         return 1
+    given = [part for argument in arguments for part in (("-m", "not slow") if argument == FAST else (argument,))]
     failed = []
     for check in CHECKS:
         print(f"\n$ {' '.join(check)}", flush=True)
         # pytest comes last, so that its own summary ends the output.
-        extra = arguments if check == CHECKS[-1] else []
+        extra = given if check == CHECKS[-1] else []
         if subprocess.call([script_of(ENVIRONMENT, check[0]), *check[1:], *extra], cwd=CLONE):
             failed.append(" ".join(check))
     if failed:
