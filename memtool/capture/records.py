@@ -136,6 +136,7 @@ def _turn(fields: Mapping[str, Any]) -> Turn:
     for name in ("chosen", "files"):
         given[name] = tuple(map(str, given.get(name, ())))
     given["told"] = tuple(Piece(str(text), float(value)) for text, value in given.get("told", ()))
+    given["offered"] = tuple((str(label), str(text)) for label, text in given.get("offered", ()))
     given["runs"] = tuple(Run(str(command), str(error)) for command, error in given.get("runs", ()))
     given["at"] = datetime.fromisoformat(given["at"]) if "at" in given else None
     return Turn(**given)

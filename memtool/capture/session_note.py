@@ -98,7 +98,7 @@ def _with_rows(note: SessionNote, summary: Summary, turns: int) -> SessionNote:
     if not summary.rows:
         return note
     room = min(LARGEST - _size(note) - len("2. **Key points**:\n"), _ROOM + _ROOM_OF_TURN * turns)
-    said = [note.topic, *note.decisions, *note.rules]
+    said = [note.topic, *note.decisions, *note.rules, *note.open]
     rows = fit_rows(summary.rows, room, said)
     return note._replace(rows=tuple(rows))
 

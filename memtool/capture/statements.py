@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from memtool.capture.options import called_options
 from memtool.text.languages import begins_with
 from memtool.text.lines import width
 from memtool.text.markdown import Statement, statements
@@ -22,10 +23,12 @@ _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _LATE = (13, 0.6)
 _TAIL = 1.4  # the last two of four and more
 _QUESTION = 0.7
+_STRONG = 1.25  # a sentence of which part is in bold type, such as "**Root cause**: …"
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _SHORTEST = 16  # columns of a statement that names nothing
 _SHORTEST_END = 30
 _CHATTER = 130  # columns
+_LONGEST_OFFER = 160  # columns
 _LEAD = 110  # columns of the line above a list that its items are told with
 
 
@@ -45,16 +48,24 @@ def is_answer(said: str) -> bool:
     return bool(said) and (not told or not all(begins_with("announcement", each.text) for each in told))
 
 
+def is_offer(said: str) -> bool:
+    """Return whether the message *said* is nothing but an offer to do more; what was done stands before it."""
+    return width(said) <= _LONGEST_OFFER and begins_with("offer", said)
+
+
 def ending_of(said: str) -> str:
-    """Return the sentence of the message *said* that says best what came out: an item of a list needs its list."""
+    """Return the sentence of the message *said* that says best what came out; of nothing but a list its first item."""
+    options = called_options(said)  # of which none was taken yet
     told = [each for each in _without_chatter(statements(said)) if _may_end(each)]
-    values = {each.text: _value(each, at, len(told)) / width(each.text) ** 0.3 for at, each in enumerate(told)}
+    told = [each for each in told if not any(option in each.text for option in options)]
+    told = [each for each in told if not each.is_listed] or told[:1]
+    values = {_text(each): _value(each, at, len(told)) / width(each.text) ** 0.3 for at, each in enumerate(told)}
     return max(values, key=values.__getitem__, default="")
 
 
 def _may_end(each: Statement) -> bool:
     is_asking = each.text.endswith(("?", "？")) or begins_with("offer", each.text)
-    return not (each.is_listed or is_asking) and width(each.text) >= _SHORTEST_END
+    return not is_asking and width(_text(each)) >= _SHORTEST_END
 
 
 def _without_chatter(told: list[Statement]) -> list[Statement]:
@@ -88,6 +99,7 @@ def _is_bare(each: Statement) -> bool:
 def _value(each: Statement, at: int, count: int) -> float:
     columns = width(each.text)
     value = _CODE if each.codes else _NAME if names_something(each.text) else 1.0
+    value *= _STRONG if each.is_strong else 1.0
     value *= _SHORT[1] if columns < _SHORT[0] else _LONG[1] if columns >= _LONG[0] else 1.0
     value *= _PLACES[at] if at < len(_PLACES) else _LATE[1] if at >= _LATE[0] else 1.0
     value *= _TAIL if count > 3 and at >= count - 2 else 1.0

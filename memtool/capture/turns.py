@@ -8,17 +8,19 @@ from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
+from memtool.capture.options import offered
 from memtool.capture.statements import ending_of, is_answer, statements_of
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
-from memtool.text.languages import begins_with
+from memtool.text.languages import begins_with, mentioned
 from memtool.text.lines import one_line, width
 from memtool.text.markdown import prose
 from memtool.vault.session_rows import Piece
 
-Verdict: TypeAlias = Literal["", "confirmed", "corrected", "rejected", "went on"]
+Verdict: TypeAlias = Literal["", "confirmed", "corrected", "refuted", "rejected", "went on"]
 
 _CLIENTS_OWN = "/.claude/plans/"
 _COMMIT_VALUE, _SHORT_ANSWER = 3.0, 500  # of the subject of a commit; columns of an answer that says little
+_ADMITTED = 200  # characters in which the agent says that it was wrong
 _LONGEST_CODE = 200  # characters of a prompt that is nothing but code or a log
 _LINK = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
@@ -45,6 +47,7 @@ class Turn(NamedTuple):
         told: the statements of that message, and the subjects of commits, with their values.
         ended: the one of them that says best how the turn ended.
         answered: the agent said more than what it was going to do.
+        offered: the options of that message, a label and what it stands for each.
         plan: the first line of the last plan that was laid before the user; *plan_refused*: they did not approve it,
             and nothing was edited since.
         files: absolute paths of what was edited, in order.
@@ -52,7 +55,8 @@ class Turn(NamedTuple):
         looked: whether any tool was used.
         at: when it began.
         offset: where in the transcript it begins, in bytes.
-        verdict: what the next text of the user made of it; empty for the last turn.
+        verdict: what the next text of the user made of it; `refuted` if the agent then said that it had been wrong;
+            empty for the last turn.
     """
 
     asked: str = ""
@@ -63,6 +67,7 @@ class Turn(NamedTuple):
     told: tuple[Piece, ...] = ()
     ended: str = ""
     answered: bool = False
+    offered: tuple[tuple[str, str], ...] = ()
     plan: str = ""
     plan_refused: bool = False
     files: tuple[str, ...] = ()
@@ -120,6 +125,7 @@ def _turn(steps: Sequence[Step]) -> Turn:
         said=said,
         told=(*statements_of(said), *commits),
         answered=is_answer(said),
+        offered=tuple(offered(said).items()),
         ended=ending_of(said) or (commits[-1].text if commits else ""),
         plan=one_line(plans[-1].strip().split("\n", 1)[0]).lstrip("# ") if plans else "",
         plan_refused=planned >= 0 and steps[planned].stopped and not any(map(_is_edit, steps[planned:])),
@@ -161,6 +167,8 @@ def _verdict(after: Turn | None) -> Verdict:
         return ""
     if after.refused:
         return "rejected"
-    if begins_with("contradiction", after.asked):
+    if mentioned("refutation", after.said[:_ADMITTED]):
+        return "refuted"
+    if begins_with("contradiction", after.asked) or begins_with("admission", after.said):
         return "corrected"
     return "confirmed" if begins_with("consent", after.asked) else "went on"

@@ -21,12 +21,14 @@ class Statement(NamedTuple):
         lead: of an item or a row, the line above its list that ends in a colon, else the heading above it.
         is_listed: whether it is an item or a row.
         codes: how many code spans it held.
+        is_strong: whether part of a sentence was in bold type; in lists, everything may be.
     """
 
     text: str
     lead: str = ""
     is_listed: bool = False
     codes: int = 0
+    is_strong: bool = False
 
 
 _EMOJI = re.compile(
@@ -34,6 +36,7 @@ _EMOJI = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(\w[^*]{0,300})\*(?![\w*])|(?<!\w)_([^\W_][^_]{0,300} [^_]{0,300})_(?!\w)")
+_STRONG = re.compile(r"\*\*([^*]{2,300})\*\*")
 _TAG = re.compile(
     r"<!--.{0,2000}?-->|</?(?:details|summary|b|i|u|em|strong|br|p|code|kbd|sub|sup|ins|del|div|span|ul|li)\s{0,3}/?>"
 )
@@ -44,6 +47,7 @@ _ITEM = re.compile(r"(?:[-*+•–·]|\(?\d{1,3}[.)、）]|[①-⑳])\s+(?:\[[ x
 _ROW = re.compile(r"\|(.*\|.*)\|?")
 _RULE = re.compile(r"[-=*_#~+|:\s]{3,}")
 _LABEL = re.compile(r"\*\*([^*]{2,60})\*\*[:：]?|(.{2,60})[:：](?:\*\*)?")  # a whole line that names what follows
+_SENTENCE_END = (".", "!", "?", "。", "！", "？")
 _MACHINE = re.compile(
     r"""\s*(?:
       [+\u2500-\u257f]  | [$>%➜❯]\s | \S{1,60}@\S{1,80}[$#]\s | [{}()\[\];,]+$ | //|/\*|\#!|<\?|</?\w[^>]{0,200}>\s*$
@@ -87,7 +91,9 @@ def _statements(text: str) -> Iterator[Statement]:
             yield _listed(": ".join([cells[0], "; ".join(cells[1:])]) if len(cells) > 1 else "".join(cells), section)
         elif match := _LABEL.fullmatch(line):
             *before, last = sentences(plain(match[1] or match[2])[0]) or [""]
-            yield from (Statement(sentence) for sentence in before)
+            if last.endswith(_SENTENCE_END):  # it says something rather than names what follows
+                *before, last = *before, last, ""
+            yield from (Statement(sentence, is_strong=True) for sentence in before)
             lead = last.strip(" :：")
         else:
             lead = ""
@@ -95,12 +101,18 @@ def _statements(text: str) -> Iterator[Statement]:
             cut = sentences(said)
             if cut and cut[-1].endswith((":", "：")):
                 lead = cut[-1].strip(" :：")
-            yield from (Statement(sentence, codes=sum(code in sentence for code in codes)) for sentence in cut)
+            for sentence in cut:
+                is_strong = any(part in sentence for part in _strong_parts(line))
+                yield Statement(sentence, codes=sum(code in sentence for code in codes), is_strong=is_strong)
 
 
 def _listed(text: str, lead: str) -> Statement:
     said, codes = plain(text)
     return Statement(said, lead, is_listed=True, codes=len(codes))
+
+
+def _strong_parts(line: str) -> list[str]:
+    return [plain(part)[0] for part in _STRONG.findall(line)] if "**" in line else []
 
 
 def prose(text: str, longest: int = LONGEST_TEXT) -> str:

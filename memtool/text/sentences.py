@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_END = re.compile(r"[。！？；]+[”’\"'」』）)\]]*|(?<!\s)[.!?]+[\"'”’)\]]*(?=\s)")
+_END = re.compile(r"[。！？]+[”’\"'」』）)\]]*|(?<!\s)[.!?]+[\"'”’)\]]*(?=\s)")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[\"'])(?:e\.g|i\.e|vs|cf|approx|resp|incl|fig|bzw|z\.B|d\.h|ca|p\.ej)\.$",
     re.IGNORECASE,
@@ -22,8 +22,10 @@ def sentences(text: str) -> list[str]:
 
 
 def _ends(text: str, match: re.Match[str], start: int) -> bool:
-    if match[0][0] in "。！？；":
+    if match[0][0] in "。！？":
         return True
+    if text[match.start() - 1 : match.start()] == "/":  # `go test ./...`
+        return False
     if match[0].startswith(".") and _ABBREVIATION.search(text, max(start, match.start() - 8), match.start() + 1):
         return False
     if text[start : match.start()].strip().isdigit():  # the number of an item

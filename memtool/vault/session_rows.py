@@ -21,15 +21,20 @@ from memtool.text.similarity import is_said, words
 ARROW, JOINT = " → ", " · "
 
 _USER_SHARE = 0.36  # of the room, for what the user typed (measured: docs/decisions/0025)
-_TAIL = 0.35  # of a text that is cut: a correction often stands at the end of a prompt
+# Of a text that is cut, how much its end may take: a correction often stands there. Whole sentences read best.
+_LAST_SENTENCES, _LAST_CLAUSES, _LAST_WORDS = 0.6, 0.5, 0.35
+_WORDS_FROM = 100  # columns; of a text that is cut to fewer, the last words alone say nothing
+_SHORTEST_TAIL = 12
 _ASKED, _SHORTEST_ASKED = 320, 40  # columns of a prompt at most; that are left of each at least
 _WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
 _SHORTEST_HEAD = 8  # characters by which a text is known that was cut
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
-_DENSITY = 0.7  # exponent of a piece's width, by which its value is divided
+_DENSITY = 0.6  # exponent of a piece's width, by which its value is divided
 _OVERHEAD = 3  # columns around a piece
 _ROW = 12  # bytes around a row
 LEAST_ROW = 120  # columns of room that each row needs
+_SENTENCE_START = r"(?<=[。！？；])|(?<=[.!?;])\s+"
+_CLAUSE_START = r"(?<=[，、：])|(?<=[,:])\s+|\s+[-–—]\s+|\s+(?=\()"
 
 
 class Piece(NamedTuple):
@@ -108,9 +113,11 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     worth most for their width.
     """
     known = [words(text) for text in said]
-    rows = [*rows[:1], *rows[max(1, len(rows) - room // least_row + 1) :]]  # the oldest go, but for the first
+    kept = max(1, room // least_row)  # the oldest rows go, but for the first if it says what was asked
+    rows = [*rows[:1], *rows[max(1, len(rows) - kept + 1) :]] if rows and rows[0].asked else rows[-kept:]
     rows = [row._replace(asked="" if is_said(words(row.asked), known, _WHOLLY) else row.asked) for row in rows]
-    asked = _newest_within(_asked_within(rows, int(_USER_SHARE * room)), room)
+    shown = _asked_within(rows, int(_USER_SHARE * room))
+    asked = _newest_within(["" if is_said(words(text), known, _WHOLLY) else text for text in shown], room)
     taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
     order = sorted(
         ((at, place, piece) for at, row in enumerate(rows) for place, piece in enumerate(row.pieces)),
@@ -122,8 +129,12 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
             any(taken.take((at, place), piece, _WIDEST_FIRST) for place, piece in own)
     for at, place, piece in order:
         taken.take((at, place), piece, _WIDEST)
-    fitted = (row._replace(asked=asked[at], pieces=taken.pieces(at, row)) for at, row in enumerate(rows))
-    return [row for row in fitted if row.pieces or (row.asked and not row.asked.endswith(("?", "？")))]
+    fitted = [row._replace(asked=asked[at], pieces=taken.pieces(at, row)) for at, row in enumerate(rows)]
+    return [row for row in fitted if row.pieces or (row.asked and (row is fitted[-1] or not _is_question(row.asked)))]
+
+
+def _is_question(text: str) -> bool:
+    return text.endswith(("?", "？"))
 
 
 class _Taken:
@@ -159,14 +170,27 @@ def without_middle(text: str, limit: int) -> str:
     """Return *text* in at most *limit* columns: its beginning and its end, where what counts often stands."""
     if width(text) <= limit:
         return text
-    end = len(text)
-    while end and width(text[end - 1 :]) <= limit * _TAIL - 3:
-        end -= 1
-    rest = text[end:]
-    if " " in rest and text[end - 1 : end].isascii():
-        rest = rest.split(" ", 1)[1]
+    rest = _end_of(text, limit)
+    if not rest:
+        return shortened(text, limit)
     beginning = shortened(text, limit - width(rest) - 2).removesuffix("…").rstrip()
     return f"{beginning} … {rest}" if beginning else ""
+
+
+def _end_of(text: str, limit: int) -> str:
+    """Return the last sentences of *text*, else its last clauses, else its last words, as far as *limit* allows."""
+    for starts, share in ((_SENTENCE_START, _LAST_SENTENCES), (_CLAUSE_START, _LAST_CLAUSES)):
+        ends = (text[match.end() :] for match in re.finditer(starts, text))
+        rest = next((end for end in ends if width(end) <= limit * share - 3), "")
+        if width(rest) >= _SHORTEST_TAIL:
+            return rest
+    if limit < _WORDS_FROM:
+        return ""
+    end = len(text)
+    while end and width(text[end - 1 :]) <= limit * _LAST_WORDS - 3:
+        end -= 1
+    rest = text[end:]
+    return rest.split(" ", 1)[1] if " " in rest and text[end - 1 : end].isascii() else rest
 
 
 def _asked_within(rows: Sequence[Row], room: int) -> list[str]:
@@ -207,7 +231,8 @@ def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _tells(piece: Piece) -> bool:
-    return names_something(piece.text) or width(piece.text) >= 60
+    is_reference = re.match(r"\w{1,2} = ", piece.text)  # what an option was that the prompt names
+    return not (piece.is_typed or is_reference) and (names_something(piece.text) or width(piece.text) >= 60)
 
 
 def _density(piece: Piece) -> float:

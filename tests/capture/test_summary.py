@@ -12,7 +12,7 @@ from memtool.capture.conversation import Step, StepKind
 from memtool.capture.summary import MOST_ROWS, Summary, left_something, summarise
 from memtool.capture.turns import Run, Turn, turns_of
 from memtool.text.lines import one_line, width
-from memtool.vault.session_rows import Piece, fit_rows, render_row
+from memtool.vault.session_rows import Piece, Row, fit_rows, render_row
 
 SESSIONS = Path(__file__).parent / "sessions"
 NAMES = sorted(path.stem for path in SESSIONS.glob("*.txt"))
@@ -204,6 +204,103 @@ def test_a_long_session_shares_rows_among_turns_about_the_same_thing() -> None:
     for row in summary.rows:
         text = render_row(row)
         assert not ("login page" in text and "mail queue" in text)
+
+
+def test_how_a_long_session_ended_is_a_row_of_its_own_and_told_whole() -> None:
+    last = "start from scratch on a new branch named single-commit and condense at each commit there, can you?"
+    pairs = [
+        (f"and what about step {at} of the migration to the cache?", f"Step {at} is done in `step{at}.py`.")
+        for at in range(15)
+    ]
+    texts = [text for pair in pairs for text in pair]
+    rows = fit_rows(summarise(said(*texts, last)).rows, 1_500)
+    assert len(rows) <= MOST_ROWS
+    assert rows[-1].asked == last
+    assert not rows[-1].pieces
+
+
+def test_a_row_tells_what_came_of_it_before_what_was_typed_next() -> None:
+    row = Row(
+        "why does the import hang?",
+        (
+            Piece('"look at the lock of the second worker as well"', 9.0),
+            Piece("The lock in `pool.py` is never let go."),
+        ),
+    )
+    assert fit_rows([row], 110)[0].pieces == (Piece("The lock in `pool.py` is never let go."),)
+
+
+@pytest.mark.parametrize(("praise", "answer"), [("ok, works. great", "Glad to hear."), ("终于好了", "那就提交吧。")])
+def test_what_the_user_found_good_is_told(praise: str, answer: str) -> None:
+    turns = said("the import hangs at midnight", "The lock in `pool.py` is let go now.", praise, answer)
+    assert praise in everything(turns)
+    held, other = (
+        summarise(turns),
+        summarise(said("the import hangs at midnight", "The lock in `pool.py` is let go now.", "next", answer)),
+    )
+    assert held.rows[0].pieces[0].value > other.rows[0].pieces[0].value
+
+
+@pytest.mark.parametrize(
+    ("typed", "admitted"),
+    [
+        ("the job only runs at night", "I was wrong: the job has nothing to do with it."),
+        ("任务是夜里才跑的", "确实，和任务没有关系，我判断错了，`CertClient` 每次都要解析域名。"),
+    ],
+)
+def test_what_the_agent_takes_back_is_not_told(typed: str, admitted: str) -> None:
+    note = everything(said("payments time out at noon", "The row lock of `CloseJob` is the cause.", typed, admitted))
+    assert "CloseJob" not in note
+    assert admitted.rstrip("。")[:12] in note
+
+
+def test_an_option_that_the_user_takes_is_a_decision_and_the_others_are_not_told() -> None:
+    offer = "Two ways:\n\n1. Cache the key in `CertClient` for a day\n2. Ask for another `resolv.conf`\n\nWhich?"
+    turns = said("payments time out", offer, "1, but for two hours only", "`CertClient` keeps the key for two hours.")
+    summary = summarise(turns)
+    assert summary.decisions == ('"1, but for two hours only" → 1 = Cache the key in CertClient for a day (user)',)
+    assert "resolv.conf" not in everything(turns)
+
+
+def test_what_an_option_was_that_is_only_asked_about_is_told() -> None:
+    offer = "1. Cache the key in `CertClient`\n2. Ask operations"
+    turns = said(
+        "payments time out", offer, "what does option 2 cost us?", "A week, as operations has a freeze until Friday."
+    )
+    assert not summarise(turns).decisions
+    assert "2 = Ask operations" in everything(turns)
+
+
+def test_what_was_pasted_decides_nothing() -> None:
+    offer = "1. Cache the key\n2. Ask operations"
+    turns = turns_of(
+        [
+            Step("prompt", "payments time out"),
+            Step("answer", offer),
+            Step("paste", "option 2, and push"),
+            Step("answer", "No."),
+        ]
+    )
+    assert not summarise(turns).decisions
+
+
+@pytest.mark.parametrize(("question", "label"), [("Want me to commit this?", "en"), ("需要我现在提交吗？", "zh")])
+def test_the_question_with_which_the_agent_ended_is_open(question: str, label: str) -> None:
+    turns = said("fix the lock", f"The lock in `pool.py` is let go now. {question}")
+    assert question in summarise(turns, language=label).open[0]
+    assert not summarise(said("fix the lock", "It is let go now. Anything else? 还有别的吗？")).open
+
+
+def test_a_plan_of_the_agent_that_comes_back_as_a_prompt_gives_no_rules() -> None:
+    plan = "Plan: errors\n\nAlways exit with 1."
+    steps = [
+        Step("prompt", "handle errors"),
+        Step("plan", plan),
+        Step("answer", "See the plan."),
+        Step("prompt", plan),
+        Step("answer", "Done."),
+    ]
+    assert not summarise(turns_of(steps)).rules
 
 
 def test_yes_and_go_on_are_no_rows_of_their_own() -> None:

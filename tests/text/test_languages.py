@@ -6,10 +6,11 @@ from importlib import resources
 import pytest
 
 from memtool.text import languages
-from memtool.text.languages import LANGUAGES, begins_with, mentioned, words
+from memtool.text.languages import LANGUAGES, begins_with, mentioned, starts_with, words
 
 KINDS = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
+    "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
 )  # fmt: skip
 
 
@@ -53,6 +54,11 @@ def test_the_longest_word_comes_first() -> None:
         ("standing", "Always run the linter first"),
         ("standing", "以后都用 pnpm"),
         ("announcement", "Let me look at jwt.ts"),
+        ("praise", "哇，终于好了，太棒了"),
+        ("praise", "ok, works. great"),
+        ("admission", "You're right, it was the synonym file."),
+        ("admission", "确实，代码没有引用它"),
+        ("lasting", "这个先不管，以后都用 pnpm"),
     ],
 )
 def test_a_text_begins_with_words_of_a_kind(kind: str, text: str) -> None:
@@ -72,3 +78,17 @@ def test_a_text_begins_with_words_of_a_kind(kind: str, text: str) -> None:
 )
 def test_the_middle_of_a_sentence_and_parts_of_words_are_no_beginning(kind: str, text: str) -> None:
     assert not begins_with(kind, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("Always inject clocks", True),
+        ("ok, never push to main", True),
+        ("好，一律先 dry-run", True),
+        ("It fails one time in five on CI, never locally", False),
+        ("启动要等十几秒，用户总是抱怨，绝不是网络的问题", False),
+    ],
+)
+def test_a_text_starts_with_an_order_or_only_goes_on_with_its_word(text: str, starts: bool) -> None:
+    assert starts_with("ordering", text) is starts

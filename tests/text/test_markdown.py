@@ -156,3 +156,14 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_is_read_in_bounded_time(text: str) -> None:
     statements(text)
+
+
+def test_a_bold_line_that_ends_as_a_sentence_says_something() -> None:
+    bold = "## 结论\n\n> **不要直接加到列表，还是要走 pushTask。**\n\n**Files changed:**\n- one\n\n"
+    told = statements(bold + "**Root cause**: the lock. It stays.")
+    assert [(each.text, each.is_strong) for each in told] == [
+        ("不要直接加到列表，还是要走 pushTask。", True),
+        ("one", False),
+        ("Root cause: the lock.", True),
+        ("It stays.", False),
+    ]

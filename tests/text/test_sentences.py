@@ -15,10 +15,11 @@ from memtool.text.sentences import sentences
             "Upgrade to v2.1.210 in auth.ts, e.g. with 3.5 s. Done",
             ["Upgrade to v2.1.210 in auth.ts, e.g. with 3.5 s.", "Done"],
         ),
-        ("原因找到了！缓存没有失效。已修复；请重启", ["原因找到了！", "缓存没有失效。", "已修复；", "请重启"]),
+        ("原因找到了！缓存没有失效。已修复；请重启", ["原因找到了！", "缓存没有失效。", "已修复；请重启"]),
         ("他说“可以。”然后走了", ["他说“可以。”", "然后走了"]),
         ("Use Redis (see docs.) Then restart.", ["Use Redis (see docs.)", "Then restart."]),
         ("Let's take option B. Tokens live 15 minutes.", ["Let's take option B.", "Tokens live 15 minutes."]),
+        ("已修复，go test ./app/... 通过。再看", ["已修复，go test ./app/... 通过。", "再看"]),
         ("", []),
     ],
 )

@@ -134,8 +134,14 @@ def test_items_of_one_list_name_it_once() -> None:
     ("text", "limit", "short"),
     [
         ("short", 10, "short"),
-        ("the login fails in Safari, but please keep the old cookie, too", 40, None),
-        ("登录在浏览器里失败了，但是请先保留旧的 cookie，别删", 30, None),
+        ("the login fails in Safari, but please keep the old cookie, and not the new one", 60, None),
+        ("登录在浏览器里失败了，看一下 SameSite 的设置。请先保留旧的 cookie", 50, None),
+        (
+            "in theory we can detect that a session which was active goes on",
+            40,
+            "in theory we can detect that a session…",
+        ),
+        ("我们理论上可以发现一个会话还在继续进行并且没有结束", 24, None),
         ("x" * 50, 20, ""),
     ],
 )
@@ -145,7 +151,7 @@ def test_of_a_long_prompt_both_ends_stay(text: str, limit: int, short: str | Non
     if short is not None:
         assert cut == short
     else:
-        beginning, end = cut.split(" … ")
+        beginning, end = cut.removesuffix("…").split(" … ") if " … " in cut else (cut.removesuffix("…"), text)
         assert text.startswith(beginning)
         assert text.endswith(end)
         assert beginning

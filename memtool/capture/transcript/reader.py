@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step
+from memtool.capture.statements import is_offer
 from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript, read_records
 from memtool.capture.transcript.records import (
     ASKING_TOOL,
@@ -263,7 +264,8 @@ class _Session:
         if not printable(text).strip() or (text.strip() == NO_ANSWER and self._answer >= 0):
             return
         message = text_at(record, "message", "id")
-        if self._steps.last()[0] == self._answer and message and message == self._parent:
+        goes_on = (message and message == self._parent) or is_offer(text)
+        if self._steps.last()[0] == self._answer and goes_on:
             whole = f"{self._said[-1]}\n\n{text}"
             self._said[-1] = whole if len(whole) <= _MESSAGE else text
         else:

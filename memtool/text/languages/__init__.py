@@ -8,6 +8,7 @@ from importlib import resources
 
 LANGUAGES = ("en", "zh", "ja", "ko", "de", "fr", "es")
 
+_INTERJECTION = 10  # characters, as "No wait, "
 _HEAD = 160  # characters of a text that are looked at
 
 
@@ -26,6 +27,12 @@ def words(kind: str) -> tuple[str, ...]:
 def begins_with(kind: str, text: str) -> bool:
     """Return whether one of the words of *kind* is at the start of *text* or of one of its first sentences."""
     return bool(_pattern(kind).search(text[:_HEAD].casefold()))
+
+
+def starts_with(kind: str, text: str) -> bool:
+    """Return whether *text* starts with one of the words of *kind*, or has but a word or two before it ("ok, …")."""
+    match = _pattern(kind).search(text[:_HEAD].casefold())
+    return match is not None and match.start() <= _INTERJECTION
 
 
 def mentioned(kind: str, text: str) -> frozenset[str]:

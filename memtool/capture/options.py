@@ -1,0 +1,105 @@
+"""What the agent offered, by number or letter, and which of it a prompt means: "option 3, but …", "B". Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from memtool.text.languages import words
+from memtool.text.lines import one_line, shortened, width
+from memtool.text.markdown import plain
+
+_MOST, _WIDEST = 12, 110  # options of one message that are kept; columns of each
+_LONGEST_PROMPT = 300  # columns; a longer one has a list of its own
+_LABEL = r"(?P<label>[A-H]|\d{1,2}|[一二三四五六])"
+_DIGITS = {digit: str(number) for number, digit in enumerate("一二三四五六", 1)}
+_END = r"(?=\s*(?:$|[,;，；。!！~]|\.(?:\s|$)|吧|\s[-–—]|\s(?:but|and|please|with|first|then)\b))"  # what may follow
+_CALLED = "option "  # before a label that stood behind such a word
+
+
+class Meant(NamedTuple):
+    """The option that a prompt names, and whether the prompt takes it rather than speaks of it."""
+
+    label: str
+    is_chosen: bool = False
+
+
+def offered(said: str) -> dict[str, str]:
+    """Return the options in the message *said* by their labels; of several lists with the same labels the last."""
+    found: dict[str, str] = {}
+    for line in said.splitlines():
+        if match := _option().match(line):
+            label = _plain(match["label"])
+            if label in ("1", "A") and label in found:
+                found.clear()
+            if text := shortened(one_line(plain(match["text"])[0]).rstrip(" :："), _WIDEST):
+                found[label] = text
+                if match["word"]:
+                    found[_CALLED + label] = text
+    return dict(list(found.items())[: 2 * _MOST]) if len(found) > 1 else {}
+
+
+def called_options(said: str) -> list[str]:
+    """Return the options in the message *said* that are called so: "Option 1: …"."""
+    return [text.removesuffix("…") for label, text in offered(said).items() if label.startswith(_CALLED)]
+
+
+def meant(asked: str, messages: Sequence[Mapping[str, str]]) -> dict[Meant, str]:
+    """Return the options that the prompt *asked* names, of those in *messages*, the last of them last.
+
+    Only what the last one offered can be taken. "Option 5" is an option that was called so, if there is one.
+    """
+    last = messages[-1] if messages else {}
+    taken = _taken(asked)
+    if named := {label: last[label] for label in [taken, *_answered(asked)] if label in last}:
+        return {Meant(label, bool(taken)): text for label, text in named.items()}
+    labels = list(_mentioned(asked)) if width(asked) <= _LONGEST_PROMPT else []
+    for choices in reversed(messages):
+        if called := {Meant(label): choices[_CALLED + label] for label in labels if _CALLED + label in choices}:
+            return called
+    return {Meant(label): last[label] for label in labels if label in last}
+
+
+def _taken(asked: str) -> str:
+    """Return the label of the option that *asked* begins with and takes."""
+    match = _taking().match(asked)
+    sentence = re.split(r"(?<=[.!?。！？])", asked, maxsplit=1)[0]
+    return _plain(match["label"] or match["bare"]) if match and not sentence.rstrip().endswith(("?", "？")) else ""
+
+
+def _mentioned(asked: str) -> Iterator[str]:
+    yield from (_plain(match["label"]) for match in _mention().finditer(asked))
+
+
+def _answered(asked: str) -> Iterator[str]:
+    yield from re.findall(r"(?:^|[,，;；])\s*([A-H]|\d)\s*[-–:：]\s", asked)
+
+
+def _plain(label: str) -> str:
+    return _DIGITS.get(label, label)
+
+
+def _any(kind: str) -> str:
+    return f"(?i:{'|'.join(re.escape(word) for word in words(kind))})"
+
+
+@cache
+def _option() -> re.Pattern[str]:
+    marks = r"\s*(?:[-*+•]\s+|#{1,6}\s+|\|\s*)?(?:\*\*|`)?"
+    return re.compile(
+        rf"{marks}(?P<word>{_any('option')}\s*)?{_LABEL}(?:[.)、:：）]|\s+[-–—])(?:\*\*)?\s*(?P<text>\S.*)"
+    )
+
+
+@cache
+def _taking() -> re.Pattern[str]:
+    lead = rf"\W*(?:(?:{_any('consent')}|{_any('picking')})[\s,，]*)*"
+    bare = _LABEL.replace("label", "bare").replace(r"\d{1,2}", r"\d")
+    return re.compile(rf"{lead}(?:(?:{_any('option')}|{_any('picking')})\s*{_LABEL}|{bare}){_END}")
+
+
+@cache
+def _mention() -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_]){_any('option')}\s*{_LABEL}(?![\w.%])")
