@@ -52,10 +52,10 @@ def _absent_forms(word: str, absent: frozenset[str]) -> Iterator[str]:
         yield from (part for part in parts if stem(part) in absent)
 
 
-def other_spellings(db: sqlite3.Connection, text: str) -> list[str]:
-    """Return what the vault writes as one word and *text* as several, or the reverse: terms, and phrases of terms.
+def other_spellings(db: sqlite3.Connection, text: str) -> dict[str, str]:
+    """Return what the vault writes as one word and *text* as several, or the reverse, with what *text* writes.
 
-    `log in` gives `login`, and `login` gives `log in`.
+    `log in` gives `login: log in`, and `login` gives `log in: login`; all are terms, or phrases of terms.
     """
     words = [word if len(word) <= LONGEST_RESPELT else "" for word in plain_words(text)[:MOST_RESPELT]]
     together = {
@@ -72,12 +72,14 @@ def other_spellings(db: sqlite3.Connection, text: str) -> list[str]:
     }
     known = set(_words_among(db, {*together, *(half for halves in apart for half in halves)}))
     # Where the vault itself mostly writes `go to`, its one `go-to` is another word.
-    spelt = [
-        stem(word) for word in sorted(together.keys() & known) if _count(db, stem(word)) >= _count(db, together[word])
-    ]
+    spelt = {
+        stem(word): together[word]
+        for word in sorted(together.keys() & known)
+        if _count(db, stem(word)) >= _count(db, together[word])
+    }
     halved = sorted(filter(known.issuperset, apart), key=lambda halves: (-min(map(len, halves)), halves))
-    spelt += [" ".join(map(stem, halves)) for halves in halved[:MOST_APART]]
-    return [form for form in dict.fromkeys(spelt) if _count(db, form)]
+    spelt |= {" ".join(map(stem, halves)): stem("".join(halves)) for halves in halved[:MOST_APART]}
+    return {form: typed for form, typed in spelt.items() if _count(db, form)}
 
 
 def _count(db: sqlite3.Connection, phrase: str) -> int:

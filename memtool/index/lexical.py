@@ -1,22 +1,25 @@
-"""BM25 over terms, and what measurably improves its order (docs/decisions/0020-ranking-by-notes.md)."""
+"""BM25 over terms, and what measurably improves its order: docs/decisions/0020-ranking-by-notes.md and 0028."""
 
 from __future__ import annotations
 
 import math
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.index.completion import complete, completed_terms, occurs, other_spellings
 from memtool.index.dates import asked_dates
 from memtool.index.filters import Filter
-from memtool.index.text import query_characters, query_names, query_terms, stem
+from memtool.index.text import is_stop_word, query_characters, query_names, query_terms, stem, stretches
 
 CANDIDATES = 100  # the best of BM25 that are looked at more closely
 MOST_TERMS = 48  # of a long query, its rarest terms
 CHARACTER_WEIGHT = 0.5  # BM25 counts pairs of characters; a chunk with all single ones too is worth half as much more
 DATE_WEIGHT = 0.25  # a note of the day or month that the question names
+PAIR_WEIGHT = 0.35  # two words of the query side by side, as a term of their own
 NOTE_WEIGHT = 0.4  # BM25 of the whole note: a conversation is about what several of its parts are about
 K1, B = 1.2, 0.75  # of BM25, as FTS5 has them
 
@@ -28,8 +31,9 @@ class LexicalHit:
         self.chunk_id = chunk_id
         self.bm25 = bm25
         self.note = 0.0  # BM25 of its note among the notes of all hits
+        self.pairs = 0.0  # idf of the query's words that stand side by side in it, two at a time
         self.characters = 0.0  # share of the query's Han and Hangul characters in the chunk, by their idf
-        self.named = 0.0  # what it gets for an identifier of the query that it holds whole
+        self.named = 0.0  # what it gets for a name or phrase of the query that it holds whole
         self.dated = False  # whether the note has a date that the question names
         self.completed = False  # whether a completed word alone found it
 
@@ -37,7 +41,7 @@ class LexicalHit:
     def score(self) -> float:
         """Return what the lexical ranking is ordered by; larger is better."""
         factors = (1 + CHARACTER_WEIGHT * self.characters) * (1 + DATE_WEIGHT * self.dated)
-        return (self.bm25 + NOTE_WEIGHT * self.note) * factors + self.named
+        return (self.bm25 + NOTE_WEIGHT * self.note + PAIR_WEIGHT * self.pairs) * factors + self.named
 
 
 class Lexical(NamedTuple):
@@ -60,7 +64,7 @@ def lexical_search(db: sqlite3.Connection, text: str, wanted: Filter, *, depth: 
     hits = _bm25(db, present, wanted, depth)
     if completed:
         hits = _with_completed(hits, _bm25(db, completed_terms(completed)[:MOST_TERMS], wanted, depth))
-    _look_closer(db, hits, text, present, _names(text, asked, completed))
+    _look_closer(db, hits, text, present, _names(text, asked, completed, spelt))
     hits.sort(key=lambda hit: (hit.completed, -hit.score, hit.chunk_id))
     dropped = max(0, len(asked) - MOST_TERMS)
     return Lexical(tuple(hits), tuple(asked[:MOST_TERMS]), completed, tuple(spelt), dropped)
@@ -138,23 +142,44 @@ def _with_completed(hits: list[LexicalHit], more: list[LexicalHit]) -> list[Lexi
 
 
 class _Name(NamedTuple):
-    """An identifier of the query: the terms that its whole may be found by, and its share of the query's terms."""
+    """A name or phrase of the query: the terms that show it whole, and its share of the query's terms."""
 
-    forms: frozenset[str]
+    forms: frozenset[str]  # as they stand between terms
     share: float
 
 
-def _names(text: str, asked: Sequence[str], completed: Mapping[str, tuple[str, ...]]) -> list[_Name]:
+def _names(
+    text: str, asked: Sequence[str], completed: Mapping[str, tuple[str, ...]], spelt: Mapping[str, str]
+) -> list[_Name]:
+    """Return the identifiers of *text*, the names that the vault writes for some of its words, and all its words.
+
+    A name of several words is indexed whole and then by its words, which tells `max_connections` from `login`.
+    """
     meant = {stem(word): completed_terms({word: words}) for word, words in completed.items()}
+    found = [([whole, *meant.get(whole, ())], terms) for whole, terms in query_names(text).items()]
+    found += [([f"{form} {typed}"], tuple(typed.split(" "))) for form, typed in spelt.items() if " " in typed]
+    found += [([" ".join(words)], tuple(words)) for words in map(_without_edges, stretches(text)) if len(words) > 1]
     return [
-        _Name(frozenset([whole, *meant.get(whole, ())]), len(set(terms).intersection(asked)) / len(asked))
-        for whole, terms in query_names(text).items()
+        _Name(frozenset(f" {form} " for form in forms), len(set(terms).intersection(asked)) / len(asked))
+        for forms, terms in found
     ]
+
+
+def _without_edges(words: Sequence[str]) -> Sequence[str]:
+    """Return *words* from the first to the last that is no function word."""
+    telling = [at for at, word in enumerate(words) if not is_stop_word(word)]
+    return words[telling[0] : telling[-1] + 1] if telling else ()
+
+
+def _pairs(text: str) -> list[str]:
+    """Return each two words side by side in *text*, as they stand between terms, one of them no function word."""
+    pairs = (pair for words in stretches(text) for pair in pairwise(words) if not all(map(is_stop_word, pair)))
+    return [f" {one} {other} " for one, other in dict.fromkeys(pairs)]
 
 
 class _Closer(NamedTuple):
     content: str
-    terms: str
+    terms: str  # with a space on both sides of each
     date: str
     note: int | str
     size: int  # bytes of its note
@@ -169,23 +194,25 @@ def _look_closer(
     # How telling a character or a term is, the candidates show well enough; counting it in the whole index takes a
     # search.
     idf = _idf_among([each.content for each in closer.values()], characters)
+    pairs = _weight_of_pairs(closer, _pairs(text))
     notes = _bm25_of_notes(closer.values(), terms)
     for hit in hits:
         place = closer[hit.chunk_id]
         hit.note = 0.0 if hit.completed else notes[place.note]
+        hit.pairs = pairs[hit.chunk_id]
         hit.characters = _share(place.content, idf)
         hit.dated = _matches(place.date, dates)
     best = max((hit.score for hit in hits), default=0.0)
     for hit in (hit for hit in hits if names and not hit.completed):
-        held = frozenset(closer[hit.chunk_id].terms.split(" "))
-        hit.named = best * sum(name.share for name in names if not name.forms.isdisjoint(held))
+        held = closer[hit.chunk_id].terms
+        hit.named = best * min(1.0, sum(name.share for name in names if any(form in held for form in name.forms)))
 
 
 def _read_closer(db: sqlite3.Connection, hits: Iterable[LexicalHit]) -> dict[int, _Closer]:
     """Return what stands in the chunks that were hit. A fact counts as a note, although many share a file."""
     ids = ", ".join(str(hit.chunk_id) for hit in hits)
     rows = db.execute(
-        "SELECT c.id, n.title || ' ' || c.heading || ' ' || c.text, t.terms, c.date,"
+        "SELECT c.id, n.title || ' ' || c.heading || ' ' || c.text, ' ' || t.terms || ' ', c.date,"
         " iif(c.fact_id = '', c.note_id, c.fact_id), iif(c.fact_id = '', n.size, length(t.terms))"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
         f" WHERE c.id IN ({ids})"
@@ -199,6 +226,14 @@ def _idf_among(texts: Sequence[str], wanted: Iterable[str]) -> dict[str, float]:
     return {each: inverse_frequency(len(texts), count) for each, count in counts.items() if count}
 
 
+def _weight_of_pairs(closer: Mapping[int, _Closer], pairs: Sequence[str]) -> dict[int, float]:
+    """Return for each chunk the idf, among all of them, of those of *pairs* that stand in it."""
+    held = {chunk_id: [pair for pair in pairs if pair in place.terms] for chunk_id, place in closer.items()}
+    counts = Counter(pair for some in held.values() for pair in some)
+    idf = {pair: inverse_frequency(len(closer), count) for pair, count in counts.items()}
+    return {chunk_id: sum(idf[pair] for pair in some) for chunk_id, some in held.items()}
+
+
 def _bm25_of_notes(chunks: Collection[_Closer], terms: Iterable[str]) -> dict[int | str, float]:
     """Return the BM25 of each note for *terms*, counted in those of its chunks that were hit.
 
@@ -208,7 +243,7 @@ def _bm25_of_notes(chunks: Collection[_Closer], terms: Iterable[str]) -> dict[in
     average = sum(size.values()) / (len(size) or 1)
     norm = {note: K1 * (1 - B + B * each / average) for note, each in size.items()}
     score = dict.fromkeys(size, 0.0)
-    texts = [(chunk.note, f" {chunk.terms} ") for chunk in chunks]
+    texts = [(chunk.note, chunk.terms) for chunk in chunks]
     for term, idf in _idf_among([text for _, text in texts], [f" {term} " for term in terms]).items():
         counts = dict.fromkeys(size, 0)
         for note, text in texts:

@@ -101,6 +101,21 @@ def query_names(text: str) -> dict[str, tuple[str, ...]]:
     return {terms[0]: terms for terms in map(_spaced_terms, names) if terms}
 
 
+def stretches(text: str) -> list[list[str]]:
+    """Return the words of *text*, with the parts of identifiers, as terms in their order: a list for each stretch.
+
+    A stretch ends where a script without spaces begins. Function words are in it.
+    """
+    found: list[list[str]] = [[]]
+    for run, _, unspaced in _runs(text):
+        if unspaced:
+            found.append([])
+        else:
+            words = (_parts(word) or [_as_term(word)] for word in _words(_CONTRACTION.sub("", run)))
+            found[-1] += [stem(part) for parts in words for part in parts if part]
+    return [words for words in found if words]
+
+
 def _is_name(run: str) -> bool:
     return bool(_IN_A_NAME.search(run)) or len(_words(run)) > 2
 
@@ -224,10 +239,14 @@ def _forms(run: str) -> tuple[str, ...]:
         forms += [joined(name) for name in names if _JOINING.search(name)]
     for word in _words(run):
         forms.append(_as_term(word))
-        parts = _PART.findall(word) if word.isascii() else ()
-        if len(parts) > 1:
-            forms += [_as_term(part) for part in parts if len(part) > 1 or part.isdigit()]
+        forms += _parts(word)
     return tuple(form for form in dict.fromkeys(forms) if form)
+
+
+def _parts(word: str) -> list[str]:
+    """Return the parts of a word such as `getUserById`; none if it is one word."""
+    parts = _PART.findall(word) if word.isascii() else []
+    return [_as_term(part) for part in parts if len(part) > 1 or part.isdigit()] if len(parts) > 1 else []
 
 
 def joined(run: str) -> str:

@@ -446,6 +446,70 @@ def test_an_identifier_comes_before_its_scattered_parts(spelt: Notebook, query: 
     assert spelt.find(query)[:1] == ["job.md"]
 
 
+@pytest.fixture
+def named(notebook: Notebook) -> Notebook:
+    """For each name a note that holds it, long and in passing, and a short one that says its words apart."""
+    more = " More of it elsewhere, and other things to say. 还有别的。" * 15
+    for ref, text in {
+        "job.md": "In short: `RetryFailedInvoiceJob` runs each hour." + more,
+        "job-words.md": "Retry, retry! The invoice was failed by that job; failed, retry the invoice, then the job.",
+        "pool.md": "The pool: max_connections is 20." + more,
+        "pool-words.md": "Connections, connections: at max ten. Max says: a max of ten connections.",
+        "user.md": "In the end it calls getUserById." + more,
+        "user-words.md": "Get the user. The id is that of the user; user ids are kept by id. To get, user, to get!",
+        "path.md": "see src/auth/jwt_middleware.ts for that" + more,
+        "path-words.md": "The middleware reads a JWT. A jwt and a middleware, a middleware and a jwt.",
+        "中文.md": "定时任务里RefundOrderJob重试退款。" + more,
+        "中文-words.md": "先order后job：下单之后才能重试。The job waits for that order.",
+        "areas/tools/ci/2026-01-02-rotate-signing-certs.md": "---\ntitle: Something else\n---\n\ntext 文字" + more,
+        "certs-words.md": "Certs for signing; to rotate certs, signing! Signing of the certs, rotate them.",
+    }.items():
+        notebook.write(ref, text)
+    fill(notebook, 20)
+    return notebook
+
+
+@pytest.mark.parametrize(
+    ("query", "ref"),
+    [
+        ("retry failed invoice job", "job.md"),
+        ("failed invoice job", "job.md"),
+        ("Retry Failed Invoice", "job.md"),
+        ("retry failed invoice job 怎么运行", "job.md"),
+        ("max connections", "pool.md"),
+        ("MAX-CONNECTIONS", "pool.md"),
+        ("what is max connections set to?", "pool.md"),
+        ("max connections是多少", "pool.md"),
+        ("get user by id", "user.md"),
+        ("user by id", "user.md"),
+        ("where do we get user by id?", "user.md"),
+        ("auth jwt middleware", "path.md"),
+        ("jwt middleware", "path.md"),
+        ("重试 order job", "中文.md"),
+        ("order job 为什么重试", "中文.md"),
+        ("rotate signing certs", "areas/tools/ci/2026-01-02-rotate-signing-certs.md"),
+        ("signing certs", "areas/tools/ci/2026-01-02-rotate-signing-certs.md"),
+    ],
+)
+def test_a_name_typed_as_words_comes_before_its_scattered_words(named: Notebook, query: str, ref: str) -> None:
+    assert named.find(query)[:1] == [ref]
+
+
+@pytest.mark.parametrize(
+    ("query", "ref"),
+    [("the fast lane is closed again", "said.md"), ("fast lane 为什么关闭", "said.md"), ("the of a", None)],
+)
+def test_two_words_side_by_side_count_for_more_than_apart(notebook: Notebook, query: str, ref: str | None) -> None:
+    more = " Other things to say, 还有别的." * 5
+    notebook.write("said.md", "Here the fast lane ends 关闭." + more)
+    notebook.write("apart.md", "The lane here is fast 关闭." + more)
+    fill(notebook, 5)
+
+    first, *_ = notebook.search(query).hits
+
+    assert (first.path if "pairs" in first.why["bm25"] else None) == ref
+
+
 def test_what_an_identifier_brings_is_explained(spelt: Notebook) -> None:
     first, second, *_ = spelt.search("RetryFailedInvoiceJob").hits
 
