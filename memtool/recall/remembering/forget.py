@@ -100,12 +100,16 @@ def _given(desk: Desk, line_id: str) -> Target | None:
 
 
 def _in_start(desk: Desk, line_id: str) -> list[GivenLine]:
-    """Return the line of the block that `memtool context` shows here, if it has that short id."""
+    """Return the line that `memtool context` shows with that short id: in this folder's project, else in another."""
     now = desk.now()
-    project = find_area(desk.vault, desk.folder, desk.home, now.timestamp()).name
+    here = find_area(desk.vault, desk.folder, desk.home, now.timestamp()).name
+    others = sorted(path.name for path in desk.vault.path("areas/projects").glob("*/") if path.name != here)
     reader = Reader(desk.home, desk.home / ".claude", folder=desk.folder)
-    block = session_context(desk.vault, project, now, desk.settings.recall, reader)
-    return [line for line in lines_of_start(block.lines) if line.id == line_id]
+    for project in (here, *others):
+        block = session_context(desk.vault, project, now, desk.settings.recall, reader, whole=True)
+        if found := [line for line in lines_of_start(block.lines) if line.id == line_id]:
+            return found
+    return []
 
 
 def _target_of(desk: Desk, line: GivenLine) -> Target:
