@@ -20,7 +20,7 @@ from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row
 from memtool.vault.sessions import USER, SessionNote, parse_session
 
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
-_LARGEST_DAY, _LARGEST_NOTE = 262_144, 65_536  # bytes
+_LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 4_096  # bytes
 _DAY = r"\d{4}-\d\d-\d\d\.md"
 _TOPIC_SHARE, _SHORTEST_TOPIC = 0.35, 60  # of the room of a session, and columns, that its topic may take
 _LEAST_ROW = 170  # columns of room that each row needs: fewer rows than in the note, but not cut as short
@@ -56,7 +56,7 @@ class Said(NamedTuple):
 def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[tuple[str, DailySession, str]]:
     """Return the day, the entry and the path of the note of each of the last *most* sessions, newest first.
 
-    Sessions whose notes are gone are left out, and so is the one of the note *besides*.
+    Sessions whose notes are gone or archived are left out, and so is the one of the note *besides*.
     """
     found: dict[str, tuple[str, DailySession, str]] = {}
     for name in names_in(vault, "daily", _MOST_DAYS):
@@ -64,7 +64,7 @@ def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
             break
         for session in _sessions_of(vault, name) if re.fullmatch(_DAY, name) else ():
             ref = f"sessions/{session.session_id}.md"
-            if session.project == project and ref != besides and (vault.root / ref).is_file():
+            if session.project == project and ref != besides and _is_there(vault, ref):
                 found.setdefault(ref, (name[:10], session, ref))
     return list(found.values())[:most]
 
@@ -114,8 +114,16 @@ def _standing_row(row: Row, stand: AbstractSet[str], lets_stand: Callable[[str],
 
 
 def _told(row: Row) -> Row:
-    """Return *row* without what the agent asked and offered: it was answered, or is of no use any more."""
-    return row._replace(pieces=tuple(piece for piece in row.pieces if piece.is_typed or not _is_asking(piece.text)))
+    """Return *row* without what the agent asked and offered, which is over, and without orders, which are the user's.
+
+    An agent that says "always ..." mostly quotes a page, a document or the output of a program.
+    """
+    pieces = (
+        piece
+        for piece in row.pieces
+        if piece.is_typed or not (_is_asking(piece.text) or begins_with("standing", piece.text))
+    )
+    return row._replace(pieces=tuple(pieces))
 
 
 def _is_asking(text: str) -> bool:
@@ -164,6 +172,14 @@ def _topic_within(topic: str, limit: int) -> str:
         ended = shortened(ended, max(limit // 2, limit - width(began) - len(ARROW)))
         began = shortened(began, limit - width(ended) - len(ARROW))
     return ARROW.join(filter(None, (began, ended)))
+
+
+def _is_there(vault: Vault, ref: str) -> bool:
+    """Whether a session's note stands at *ref* that was not forgotten as a whole."""
+    content, _ = read_bytes(vault, ref, _LARGEST_MATTER) or (None, 0.0)
+    if content is None or not content.startswith((b"---", b"\xef\xbb\xbf---")):
+        return content is not None
+    return re.search(rb"\nstatus:[ \t]*[\"']?archived\b", content.split(b"\n---", 1)[0], re.IGNORECASE) is None
 
 
 def _sessions_of(vault: Vault, name: str) -> list[DailySession]:
