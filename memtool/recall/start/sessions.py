@@ -170,7 +170,7 @@ def _topic_within(topic: str, limit: int) -> str:
     if width(began) + width(ended) + len(ARROW) > limit:
         began = re.sub(BRANCH, "", began)
         ended = shortened(ended, max(limit // 2, limit - width(began) - len(ARROW)))
-        began = shortened(began, limit - width(ended) - len(ARROW))
+        began = re.sub("[ …]+$", "…", shortened(began, limit - width(ended) - len(ARROW)))
     return ARROW.join(filter(None, (began, ended)))
 
 
