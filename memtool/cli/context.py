@@ -20,6 +20,7 @@ from memtool.vault.project_area import find_area
 @click.command()
 @click.option("--project", metavar="NAME", help="The project; that of the working folder, if none is named.")
 @click.option("--budget", type=click.IntRange(min=0), metavar="TOKENS", help="How much it may be, in tokens.")
+@click.option("--all", "whole", is_flag=True, help="All of it, whatever the budget; the newest sessions as set.")
 @click.option(
     "--format",
     "form",
@@ -28,27 +29,34 @@ from memtool.vault.project_area import find_area
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @with_vault
-def command(session: Session, *, project: str | None, budget: int | None, form: str | None, as_json: bool) -> None:
+def command(
+    session: Session, *, project: str | None, budget: int | None, whole: bool, form: str | None, as_json: bool
+) -> None:
     """Show what an agent is given when a session begins."""
     if as_json and form not in (None, "json"):
         raise UsageError(f"--json and --format {form} contradict each other")
+    if whole and budget is not None:
+        raise UsageError("--all and --budget exclude each other")
     session.overrides["recall.session_tokens"] = budget
     form = "json" if as_json else form or ("ansi" if sys.stdout and sys.stdout.isatty() else "markdown")
     name = _project(session, project)
     most = session.settings.recall.session_tokens
-    block = _context(session, name)
+    block = _context(session, name, whole=whole)
     if form == "json":
         answer = {"project": name, "budget": most, "tokens": block.tokens, "refs": block.refs, "text": block.text}
         output.emit_json(answer)
     elif block.text:
         click.echo(_coloured(block.text) if form == "ansi" else block.text, color=_wants_colour(session, form))
     else:
-        output.say("There is nothing to give yet." if most else "The budget is 0, so an agent is given nothing.")
+        output.say(
+            "There is nothing to give yet." if most or whole else "The budget is 0, so an agent is given nothing."
+        )
 
 
-def _context(session: Session, project: str) -> ContextBlock:
+def _context(session: Session, project: str, *, whole: bool) -> ContextBlock:
     reader = Reader(Path.home(), user_settings_path(session.environ).parent, folder=working_folder())
-    return session_context(session.vault, project, datetime.now().astimezone(), session.settings.recall, reader)
+    now, wanted = datetime.now().astimezone(), session.settings.recall
+    return session_context(session.vault, project, now, wanted, reader, whole=whole)
 
 
 def _project(session: Session, named: str | None) -> str:

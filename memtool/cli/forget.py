@@ -26,7 +26,7 @@ from memtool.recall.remembering.forget import (
 @click.command()
 @click.argument("ref")
 @click.option("--purge", is_flag=True, help="Remove it from its file for good, after asking.")
-@click.option("--yes", is_flag=True, help="With --purge: do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask, with --purge and for all of a session.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
 def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool) -> None:
@@ -34,19 +34,17 @@ def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool
 
     REF is the id of a fact, the path or the name of a note, the path and the line of an open item, or the short id of a
     line that a session was given, such as k3f9. A fact and a note are archived: `memtool search --all` still finds
-    them. A line of a note is taken out of it, and a session note that is written again does not bring it back. git can
+    them. A line of a note is taken out of it, and a session note that is written again does not bring it back, in other
+    words neither. The line that says what a session was about stands for all of its note, and is asked for. git can
     undo it. With --purge it is removed.
     """
-    if yes and not purge:
-        raise UsageError("--yes goes with --purge")
     desk = desk_of(session)
     target = find_target(desk, ref)
-    if purge:
-        if not yes:
-            _ask(target)
-        done = forget_for_good(desk, target)
-    else:
-        done = forget(desk, target)
+    if yes and not (purge or target.is_session):
+        raise UsageError("--yes goes with --purge")
+    if (purge or (target.is_session and not target.is_gone)) and not yes:
+        _ask(target, purge=purge)
+    done = forget_for_good(desk, target) if purge else forget(desk, target)
     index_again(desk)
     if as_json:
         _print_json(session, done, purge=purge)
@@ -54,11 +52,14 @@ def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool
         _print(session, done, purge=purge)
 
 
-def _ask(target: Target) -> None:
+def _ask(target: Target, *, purge: bool) -> None:
+    name = output.printable(target.name)
+    deed = f"Remove {name} for good" if purge else f"It stands for the whole session. Archive all of {name}"
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError("--purge must ask, and there is nobody to answer", hint="If you are sure, add --yes.")
+        asking = "--purge" if purge else f"the line stands for a whole session, '{name}': forgetting it"
+        raise UsageError(f"{asking} must ask, and there is nobody to answer", hint="If you are sure, add --yes.")
     text = output.shortened(output.printable(target.text), output.width())
-    click.confirm(f"{text}\nRemove {output.printable(target.name)} for good?", abort=True, err=True)
+    click.confirm(f"{text}\n{deed}?", abort=True, err=True)
 
 
 def _print_json(session: Session, done: Forgotten, *, purge: bool) -> None:

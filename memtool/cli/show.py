@@ -13,6 +13,7 @@ from memtool.errors import NoteNotFound, NotWritable
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, note_refs
 from memtool.index.state import state_folder
+from memtool.recall.framing import is_line_id
 from memtool.recall.prompts.recalled import key_of
 from memtool.recall.uses import count_uses, read_uses, uses_path
 from memtool.settings import client_projects
@@ -36,13 +37,16 @@ from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_
 def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
     """Read a note, a fact or some lines.
 
-    REF is a path in the vault, the name of a note, a path with lines such as `areas/x.md:10-20`, or the id of a fact.
+    REF is a path in the vault, the name of a note, the beginning of a session's id, a path with lines such as
+    `areas/x.md:10-20`, the id of a fact, or the short id of a line that a session was given, such as k3f9.
     """
     text = ref.encode("utf-8", "replace").decode("utf-8")
-    asked = parse_ref(text)
-    reading = _direct(session, asked, level) or use_index(
-        session.place(), lambda index: _found(session, index, text, asked, level)
-    )
+    try:
+        reading = _reading(session, text, level)
+    except NoteNotFound:
+        if not is_line_id(text):
+            raise
+        reading = _reading(session, _given(session, text), level)
     used = _used(session, reading)
     if as_json:
         output.emit_json({"level": level, **asdict(reading), "uses": used})
@@ -54,6 +58,22 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
         if author := named(str(reading.fields.get("author", ""))):
             output.say(f"said by {author}")
         output.say(f"used {counted(used, 'time')}")
+
+
+def _reading(session: Session, text: str, level: int) -> Reading:
+    asked = parse_ref(text)
+    return _direct(session, asked, level) or use_index(
+        session.place(), lambda index: _found(session, index, text, asked, level)
+    )
+
+
+def _given(session: Session, line_id: str) -> str:
+    """Return the fact, the open item or the note in which the line that was given with the short id stands."""
+    from memtool.cli.remember import desk_of
+    from memtool.recall.remembering.forget import FACT, TODO, find_target
+
+    target = find_target(desk_of(session), line_id)
+    return target.name if target.what in (FACT, TODO) else target.path
 
 
 def _used(session: Session, reading: Reading) -> int:

@@ -26,6 +26,8 @@ class Line(NamedTuple):
         key: of the memory that it gives, as ledgers and counts know it; empty for a line of a page.
         said: what it says in its note, where *text* shows it with something around it.
         id: the short id by which it can be forgotten (`memtool.recall.framing.line_id`).
+        when: it was said, local time: `2026-11-22 14:09`; empty if nobody knows.
+        author: one of `memtool.vault.authors.AUTHORS`, where that is known.
     """
 
     text: str
@@ -34,6 +36,8 @@ class Line(NamedTuple):
     key: str = ""
     said: str = ""
     id: str = ""
+    when: str = ""
+    author: str = ""
 
     def __str__(self) -> str:
         about = " ".join(filter(None, (self.id, self.where)))
@@ -53,6 +57,7 @@ class Part(NamedTuple):
             only says what there is to know.
         shortened: whether this is not all of it.
         left_out: how many lines, each of which stands for itself, were left out.
+        more: the command that shows them.
     """
 
     title: str
@@ -63,6 +68,7 @@ class Part(NamedTuple):
     made_for: Callable[[int], tuple[Line, ...]] | None = None
     shortened: bool = False
     left_out: int = 0
+    more: str = ""
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -73,25 +79,37 @@ class Part(NamedTuple):
 def fit(parts: Sequence[Part], budget: int) -> list[Part]:
     """Return what of *parts*, most important first, fits into *budget* tokens, each at one level.
 
-    Every part may fill its share. What is left over goes to the most important ones, so that the others are the first
-    to be shortened or left out.
+    Every part may fill its share, and has room for its first line if that can be. Each is then offered half of what is
+    left over, and what is left after that goes to the most important ones.
     """
     shares = [int(part.share * budget) for part in parts]
     # A part that can be made to any size fills its share, and is made once, when it is known how much more there is.
-    costs = [shares[at] if part.made_for else _cost_of(_fitted(part, shares[at])) for at, part in enumerate(parts)]
+    costs = [
+        share if part.made_for else _cost_of(_fitted(part, share)) for part, share in zip(parts, shares, strict=True)
+    ]
     left = budget - sum(costs)
-    chosen = []
+    for at, part in enumerate(parts):
+        first = part._replace(levels=(part.levels[-1][:1],), left_out=1)
+        if not costs[at] and cost(first) <= left:
+            costs[at] = cost(first)
+            left -= costs[at]
+    chosen: list[Part | None] = []
     for part, taken in zip(parts, costs, strict=True):
-        room = left + taken
-        chosen.append(_fitted(part, room))
-        left = room - _cost_of(chosen[-1])
+        is_last = len(chosen) == len(parts) - 1
+        chosen.append(_fitted(part, taken + (left if is_last or left < 0 else left // 2)))
+        left += taken - _cost_of(chosen[-1])
+    for at, part in enumerate(parts):
+        if left > 0 and chosen[at] != part and not part.made_for:
+            taken = _cost_of(chosen[at])
+            chosen[at] = _fitted(part, taken + left)
+            left += taken - _cost_of(chosen[at])
     return [part for part in chosen if part]
 
 
 def render(part: Part) -> str:
     """Return *part* as Markdown: a heading that says where the lines come from, and the lines."""
     about = ", ".join(filter(None, (part.path, part.date, "shortened" if part.shortened else "")))
-    more = [f"- … and {part.left_out} more: `memtool show {part.path}`"] if part.left_out else []
+    more = [f"- … and {part.left_out} more: `{part.more}`"] if part.left_out else []
     return "\n".join([f"## {part.title} ({about})", *map(str, part.lines), *more])
 
 

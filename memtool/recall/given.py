@@ -37,7 +37,7 @@ class GivenLine(NamedTuple):
 
     Args:
         id: its short id; empty if it was not given.
-        ref, line: where it stood.
+        ref, line: where it stood; no line for a row of a session, of which it gives what there was room for.
         fact_id: of a fact.
         text: what it said; empty for a fact, and for a note as a whole.
         relevance: to the prompt, from 0 to 1.

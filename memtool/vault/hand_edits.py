@@ -9,8 +9,9 @@ are compared by the parts of a session note: a field of the front matter, a line
     gone                                                       nothing, but an item that is new to the note is added
     no part of the format                                      the same bytes in the same place
 
-An item that was forgotten with `memtool forget` is gone for good: the note lists its mark in the field `forgotten`, so
-that it stays away however often and in whatever section it is made again.
+What was forgotten with `memtool forget`, an item or one statement of a row, is gone for good: the note lists its mark
+in the field `forgotten`, so that it stays away however often, in whatever section and in whichever words it is made
+again. A mark holds hashes and tells nothing of what was said.
 
 Items are told apart by what they say, so an item that its owner changed is one that is gone and one that is added.
 """
@@ -23,11 +24,17 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count, pairwise
 from typing import NamedTuple
 
+from memtool.text.similarity import words
 from memtool.vault.authors import signed_by
 from memtool.vault.session_parts import Block, Parts, split_session
+from memtool.vault.session_rows import parse_row, render_row, texts_of
 from memtool.vault.sessions import LABELS, is_as_written
 
 FORGOTTEN = "forgotten"  # the field of the front matter
+
+_MARK = r"\b[0-9a-f]{8}(?:-[0-9a-f]+)?\b"
+_MOST_HASHES, _LEAST_HASHES = 12, 4  # of the words of what was forgotten; by fewer it is not known in other words
+_NEARLY = 0.65  # of the words that are compared
 
 _LABEL = re.compile(r"(\d+)(\. \*\*[^*]+\*\*[:：])")
 _BULLET = re.compile(r"(\s+)[-*+] +")
@@ -81,15 +88,18 @@ def keep_hand_edits(base: str | None, current: str, new: str) -> str:
     return bom + _merged(base, current.removeprefix(bom), new)
 
 
-def forget_item(text: str, is_meant: Callable[[str], bool]) -> str:
-    """Return the session note *text* without the items that are meant, and with their marks among the forgotten.
+def forget_item(text: str, is_meant: Callable[[str], bool], *, whole: bool = False) -> str:
+    """Return the session note *text* without what is meant, and with its marks among the forgotten.
 
-    Unchanged if none is. *is_meant* is given the statement of an item, without its kind, tags and author.
+    Unchanged if nothing is. *is_meant* is given the statement of an item, without its kind, tags and author, and unless
+    *whole* rows are meant, first each statement of a row: then that goes, and the others stay.
     """
     from memtool.vault.frontmatter import set_list  # a hook does without
 
-    said = [item.says for block in split_session(text).body for item in _items_of(block)]
-    gone = [mark_of(each) for each in said if is_meant(statement_of(each))]
+    gone: list[str] = []
+    for says in (item.says for block in split_session(text).body for item in _items_of(block)):
+        pieces = [] if whole else [mark_of(each) for each in _pieces(says) if is_meant(each)]
+        gone += pieces or ([mark_of(says)] if is_meant(statement_of(says)) else [])
     if not gone:
         return text
     marks = dict.fromkeys([*forgotten_in(text), *gone])
@@ -99,7 +109,7 @@ def forget_item(text: str, is_meant: Callable[[str], bool]) -> str:
 def forgotten_in(text: str) -> list[str]:
     """Return the marks of what was forgotten of the session note *text*."""
     matter = next((block for block in split_session(text).matter if block.key == f"matter:{FORGOTTEN}"), None)
-    return re.findall(r"\b[0-9a-f]{8}\b", " ".join(matter.lines)) if matter else []
+    return re.findall(_MARK, " ".join(matter.lines)) if matter else []
 
 
 def statement_of(item: str) -> str:
@@ -108,13 +118,48 @@ def statement_of(item: str) -> str:
 
 
 def mark_of(item: str) -> str:
-    """Return what an item is known by once it is forgotten: it tells nothing of what it said."""
-    said = re.sub(r"\W+", "", statement_of(item)).casefold()
-    return f"{zlib.crc32(said.encode('utf-8', 'replace')):08x}"
+    """Return what an item is known by once it is forgotten.
+
+    That is a checksum of its letters, and behind a dash one of its numbers and the least hashes of its words.
+    """
+    statement = statement_of(item)
+    said = re.sub(r"\W+", "", statement).casefold()
+    numbers = " ".join(sorted(re.findall(r"\d+", statement)))
+    least = sorted({f"{_checksum(word) % 4_096:03x}" for word in words(statement)})[:_MOST_HASHES]
+    return f"{_checksum(said):08x}-{_checksum(numbers) % 256:02x}{''.join(least)}"
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "replace"))
+
+
+def _is_forgotten(item: str, marks: Iterable[str]) -> bool:
+    """Whether *item* has one of *marks*, or says nearly the same with the same numbers."""
+    exact, _, rest = mark_of(item).partition("-")
+    for known, _, other in (mark.partition("-") for mark in marks):
+        if known == exact or (other and other[:2] == rest[:2] and _likeness(rest[2:], other[2:]) >= _NEARLY):
+            return True
+    return False
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return the share of words that two texts have in common, as the least hashes of both tell (bottom-k sketches)."""
+    first, second = ({each[at : at + 3] for at in range(0, len(each), 3)} for each in (one, other))
+    if min(len(first), len(second)) < _LEAST_HASHES:
+        return 0.0
+    least = sorted(first | second)[:_MOST_HASHES]
+    return sum(each in first and each in second for each in least) / len(least)
+
+
+def _pieces(says: str) -> list[str]:
+    """Return the statements of a row, those that were typed without quotes; none of an item that is one statement."""
+    row = parse_row(says)
+    texts = [text.strip('"') for text in texts_of([row])]
+    return texts if len(texts) > 1 else []
 
 
 def _without_forgotten(text: str, marks: Iterable[str]) -> str:
-    """Return the session note *text* without the items that have one of *marks*."""
+    """Return the session note *text* without the items and the statements that have one of *marks*, or nearly."""
     gone = set(marks)
     if not gone:
         return text
@@ -126,10 +171,25 @@ def _without_forgotten(text: str, marks: Iterable[str]) -> str:
 
 def _kept_of(block: Block, gone: set[str]) -> Block | None:
     items = _items_of(block)
-    kept = [item for item in items if mark_of(item.says) not in gone]
-    if len(kept) == len(items):
+    kept = [left for item in items if (left := _left_of(item, gone))]
+    if kept == items:
         return block
     return _with_items(block, kept) if kept else None
+
+
+def _left_of(item: _Item, gone: set[str]) -> _Item | None:
+    """Return *item* without the statements that are *gone*; None if it is gone as a whole."""
+    if _is_forgotten(item.says, gone):
+        return None
+    lost = [piece for piece in _pieces(item.says) if _is_forgotten(piece, gone)]
+    if not lost:
+        return item
+    row = parse_row(item.says)
+    asked = "" if row.asked in lost else row.asked
+    row = row._replace(asked=asked, pieces=tuple(each for each in row.pieces if each.text.strip('"') not in lost))
+    says = render_row(row)
+    bullet = _BULLET.match(item.lines[0])
+    return _Item(says, (f"{bullet[0] if bullet else ''}{says}",), item.is_inline) if says else None
 
 
 def _items_of(block: Block) -> list[_Item]:

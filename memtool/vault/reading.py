@@ -16,6 +16,7 @@ from memtool.vault.note import Note, overview, parse_note
 SUMMARY, OVERVIEW, WHOLE = 0, 1, 2
 
 _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[1-9]\d{0,8})(?:-L?(?P<last>\d{1,9}))?")
+_LEAST_BEGINNING = len("sessions/") + 4
 _NAMED = 5  # candidates of an ambiguous name
 
 
@@ -53,7 +54,9 @@ def parse_ref(text: str) -> Ref:
 
 
 def resolve(name: str, refs: Iterable[str]) -> str:
-    """Return the one path among *refs* that *name* means: a path, its end, or a file's name without the suffix.
+    """Return the one path among *refs* that *name* means.
+
+    That is a path, its end, a file's name without the suffix, or the beginning of a session's id.
 
     Raises:
         NoteNotFound: none does.
@@ -66,6 +69,9 @@ def resolve(name: str, refs: Iterable[str]) -> str:
     candidates = [ref for ref in refs if ref.endswith(f"/{wanted}")]
     if not candidates:
         candidates = [ref for ref in refs if PurePosixPath(ref).stem.casefold() == wanted.casefold()]
+    beginning = f"sessions/{wanted.removesuffix('…')}"
+    if not candidates and len(beginning) >= _LEAST_BEGINNING:
+        candidates = [ref for ref in refs if ref.startswith(beginning)]
     if not candidates:
         raise NoteNotFound(name)
     if len(candidates) > 1:

@@ -16,7 +16,7 @@ from memtool.vault.sessions import AGENT, AUTHORS, KEY_POINT_KINDS, USER, read_l
 DECISION, RULE, DONE, COMMAND, OPEN, ASKED = "decision", "rule", "done", "command", "open", "asked"
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": DONE, "commands": COMMAND, "open": OPEN}
-_BRANCH = r"^[\w.]+[-/_][\w./-]*: "
+BRANCH = r"^[\w.]+[-/_][\w./-]*: "
 _OLD_KINDS = {"bugfix": "fix", "discovery": "finding"}
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
 _AUTHOR = rf"\s*\(({'|'.join(AUTHORS)})\)(?=(?:\s+#\S+)*$)"
@@ -56,7 +56,7 @@ def _lines(text: str) -> Iterator[Line]:
     for number, line in enumerate(text.split("\n"), 1):
         part, name, value = read_line(" ".join(line.splitlines()))  # other separators of lines count as spaces
         if part == "title" and not section and ARROW in value:
-            yield Line(re.sub(_BRANCH, "", value.partition(ARROW)[0]), ASKED, USER, number=number)
+            yield Line(re.sub(BRANCH, "", value.partition(ARROW)[0]), ASKED, USER, number=number)
         elif part == "section":
             section = name
         elif part != "bullet":

@@ -32,6 +32,14 @@ def test_it_prints_what_the_hook_gives(memtool: Memtool, tmp_path: Path, monkeyp
     assert memtool("context", "--budget", "600").out == agent.start() + "\n"
 
 
+def test_the_command_that_shows_more_works_as_it_is_written(memtool: Memtool, sample: Path) -> None:
+    small = memtool("context", "--project", "shop", "--budget", "500").out
+    command = re.findall(r"more: `memtool (.*)`", small)[0]
+    assert len(memtool(*command.split()).out) > len(small)
+    assert memtool("context", "--all", "--budget", "5").code == 2
+    assert sample.is_dir()
+
+
 def test_json_says_what_it_is_made_of(memtool: Memtool, sample: Path) -> None:
     answer = memtool("context", "--project", "tideline", "--json").answer
     assert answer == memtool("context", "--project", "tideline", "--format", "json").answer

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from hook.agent import SHOP, Agent
+
+from memtool.vault.daily import DailySession, render_daily
 
 if TYPE_CHECKING:
     from terminal import Memtool
@@ -152,3 +155,17 @@ def test_the_user_sees_a_line_in_the_client_if_they_want_to(agent: Agent) -> Non
     assert len(message) <= 220
     assert other.fire("UserPromptSubmit", prompt="continue") == ""
     assert "memories given" in json.loads(agent.fire("SessionStart", source="startup"))["systemMessage"]
+
+
+def test_the_line_of_a_whole_session_says_what_goes_before_it_does(agent: Agent, memtool: Memtool) -> None:
+    path = agent.vault.root / "daily/2026-03-06.md"
+    session = DailySession("16:20", "shop", "3f2a9c", "用户认证 and JWT")
+    path.write_text(render_daily(date(2026, 3, 6), sessions=[session]), "utf-8")
+    line = next(line for line in agent.start().splitlines() if line.startswith("- 2026-") and "3f2a9c" in line)
+    name = line.rpartition(" [")[2][:4]
+    ran = memtool("forget", name)
+    assert ran.code == 2
+    assert "stands for a whole session, 'sessions/3f2a9c.md'" in ran.err
+    assert line in agent.other("s2").start()
+    assert memtool("forget", name, "--yes").out == "sessions/3f2a9c.md is archived.\n"
+    assert "## Last sessions" not in agent.other("s3").start()

@@ -42,6 +42,19 @@ def test_json_says_what_was_read(memtool: Memtool, sample: Path) -> None:
     assert sample.is_dir()
 
 
+def test_what_stands_behind_a_short_id_is_shown_wherever_one_is(memtool: Memtool, sample: Path) -> None:
+    given = memtool("context", "--project", "shop").out
+    for beginning, text in (
+        ("- 退款接口也要支持幂等键", "幂等键"),
+        ("- JWT rather than", "# JWT"),
+        ("- 支付回调", '"bug"'),
+    ):
+        line = next(line for line in given.split("\n") if line.startswith(beginning))
+        assert text in memtool("show", line.rpartition(" [")[2][:4]).out
+    assert memtool("show", "z9zz").code == 20
+    assert sample.is_dir()
+
+
 @pytest.mark.parametrize(
     "ref",
     ["MEMORY.md", "memory", "./MEMORY.md", "areas/../MEMORY.md", "MEMORY.md:1-26", "MEMORY.md#L1-L26", "/MEMORY.md/"],

@@ -186,6 +186,13 @@ def test_a_whole_path_wins_over_one_that_ends_like_it() -> None:
     assert resolve("x.md", REFS) == "x.md"
 
 
+def test_the_beginning_of_a_sessions_id_is_enough() -> None:
+    refs = ["sessions/7aa4bfa8-4970.md", "sessions/7ab00000.md", "daily/7aa4bfa8.md"]
+    assert resolve("7aa4bfa8…", refs[:2]) == resolve("7aa4", refs) == refs[0]
+    with pytest.raises(NoteNotFound):
+        resolve("7aa", refs)
+
+
 @given(st.text(), st.lists(st.text(min_size=1)))
 def test_whatever_is_named_it_is_one_of_the_notes_or_an_error(name: str, refs: list[str]) -> None:
     with contextlib.suppress(NoteNotFound, UsageError):

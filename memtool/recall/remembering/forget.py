@@ -48,6 +48,8 @@ class Target(NamedTuple):
     text: str
     line: int = 0
     is_gone: bool = False  # archived or done already
+    is_row: bool = False  # of a session: all that came of one prompt, as the block of a start shows it
+    is_session: bool = False  # all of its note, known by the line that says what it was about
 
 
 class Forgotten(NamedTuple):
@@ -100,12 +102,16 @@ def _given(desk: Desk, line_id: str) -> Target | None:
 
 
 def _in_start(desk: Desk, line_id: str) -> list[GivenLine]:
-    """Return the line of the block that `memtool context` shows here, if it has that short id."""
+    """Return the line that `memtool context` shows with that short id: in this folder's project, else in another."""
     now = desk.now()
-    project = find_area(desk.vault, desk.folder, desk.home, now.timestamp()).name
+    here = find_area(desk.vault, desk.folder, desk.home, now.timestamp()).name
+    others = sorted(path.name for path in desk.vault.path("areas/projects").glob("*/") if path.name != here)
     reader = Reader(desk.home, desk.home / ".claude", folder=desk.folder)
-    block = session_context(desk.vault, project, now, desk.settings.recall, reader)
-    return [line for line in lines_of_start(block.lines) if line.id == line_id]
+    for project in (here, *others):
+        block = session_context(desk.vault, project, now, desk.settings.recall, reader, whole=True)
+        if found := [line for line in lines_of_start(block.lines) if line.id == line_id]:
+            return found
+    return []
 
 
 def _target_of(desk: Desk, line: GivenLine) -> Target:
@@ -124,10 +130,11 @@ def _target_of(desk: Desk, line: GivenLine) -> Target:
         if todo:
             return Target(TODO, f"{line.ref}:{todo.line}", line.ref, todo.text, todo.line, is_gone=not todo.is_open)
         if not line.text or _is_whole(line, text):
-            return _note(line.ref, content)
+            return _note(line.ref, content)._replace(is_session=kind_of(line.ref) == "session")
         place = find_line(text, line.text, line.line)
         if place:
-            return Target(LINE, f"{line.ref}:{place[0]}", line.ref, line.text, place[0])
+            is_row = not line.line and kind_of(line.ref) == "session"
+            return Target(LINE, f"{line.ref}:{place[0]}", line.ref, line.text, place[0], is_row=is_row)
     return Target(LINE, name, line.ref, line.text, is_gone=True)
 
 
@@ -208,7 +215,7 @@ def _without(target: Target, text: str) -> str:
         return without_line(text, target.text, target.line)
     wanted = letters(statement_of(target.text))
     for is_meant in (lambda said: letters(said) == wanted, lambda said: wanted in letters(said)):
-        if (changed := forget_item(text, is_meant)) != text:
+        if (changed := forget_item(text, is_meant, whole=target.is_row)) != text:
             return changed
     return without_line(text, target.text, target.line)
 

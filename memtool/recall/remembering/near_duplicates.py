@@ -84,13 +84,17 @@ def is_same(new: Statement, standing: Statement) -> bool:
     return likeness >= SAME_LETTERS and not has_own and not any(_replaced(new, standing))
 
 
-def contradicts(new: Statement, standing: Statement) -> bool:
-    """Whether both seem to speak of one subject and say different things of it: another value, or a "not"."""
+def contradicts(new: Statement, standing: Statement, *, in_one_place: bool = False) -> bool:
+    """Whether both seem to speak of one subject and say different things of it: another value, or a "not".
+
+    What differs *in_one_place* only is nearly sure to: the ports of two services differ in their names, too.
+    """
     shorter, longer = sorted((set(new.words), set(standing.words)), key=len)
     shared = shorter & longer
     if len(shared) < 2 or len(shared) < SAME_SUBJECT * len(shorter) or is_same(new, standing):
         return False
-    return new.negated != standing.negated or any(_replaced(new, standing))
+    replaced = len(list(_replaced(new, standing)))
+    return (replaced > 0 or new.negated != standing.negated) and not (in_one_place and replaced > 1)
 
 
 def may_mean_the_same(new: str, standing: str) -> bool:

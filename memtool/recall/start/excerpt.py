@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memtool.errors import OutsideVault
 from memtool.vault.layout import Vault
 
+MINUTE = "%Y-%m-%d %H:%M"
 LONGEST = 65_536  # bytes of a note; no budget holds a quarter of it
 _TOP_FIELD = r"([A-Za-z_]+):[ \t]*(.*?)[ \t]*"
 _PLAIN = (  # a scalar of YAML that means what it says, on its line
@@ -23,13 +24,21 @@ _PLAIN = (  # a scalar of YAML that means what it says, on its line
 
 
 class Excerpt(NamedTuple):
-    """The beginning of a note. *date* is its file's; *fields* are those of its front matter that are a line of text."""
+    """The beginning of a note. *fields* are those of its front matter that are a line of text.
+
+    Its file was *changed* last at that minute of local time: `2026-11-22 14:09`.
+    """
 
     ref: str
-    date: str
+    changed: str
     fields: Mapping[str, str]
     body: str
     body_line: int = 1
+
+    @property
+    def date(self) -> str:
+        """The day on which its file was changed last."""
+        return self.changed[:10]
 
 
 def read_excerpt(vault: Vault, ref: str, zone: tzinfo | None = None) -> Excerpt | None:
@@ -44,7 +53,7 @@ def read_excerpt(vault: Vault, ref: str, zone: tzinfo | None = None) -> Excerpt 
     matter, body_line = split_front_matter(text)
     fields = one_line_fields(matter) if matter else {}
     body = "\n".join(text.split("\n")[body_line - 1 :])
-    return Excerpt(ref, _day(changed_at, zone), fields, body, body_line)
+    return Excerpt(ref, _minute(changed_at, zone), fields, body, body_line)
 
 
 def read_bytes(vault: Vault, ref: str, most: int) -> tuple[bytes, float] | None:
@@ -100,7 +109,7 @@ def _decoded(ref: str, content: bytes) -> str:
         return parse_note(ref, content).text
 
 
-def _day(changed_at: float, zone: tzinfo | None) -> str:
+def _minute(changed_at: float, zone: tzinfo | None) -> str:
     with suppress(OverflowError, ValueError, OSError):
-        return datetime.fromtimestamp(changed_at, zone).date().isoformat()
+        return datetime.fromtimestamp(changed_at, zone).strftime(MINUTE)
     return ""

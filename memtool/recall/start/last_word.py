@@ -15,48 +15,56 @@ from memtool.text.similarity import words
 
 _MOST_WORDS = 3  # behind a cue, of which one may be what is taken back
 _NAME = re.compile(r"[A-Za-z0-9_][\w./+#-]*[A-Za-z0-9_+#]|[A-Za-z0-9]")
-_SKIPPED = frozenset(
-    "a an the our my your any old all using use of for to with der die das den le la les el los".split()
-)
 
 
 class _TakenBack(NamedTuple):
-    """A *term* that no longer holds, and the words of the line that says so."""
+    """A *term* that no longer holds, the line that *said* so and when, and the words around the term in it."""
 
     term: str
     beside: frozenset[str]
     is_name: bool
+    said: str
+    when: str
 
 
 class LastWord:
-    """What the lines that were looked at so far, newest first, take back."""
+    """What the lines that were heard so far take back of what was said before them."""
 
     def __init__(self) -> None:
         self._taken: list[_TakenBack] = []
 
-    def lets_stand(self, line: str, *, by_user: bool = False) -> bool:
-        """Return whether nothing later takes *line* back; what a line *by_user* takes back itself is remembered."""
+    def lets_stand(self, line: str, *, by_user: bool = False, when: str = "") -> bool:
+        """Return whether nothing later takes *line* back, which was said at *when*; one *by_user* is heard, too.
+
+        What is heard at the same time counts as later, so that lines of one time are looked at newest first.
+        """
         told = words(line)
-        stands = not any(_is_about(taken, line, told) for taken in self._taken)
+        later = (taken for taken in self._taken if taken.when >= when and taken.said != line)
+        stands = not any(_is_about(taken, line, told) for taken in later)
         if stands and by_user:
-            self._taken += _taken_back(line, told)
+            self.hear(line, when)
         return stands
+
+    def hear(self, line: str, when: str = "") -> None:
+        """Remember what *line*, the user's word at *when*, takes back."""
+        self._taken += _taken_back(line, when)
 
 
 def _is_about(taken: _TakenBack, line: str, told: frozenset[str]) -> bool:
     if not re.search(rf"(?<![^\W_]){re.escape(taken.term)}(?:s|es)?(?![^\W_])", line, re.IGNORECASE | re.ASCII):
         return False
-    return taken.is_name or any(len(word) > 1 for word in told & taken.beside - set(words_of("function")))
+    return taken.is_name or any(len(word) > 1 for word in told & taken.beside - _function_words())
 
 
-def _taken_back(line: str, told: frozenset[str]) -> list[_TakenBack]:
-    found = []
+def _taken_back(line: str, when: str) -> list[_TakenBack]:
+    told, found = words(line), []
     for cue in _cues().finditer(line):
         behind = cue["before"] or line[cue.end() :]
         for match in list(_NAME.finditer(re.split(r"[,.;:!?，。；：！？（(]", behind, maxsplit=1)[0]))[:_MOST_WORDS]:
             term = _singular(match[0])
-            if term.casefold() not in _SKIPPED:
-                found.append(_TakenBack(term, told - words(term) - words(match[0]), _is_name(match[0], line)))
+            if term.casefold() not in _function_words():
+                beside = told - words(term) - words(match[0])
+                found.append(_TakenBack(term, beside, _is_name(match[0], line), line, when))
                 break
     return found
 
@@ -73,11 +81,16 @@ def _singular(term: str) -> str:
 
 
 @cache
+def _function_words() -> frozenset[str]:
+    return frozenset(words_of("function"))
+
+
+@cache
 def _cues() -> re.Pattern[str]:
     """Return what stands before that which is taken back; of 「把 ULID 换成 UUIDv7」 what stands in the middle."""
     before = "|".join(re.escape(word) for word in words_of("taken_back"))
     middle = "|".join(re.escape(word) for word in words_of("replaced_by"))
     return re.compile(
-        rf"(?<![^\W_])(?:{before})(?![A-Za-z])\s*(?P<none>)|(?P<before>[A-Za-z0-9_][\w./+#-]*)\s*(?:{middle})(?![A-Za-z])",
+        rf"(?<![^\W_\u2e80-\uffff])(?:{before})(?![A-Za-z])\s*(?P<none>)|(?P<before>[A-Za-z0-9_][\w./+#-]*)\s*(?:{middle})(?![A-Za-z])",
         re.IGNORECASE,
     )

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import date, datetime
-from itertools import islice
+from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall.budget import Line, Part
 from memtool.recall.framing import defused, quoted
 from memtool.recall.prompts.recalled import key_of
-from memtool.recall.start.excerpt import Excerpt, names_in, read_bytes, read_excerpt
+from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, read_excerpt
+from memtool.recall.start.last_word import LastWord
 from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in
 from memtool.recall.start.settled import settled
 from memtool.settings import RecallSettings
 from memtool.text.languages import mentioned
 from memtool.text.lines import tokens_in
-from memtool.vault.authors import TOOL, named, standing_category, trust
+from memtool.text.similarity import is_said, words
+from memtool.vault.authors import IMPORTED, TOOL, USER, named, standing_category, trust
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.session_lines import COMMAND, DECISION, RULE
 from memtool.vault.session_rows import Row, render_row, texts_of
@@ -42,6 +44,8 @@ _SHORT_NAME = 8
 _TRIES = 6  # to find how large the sessions may be
 _ROOM_TO_KNOW = 400  # columns of a session by which it is known whether it was given
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
+_SAME = 0.8  # of the words of a title, by which its summary says it, too
+_END_OF_DAY = "24:00"
 _ENDED = frozenset({"superseded", "archived"})
 
 
@@ -74,21 +78,42 @@ def remembered(about: About, *, with_memory: bool) -> list[Part]:
     }
     if project:
         area, name = f"areas/projects/{project}/", defused(project)
-        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), about.besides)
+        most = wanted.lines_in_full
+        decisions = _decisions(vault, f"{area}decisions/", f"Decisions of {name}", now, most)
+        facts = _facts(vault, area + FACTS_FILE, f"Facts of {name}", now, 0.1, most=most)
+        last_word = _last_word_of((decisions, facts))
+        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), about.besides, last_word)
         parts |= {
             "summary": [_summary(vault, f"{area}summary.md", f"Project {name}", now)],
             "rules": [_rules(vault, f"{area}rules.md", f"Rules of {name}", now), _asked_for(sessions, name)],
-            "decisions": [
-                _decisions(vault, f"{area}decisions/", f"Decisions of {name}", now),
-                _decided(sessions, name),
+            "decisions": [_standing(decisions, last_word), _decided(sessions, name)],
+            "facts": [_standing(facts, last_word)],
+            "open": [
+                _open_items(vault, f"{area}todos.md", f"Open items of {name}", now, most),
+                _left_open(sessions, name),
             ],
-            "facts": [_facts(vault, area + FACTS_FILE, f"Facts of {name}", now, 0.1)],
-            "open": [_open_items(vault, f"{area}todos.md", f"Open items of {name}", now), _left_open(sessions, name)],
             "commands": [_commands(sessions, name)],
             "sessions": [_sessions(sessions[: wanted.sessions], f"Last sessions of {name}")],
         }
     chosen = (part for kind, found in parts.items() if kind in wanted.kinds for part in found)
-    return settled([part for part in chosen if part and part.lines], wanted.lines_in_full, about.said)
+    found = settled([part for part in chosen if part and part.lines], wanted.lines_in_full, about.said)
+    more = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
+    return [part._replace(more=defused(more)) for part in found]
+
+
+def _last_word_of(parts: Iterable[Part]) -> LastWord:
+    """Return what the user's own notes and facts in *parts* take back."""
+    last_word = LastWord()
+    for line in (line for part in parts for line in part.lines):
+        if line.author in (USER, IMPORTED):
+            last_word.hear(line.said, line.when)
+    return last_word
+
+
+def _standing(part: Part, last_word: LastWord) -> Part:
+    """Return *part* without the lines that were taken back after they were written."""
+    lines = (line for line in part.lines if last_word.lets_stand(line.said, when=line.when))
+    return part._replace(levels=(tuple(lines),))
 
 
 def _memory(vault: Vault, now: datetime) -> Part | None:
@@ -117,11 +142,12 @@ def _rules(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
     return _note_part(note, title, 0.1, [note.body]) if note else None
 
 
-def _decisions(vault: Vault, ref: str, title: str, now: datetime) -> Part:
-    names = names_in(vault, ref, _MOST_DECISIONS)
+def _decisions(vault: Vault, ref: str, title: str, now: datetime, most: int) -> Part:
+    names = names_in(vault, ref, max(_MOST_DECISIONS, most))
     notes = (read_excerpt(vault, ref + name, now.tzinfo) for name in names)
     lines = [line for note in notes if note and (line := _decision(note, ref, now.date()))]
-    return Part(title, defused(ref), "", 0.06, (tuple(lines),))
+    newest_first = sorted(lines, key=lambda line: line.when, reverse=True)
+    return Part(title, defused(ref), "", 0.06, (tuple(newest_first),))
 
 
 def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
@@ -135,11 +161,23 @@ def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
     dated = note.fields.get("date") or (name[:10] if re.match(r"\d{4}-\d\d-\d\d", name) else note.date)
     title = note.fields.get("title") or first_heading(note.body) or name.removesuffix(".md")
     summary = note.fields.get("summary") or first_sentence(note.body)
-    return Line(f"- {_clipped(f'{dated} {title}: {summary}')}", note.ref, defused(name), key_of(note.ref))
+    is_one = not summary or is_said(words(title), [words(summary)], _SAME)
+    said = summary or title if is_one else f"{title}: {summary}"
+    author = note.fields.get("author", IMPORTED)
+    when = note.changed if note.changed.startswith(dated) else f"{dated} {_END_OF_DAY}"
+    about = defused(", ".join(filter(None, (named(author), dated))))
+    return Line(f"- {_clipped(said)} ({about})", note.ref, "", key_of(note.ref), said, when=when, author=author)
 
 
 def _facts(
-    vault: Vault, ref: str, title: str, now: datetime, share: float, categories: frozenset[str] | None = None
+    vault: Vault,
+    ref: str,
+    title: str,
+    now: datetime,
+    share: float,
+    categories: frozenset[str] | None = None,
+    *,
+    most: int = 0,
 ) -> Part:
     content, _ = read_bytes(vault, ref, _LARGEST_FACTS + 1) or (b"", 0.0)
     if len(content) > _LARGEST_FACTS:
@@ -151,7 +189,9 @@ def _facts(
             if fact.status == "active" and not _is_past(fact.expires, now.date())
             if categories is None or standing_category(fact.category, fact.author) in categories
         ]
-        lines = [_fact(fact, place, ref) for fact, place in _by_importance(living)[:_MOST_FACTS]]
+        ordered = _by_importance(living)
+        lines = [_fact(fact, place, ref, now.tzinfo) for fact, place in ordered[: max(_MOST_FACTS, most)]]
+        return Part(title, defused(ref), "", share, (tuple(lines),), left_out=len(ordered) - len(lines))
     return Part(title, defused(ref), "", share, (tuple(lines),))
 
 
@@ -168,7 +208,7 @@ def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, Place]]:
 def _by_importance(facts: list[tuple[Fact, Place]]) -> list[tuple[Fact, Place]]:
     from memtool.vault.fact_rules import CATEGORIES
 
-    newest_first = sorted(facts, key=lambda found: (found[0].timestamp, found[0].id), reverse=True)
+    newest_first = sorted(facts, key=lambda found: (found[0].timestamp, found[1].start_line), reverse=True)
     rank = {category: at for at, category in enumerate(CATEGORIES)}  # they are listed by weight
 
     def order(found: tuple[Fact, Place]) -> tuple[bool, int, int]:
@@ -178,15 +218,25 @@ def _by_importance(facts: list[tuple[Fact, Place]]) -> list[tuple[Fact, Place]]:
     return sorted(newest_first, key=order)
 
 
-def _fact(fact: Fact, place: Place, ref: str) -> Line:
+def _fact(fact: Fact, place: Place, ref: str, zone: tzinfo | None) -> Line:
     where = f"{place.start_line}-{place.end_line}"
     category = standing_category(fact.category, fact.author)
     about = defused(", ".join(filter(None, (category, named(fact.author), fact.timestamp[:10]))))
     key = key_of(ref, fact.id) if fact.id else ""
-    return Line(f"- {_clipped(fact.fact)} ({about})", f"{ref}:{where}", f"lines {where}", key)
+    text, when, author = f"- {_clipped(fact.fact)} ({about})", _local(fact.timestamp, zone), fact.author or IMPORTED
+    return Line(text, f"{ref}:{where}", f"lines {where}", key, fact.fact, when=when, author=author)
 
 
-def _open_items(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
+def _local(timestamp: str, zone: tzinfo | None) -> str:
+    """Return *timestamp* as the minute of local time; of a day alone its end."""
+    with suppress(ValueError, OverflowError):
+        at = datetime.fromisoformat(timestamp)
+        if len(timestamp) > len("2026-11-22"):
+            return (at.astimezone(zone) if at.tzinfo else at).strftime(MINUTE)
+    return f"{timestamp[:10]} {_END_OF_DAY}"
+
+
+def _open_items(vault: Vault, ref: str, title: str, now: datetime, most: int) -> Part | None:
     from memtool.vault.todos import find_todos
 
     note = read_excerpt(vault, ref, now.tzinfo)
@@ -194,8 +244,10 @@ def _open_items(vault: Vault, ref: str, title: str, now: datetime) -> Part | Non
         return None
     newest_first = [item for item in reversed(find_todos(note.body)) if item.is_open]
     numbered = [(note.body_line - 1 + item.line, item.text) for item in _urgent_first(newest_first)]
-    lines = (Line(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}") for number, text in numbered)
-    return Part(title, defused(ref), note.date, 0.06, (tuple(islice(lines, _MOST_TODOS)),))
+    shown = numbered[: max(_MOST_TODOS, most)]
+    lines = (Line(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}", said=text) for number, text in shown)
+    left_out = len(numbered) - len(shown)
+    return Part(title, defused(ref), note.date, 0.06, (tuple(lines),), left_out=left_out)
 
 
 def _decided(sessions: list[PastSession], name: str) -> Part:
@@ -222,11 +274,12 @@ def _of_sessions(title: str, found: Iterable[Said], share: float) -> Part:
 
 
 def _said(said: Said) -> Line:
-    line = said.line
+    line, day = said.line, said.when[:10]
     text = f"`{defused(line.text)}`" if line.role == COMMAND else _clipped(line.text)
     name = _short_name(said.ref)
-    about = said.day if line.role == COMMAND else f"{line.author}, {said.day}"
-    return Line(f"- {text} ({about})", f"{said.ref}:{line.number}", name, said=line.text)
+    about = day if line.role == COMMAND else f"{line.author}, {day}"
+    place = f"{said.ref}:{line.number}"
+    return Line(f"- {text} ({about})", place, name, said=line.text, when=said.when, author=line.author)
 
 
 def _short_name(ref: str) -> str:

@@ -22,6 +22,7 @@ EVENT = "session-start"
 RESUMING = ("resume", "fork")  # the conversation goes on, with the block that it was given before
 
 _NEWS = "New or changed since this session was last given its memory:"
+_ALL = 1_000_000  # tokens, and lines
 _SHARE_OF_NEWS = 4  # a resumed session gets at most one part in so many of the budget
 
 
@@ -73,14 +74,20 @@ def session_context(
     source: str = "startup",
     given: Mapping[str, str] | None = None,
     ids: Mapping[str, int] | None = None,
+    whole: bool = False,
 ) -> ContextBlock:
     """Return what a session of *project* (empty: none) is given at its start, as much of it as is *wanted*.
 
     The order does not change from session to session, so that the client's prompt cache holds. A session that is
     resumed gets only what it does not know: lines that are not in *given*, the `known` of the block that it had last.
     Where nobody knows what it had (*given* is empty), a resumed session gets everything, and a fork, which begins with
-    a copy of its parent's context, gets nothing. *ids* are the short ids of the session so far.
+    a copy of its parent's context, gets nothing. *ids* are the short ids of the session so far. The *whole* of it has
+    no budget.
     """
+    if not (wanted.session_tokens or whole):
+        return ContextBlock("", (), 0, (), {})
+    if whole:
+        wanted = wanted._replace(lines_in_full=_ALL)
     with_memory = not reads_by_itself(vault.root / MEMORY, reader.client_folder, reader.home)
     said = said_to_client(reader.folder, reader.client_folder, reader.home)
     about = About(vault, project, now, wanted, tuple(said), _own_note(reader.session_id))
@@ -89,7 +96,7 @@ def session_context(
     named = dict(ids or {})
     parts = [_with_ids(part, named) for part in parts]
     shown_vault = shown_path(str(vault.root), None, reader.home)
-    budget = min(wanted.session_tokens, MOST_TOKENS)
+    budget = _ALL if whole else min(wanted.session_tokens, MOST_TOKENS)
     if source in RESUMING and (given or source == "fork"):
         parts = list(_news(parts, given or known))
         text, lines = _block(parts, budget // _SHARE_OF_NEWS, shown_vault, _NEWS, "")

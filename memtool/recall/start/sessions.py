@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
+from functools import partial
 from typing import NamedTuple
 
 from memtool.recall.start.excerpt import names_in, read_bytes
 from memtool.recall.start.last_word import LastWord
+from memtool.text.languages import begins_with
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
-from memtool.vault.session_lines import ASKED, OPEN, Line, lines_of, read_values
-from memtool.vault.session_rows import Row, fit_rows, parse_row
+from memtool.vault.session_lines import ASKED, BRANCH, COMMAND, OPEN, Line, lines_of, read_values
+from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row
 from memtool.vault.sessions import USER, SessionNote, parse_session
 
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
-_LARGEST_DAY, _LARGEST_NOTE = 262_144, 65_536  # bytes
+_LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 4_096  # bytes
 _DAY = r"\d{4}-\d\d-\d\d\.md"
 _TOPIC_SHARE, _SHORTEST_TOPIC = 0.35, 60  # of the room of a session, and columns, that its topic may take
 _LEAST_ROW = 170  # columns of room that each row needs: fewer rows than in the note, but not cut as short
+_MARKS = ("?", "？")
+_CUT, _LEAST_CUT = " … ", 60  # in what was typed, and columns that are left of what nothing came of
 _SAID = 0.7  # share of an open item's words by which a later line shows that it was taken up
 
 
@@ -35,11 +39,16 @@ class PastSession(NamedTuple):
     lines: tuple[Line, ...]
     rows: tuple[Row, ...]
 
+    @property
+    def when(self) -> str:
+        """When the session was last heard of, in the order of time."""
+        return f"{self.day} {self.minute}"
+
 
 class Said(NamedTuple):
-    """A line of a session, and when and where it was said."""
+    """A line of a session, and when (`2026-11-22 14:09`) and where it was said."""
 
-    day: str
+    when: str
     ref: str
     line: Line
 
@@ -47,7 +56,7 @@ class Said(NamedTuple):
 def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[tuple[str, DailySession, str]]:
     """Return the day, the entry and the path of the note of each of the last *most* sessions, newest first.
 
-    Sessions whose notes are gone are left out, and so is the one of the note *besides*.
+    Sessions whose notes are gone or archived are left out, and so is the one of the note *besides*.
     """
     found: dict[str, tuple[str, DailySession, str]] = {}
     for name in names_in(vault, "daily", _MOST_DAYS):
@@ -55,21 +64,27 @@ def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
             break
         for session in _sessions_of(vault, name) if re.fullmatch(_DAY, name) else ():
             ref = f"sessions/{session.session_id}.md"
-            if session.project == project and ref != besides and (vault.root / ref).is_file():
+            if session.project == project and ref != besides and _is_there(vault, ref):
                 found.setdefault(ref, (name[:10], session, ref))
     return list(found.values())[:most]
 
 
-def read_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[PastSession]:
-    """Return the last *most* sessions, newest first, without what a later line takes back."""
+def read_sessions(
+    vault: Vault, project: str, most: int, besides: str = "", last_word: LastWord | None = None
+) -> list[PastSession]:
+    """Return the last *most* sessions, newest first, without what a later line takes back.
+
+    *last_word* knows what was said outside of sessions, and hears these.
+    """
     sessions = []
-    last_word = LastWord()
+    last_word = last_word or LastWord()
     for day, entry, ref in last_sessions(vault, project, most, besides):
         content, _ = read_bytes(vault, ref, _LARGEST_NOTE) or (b"", 0.0)
         text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
         note, values = parse_session(text), read_values(vault, ref)
         rows = (
-            parse_row(f"[{point.kind}] {point.text}" if point.kind else point.text, values) for point in note.key_points
+            _told(parse_row(f"[{point.kind}] {point.text}" if point.kind else point.text, values))
+            for point in note.key_points
         )
         session = PastSession(day, entry.minute, ref, note, tuple(lines_of(text)), tuple(rows))
         sessions.append(_standing(session, last_word))
@@ -78,12 +93,13 @@ def read_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
 
 def _standing(session: PastSession, last_word: LastWord) -> PastSession:
     """Return *session* without what the user takes back later on, in it or in a later session."""
-    lines = [line for line in reversed(session.lines) if last_word.lets_stand(line.text, by_user=line.author == USER)]
+    lets_stand = partial(last_word.lets_stand, when=session.when)
+    lines = [line for line in reversed(session.lines) if lets_stand(line.text, by_user=line.author == USER)]
     stand = {line.text for line in lines}
-    rows = (_standing_row(row, stand, last_word) for row in session.rows)
+    rows = (_standing_row(row, stand, lets_stand) for row in session.rows)
     topic = session.note.topic
     is_own_word = any(line.role == ASKED and line.text in topic for line in lines)
-    if not (is_own_word or last_word.lets_stand(topic)):
+    if not (is_own_word or lets_stand(topic)):
         topic = ""
     return session._replace(
         note=session.note._replace(topic=topic),
@@ -92,19 +108,37 @@ def _standing(session: PastSession, last_word: LastWord) -> PastSession:
     )
 
 
-def _standing_row(row: Row, stand: AbstractSet[str], last_word: LastWord) -> Row:
-    pieces = (piece for piece in row.pieces if piece.text.strip('"') in stand or last_word.lets_stand(piece.text))
+def _standing_row(row: Row, stand: AbstractSet[str], lets_stand: Callable[[str], bool]) -> Row:
+    pieces = (piece for piece in row.pieces if piece.text.strip('"') in stand or lets_stand(piece.text))
     return row._replace(asked=row.asked if row.asked in stand else "", pieces=tuple(pieces))
 
 
+def _told(row: Row) -> Row:
+    """Return *row* without what the agent asked and offered, which is over, and without orders, which are the user's.
+
+    An agent that says "always ..." mostly quotes a page, a document or the output of a program.
+    """
+    pieces = (
+        piece
+        for piece in row.pieces
+        if piece.is_typed or not (_is_asking(piece.text) or begins_with("standing", piece.text))
+    )
+    return row._replace(pieces=tuple(pieces))
+
+
+def _is_asking(text: str) -> bool:
+    return text.endswith(_MARKS) or begins_with("offer", text)
+
+
 def said_as(sessions: Iterable[PastSession], role: str) -> list[Said]:
-    """Return the lines of this *role*, newest first, each that says something of its own."""
+    """Return the lines of this *role*, newest first, each that says something of its own; a question says nothing."""
     found: list[Said] = []
     told: list[frozenset[str]] = []
     for session in sessions:
         for line in reversed(session.lines):
-            if line.role == role and not is_said(words(line.text), told):
-                found.append(Said(session.day, session.ref, line))
+            is_question = any(mark in line.text.rpartition(ARROW)[2] for mark in _MARKS) and role != COMMAND
+            if line.role == role and not is_question and not is_said(words(line.text), told):
+                found.append(Said(session.when, session.ref, line))
                 told.append(words(line.text))
     return found
 
@@ -114,7 +148,7 @@ def still_open(sessions: Sequence[PastSession]) -> list[Said]:
     later: list[frozenset[str]] = []
     found = []
     for session in sessions:
-        items = [Said(session.day, session.ref, line) for line in session.lines if line.role == OPEN]
+        items = [Said(session.when, session.ref, line) for line in session.lines if line.role == OPEN]
         found += [item for item in items if not is_said(words(item.line.text), later, _SAID)]
         later += [words(line.text) for line in session.lines]
         later.append(words(session.note.topic))
@@ -123,9 +157,29 @@ def still_open(sessions: Sequence[PastSession]) -> list[Said]:
 
 def told_in(session: PastSession, room: int) -> tuple[str, list[Row]]:
     """Return what *session* was about, and as much of what came of it as fits into *room* columns."""
-    topic = shortened(session.note.topic, max(_SHORTEST_TOPIC, int(_TOPIC_SHARE * room)))
+    topic = _topic_within(session.note.topic, max(_SHORTEST_TOPIC, int(_TOPIC_SHARE * room)))
     rows = fit_rows(session.rows, room - width(topic), [topic], least_row=_LEAST_ROW)
-    return topic, rows
+    return topic, [row for row in rows if row.pieces or _CUT not in row.asked or width(row.asked) >= _LEAST_CUT]
+
+
+def _topic_within(topic: str, limit: int) -> str:
+    """Return *topic* in at most *limit* columns: how it began and how it ended, without the branch if that is long."""
+    began, _, ended = topic.partition(ARROW)
+    if _is_asking(re.split(": |：", ended, maxsplit=1)[-1]):
+        ended = ""
+    if width(began) + width(ended) + len(ARROW) > limit:
+        began = re.sub(BRANCH, "", began)
+        ended = shortened(ended, max(limit // 2, limit - width(began) - len(ARROW)))
+        began = re.sub("[ …]+$", "…", shortened(began, limit - width(ended) - len(ARROW)))
+    return ARROW.join(filter(None, (began, ended)))
+
+
+def _is_there(vault: Vault, ref: str) -> bool:
+    """Whether a session's note stands at *ref* that was not forgotten as a whole."""
+    content, _ = read_bytes(vault, ref, _LARGEST_MATTER) or (None, 0.0)
+    if content is None or not content.startswith((b"---", b"\xef\xbb\xbf---")):
+        return content is not None
+    return re.search(rb"\nstatus:[ \t]*[\"']?archived\b", content.split(b"\n---", 1)[0], re.IGNORECASE) is None
 
 
 def _sessions_of(vault: Vault, name: str) -> list[DailySession]:

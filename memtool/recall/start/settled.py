@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtool.recall.budget import Line, Part
 from memtool.text.similarity import is_said, words
+from memtool.vault.authors import USER
 
-_ABOUT = re.compile(r" \(([^()]*?)(\d{4}-\d\d-\d\d)\)$")  # at the end of a line: who said it, or its category, and when
-_DATED = re.compile(r"^- (\d{4}-\d\d-\d\d) ")
 _MOST_COMPARED = 200
 _SAID = 0.85  # of the words of a line
 
@@ -18,8 +16,6 @@ _SAID = 0.85  # of the words of a line
 class _Standing(NamedTuple):
     at: tuple[int, int]
     line: Line
-    day: str
-    by_user: bool
 
 
 def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = ()) -> list[Part]:
@@ -30,10 +26,10 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
     as they are.
     """
     standing = [
-        _Standing((at, place), line, found, "user" in line.text[-40:])
+        _Standing((at, place), line)
         for at, part in enumerate(parts)
         for place, line in enumerate(part.lines)
-        if _is_list(part) and (found := _day(line.text)) and not line.text.startswith("- `")  # commands
+        if _is_list(part) and line.said and not line.text.startswith("- `")  # commands
     ][:_MOST_COMPARED]
     gone, marked = _compared(standing) if len(standing) > 1 else (set(), {})
     if said:
@@ -42,7 +38,7 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
             for at, part in enumerate(parts)
             if _is_list(part)
             for place, line in enumerate(part.lines)
-            if is_said(words(_ABOUT.sub("", line.text)), said, _SAID)
+            if is_said(words(line.said), said, _SAID)
         }
     result = []
     for at, part in enumerate(parts):
@@ -55,8 +51,8 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
 
 def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tuple[int, int], Line]]:
     """Return which lines are said by a stronger or newer one, and those that such a one contradicts, marked."""
-    ordered = sorted(standing, key=lambda each: (each.by_user, each.day), reverse=True)
-    texts = [_ABOUT.sub("", _DATED.sub("- ", each.line.text)) for each in ordered]
+    ordered = sorted(standing, key=lambda each: (each.line.author == USER, each.line.when), reverse=True)
+    texts = [each.line.said for each in ordered]
     told = [words(text) for text in texts]
     gone: set[tuple[int, int]] = set()
     marked: dict[tuple[int, int], Line] = {}
@@ -67,8 +63,8 @@ def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tup
             is_same, is_contradicted = _relation(texts[number], texts[other])
             if is_same:
                 gone.add(each.at)
-            elif is_contradicted:
-                text = f"{each.line.text} [contradicted by what was said on {ordered[other].day}]"
+            elif is_contradicted and ordered[other].line.when:
+                text = f"{each.line.text} [contradicted by what was said on {ordered[other].line.when[:10]}]"
                 marked[each.at] = each.line._replace(text=text)
             if is_same or is_contradicted:
                 break
@@ -84,7 +80,7 @@ def _relation(text: str, other: str) -> tuple[bool, bool]:
     from memtool.recall.remembering.near_duplicates import contradicts, is_same, statement  # takes long to import
 
     one, standing = statement(text), statement(other)
-    return is_same(one, standing), contradicts(one, standing)
+    return is_same(one, standing), contradicts(one, standing, in_one_place=True)
 
 
 def _is_list(part: Part) -> bool:
@@ -92,13 +88,8 @@ def _is_list(part: Part) -> bool:
     return not part.made_for and len(part.levels) == 1 and all(line.text.startswith("- ") for line in part.lines)
 
 
-def _day(text: str) -> str:
-    found = _ABOUT.search(text) or _DATED.match(text)
-    return found[found.lastindex or 0] if found else ""
-
-
 def _with_most(part: Part, most: int) -> Part:
     """Return *part* with at most *most* lines, and how many more there are, if each of its lines stands for itself."""
     if not _is_list(part) or len(part.lines) <= most:
         return part
-    return part._replace(levels=(part.lines[:most],), left_out=len(part.lines) - most)
+    return part._replace(levels=(part.lines[:most],), left_out=part.left_out + len(part.lines) - most)

@@ -43,7 +43,7 @@ def mentioned(kind: str, text: str) -> frozenset[str]:
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     alternatives = _alternatives(kind, after=r"(?![^\W_])")
-    return re.compile(rf"(?:\A|[.!?:,;\n。！？，；]\s*)\W*(?:{alternatives})")
+    return re.compile(rf"(?:\A|[.!?:,;\n。！？，；：]\s*)\W*(?:{alternatives})")
 
 
 @cache

@@ -8,8 +8,9 @@ from memory_desk import SHOP, MemoryDesk
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
-from memtool.vault.hand_edits import keep_hand_edits
+from memtool.vault.hand_edits import forgotten_in, keep_hand_edits
 from memtool.vault.layout import Vault
+from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import KeyPoint, SessionNote, parse_session, render_session
 
 TODOS = "areas/projects/shop/todos.md"
@@ -260,6 +261,47 @@ def test_a_forgotten_line_of_a_session_stays_away_however_often_the_note_is_made
     assert "tests" in note
     assert statement not in note
     assert statement not in keep_hand_edits(None, note, again)  # .memtool is gone
+
+
+ROWS = (
+    Row(
+        "登录失败",
+        (Piece("SameSite=None needs Secure in middleware/jwt.ts"), Piece("the retry queue holds 200 jobs per worker")),
+    ),
+    Row("", (Piece("退款写在 refund.ts 里，由 worker 每 5 分钟执行一次"),)),
+)
+
+
+def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: MemoryDesk) -> None:
+    made = render_session(SessionNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
+    write(desk, "sessions/s7.md", made)
+    give(desk, GivenLine("k3f9", "sessions/s7.md", 14, "", "the retry queue holds 200 jobs per worker"))
+    give(desk, GivenLine("m2g2", "sessions/s7.md", 15, "", "退款写在 refund.ts 里，由 worker 每 5 分钟执行一次"))
+    desk.forget("k3f9")
+    left = desk.read("sessions/s7.md")
+    assert "SameSite=None needs Secure in middleware/jwt.ts" in left
+    assert "retry queue" not in left
+    desk.forget("m2g2")
+    assert "retry" not in "".join(forgotten_in(desk.read("sessions/s7.md")))
+    words_anew = ("Each worker of the retry queue holds 200 jobs", "worker 每 5 分钟执行一次，退款写在 refund.ts 里")
+    corrected = "the retry queue holds 500 jobs per worker"
+    again = render_session(
+        SessionNote("s7", "shop", "2026-02-11 14:30", topic="登录", done=(*words_anew, corrected, "退款已上线"))
+    )
+    note = keep_hand_edits(made, desk.read("sessions/s7.md"), again)
+    assert parse_session(note).done == (corrected, "退款已上线")
+
+
+def test_a_row_of_the_start_goes_as_it_was_shown(desk: MemoryDesk) -> None:
+    write(
+        desk, "sessions/s7.md", render_session(SessionNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
+    )
+    give(desk, GivenLine("k3f9", "sessions/s7.md", 0, "", "SameSite=None needs Secure in middleware/jwt.ts"))
+    desk.forget("k3f9")
+    left = desk.read("sessions/s7.md")
+    assert "SameSite" not in left
+    assert "retry queue" not in left
+    assert "refund.ts" in left
 
 
 @pytest.mark.parametrize(

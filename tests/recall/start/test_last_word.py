@@ -8,6 +8,7 @@ from memtool.recall.start.last_word import LastWord
 TAKEN_BACK = [
     ("Change of plan: UUIDv7 instead of ULIDs.", "use ULIDs for order ids, because they sort by time"),
     ("改用 UUIDv7，不再用 ULID", "订单号用 ULID，因为能按时间排序"),
+    ("缓存不再用 Memcached，改用 Valkey", "缓存放在 Memcached 里"),
     ("把 ULID 换成 UUIDv7", "订单号由 ULID 生成"),
     ("No longer ULIDs: snowflake ids", "the ULID column was added"),
     ("switch from redis to valkey for the cache", "the cache is redis 7"),
@@ -48,6 +49,14 @@ def test_what_was_taken_back_takes_nothing_back_itself() -> None:
     last_word.lets_stand("snowflake_ids instead of UUIDv7", by_user=True)
     assert not last_word.lets_stand("UUIDv7 instead of ULIDs", by_user=True)
     assert last_word.lets_stand("we had ULIDs once")
+
+
+def test_what_was_said_later_than_what_takes_it_back_stands() -> None:
+    last_word = LastWord()
+    last_word.hear("UUIDv7 instead of ULIDs", "2026-01-02 10:00")
+    assert not last_word.lets_stand("订单号用 ULID", when="2026-01-01 24:00")
+    assert last_word.lets_stand("ULIDs again, for the log", when="2026-01-02 10:01")
+    assert last_word.lets_stand("UUIDv7 instead of ULIDs", when="2026-01-01 10:00"), "it says so itself"
 
 
 @given(st.text(max_size=300), st.text(max_size=300))

@@ -6,7 +6,14 @@ from memtool.text.similarity import words
 
 
 def part(title: str, *lines: str) -> Part:
-    return Part(title, "sessions/", "", 0.1, (tuple(Line(f"- {line}", "sessions/a.md:3") for line in lines),))
+    """Return a part of lines such as `Tokens live 24 hours (user, 2026-03-01)`."""
+    return Part(title, "sessions/", "", 0.1, (tuple(map(_line, lines)),), more="memtool context --all")
+
+
+def _line(text: str) -> Line:
+    said, _, about = text.rpartition(" (")
+    author, _, day = about.removesuffix(")").partition(", ")
+    return Line(f"- {text}", "sessions/a.md:3", said=said, when=day, author=author)
 
 
 def texts(parts: list[Part]) -> list[str]:
@@ -68,4 +75,21 @@ def test_of_many_lines_the_rest_is_counted_and_where_it_stands_is_said() -> None
         [part("Facts", *(f"the {name} belongs to shelf {at} (fact, 2026-03-01)" for at, name in enumerate(names)))], 2
     )
     assert len(told.lines) == 2
-    assert render(told).endswith("- … and 3 more: `memtool show sessions/`")
+    assert render(told).endswith("- … and 3 more: `memtool context --all`")
+
+
+def test_things_that_only_look_alike_do_not_contradict_each_other() -> None:
+    told = settled(
+        [part("Facts", "worker 3 reads its queue from stage_3 (agent, 2026-03-02)",
+              "worker 4 reads its queue from stage_4 (agent, 2026-03-01)")],
+        40,
+    )  # fmt: skip
+    assert not any("contradicted" in text for text in texts(told))
+
+
+def test_an_open_item_that_a_session_left_open_as_well_is_told_once() -> None:
+    todos = Part(
+        "Open items", "todos.md", "", 0.1, ((Line("- 短信模板仍然是英文", "todos.md:3", said="短信模板仍然是英文"),),)
+    )
+    told = settled([todos, part("Left open", "短信模板仍然是英文 (agent, 2026-03-01)")], 40)
+    assert len(texts(told)) == 1
