@@ -106,12 +106,16 @@ _IN_FOREGROUND = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=fal
 _UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
 
-def _refuse_programs(folder: Path) -> None:
-    """Raise if the repository's own settings name filters: git would run them to look at a file.
+# Hooks by name are those of git 2.54 and later, which `core.hooksPath` does not stop.
+_PROGRAMS = r"^(filter|hook)\.|^gc\.recentobjectshook$"
 
-    A folder that was downloaded may bring such settings along. Filters in the user's settings are the user's choice.
+
+def _refuse_programs(folder: Path) -> None:
+    """Raise if the repository's own settings name programs that git would run to look at a file or to commit it.
+
+    A folder that was downloaded may bring such settings along. Those in the user's settings are the user's choice.
     """
-    answer = ask(folder, "config", "--includes", "--show-scope", "--get-regexp", r"^filter\.")
+    answer = ask(folder, "config", "--includes", "--show-scope", "--get-regexp", _PROGRAMS)
     foreign = [line.split()[1] for line in answer.out.splitlines() if line.startswith(("local", "worktree"))]
     if foreign:
         hint = "If you trust it, move that setting to your own ~/.gitconfig."
