@@ -14,6 +14,7 @@ from benchmarks.questions import questions
 from benchmarks.rows import Row
 from benchmarks.transcripts import write_transcript
 from memtool.capture.queue import only_worker
+from memtool.integrations.claude_code.program import find_program
 from memtool.vault.layout import open_vault
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def hooks(stage: Stage) -> Iterator[Row]:
     transcript = stage.scratch / "projects" / "-shop" / "one.jsonl"
     write_transcript(transcript, 1024, str(project))
     environ = {**stage.environ, "MEMTOOL_VAULT": str(stage.vault)}
-    script = str(Path(sys.executable).with_name("memtool-hook"))
+    program = find_program(None, this_project=False)
     with _worker_at_work(stage.vault):
         for event in _EVENTS:
             ours, floor = [], []
             for number in range(stage.quick):
                 given = json.dumps(_event(event, project, transcript, prompt, number)).encode()
-                ours.append(run([script], environ, given=given).seconds * 1000)
+                ours.append(run([program.command, *program.args], environ, given=given).seconds * 1000)
                 floor.append(run([sys.executable, "-I", "-S", "-c", "import json, sqlite3"], environ).seconds * 1000)
             yield Row(f"`memtool-hook`, {event}", stage.size, "ms", ours, floor, most_ratio=_BUDGETS.get(event))
 

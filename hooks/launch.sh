@@ -2,8 +2,12 @@
 # Runs `memtool-hook` for the event $1, which is on stdin. Where there is no memtool, the start of a session says so
 # and every other event is passed over, so that the client need not report a failure for each.
 
+# The working folder is the user's project: nothing in it passes for Python's modules or for the program itself.
+unset PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS
+
 for name in memtool-hook "$HOME/.local/bin/memtool-hook"; do
-    program=$(command -v "$name") && exec "$program" --plugin
+    program=$(command -v "$name") || continue
+    case $program in /*) exec "$program" --plugin ;; esac
 done
 
 [ "$1" = SessionStart ] || exit 0

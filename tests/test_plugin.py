@@ -143,6 +143,16 @@ def test_the_launcher_finds_the_program(folder: str, machine: Machine, tmp_path:
 
 
 @unix
+def test_nothing_in_the_project_passes_for_the_program(machine: Machine) -> None:
+    machine.install_program()
+    machine.environ |= {"PYTHONPATH": str(machine.project), "PYTHONWARNINGS": "error"}
+    machine.environ["PATH"] = f".{os.pathsep}{machine.environ['PATH']}"
+    (machine.project / "json.py").write_text("raise SystemExit('hijacked')\n", encoding="utf-8")
+    [line] = machine.edit("支付.py")
+    assert "支付.py" in line
+
+
+@unix
 def test_without_memtool_the_start_of_a_session_says_so_and_nothing_else_does(machine: Machine) -> None:
     told = json.loads(machine.fire("SessionStart", source="startup"))
     assert list(told) == ["systemMessage"]

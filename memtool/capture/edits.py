@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 from fnmatch import fnmatch
@@ -83,7 +84,7 @@ def is_ignored(file: str, area: ProjectArea, around: Surroundings) -> bool:
     own = (around.vault.root, around.client_folder)
     if not file or any(path.is_relative_to(folder) for folder in own) or not _MACHINERY.isdisjoint(path.parts):
         return True
-    if Path(file).resolve().is_relative_to(around.vault.root):
+    if Path(os.path.realpath(file)).is_relative_to(around.vault.root):  # `resolve` raises for a loop of symlinks
         return True
     names = (file, shown_path(file, area.root, around.home), path.name)
     return any(fnmatch(name, pattern) for pattern in around.ignore for name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -121,7 +122,7 @@ def _entry(sentence: str) -> Entry:
 
 def _put(session: Session, transcripts: tuple[str, ...]) -> None:
     for transcript in transcripts:
-        path = Path(transcript).resolve()
+        path = Path(os.path.realpath(transcript))  # `resolve` raises for a loop of symlinks
         if not path.is_file():
             raise UsageError(f"there is no transcript at '{transcript}'")
         Queue(session.vault).put(Job(path.stem, str(path), event="capture", queued_at=time.time()))

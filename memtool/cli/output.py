@@ -16,7 +16,8 @@ from memtool.settings import environment
 
 FORMAT = 1  # of all JSON output; raised when a field changes its meaning
 
-_STEERING = re.compile("[\x7f-\x9f]")  # some terminals obey these; JSON escapes the older ones by itself
+# Some terminals obey these, and show text in another order; JSON escapes the older ones by itself.
+_STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def emit_json(answer: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from memtool.redaction.finding import Finding
 from memtool.redaction.names import STEMS, WORDS, Secret, secret_of
 from memtool.redaction.shapes import CJK
-from memtool.redaction.values import Form, is_secret
+from memtool.redaction.values import Form, is_passphrase, is_secret
 
 _IN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
 _LONGEST_NAME = 64
@@ -61,13 +61,30 @@ def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding |
     if quote:
         is_one = not _is_template(quote[0], value) and is_secret(value, secret, _form(gap, name, is_quoted=True))
     else:
-        goes_on = value[-1:] in _TRAILING or _patterns().goes_on.match(text, end) is not None
+        form = _form(gap, name, is_quoted=False)
+        goes_on = _goes_on(text, end, value, form)
         value = value.rstrip(_TRAILING)
-        is_one = is_secret(value, secret, _form(gap, name, is_quoted=False), goes_on=goes_on)
+        is_one = is_secret(value, secret, form, goes_on=goes_on)
         is_one = is_one and (gap["below"] is None or _patterns().line_end.match(text, end) is not None)
+    if not is_one and not quote and (phrase := _phrase(text, start, secret, gap)):
+        return Finding(start, start + len(phrase), secret.kind)
     if is_one and end - start == _JUDGED:
         value = _value(text, start, len(text), closing)
     return Finding(start, start + len(value), secret.kind) if is_one else None
+
+
+def _goes_on(text: str, end: int, value: str, form: Form) -> bool:
+    """Tell whether more words belong to *value*, which ends at *end*; in a sentence the next clause does not."""
+    if form is Form.PROSE:
+        return _patterns().goes_on.match(text, end) is not None and not _patterns().clause.match(text, end)
+    return value[-1:] in _TRAILING or _patterns().goes_on.match(text, end) is not None
+
+
+def _phrase(text: str, start: int, secret: Secret, gap: re.Match[str]) -> str:
+    """Return the passphrase of four words and more that stands from *start* on to the end of what is said."""
+    is_assigned = gap.lastgroup in {"assigned", "listed", "in_table", "said", "said_in_cjk"}
+    found = _patterns().phrase.match(text, start) if is_assigned else None
+    return found[0] if found and is_passphrase(found[0], secret) else ""
 
 
 def _is_template(opening: str, value: str) -> bool:
@@ -97,6 +114,8 @@ class _Patterns(NamedTuple):
     gap: re.Pattern[str]
     quote: re.Pattern[str]
     goes_on: re.Pattern[str]
+    clause: re.Pattern[str]
+    phrase: re.Pattern[str]
     line_end: re.Pattern[str]
 
 
@@ -121,7 +140,9 @@ def _patterns() -> _Patterns:
         "next": rf"[\"'],[ \t]{{0,4}}{quoted}|\([ \t]{{0,4}}{quoted}",
         "in_table": rf"{closing}[ \t]{{0,12}}\|[ \t]{{1,12}}",
         "said": r"(?:[ \t](?:for|of|to|on|in|at|from)[ \t][^\n.:;=?!\"'`]{1,40}?)?[ \t]{1,4}"
-        r"(?:is|was|are|be|to|becomes|equals|as)(?:[ \t](?:now|still|just|currently|set to|changed to))?"
+        r"(?:is|was|are|be|to|becomes|equals|as|ist|war|lautet|es|era|est|était|é)"
+        r"(?:[ \t](?:now|still|just|currently|jetzt|nun|ahora|maintenant"
+        r"|(?:set|changed|reset|updated)(?: from [^\s.;!?]{1,64})? to))?"
         r":?[ \t]{1,4}",
         "said_in_cjk": r"[ \t]{0,2}(?:[\u4e00-\u9fff]{0,6}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
         r"[ \t]{0,2}",
@@ -132,6 +153,8 @@ def _patterns() -> _Patterns:
         gap=re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items())),
         quote=re.compile(r"[rbfuRBFU]{0,2}([\"'`“‘「『«])"),
         goes_on=re.compile(rf"[ \t]{{1,3}}[A-Za-z{CJK}}}]"),
+        clause=re.compile(r"(?<=[.,;])|[ \t]{1,3}(?:and|but|so|or|for|now|again|und|et|y)\b"),
+        phrase=re.compile(rf"[a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!)\"{CJK}]|\Z))"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
     )
 

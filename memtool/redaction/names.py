@@ -42,6 +42,7 @@ WORDS = {
     **dict.fromkeys(
         "密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 passwort kennwort contraseña senha пароль".split(), PASSWORD
     ),
+    "mot de passe": PASSWORD,
     **dict.fromkeys("密钥 密鑰 秘钥 私钥 凭证 凭据 秘密鍵 シークレット 비밀키 секрет".split(), _KEY),
     **dict.fromkeys("令牌 权杖 アクセスキー apiキー トークン 토큰 токен".split(), TOKEN),
 }

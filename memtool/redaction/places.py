@@ -35,6 +35,12 @@ PLACES = (
         r"://[^\s:/?#@\[\"'<>\\`]{0,128}+:(?![0-9]{1,5}(?:[/?#\s]|$))"
         r"([^\s/?#\"'<>`\\]{1,256}|[^\s@\"'<>`\\]{1,256})@(?=[A-Za-z0-9\[$_])",
     ),
+    # The same in a path: `PurePath` and `normpath` leave one slash of two.
+    Shape(
+        "url-password",
+        ":/",
+        r":/(?<=[a-z]:/)(?!/)[^\s:/?#@\[\"'<>\\`]{0,128}+:([^\s/@?#\"'<>`\\]{1,256})@(?=[A-Za-z0-9\[$_])",
+    ),
     Shape("url-password", "://", r"://(?=[A-Za-z_-]{0,40}[0-9])([A-Za-z0-9_.-]{16,256}+)@(?=[A-Za-z0-9])"),
     *(Shape("url-password", f"@{net}(", rf":([^\s:@\"'`/]{{1,256}})@{net}\(") for net in ("tcp", "unix")),
     Shape("url-password", "thin:", r"thin:[^/\s@]{1,64}/([^@\s]{1,128})@"),

@@ -38,12 +38,43 @@ _WORDS = frozenset(
     output file path env environ config settings option options user username email name login admin id type label
     include omit same origin basic bearer digest oauth jwt bcrypt scrypt hex hmac prompt vault keychain keyring ldap sso
     saml x
+
+    erforderlich pflicht falsch richtig leer vergessen geheim ungültig notwendig requis obligatoire vide invalide
+    requerida requerido obligatoria obligatorio incorrecta vacía
     """.split()
 )
 _IN_SENTENCES = frozenset(
     """
     a an the your my our must be is are was to please enter type have has contain at least of and or not no with
     for in on this that it can cannot should will password passwords
+    """.split()
+)
+# Mixed case with one of these is a type, a function or a product: `NotNull`, `PasswordField`, `PostgreSQL`.
+_OF_NAMES = frozenset(
+    """
+    list set sets model error exception schema hash hasher service controller encoder encoding validator validation
+    manager provider component handler helper factory builder generator policy strength length min max size count form
+    data request response query param params props state store context hook view page dialog box widget util utils
+    protocol interface class enum struct not is has must should can get put post with from by of only
+    very long short strong weak open ssl script sql git hub lab java react vue node db redis mongo crypt
+    cipher hmac digest
+    """.split()
+)
+# A passphrase has none of these, a sentence mostly has: beside them, what ends like a form of a verb or an adverb.
+_OF_SENTENCES = frozenset(
+    """
+    about above across after again against all almost alone along already also although always among any anyone anything
+    because been before behind being below between both but came come could down during each eight either else empty
+    even ever every everyone everything everywhere except few first five four from gets give given goes gone good had
+    half hard has have here how however into just keep kept know last later least leave left less let like long look
+    made make many may maybe might minutes missing more most much need never next nine nobody none nothing now off
+    often once one only other others our out outside over own per please quite rather right same see seems seen send
+    sent set seven shall should shown since six some someone something sometimes soon still such sure take taken ten
+    than that the their them then there these they thing this those three through till today together tomorrow too
+    twice two under until upon use user very via want was way week well went were what when where whether which while
+    who whole why will within without work would written wrong yesterday yet you your
+    line page form link flow field sign work manager policy strength length minimum maximum characters character
+    letters digits code change rule rules check team server service database
     """.split()
 )
 _LONGEST_PLACEHOLDER = 40
@@ -114,6 +145,8 @@ def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> 
         return True
     if form is Form.LITERAL:
         return len(value) >= _LONG_FOR_A_WORD and (value.isalpha() or common_share(value) < COMMON_SHARE)
+    if form in {Form.BARE, Form.PROSE} and secret.proof is Proof.NONE and not goes_on and _is_mixed_case(value):
+        return True
     # `hunterxyz` may be one; `SecretStr`, and `hashed with bcrypt`, are not.
     is_plain = secret.proof is Proof.NONE and value.islower() and len(value) >= _SHORTEST_IN_PROSE
     return form is Form.BARE and is_plain and not goes_on
@@ -125,6 +158,24 @@ def _is_mixed(value: str, form: Form) -> bool:
     has_letter = any(character.isalpha() for character in value)
     has_digit = any(character.isdigit() for character in value)
     return has_letter and (has_digit or not _SYMBOLS.isdisjoint(value.strip("?!=*&|~")))
+
+
+def _is_mixed_case(value: str) -> bool:
+    """Tell whether *value* is letters of both cases, such as `BlueHorse`, and not a name from a program."""
+    parts = [part.lower() for part in _patterns().word.findall(value)]
+    is_mixed = value.isalpha() and len(value) >= _SHORTEST_IN_PROSE and len(parts) > 1 and not value.isupper()
+    return is_mixed and not any(part in _WORDS or part in _OF_NAMES for part in parts)
+
+
+def is_passphrase(value: str, secret: Secret) -> bool:
+    """Tell whether *value*, four lower-case words or more without quotes, are a passphrase and no sentence."""
+    if secret.proof is not Proof.NONE or secret.kind != "password":
+        return False
+    words = value.replace("-", " ").split()
+    if sum(word in _WORDS for word in words) > 1:
+        return False
+    no_part = _IN_SENTENCES | _OF_SENTENCES
+    return not any(word in no_part or _patterns().inflected.search(word) for word in words)
 
 
 def _is_passphrase(value: str, secret: Secret) -> bool:
@@ -140,6 +191,7 @@ class _Patterns(NamedTuple):
     words: re.Pattern[str]
     word: re.Pattern[str]
     several: re.Pattern[str]
+    inflected: re.Pattern[str]
     hash: re.Pattern[str]
     reference: re.Pattern[str]
     code: re.Pattern[str]
@@ -163,6 +215,7 @@ def _patterns() -> _Patterns:
         ),
         words=re.compile(r"[A-Za-z]+(?:[-_ ./=][A-Za-z]+)*"),
         word=re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"),
+        inflected=re.compile(r"(?:[^s]s|ed|ing|ly|able|ible)$"),
         several=re.compile(r"[a-z][A-Z]|[_-]"),
         hash=re.compile(r"[0-9a-fA-F]{32,}"),
         reference=_any_of(

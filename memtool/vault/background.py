@@ -6,6 +6,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+# For Python: no module of ours comes from the working folder (-P) or from a PYTHONPATH (-E). It is -I without -s, since
+# memtool may be installed for its user alone.
+ISOLATED = ("-E", "-P")
+
 # On Windows: DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP, by their numbers because `subprocess` is imported late.
 _CREATION_FLAGS = 0x00000008 | 0x00000200 if sys.platform == "win32" else 0
 
@@ -14,9 +18,8 @@ def start_command(root: Path, environ: Mapping[str, str], *arguments: str) -> No
     """Start `memtool` with *arguments* on the vault at *root*, in the background and with nobody to talk to."""
     import subprocess
 
-    # -P: a module that lies in the working folder is not imported.
     subprocess.Popen(
-        [sys.executable, "-P", "-m", "memtool", "--vault", str(root), *arguments],
+        [sys.executable, *ISOLATED, "-m", "memtool", "--vault", str(root), *arguments],
         cwd=root,
         env=dict(environ),
         stdin=subprocess.DEVNULL,

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from typing import NamedTuple
 
+from memtool.text.fences import in_code
 from memtool.text.lines import one_line
 from memtool.vault.prose import LINK_TEXT, in_language, link, unescape
 
@@ -30,8 +31,7 @@ _SESSION = _WHEN + rf"\[(?P<topic>{LINK_TEXT})\]\(\.\./(?P<ref>sessions/[^()\s/]
 _BARE_SESSION = _WHEN + r"(?P<topic>[^\[\r\n][^\r\n]*) \((?P<ref>session [^()\s]+)\)(?=[ \t]*\r?$)"
 _REST_OF_ITEM = r"[^\n]*(?:\n[ \t]+[^\s][^\n]*)*"  # its line, and what its owner wrote below it, indented
 _SECTION = rf"^## (?:{'|'.join(LABELS['sessions'])})[ \t]*\r?$"
-_LOWER_HEADING = r"^#{2,6} "
-_CODE_FENCE = r"^[ \t]*(?P<fence>```|~~~)"
+_LOWER_HEADING = r"^#{2,6}[ \t]"
 _FRONT_MATTER = r"\ufeff?---[ \t]*\r?\n(?:.*\n)*?---[ \t]*\r?\n"
 
 
@@ -207,12 +207,13 @@ def _find_all(pattern: str, text: str) -> list[re.Match[str]]:
 def _find_outside_code(pattern: str, text: str) -> re.Match[str] | None:
     """Return the first match below the front matter that is not within fenced code."""
     matter = re.match(_FRONT_MATTER, text)
-    in_code = False
-    for match in re.compile(f"{_CODE_FENCE}|{pattern}", re.MULTILINE).finditer(text, matter.end() if matter else 0):
-        if match["fence"]:
-            in_code = not in_code
-        elif not in_code:
+    found = re.compile(pattern, re.MULTILINE)
+    at = matter.end() if matter else 0
+    lines = text[at:].split("\n")
+    for line, is_code in zip(lines, in_code(lines), strict=True):
+        if not is_code and (match := found.match(text, at)):
             return match
+        at += len(line) + 1
     return None
 
 

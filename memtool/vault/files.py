@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
@@ -70,8 +70,9 @@ def replace(path: Path, text: str, *, expected: str | None, durable: bool = True
     """Write *text* to *path* if its hash is still *expected*; return the new hash.
 
     *expected* is None for a file that must not exist yet. Callers that share a file hold the vault's lock
-    around reading and writing; the hash guards against everyone else, such as an editor. What is not *durable* may be
-    lost in a power cut: for derived files, since making sure takes tens of milliseconds.
+    around reading and writing; the hash guards against everyone else, such as an editor, whose text stands if it came
+    in between (docs/benchmarks.md measures the window that is left). What is not *durable* may be lost in a power cut:
+    for derived files, since making sure takes tens of milliseconds.
 
     Raises:
         NoteChanged: someone else wrote the file in the meantime.
@@ -84,8 +85,10 @@ def replace(path: Path, text: str, *, expected: str | None, durable: bool = True
     try:
         make_folder(path.parent)
         if hash_of(path) != expected:
-            raise NoteChanged(f"'{path.name}' was changed by someone else")
-        write_over(path.resolve(), content, durable=durable)  # a symlink stays one
+            raise _changed(path)
+        there = path.resolve()  # a symlink stays one
+        with _written(there, content, durable=durable) as temporary:
+            _put(temporary, there, expected, durable=durable)
     except OSError as error:
         raise NotWritable(f"cannot write '{path}': {error.strerror}") from None
     return content_hash(content)
@@ -132,8 +135,16 @@ def write_over(path: Path, content: bytes, *, durable: bool) -> None:
     Raises:
         OSError: the folder or the disk refuses the write; what stood there stands.
     """
-    # A short name, because that of the note may be as long as the system allows; no walk reads hidden files.
-    temporary = path.with_name(f".memtool-{os.urandom(4).hex()}.tmp")
+    with _written(path, content, durable=durable) as temporary:
+        os.replace(temporary, path)
+    if durable:
+        _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def _written(path: Path, content: bytes, *, durable: bool) -> Iterator[Path]:
+    """Give a hidden file beside *path* with its mode and *content*, which is to be renamed within the `with` block."""
+    temporary = _hidden_beside(path)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
         with open(handle, "wb") as file:
@@ -144,12 +155,58 @@ def write_over(path: Path, content: bytes, *, durable: bool) -> None:
         with contextlib.suppress(FileNotFoundError):
             if stat.S_ISREG(mode := path.lstat().st_mode):
                 temporary.chmod(stat.S_IMODE(mode))
-        os.replace(temporary, path)
+        yield temporary
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _put(temporary: Path, path: Path, expected: str | None, *, durable: bool) -> None:
+    """Rename *temporary* to *path* if the hash there is still *expected*, which is looked at last thing before."""
+    old = _hidden_beside(path)
+    try:
+        os.link(*((path, old) if expected else (temporary, path)))
+    except (FileNotFoundError, FileExistsError):
+        raise _changed(path) from None
+    except OSError:  # a disk without hard links
+        if hash_of(path) != expected:
+            raise _changed(path) from None
+        os.replace(temporary, path)
+    else:
+        if expected:
+            _put_over(temporary, path, old, expected, durable=durable)
+            return
+        temporary.unlink()
     if durable:
         _sync_folder(path.parent)
+
+
+def _put_over(temporary: Path, path: Path, old: Path, expected: str, *, durable: bool) -> None:
+    """Rename *temporary* to *path*, whose file has the second name *old*: it is looked at before and after.
+
+    What an editor saved in between goes back to its place, in the file that the editor may be writing still.
+    """
+    ours = hash_of(temporary)
+    try:
+        if hash_of(old) != expected or not path.samefile(old):
+            raise _changed(path)
+        os.replace(temporary, path)
+        if durable:
+            _sync_folder(path.parent)  # which gives an editor that has emptied the file the time to fill it
+        if hash_of(old) != expected and hash_of(path) == ours:
+            os.replace(old, path)
+            raise _changed(path)
+    finally:
+        old.unlink(missing_ok=True)
+
+
+def _changed(path: Path) -> NoteChanged:
+    return NoteChanged(f"'{path.name}' was changed by someone else")
+
+
+def _hidden_beside(path: Path) -> Path:
+    # A short name, because that of the note may be as long as the system allows; no walk reads hidden files.
+    return path.with_name(f".memtool-{os.urandom(4).hex()}.tmp")
 
 
 def _sync_folder(path: Path) -> None:

@@ -15,10 +15,17 @@ _FOREIGN = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_CONFIG",
 )  # fmt: skip
-_OWN = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
-# A repository may name programs to run. None of these has a part in what memtool asks of git; a clean filter has
-# (git-crypt, LFS), so filters stay the owner's business.
-_NO_PROGRAMS = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false")
+# A partial clone fetches what it lacks, by whatever program its settings name: nothing is fetched, by no protocol.
+_OWN = {
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C",
+    "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
+}  # fmt: skip
+# A repository may name programs to run, or be hidden among the files of another. None of these has a part in what
+# memtool asks of git; a clean filter has (git-crypt, LFS): see `memtool.vault.history`.
+_NO_PROGRAMS = (
+    "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
+    "-c", "rerere.enabled=false", "-c", "safe.bareRepository=explicit",
+)  # fmt: skip
 
 
 class Answer(NamedTuple):

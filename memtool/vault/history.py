@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def find_repository(folder: Path) -> Path | None:
     if answer.code != 0:
         return None
     top, _, prefix = answer.out.removesuffix("\n").rpartition("\n")
+    if "\0" in top:
+        raise HistoryFailed("git answers with what is no path", hint="Look what `git` is: `command -v git`.")
     return Path(top).resolve() if prefix else folder.resolve()
 
 
@@ -74,6 +77,7 @@ def commit(folder: Path, names: Sequence[str], message: str) -> tuple[str, ...]:
     if not known:
         return ()
     _refuse_programs(folder)
+    _refuse_pipes(folder, {step.as_posix() for name in known for step in Path(name).parents})
     added = ask(folder, "-c", "core.safecrlf=false", "add", "--ignore-errors", *_FROM_STDIN, paths=known, timeout=60.0)
     staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames")
     changed = tuple(name for name in known if name in staged)
@@ -93,6 +97,7 @@ def status(folder: Path) -> HistoryStatus:
             return HistoryStatus()
         is_own = repository == folder.resolve()
         _refuse_programs(folder)
+        _refuse_pipes(repository, (way for way, _, _ in os.walk(repository)))
         listed = tell(folder, "status", "--porcelain", "-z", *_STATUS, "--", ".")
         return HistoryStatus(repository, is_own, has_commits(folder), listed.count("\0"), _unfinished(folder))
     except HistoryFailed as error:
@@ -106,16 +111,31 @@ _IN_FOREGROUND = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=fal
 _UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
 
-def _refuse_programs(folder: Path) -> None:
-    """Raise if the repository's own settings name filters: git would run them to look at a file.
+# Hooks by name are those of git 2.54 and later, which `core.hooksPath` does not stop.
+_PROGRAMS = r"^(filter|hook)\.|^gc\.recentobjectshook$"
 
-    A folder that was downloaded may bring such settings along. Filters in the user's settings are the user's choice.
+
+def _refuse_programs(folder: Path) -> None:
+    """Raise if the repository's own settings name programs that git would run to look at a file or to commit it.
+
+    A folder that was downloaded may bring such settings along. Those in the user's settings are the user's choice.
     """
-    answer = ask(folder, "config", "--includes", "--show-scope", "--get-regexp", r"^filter\.")
+    answer = ask(folder, "config", "--includes", "--show-scope", "--get-regexp", _PROGRAMS)
     foreign = [line.split()[1] for line in answer.out.splitlines() if line.startswith(("local", "worktree"))]
     if foreign:
         hint = "If you trust it, move that setting to your own ~/.gitconfig."
         raise HistoryFailed(f"the repository's own settings name a program for git to run ({foreign[0]})", hint=hint)
+
+
+def _refuse_pipes(folder: Path, below: Iterable[str]) -> None:
+    """Raise if git would wait in vain for a pipe that stands for one of the files that it reads *below* the folder."""
+    infos = (f".git/info/{name}" for name in ("exclude", "attributes"))
+    for name in (*infos, *(f"{step}/{name}" for step in below for name in (".gitignore", ".gitattributes"))):
+        with contextlib.suppress(OSError, ValueError):
+            if not stat.S_ISFIFO(os.stat(folder / name).st_mode):  # noqa: PTH116  (speed)
+                continue
+            shown = os.path.relpath(folder / name, folder)
+            raise HistoryFailed(f"'{shown}' is a pipe, for which git would wait", hint="Move it away.")
 
 
 def _known(folder: Path, names: Sequence[str]) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias
 
+from memtool.text.fences import in_code
 from memtool.vault.broken import BrokenNote
 from memtool.vault.plain_yaml import parse_yaml
 
@@ -15,7 +16,6 @@ LONGEST_FRONT_MATTER = 65_536  # characters; more is somebody's mistake or attac
 
 _FENCE = re.compile(r"-{3}[ \t]*")
 _HEADING = re.compile(r"#{1,6}[ \t]+")
-_CODE_FENCE = re.compile(r"\s*(```+|~~~+)")
 _FIRST_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _STRUCTURE = re.compile(r"^\s*(?:[-*+>|#]|\d+[.)]|```|~~~|-{3})")
@@ -152,16 +152,10 @@ def overview(body: str) -> str:
     return "\n".join(lines[: next((at for at, _ in heads[1:] if at > said), len(lines))]).strip()
 
 
-def _headings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _headings(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Give the position and the text of each heading among *lines*; a `# comment` in fenced code is none."""
-    fence = ""
-    for at, line in enumerate(lines):
-        code = _CODE_FENCE.match(line)
-        if fence:
-            fence = "" if code and code[1].startswith(fence) else fence
-        elif code:
-            fence = code[1]
-        elif text := heading_text(line):
+    for at, (line, is_code) in enumerate(zip(lines, in_code(lines), strict=True)):
+        if not is_code and (text := heading_text(line)):
             yield at, text
 
 

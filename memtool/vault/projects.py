@@ -50,7 +50,7 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
     except HistoryFailed as error:
         return Project(folder, is_repository=False, notice=str(error))
     lines = answer.out.splitlines()
-    if answer.code != 0 or len(lines) != 3:
+    if answer.code != 0 or len(lines) != 3 or "\0" in answer.out:
         return Project(folder, is_repository=False)
     top, own, common = ((folder / line).resolve() for line in lines)
     if own == common:

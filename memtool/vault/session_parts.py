@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memtool.text.fences import closes, opening
 from memtool.vault.note import split_front_matter
 from memtool.vault.sessions import HEADER, SECTIONS, read_line
 
 _FIELD = re.compile(r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)")
-_CODE_FENCE = re.compile(r"\s*(?:(`{3,})[^`]*$|(~{3,}))")
 
 
 class Block(NamedTuple):
@@ -107,10 +107,10 @@ def _quoted_lines(lines: Sequence[str]) -> list[bool]:
         quoted.append(bool(closing))
         text = line.strip()
         if closing:
-            is_closed = "-->" in text if closing == "-->" else text.startswith(closing) and not text.strip(closing[0])
+            is_closed = "-->" in text if closing == "-->" else closes(line, closing)
             closing = "" if is_closed else closing
-        elif match := _CODE_FENCE.match(line):
-            closing = match[1] or match[2]
+        elif marks := opening(line):
+            closing = marks
         elif text.startswith("<!--") and "-->" not in text:
             closing = "-->"
     return quoted

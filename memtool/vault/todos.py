@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.errors import NoteNotFound
+from memtool.text.fences import in_code
 from memtool.vault.frontmatter import quoted
 from memtool.vault.prose import in_language
 
@@ -15,7 +16,6 @@ LABELS = {"title": ("Open items", "待办"), "session": (" (from session {})", "
 _ITEM = re.compile(r"(?P<lead>(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+)\[(?P<mark>.)\]\s+(?P<text>.*\S)")
 _ORIGIN = re.compile(r"(?: \(from session [^()]*\)|（来自会话 [^（）]*）)$")
 _TRAIL = re.compile(r"(?: #[^\s#]+){1,20}$")
-_FENCE = re.compile(r"\s*(```|~~~)")
 
 
 class Todo(NamedTuple):
@@ -85,11 +85,9 @@ def remove_todo(text: str, line: int) -> str:
 
 
 def _items(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    is_code = False
-    for number, line in enumerate(text.split("\n"), 1):
-        if _FENCE.match(line):
-            is_code = not is_code
-        elif not is_code and (match := _ITEM.match(line)):
+    lines = text.split("\n")
+    for number, (line, is_code) in enumerate(zip(lines, in_code(lines), strict=True), 1):
+        if not is_code and (match := _ITEM.match(line)):
             yield number, match
 
 

@@ -182,3 +182,9 @@ def test_a_client_that_is_not_there_is_a_sentence(memtool: Memtool, tmp_path: Pa
     code, _, err = memtool("import", "claude-code", "--from", str(tmp_path / "gone"))
     assert code == 2
     assert "there is no folder" in err
+
+
+def test_a_loop_of_symlinks_is_no_transcript(memtool: Memtool, notes: Path) -> None:
+    (notes / "loop.jsonl").symlink_to("loop.jsonl")
+    ran = memtool("capture", "loop.jsonl")
+    assert (ran.code, "there is no transcript at 'loop.jsonl'" in ran.err) == (2, True)

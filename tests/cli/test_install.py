@@ -13,7 +13,8 @@ from memtool.integrations.claude_code.program import find_program
 if TYPE_CHECKING:
     from terminal import Memtool
 
-COMMAND = find_program(None, this_project=False).command
+PROGRAM = find_program(None, this_project=False)
+COMMAND = [PROGRAM.command, *PROGRAM.args]
 OTHERS = '{\n  "model": "opus"\n}\n'
 
 
@@ -70,7 +71,7 @@ def test_without_a_variable_it_is_the_folder_in_the_home(
 ) -> None:
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     assert memtool("install", "claude-code").code == 0
-    assert run_by(Path.home() / ".claude" / "settings.json") == [[COMMAND]]
+    assert run_by(Path.home() / ".claude" / "settings.json") == [COMMAND]
     assert memtool("uninstall", "claude-code").code == 0
     assert not (Path.home() / ".claude").exists()
     assert home_vault.is_dir()
@@ -81,8 +82,8 @@ def test_a_vault_that_was_named_or_is_where_we_are_is_written_down(
 ) -> None:
     def args(*options: str) -> list[str]:
         assert memtool(*options, "install", "claude-code").code == 0
-        ((_, *args),) = run_by(client)
-        return args
+        (words,) = run_by(client)
+        return words[len(COMMAND) :]
 
     monkeypatch.chdir(elsewhere)
     assert args() == []
@@ -115,7 +116,7 @@ def test_a_vault_must_be_there_to_install_and_need_not_be_to_uninstall(
 def test_a_project_has_a_file_of_its_own(memtool: Memtool, home_vault: Path, elsewhere: Path) -> None:
     out = memtool("install", "claude-code", "--project").out
     path = elsewhere / ".claude" / "settings.local.json"
-    assert run_by(path) == [[COMMAND, "--this-project"]]
+    assert run_by(path) == [[*COMMAND, "--this-project"]]
     assert "The file is for this machine only" in out
     assert out.endswith(f"To undo: memtool uninstall claude-code --project '{elsewhere}'\n")
     said = memtool("uninstall", "claude-code")
@@ -125,7 +126,7 @@ def test_a_project_has_a_file_of_its_own(memtool: Memtool, home_vault: Path, els
     assert list(elsewhere.iterdir()) == []
     assert memtool("install", "claude-code", "--vault", str(home_vault), "--project", "..").code == 0
     assert run_by(elsewhere.parent / ".claude" / "settings.local.json") == [
-        [COMMAND, "--vault", str(home_vault), "--this-project"]
+        [*COMMAND, "--vault", str(home_vault), "--this-project"]
     ]
 
 
@@ -154,7 +155,7 @@ def test_json_tells_all_of_it(memtool: Memtool, client: Path, notes: Path) -> No
         "diff": answer["diff"],
         "backup": f"{client}.memtool-backup",
         "events": [hook.event for hook in HOOKS],
-        "command": [COMMAND, "--vault", str(notes)],
+        "command": [*COMMAND, "--vault", str(notes)],
         "vault": str(notes),
         "notices": [],
     }
@@ -250,7 +251,7 @@ def test_doctor_knows_the_installation(memtool: Memtool, client: Path, notes: Pa
     assert "  note  claude-code: no session is captured" in memtool("doctor").out
     memtool("install", "claude-code")
     assert f"    ok  claude-code: hooks in {client} write to {notes}\n" in memtool("doctor").out
-    client.write_text(client.read_text().replace(COMMAND, "/gone/memtool-hook"))
+    client.write_text(client.read_text().replace(PROGRAM.command, "/gone/memtool-hook"))
     ran = memtool("doctor")
     assert ran.code == 1
     assert "broken  claude-code: the hooks run '/gone/memtool-hook', which is not there\n" in ran.out

@@ -12,6 +12,7 @@ from terminal import on_a_terminal
 from memtool.cli import output
 
 HOSTILE = "a\x1b]0;owned\x07b\x9b31mc\x00\x7f\u202e\u2028d"
+TURNING = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 class Screen(io.StringIO):
@@ -37,7 +38,11 @@ def test_what_is_printed_has_no_control_characters(text: str) -> None:
 def test_json_can_be_written_shown_and_read_again(text: str) -> None:
     written = output.as_json({text: [text]})
     assert json.loads(written.encode("utf-8")) == {text: [text]}
-    assert not any(char < " " or "\x7f" <= char <= "\x9f" for char in written)
+    assert not any(char < " " or "\x7f" <= char <= "\x9f" or char in TURNING for char in written)
+
+
+def test_json_escapes_what_turns_text_around() -> None:
+    assert output.as_json(f"解密 {TURNING}") == '"解密 ' + "".join(f"\\u{ord(char):04x}" for char in TURNING) + '"'
 
 
 def test_lone_surrogates_become_question_marks() -> None:

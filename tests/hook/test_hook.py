@@ -108,6 +108,18 @@ def test_edits_of_the_vault_of_the_client_and_of_machines_are_left_out(client: C
     assert (client.lines(), client.log()) == ([], [])
 
 
+def test_a_loop_of_symlinks_is_a_file_like_any_other(client: Client) -> None:
+    (client.project / "循环.md").symlink_to("循环.md")
+    client.fire(client.edit(str(client.project / "循环.md")))
+    assert client.lines()[0].endswith("**shop**: `循环.md`")
+    assert client.log() == []
+
+
+def test_a_password_in_an_address_in_a_files_name_is_not_written(client: Client) -> None:
+    client.fire(client.edit(f"{client.project}/https://bob:hunter@db.example.org/x.md"))
+    assert client.lines()[0].endswith("`https:/bob:[redacted: url-password]@db.example.org/x.md`")
+
+
 def test_a_secret_in_a_files_name_is_not_written(client: Client) -> None:
     client.fire(client.edit(str(client.project / f"{KEY}.txt")))
     assert len(client.lines()) == 1

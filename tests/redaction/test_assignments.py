@@ -247,3 +247,98 @@ NO_SECRETS += [f"session_id: {uuid()}", f"etag: {noise(32, HEX)}", f"cache_key =
 def test_what_is_no_secret_stays(redact: Redactor, text: str) -> None:
     assert redact(text) == text
     assert redact(f"# Notes\n\n- {text}\n- next\n") == f"# Notes\n\n- {text}\n- next\n"
+
+
+OF_TWO_CASES = lines("""
+    password: §
+    Password: §
+    passwd: §
+    密码：§
+    密碼：§
+    tool --password § --host db
+    tool --password=§
+    the password is §
+    I changed the password to § and it works
+    the password was changed from Old1pass to §
+    密码是 §，请保存
+    Das Passwort ist §
+    Das Passwort lautet §.
+    La contraseña es §
+    Le mot de passe est §
+    пароль: §
+""")
+
+
+@pytest.mark.parametrize("text", OF_TWO_CASES)
+@pytest.mark.parametrize("secret", ["BlueHorse", "QwErTyUi", "Hunter2x7"])
+def test_a_password_of_mixed_case_goes(redact: Redactor, text: str, secret: str) -> None:
+    assert redact(text.replace("§", secret)) == text.replace("§", "[redacted: password]")
+
+
+OF_FOUR_WORDS = lines("""
+    password: §
+    passphrase = §
+    the password is §
+    The passphrase is now §, please keep it.
+    | passphrase | § |
+    密码：§
+    口令是 §，别外传
+    Das Passwort ist §.
+""")
+
+
+@pytest.mark.parametrize("text", OF_FOUR_WORDS)
+@pytest.mark.parametrize(
+    "secret", ["correct horse battery staple", "orbit-velvet-candle-mango", "orbit velvet candle mango piano"]
+)
+def test_a_passphrase_without_quotes_goes(redact: Redactor, text: str, secret: str) -> None:
+    assert redact(text.replace("§", secret)) == text.replace("§", "[redacted: password]")
+
+
+TALK = lines("""
+    the password must be reset
+    password: required
+    Password: Required
+    密码：必填
+    密码：需要重置
+    密码是必填项
+    密码字段使用 PasswordInput 组件
+    密码使用 BCrypt 加密
+    密码：由 AuthService 校验
+    密码为 JSON 字段
+    password: SecretStr
+    password: PasswordField
+    password: NotNull
+    password: MinLength
+    password: ValueError
+    password: confirmPassword
+    password: isStrongPassword
+    password: GitHub
+    the password comes from AuthService
+    the password is handled by AuthController
+    the password is JSON encoded
+    the password is NotEmpty
+    --password PASSWORD
+    --password FILE  the file that holds it
+    Das Passwort ist abgelaufen
+    Das Passwort ist Pflicht
+    Passwort: erforderlich
+    La contraseña es obligatoria
+    I changed the password to something stronger and it works
+    I changed the password hashing to argon2 and it works
+    the password is never logged anywhere
+    the password is kept in memory for one hour
+    the password is passed through stdin only
+    password: reset flow works again
+    password: login page redesign complete
+    password: fails when empty string given
+    password: minimum eight characters long
+    password strength meter looks great overall
+    passphrase: read from stdin without echo
+    the password is always checked first
+""")
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_talk_about_passwords_stays(redact: Redactor, text: str) -> None:
+    assert redact(f"- {text}\n- 下一行 next\n") == f"- {text}\n- 下一行 next\n"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 from redaction.noise import BASE64, HEX, lines, noise
 
@@ -162,3 +164,14 @@ def test_a_command_loses_its_password(redact: Redactor, text: str, secret: str) 
     assert secret not in cleaned
     assert cleaned.startswith(f"{before}[redacted: ")
     assert cleaned.endswith(f"]{after}")
+
+
+@pytest.mark.parametrize("scheme", ["https", "postgres", "mongodb+srv"])
+def test_a_password_in_an_address_within_a_path_goes(redact: Redactor, scheme: str) -> None:
+    path = os.path.normpath(f"/src/商店/{scheme}://bob:hunter@db.example.org/notes.md")
+    assert redact(path) == f"/src/商店/{scheme}:/bob:[redacted: url-password]@db.example.org/notes.md"
+
+
+@pytest.mark.parametrize("path", ["C:/Users/bob:x@y", "at 10:/12:30@home", "mailto:/bob@db", "/src/a:/b/c@2.md"])
+def test_what_only_looks_like_an_address_in_a_path_stays(redact: Redactor, path: str) -> None:
+    assert redact(path) == path

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from hypothesis import given, strategies as st
@@ -256,3 +257,85 @@ def test_what_is_too_large_or_no_file_is_not_read(tmp_path: Path) -> None:
     for read in (read_content, partial(read_head, most=4)):
         with pytest.raises(OSError, match="it is no file"):
             read(tmp_path)
+
+
+IN_PLACE, BY_RENAME = "in place", "by rename"
+
+
+def save(path: Path, text: str, how: str) -> None:
+    """Save *text* as an editor does."""
+    if how == IN_PLACE:
+        path.write_text(text, encoding="utf-8")
+    else:
+        path.with_name("editor.tmp").write_text(text, encoding="utf-8")
+        path.with_name("editor.tmp").replace(path)
+
+
+@pytest.mark.parametrize("how", [IN_PLACE, BY_RENAME])
+@pytest.mark.parametrize("has_links", [True, False])
+def test_what_an_editor_saves_while_we_wait_for_the_disk_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, *, has_links: bool
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(OLD, encoding="utf-8")
+    fsync = os.fsync
+
+    def slow(handle: int) -> None:
+        fsync(handle)
+        if path.read_text(encoding="utf-8") == OLD:
+            save(path, "from an editor 编辑器", how)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(NoteChanged):
+        replace(path, NEW, expected=content_hash(OLD.encode()))
+    assert path.read_text(encoding="utf-8") == "from an editor 编辑器"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.md"]
+    assert change(path, lambda text: f"{text}!")
+    assert path.read_text(encoding="utf-8") == "from an editor 编辑器!"
+
+
+def refuse(*_: object) -> None:
+    raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_what_an_editor_saves_between_our_last_look_and_our_rename_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(OLD, encoding="utf-8")
+    rename = os.replace
+    editors: list[TextIO] = []
+
+    def late(source: Path, target: Path) -> None:
+        if not editors:
+            editors.append(path.open("w", encoding="utf-8"))
+            editors[0].write("from an editor 编辑器")
+            editors[0].flush()
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", late)
+    with pytest.raises(NoteChanged):
+        replace(path, NEW, expected=content_hash(OLD.encode()))
+    if goes_on:
+        editors[0].write(", and more")
+    editors[0].close()
+    assert path.read_text(encoding="utf-8") == "from an editor 编辑器" + (", and more" if goes_on else "")
+    assert [each.name for each in tmp_path.iterdir()] == ["a.md"]
+
+
+def test_a_file_that_comes_while_we_write_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.md"
+    link = os.link
+
+    def late(source: Path, target: Path) -> None:
+        path.write_text("from an editor", encoding="utf-8")
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", late)
+    with pytest.raises(NoteChanged):
+        replace(path, NEW, expected=None)
+    assert path.read_text(encoding="utf-8") == "from an editor"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.md"]

@@ -9,6 +9,7 @@ import pytest
 from memtool.errors import HistoryFailed
 from memtool.vault.git import ask
 from memtool.vault.history import commit, find_repository, has_commits, make_repository, status
+from memtool.vault.projects import find_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,3 +163,29 @@ def test_the_status_counts_what_is_not_committed(repository: Path, tmp_path: Pat
     (repository / "sub").mkdir()
     assert not status(repository / "sub").is_own
     assert status(tmp_path).repository is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "日志/.gitignore", ".git/info/exclude"])
+def test_nobody_waits_for_a_pipe(repository: Path, name: str) -> None:
+    (repository / name).parent.mkdir(exist_ok=True)
+    (repository / name).unlink(missing_ok=True)
+    os.mkfifo(repository / name)
+    (repository / "日志").mkdir(exist_ok=True)
+    (repository / "日志" / "a.md").write_text("new")
+    with pytest.raises(HistoryFailed, match="is a pipe"):
+        commit(repository, ["日志/a.md"], "never")
+    assert f"'{name}' is a pipe, for which git would wait. Move it away." in status(repository).problem
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
+def test_a_git_that_prints_what_is_no_path_is_told_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "git").write_text("#!/bin/sh\nprintf 'a\\0b\\n\\n'\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(HistoryFailed, match="no path"):
+        find_repository(tmp_path)
+    assert "no path" in status(tmp_path).problem
+    assert find_project(tmp_path).root == tmp_path

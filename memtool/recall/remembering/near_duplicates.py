@@ -24,6 +24,7 @@ SAME_SUBJECT = 0.5  # share of the shorter statement's words that both hold
 
 _LONGEST_COMPARED = 2_000  # characters; longer texts are notes, which nobody compares word by word
 _SAME_WORD = 0.75  # of two spellings
+_REDACTED = "[redacted: "
 _FIRST_UNSPACED = "\u2e80"  # from here on, letters of Chinese, Japanese and Korean
 _SEPARATOR = re.compile(r"[\W_]+")
 _VALUE = re.compile(r"\d+(?:\.\d+)*|(?<!\w)\w{1,40}(?:\+\+|#)")
@@ -45,7 +46,8 @@ _OPPOSITES = (
 class Statement(NamedTuple):
     """What is compared of a text: all its letters, its telling words in order, and these in threes of letters.
 
-    Its numbers (and the like of C++) must not differ, nor whether something is *negated*.
+    Its numbers (and the like of C++) must not differ, nor whether something is *negated*. What was *redacted* may be
+    another value each time.
     """
 
     letters: str
@@ -53,6 +55,7 @@ class Statement(NamedTuple):
     trigrams: frozenset[str]
     values: frozenset[str]
     negated: bool
+    redacted: bool = False
 
 
 def statement(text: str) -> Statement:
@@ -61,7 +64,9 @@ def statement(text: str) -> Statement:
     words = tuple(term for term in index_terms(short) if _is_telling(term))
     values = frozenset(_VALUE.findall(_THOUSANDS.sub("", fold(text))))
     plain = letters(text)
-    return Statement(plain, words, _trigrams("".join(words) or plain), values, bool(_NEGATION.search(fold(short))))
+    return Statement(
+        plain, words, _trigrams("".join(words) or plain), values, bool(_NEGATION.search(fold(short))), _REDACTED in text
+    )
 
 
 def letters(text: str) -> str:
@@ -72,7 +77,7 @@ def letters(text: str) -> str:
 
 def is_same(new: Statement, standing: Statement) -> bool:
     """Whether *new* says what *standing* says: it is equal but for case, width and punctuation, or nearly so."""
-    if new.negated != standing.negated or new.values != standing.values:
+    if new.negated != standing.negated or new.values != standing.values or new.redacted or standing.redacted:
         return False
     if new.letters == standing.letters:
         return True
@@ -91,10 +96,13 @@ def contradicts(new: Statement, standing: Statement, *, in_one_place: bool = Fal
     """
     shorter, longer = sorted((set(new.words), set(standing.words)), key=len)
     shared = shorter & longer
-    if len(shared) < 2 or len(shared) < SAME_SUBJECT * len(shorter) or is_same(new, standing):
+    if not shared or len(shared) < SAME_SUBJECT * len(shorter) or is_same(new, standing):
         return False
-    replaced = len(list(_replaced(new, standing)))
-    return (replaced > 0 or new.negated != standing.negated) and not (in_one_place and replaced > 1)
+    replaced = list(_replaced(new, standing))
+    if len(shared) == 1:  # "port 8443": one word is no subject but for another number
+        return any(here[0].isdigit() and there[0].isdigit() for here, there in replaced)
+    differs = bool(replaced) or new.negated != standing.negated or (new.redacted and standing.redacted)
+    return differs and not (in_one_place and len(replaced) > 1)
 
 
 def may_mean_the_same(new: str, standing: str) -> bool:
@@ -121,7 +129,9 @@ def _replaced(one: Statement, other: Statement) -> Iterator[tuple[str, str]]:
         if tag == "replace":
             here = " ".join(_own(left[start:end], right))
             there = " ".join(_own(right[other_start:other_end], left))
-            if here and there and SequenceMatcher(None, here, there).ratio() < _SAME_WORD:
+            # Two spellings of one word are alike, and so are two values: 8443 and 8444.
+            is_value = any(map(str.isdigit, here)) or any(map(str.isdigit, there))
+            if here and there and (is_value or SequenceMatcher(None, here, there).ratio() < _SAME_WORD):
                 yield here, there
 
 

@@ -13,6 +13,8 @@ from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
 
+from memtool.text.fences import in_code
+
 LOADER = "rules/memory-loader.md"
 LONGEST_LINE = 10_000  # characters
 
@@ -21,7 +23,6 @@ _HEADER = ("| Trigger | Read |", "| --- | --- |")
 _BEGIN = "<!-- memtool begin {}: from the triggers in the areas' front matter, by `memtool route --update` -->"
 _END = "<!-- memtool end -->"
 _IS_BEGIN = re.compile(r"<!-- memtool begin ([0-9a-f]{8}):[^\n]*-->\s*")
-_CODE_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _LINK_OR_COMMA = re.compile(r"(\[[^\]\[]*\]\([^()]*\)|[,，、])")
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ ./-])*")
@@ -134,14 +135,8 @@ def _parts(lines: Sequence[str]) -> list[_Part]:
 
 def _row_places(lines: Sequence[str]) -> Iterator[int]:
     """Give the positions of the rows of all tables in *lines*, without headers; what stands in fenced code is none."""
-    fence = ""
-    for at, line in enumerate(lines):
-        mark = _CODE_FENCE.match(line)
-        if fence:
-            fence = "" if mark and mark[1].startswith(fence) else fence
-        elif mark:
-            fence = mark[1]
-        elif line.lstrip().startswith("|") and not any(map(_is_rule, lines[at : at + 2])):
+    for at, (line, is_code) in enumerate(zip(lines, in_code(lines), strict=True)):
+        if not is_code and line.lstrip().startswith("|") and not any(map(_is_rule, lines[at : at + 2])):
             yield at
 
 

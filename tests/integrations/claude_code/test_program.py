@@ -1,55 +1,26 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtool.errors import BadSetting
 from memtool.integrations.claude_code.hooks import Program
 from memtool.integrations.claude_code.program import find_program
+from memtool.vault.background import start_command
+
+RUN = ("-E", "-P", "-m", "memtool.hook")
 
 
-@pytest.fixture
-def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that Python says its scripts are in."""
-    monkeypatch.setattr(sysconfig, "get_path", lambda _, scheme="venv": str(tmp_path / scheme))
-    (tmp_path / "venv").mkdir()
-    return tmp_path / "venv"
-
-
-def test_the_script_beside_the_interpreter_is_run_on_the_vault_that_was_named(scripts: Path) -> None:
-    (scripts / "memtool-hook").touch()
-    path = str(scripts / "memtool-hook")
-    assert find_program(None, this_project=False) == Program(path)
-    assert find_program(Path("/记 忆"), this_project=True) == Program(path, ("--vault", "/记 忆", "--this-project"))
-    assert find_program(Path("/v"), this_project=False).vault == "/v"
-
-
-def test_on_windows_the_script_is_a_program(scripts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-    (scripts / "memtool-hook.exe").touch()
-    assert find_program(None, this_project=False) == Program(str(scripts / "memtool-hook.exe"))
-
-
-@pytest.mark.usefixtures("scripts")
-def test_without_a_script_the_interpreter_is_run() -> None:
-    expected = Program(sys.executable, ("-P", "-m", "memtool.hook", "--vault", "/v"))
-    assert find_program(Path("/v"), this_project=False) == expected
-
-
-def test_a_users_own_scripts_are_found_outside_a_virtual_environment(
-    scripts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    users = scripts.parent / sysconfig.get_preferred_scheme("user")
-    users.mkdir()
-    (users / "memtool-hook").touch()
-    monkeypatch.setattr(sys, "base_prefix", sys.prefix)
-    assert find_program(None, this_project=False) == Program(str(users / "memtool-hook"))
-    monkeypatch.setattr(sys, "base_prefix", "/usr")
-    assert find_program(None, this_project=False).command == sys.executable
+def test_the_interpreter_is_run_on_the_vault_that_was_named() -> None:
+    assert find_program(None, this_project=False) == Program(sys.executable, RUN)
+    named = Program(sys.executable, (*RUN, "--vault", "/记 忆", "--this-project"))
+    assert find_program(Path("/记 忆"), this_project=True) == named
+    assert named.vault == "/记 忆"
 
 
 def test_a_path_that_no_settings_file_can_hold_is_refused() -> None:
@@ -57,9 +28,33 @@ def test_a_path_that_no_settings_file_can_hold_is_refused() -> None:
         find_program(Path("/v\udcff"), this_project=False)
 
 
+def hijack(folder: Path) -> dict[str, str]:
+    """Put modules into *folder* that say so when they are imported; return an environment that leads to them."""
+    (folder / "memtool").mkdir()
+    for name in ("json.py", "sitecustomize.py", "usercustomize.py", "memtool/__init__.py"):
+        (folder / name).write_text(f"open({str(folder / 'hijacked')!r}, 'w').close()\nraise SystemExit('hijacked')\n")
+    return {**os.environ, "PYTHONPATH": ".", "PYTHONSTARTUP": "json.py", "PYTHONWARNINGS": "error"}
+
+
 def test_nothing_in_the_project_passes_for_a_module_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "json.py").write_text("raise SystemExit('hijacked')")
-    (tmp_path / "memtool.py").write_text("raise SystemExit('hijacked')")
-    command = [sys.executable, "-P", "-m", "memtool.hook"]
-    ran = subprocess.run(command, cwd=tmp_path, input=b"", capture_output=True, check=False)
+    environ = hijack(tmp_path)
+    program = find_program(None, this_project=False)
+    command = [program.command, *program.args]
+    ran = subprocess.run(command, cwd=tmp_path, input=b"", capture_output=True, check=False, env=environ)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    assert not (tmp_path / "hijacked").exists()
+
+
+def test_nothing_in_the_vault_passes_for_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Kept(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+
+    environ = hijack(tmp_path)
+    monkeypatch.setattr(subprocess, "Popen", Kept)
+    start_command(tmp_path, environ, "--version")
+    assert started[0].wait(timeout=60) == 0
+    assert not (tmp_path / "hijacked").exists()

@@ -36,6 +36,15 @@ OTHERWISE = [
     ("订单号由雪花算法生成", "订单号由数据库自增生成"),
     ("部署用 helm 完成", "部署用 kustomize 完成"),
 ]
+OTHERWISE += [
+    ("port 8443", "port 8444"),
+    ("port 8444", "port 8443, since the firewall lets that through"),
+    ("The gateway listens on port 8443", "The gateway listens on port 8444"),
+    ("The gateway listens on port 8444", "The gateway listens on port 8443 behind the load balancer in staging"),
+    ("网关端口是 8444", "网关端口是 8443，因为 443 被 nginx 占用"),
+    ("The staging password is [redacted: password]", "The staging password is [redacted: password]"),
+    ("测试库的密码是 [redacted: password]", "测试库的密码是 [redacted: password]"),
+]
 NEIGHBOURS = [
     ("Access tokens live 24 hours.", "Refresh tokens are opaque and stored hashed"),
     ("getUserById returns null for a deleted account", "getUsersByIds leaves it out of its result"),
@@ -43,6 +52,8 @@ NEIGHBOURS = [
     ("Port 5432 is PostgreSQL", "Port 6432 is PgBouncer"),
     ("日志保留 30 天", "订单号由雪花算法生成"),
     ("项目用 pnpm 管理依赖", "项目用 pytest 跑测试"),
+    ("The cache is Redis", "The cache is slow on Mondays"),
+    ("The staging password is [redacted: password]", "getUserById returns null"),
 ]
 NEWS = [
     ("Access tokens live 24 hours.", "Access tokens live 24 hours in staging."),

@@ -1,0 +1,36 @@
+"""Fenced code in Markdown: with what marks a line opens a block, and which lines belong to one.
+
+A fence is closed by as many of its own marks, or more, and by nothing else on the line (CommonMark 0.31, section 4.5).
+It may stand in a list item, at any depth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+_OPENING = r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:(`{3,})[^`]*$|(~{3,}))"  # a line of code in backticks is no fence
+
+
+def opening(line: str) -> str:
+    """Return the marks with which *line* opens a block of code, such as three backticks; empty if it opens none."""
+    match = re.match(_OPENING, line) if "```" in line or "~~~" in line else None
+    return (match[1] or match[2]) if match else ""
+
+
+def closes(line: str, marks: str) -> bool:
+    """Return whether *line* closes the block of code that *marks* opened."""
+    text = line.strip().lstrip("> ")
+    return text.startswith(marks) and not text.strip(marks[0])
+
+
+def in_code(lines: Iterable[str]) -> Iterator[bool]:
+    """Give for each of *lines* whether it belongs to fenced code; its fences do. One that is not closed has no end."""
+    marks = ""
+    for line in lines:
+        if marks:
+            yield True
+            marks = "" if closes(line, marks) else marks
+        else:
+            marks = opening(line)
+            yield bool(marks)
