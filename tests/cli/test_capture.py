@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -182,3 +183,26 @@ def test_a_client_that_is_not_there_is_a_sentence(memtool: Memtool, tmp_path: Pa
     code, _, err = memtool("import", "claude-code", "--from", str(tmp_path / "gone"))
     assert code == 2
     assert "there is no folder" in err
+
+
+@pytest.mark.parametrize(("answer", "code", "made"), [(b"n\n", 0, 0), (b"", 2, 0), (b"\n", 0, 0), (b"y\n", 0, 1)])
+def test_an_import_asks_wherever_the_answer_comes_from(
+    memtool: Memtool, notes: Path, tmp_path: Path, answer: bytes, code: int, made: int
+) -> None:
+    client = tmp_path / ".claude"
+    write_transcript(client / "projects" / "-src-shop" / "one.jsonl", TALK)
+    ran = memtool("import", "claude-code", "--from", str(client), stdin=answer)
+    assert ran.code == code
+    assert len(list(notes.glob("sessions/*"))) == made
+    assert ("nothing was imported" in ran.err) == (code == 2)
+
+
+@pytest.mark.usefixtures("notes")
+def test_an_import_tells_when_its_sessions_were_and_not_its_files(memtool: Memtool, tmp_path: Path) -> None:
+    client = tmp_path / ".claude"
+    write_transcript(client / "projects" / "-src-shop" / "one.jsonl", [prompt("长" * 9_000)] * 20)
+    started = datetime(2025, 12, 24, 9, tzinfo=UTC)
+    write_transcript(client / "projects" / "-src-shop" / "two.jsonl", TALK, start=started)
+    command = ("import", "claude-code", "--from", str(client), "--dry-run")
+    assert "from 2025-12-24 to 2026-02-10:" in memtool(*command).out
+    assert "1 session in" in memtool(*command, "--since", "2026-01").out
