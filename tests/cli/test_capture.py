@@ -206,3 +206,46 @@ def test_an_import_tells_when_its_sessions_were_and_not_its_files(memtool: Memto
     command = ("import", "claude-code", "--from", str(client), "--dry-run")
     assert "from 2025-12-24 to 2026-02-10:" in memtool(*command).out
     assert "1 session in" in memtool(*command, "--since", "2026-01").out
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"root:x:0:0:root:/root:/bin/bash\n", "it is no transcript: no line of it is JSON"),
+        (bytes(range(256)) * 9, "it is no transcript: no line of it is JSON"),
+        (b'{"type": "session_meta", "payload": {"id": "x"}}\n', "it holds no message of a session of Claude Code"),
+        ('{"role": "user", "content": "你好"}\n'.encode(), "it holds no message of a session of Claude Code"),
+    ],
+)
+def test_what_is_no_transcript_is_said(
+    memtool: Memtool, notes: Path, tmp_path: Path, transcript: Path, content: bytes, reason: str
+) -> None:
+    (tmp_path / "x.jsonl").write_bytes(content)
+    code, out, err = memtool("capture", str(transcript), str(tmp_path / "x.jsonl"))
+    assert (code, out) == (40, "")
+    assert reason in err
+    assert not (notes / "sessions").exists()
+
+
+def test_a_session_in_which_nothing_was_said_is_not_called_captured(
+    memtool: Memtool, notes: Path, tmp_path: Path
+) -> None:
+    path = write_transcript(tmp_path / "silent.jsonl", [{"type": "mode"}])
+    assert memtool("capture", str(path)).out == "0 sessions captured.\n1 session held nothing to note.\n"
+    assert not (notes / "sessions").exists()
+
+
+def test_a_folder_that_was_never_made_a_vault_is_read_and_not_written(memtool: Memtool, tmp_path: Path) -> None:
+    folder = tmp_path / "笔记"
+    folder.mkdir()
+    (folder / "a.md").write_text("解密失败")
+    assert [hit["path"] for hit in memtool("search", "--vault", str(folder), "解密", "--json").answer["hits"]] == [
+        "a.md"
+    ]
+    for command in (("remember", "x"), ("capture", "--drain"), ("doctor",)):
+        ran = memtool(command[0], "--vault", str(folder), *command[1:])
+        assert ran.code != 0
+        assert "is no vault: it has no memtool.toml" in ran.out + ran.err
+        assert "memtool init" in ran.out + ran.err
+    assert [path.name for path in folder.iterdir()] == ["a.md"]
