@@ -27,6 +27,7 @@ from memtool.capture.session_capture import (
     read_session,
 )
 from memtool.capture.sweep import transcripts_in
+from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.records import text_at, time_of
 from memtool.capture.turns import turns_of
 from memtool.capture.uncommitted import commit_noted, note_uncommitted
@@ -93,7 +94,12 @@ def find_sources(context: Context, client_folder: Path) -> list[Source]:
     found = [source for path in transcripts_in(client_folder / "projects") if (source := _source(context, path))]
     seen = {source.session_id for source in found}
     prompts = read_history(client_folder / "history.jsonl", context.redact)
-    found += [_prompts_source(context, one) for one in prompts if one.session_id not in seen]
+    excluded = context.settings.capture.exclude
+    found += [
+        _prompts_source(context, one)
+        for one in prompts
+        if one.session_id not in seen and not is_excluded(one.cwd, excluded, context.home)
+    ]
     return sorted(found, key=lambda source: (source.ended_at, source.session_id))
 
 
@@ -171,8 +177,13 @@ def _session(prompts: Conversation) -> Session:
 def _source(context: Context, path: Path) -> Source | None:
     with suppress(OSError):
         status = path.stat()
-        known = read_record(context.vault, path.stem).size == status.st_size
-        folder, times = _folder_and_times(path)
+        record = read_record(context.vault, path.stem)
+        known = record.off or record.size == status.st_size
+        folder, entry, times = _folder_and_times(path)
+        if is_excluded(folder, context.settings.capture.exclude, context.home):
+            return None
+        if is_print_mode(entry) and context.settings.capture.print_sessions == "no":
+            return None
         started_at, ended_at = (min(times), max(times)) if times else (status.st_mtime, status.st_mtime)
         project = _project(context, folder)
         if status.st_size:
@@ -194,20 +205,21 @@ def _project(context: Context, folder: str) -> str:
     return area.name if area else ""
 
 
-def _folder_and_times(path: Path) -> tuple[str, list[float]]:
-    """Return the folder that a transcript's first record names, and the times in its first and last records."""
+def _folder_and_times(path: Path) -> tuple[str, str, list[float]]:
+    """Return the folder and the entry point that a transcript names first, and the times at both its ends."""
     with path.open("rb") as file:
         lines = file.read(_HEAD).splitlines()
         file.seek(max(file.tell(), path.stat().st_size - _HEAD))
         lines += file.read(_HEAD).splitlines()
-    folder, times = "", list[float]()
+    folder, entry, times = "", "", list[float]()
     for line in lines:
         with suppress(ValueError, RecursionError):
             record = json.loads(line)
             if isinstance(record, dict):
                 folder = folder or text_at(record, "cwd")
+                entry = entry or text_at(record, "entrypoint")
                 times += [at.timestamp()] if (at := time_of(record)) else []
-    return folder, times
+    return folder, entry, times
 
 
 def _edits(context: Context, around: Surroundings, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:
