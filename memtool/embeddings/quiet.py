@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from memtool.errors import ProviderFailed
+from memtool.resources import how_to_add
 
 
 @contextlib.contextmanager
@@ -23,7 +24,7 @@ def quiet_fastembed() -> Iterator[None]:
         try:
             _silence()
         except ImportError as error:
-            hint = 'Install it again with `pip install --force-reinstall "fastembed>=0.9,<0.10"`.'
+            hint = f"Install it again. {how_to_add('vectors')}"
             raise ProviderFailed(f"fastembed is installed but cannot be used: {error}", hint=hint) from None
         yield
 

@@ -10,6 +10,7 @@ from memtool.http import Endpoint, endpoint, refusal, unreachable
 from memtool.llm import Answer, OutOfTime, Request, Wasted
 from memtool.llm.deadline import within
 from memtool.llm.tokens import tokens_in
+from memtool.resources import how_to_add
 from memtool.settings import Keys, ModelSettings
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from anthropic.types import Message
 
 _BASE_URL = "https://api.anthropic.com"  # stated, or else the SDK asks the environment
-_HINT = "Install it with `pip install 'memtool[llm]'`."
+_HINT = how_to_add("llm")
 
 
 class AnthropicApi:
