@@ -155,10 +155,10 @@ def _with_days(context: Context, batch: _Batch, done: Imported) -> Imported:
     for day in sorted({*batch.later.lines, *batch.entries}):
         change = partial(_day, batch, day, language=context.language)
         try:
-            note_uncommitted(context.vault, [daily_ref(day)])
+            note_uncommitted(context.vault, [daily_ref(context.vault, day)])
             change_daily(context.vault, day, change, language=context.language)
         except MemtoolError as error:
-            return done._replace(problems=(*done.problems, f"{daily_ref(day)}: {error}"))
+            return done._replace(problems=(*done.problems, f"{daily_ref(context.vault, day)}: {error}"))
     for session_id, record in batch.later.records.items():
         write_record(context.vault, session_id, record)
     return done

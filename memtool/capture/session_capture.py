@@ -245,7 +245,7 @@ def _write(
         named, summary, files, len(session.turns), project=area.name, root=area.root, home=context.home, now=now
     )
     days = daily_sessions(named, note, now=now)
-    refs = [*map(daily_ref, days), *([area.ref] if area.name else [])]
+    refs = [*(daily_ref(context.vault, day) for day in days), *([area.ref] if area.name else [])]
     if has_note := left_something(session.turns) or (context.vault.root / ref).exists():
         refs.insert(0, ref)
     note_uncommitted(context.vault, refs)
