@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import os
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,17 +18,19 @@ from memtool.capture.past_problems import DAYS, read_problems
 from memtool.capture.queue import Queue
 from memtool.embeddings import open_embedder
 from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, NotWritable
+from memtool.index import generations
 from memtool.index.embedding import chunks_waiting
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.index.state import state_folder
+from memtool.index.state import find_state_folder, outer_folder, state_folder
 from memtool.integrations.claude_code import health
 from memtool.integrations.claude_code.rule_health import examine_rules
 from memtool.recall.routing.check import check
 from memtool.recall.routing.routes import read_routing
 from memtool.redaction import make_redactor
+from memtool.resources import DISTRIBUTION
 from memtool.settings import Settings
 from memtool.vault import history
 from memtool.vault.layout import Vault, open_vault
@@ -55,14 +59,16 @@ class Check:
 def examine(vault_path: Path, origin: str, environ: Mapping[str, str], *, folder: Path | None = None) -> list[Check]:
     """Return what there is to say of the vault at *vault_path*, which *origin* has named, and of this machine.
 
-    *folder* is where the agent works: its settings are looked at, too.
+    Nothing is changed, neither in the vault nor in the user's folders. *folder* is where the agent works: its settings
+    are looked at, too.
     """
-    checks = [_probe(), *_client_checks(environ, folder)]
+    checks = [_probe(), *_installation_checks(), *_client_checks(environ, folder)]
     try:
         vault = open_vault(vault_path)
+        vault.check_made()
     except MemtoolError as error:
         return [_broken("vault", error), *checks, *_settings_checks(None, environ)]
-    checks = [Check("vault", OK, f"{vault.root} (named by {origin})"), *_history_checks(vault), *checks]
+    checks = [_vault_check(vault, origin), *_history_checks(vault), *checks]
     checks += [*_rule_checks(vault, environ), *_routing_checks(vault), *_capture_checks(vault, environ)]
     checks += _settings_checks(vault, environ)
     try:
@@ -72,6 +78,20 @@ def examine(vault_path: Path, origin: str, environ: Mapping[str, str], *, folder
     return checks + _index_checks(vault, settings, environ)
 
 
+def _vault_check(vault: Vault, origin: str) -> Check:
+    for folder in (vault.root, vault.state_path):
+        if not _can_write(folder):
+            sentence = f"{folder} cannot be written, so nothing is captured or remembered (named by {origin})"
+            return Check("vault", BROKEN, sentence, "Check its permissions, and whether the disk is read-only.")
+    return Check("vault", OK, f"{vault.root} (named by {origin})")
+
+
+def _can_write(folder: Path) -> bool:
+    """Whether *folder*, or the one in which it would be made, takes new files."""
+    there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def _settings_checks(vault: Vault | None, environ: Mapping[str, str]) -> list[Check]:
     try:
         settings = settings_module.load(vault.settings_path if vault else None, environ)
@@ -79,7 +99,9 @@ def _settings_checks(vault: Vault | None, environ: Mapping[str, str]) -> list[Ch
     except MemtoolError as error:
         return [_broken("settings", error)]
     changed = [f"{key} from {origin}" for key, origin in settings.origins.items() if origin != "default"]
-    summary = Check("settings", OK, "; ".join(changed) or "all defaults")
+    path = settings_module.user_config_path(environ)
+    where = f"{path}{'' if path.is_file() else ' (not there yet)'}"
+    summary = Check("settings", OK, f"{'; '.join(changed) or 'all defaults'}; yours: {where}")
     return [summary, *(Check("settings", NOTE, notice) for notice in settings.notices)]
 
 
@@ -104,25 +126,43 @@ def _index_checks(vault: Vault, settings: Settings, environ: Mapping[str, str]) 
     try:
         cache = settings_module.user_cache_path(environ)
         projects = settings_module.client_projects(settings, environ)
-        place = Place(vault, state_folder(vault, lambda: cache), max_bytes=max_bytes, client_projects=projects)
-        found = use_index(place, lambda index: [*_index_health(index), *_embedder_health(index, settings, cache)])
+        folder = find_state_folder(vault, cache)
+        if not (folder or _can_write(vault.state_path) or _can_write(cache)):
+            raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
+        with tempfile.TemporaryDirectory(prefix="memtool-doctor-", ignore_cleanup_errors=True) as aside:
+            _copy_index(folder, Path(aside))
+            place = Place(vault, Path(aside), max_bytes=max_bytes, client_projects=projects)
+            found = use_index(place, lambda index: [*_index_health(index), *_embedder_health(index, settings, cache)])
         return [*found, *_helper_health(vault, cache)]
     except MemtoolError as error:
         return [_broken("index", error)]
+    except OSError as error:
+        return [Check("index", BROKEN, f"it cannot be examined: {error.strerror}", NotWritable.hint)]
+
+
+def _copy_index(folder: Path | None, aside: Path) -> None:
+    """Copy the index in *folder*, if there is one: bringing it up to date and looking for damage would change it."""
+    path = generations.current(folder / "index") if folder else None
+    if path:
+        (aside / "index").mkdir()
+        for part in (path, path.with_name(f"{path.name}-wal")):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(part, aside / "index" / part.name)
+        (aside / "index" / "current").write_text(path.name, encoding="ascii")
 
 
 def _index_health(index: Index) -> Iterator[Check]:
     if index.rebuilt:
-        yield Check("index", NOTE, f"it was built anew just now: {index.rebuilt}")
-    if index.behind:
-        yield Check("index", NOTE, "another process is writing it", "Wait a moment and run this again.")
+        yield Check("index", NOTE, f"the next search builds it anew: {index.rebuilt}")
     damage = _damage(index.db)
     if damage:
         yield Check("index", BROKEN, f"it is damaged: {damage}", "Run `memtool index --rebuild`.")
         return
     counts = "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM chunk)"
     notes, chunks = index.db.execute(counts).fetchone()
-    yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}, up to date")
+    new = len(index.applied.added) + len(index.applied.changed) + len(index.applied.removed)
+    news = f"; {counted(new, 'file is', 'files are')} news to it until the next search" if new else ", up to date"
+    yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}{news}")
     broken = index.broken_notes()
     for note in broken[:_NAMED]:
         yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Mend the file with an editor, or move it away.")
@@ -196,6 +236,20 @@ def _probe() -> Check:
     return Check("probe", OK, "a new note was written, indexed and found")
 
 
+def _installation_checks() -> Iterator[Check]:
+    """Look for the other program whose distribution is called as our command is: it brings a package `memtool`, too."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    with contextlib.suppress(PackageNotFoundError):
+        other = distribution("memtool")
+        if "memtool-hook" not in {entry.name for entry in other.entry_points}:
+            sentence = (
+                f"another program's package 'memtool' {other.version} is installed beside this one, under one name"
+            )
+            fix = f"`pip uninstall memtool`, then install {DISTRIBUTION} again: they overwrite each other's files."
+            yield Check("installation", BROKEN, sentence, fix)
+
+
 def _client_checks(environ: Mapping[str, str], folder: Path | None) -> Iterator[Check]:
     """Check the hooks in Claude Code: each program that the user's settings name is given an edit to write down."""
     try:
@@ -243,7 +297,7 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
     """Say what went wrong where nobody was watching: in hooks and in the worker, within the last days."""
     folders = [vault.state_path]
     with contextlib.suppress(MemtoolError):  # the checks of the index say it
-        folders.append(settings_module.user_cache_path(environ))
+        folders.append(outer_folder(vault.root, settings_module.user_cache_path(environ)))
     now = dt.datetime.now().astimezone()
     errors, over = read_problems(vault, folders, now)
     see = f"See {_logs_in(folders)}."

@@ -110,8 +110,8 @@ class TranscriptUnreadable(MemtoolError):
     exit_code = 40
     hint = "Claude Code deletes transcripts after 30 days; `cleanupPeriodDays` in its settings keeps them longer."
 
-    def __init__(self, path: object, reason: str) -> None:
-        super().__init__(f"cannot read the transcript '{path}': {reason}")
+    def __init__(self, path: object, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(f"cannot read the transcript '{path}': {reason}", hint=hint)
 
 
 class NoteChanged(MemtoolError):

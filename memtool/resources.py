@@ -1,10 +1,13 @@
-"""The folders that travel with memtool: in a wheel below the package, in a checkout beside it."""
+"""The folders that travel with memtool, in a wheel below the package, in a checkout beside it; what may be added."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from memtool.errors import MemtoolError
+
+DISTRIBUTION = "memtool-vault"  # `memtool` on the package index is another program
+_EXTRAS = {"vectors": ('"fastembed>=0.9,<0.10"', '"numpy>=1.26,<3"'), "llm": ('"anthropic>=2,<3"',)}
 
 
 def shipped(name: str) -> Path:
@@ -20,3 +23,13 @@ def shipped(name: str) -> Path:
     if in_checkout.is_dir() and (package.parent / "pyproject.toml").is_file():
         return in_checkout
     raise MemtoolError(f"this installation of memtool lacks its folder '{name}'", hint="Install memtool again.")
+
+
+def how_to_add(extra: str) -> str:
+    """Return what adds the *extra*, `vectors` or `llm`, to this installation: with pipx, with uv, in a clone."""
+    packages = _EXTRAS[extra]
+    with_each = " ".join(f"--with {package}" for package in packages)
+    return (
+        f"pipx: `pipx inject {DISTRIBUTION} {' '.join(packages)}`. uv: `uv tool install {DISTRIBUTION} {with_each}`. "
+        f"In a clone: `.venv/bin/python -m pip install '.[{extra}]'`."
+    )

@@ -63,6 +63,8 @@ class CaptureSettings(NamedTuple):
     """What is written down while an agent works."""
 
     ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    print_sessions: str = "yes"
     every_minutes: int = 15
 
 
@@ -132,6 +134,11 @@ ABOUT = {
     "embeddings.api_key_env": About("Name of the variable that holds its key.", trusted=True),
     "embeddings.batch": About("How many texts are sent to the endpoint at once.", least=1),
     "capture.ignore": About("Files that daily notes leave out, such as `*.lock` or `/tmp/*`."),
+    "capture.exclude": About(
+        "Where nothing is captured: folders, such as `~/private`, or remotes, such as `github.com/acme/*`.",
+        trusted=True,
+    ),
+    "capture.print_sessions": About("Whether sessions of `claude -p` and of programs are captured.", ("yes", "no")),
     "capture.every_minutes": About("While a session goes on, a model summarises it at most this often."),
     "redact.patterns": About("Regular expressions for secrets of your own.", trusted=True),
     "redact.allow": About("Regular expressions for what only looks like a secret.", trusted=True),

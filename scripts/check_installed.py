@@ -37,8 +37,8 @@ def main(arguments: list[str]) -> int:
         tree = Path(folder) / "clone"
         shutil.copytree(CLONE, tree, ignore=shutil.ignore_patterns(".venv*", ".git", ".*_cache", "__pycache__"))
         ignored = ways[arguments[0]](python, tree)
-        command = [python, "-m", "pytest", "-n", "auto", *(f"--ignore=tests/{name}" for name in ignored)]
-        return subprocess.call([*command, *arguments[1:]], cwd=tree)
+        options = ["-n", "auto", *(f"--ignore=tests/{name}" for name in ignored), *arguments[1:]]
+        return subprocess.call([python, "-m", "pytest", *options], cwd=tree)
 
 
 def _lowest(python: Path, tree: Path) -> tuple[str, ...]:

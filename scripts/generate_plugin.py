@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from memtool import __version__
-from memtool.integrations.claude_code.hooks import HOOKS, Hook
+from memtool.integrations.claude_code.hooks import HOOKS, Hook, status_message
 
 CLONE = Path(__file__).resolve().parents[1]
+PLUGIN = "hooks/claude-code"  # the whole of it, so that installing it copies nothing else
 HOW_TO_MEND = "Run `python3 -m scripts.generate_plugin`."
 
 _LAUNCHER = "${CLAUDE_PLUGIN_ROOT}/hooks/launch.sh"
@@ -22,7 +23,7 @@ _LAUNCHER = "${CLAUDE_PLUGIN_ROOT}/hooks/launch.sh"
 def main() -> int:
     """Write the files, and name those that were stale."""
     for path in stale_files(CLONE):
-        (CLONE / path).parent.mkdir(exist_ok=True)
+        (CLONE / path).parent.mkdir(parents=True, exist_ok=True)
         (CLONE / path).write_text(files()[path], encoding="utf-8")
         print(f"wrote {path}")
     return 0
@@ -30,7 +31,10 @@ def main() -> int:
 
 def files() -> dict[str, str]:
     """Return the text of each file by its path."""
-    return {".claude-plugin/plugin.json": _text(_manifest()), "hooks/hooks.json": _text(_hooks())}
+    return {
+        f"{PLUGIN}/.claude-plugin/plugin.json": _text(_manifest()),
+        f"{PLUGIN}/hooks/hooks.json": _text(_hooks()),
+    }
 
 
 def stale_files(clone: Path) -> list[str]:
@@ -58,6 +62,7 @@ def _hooks() -> dict[str, Any]:
 
 def _group(hook: Hook) -> dict[str, Any]:
     handler = {"type": "command", "command": "sh", "args": [_LAUNCHER, hook.event], "timeout": hook.timeout}
+    handler |= status_message(hook)
     return ({"matcher": hook.matcher} if hook.matcher else {}) | {"hooks": [handler]}
 
 

@@ -37,14 +37,9 @@ def tracked(folder: Path) -> set[str]:
     return {path.as_posix() for path in paths if ".memtool" not in path.parts and "__pycache__" not in path.parts}
 
 
-@pytest.mark.parametrize("name", ["vault_template", "sample_vault"])
+@pytest.mark.parametrize("name", ["vault_template", "sample_vault", "hooks"])
 def test_the_wheel_carries_the_shipped_folders_whole(name: str, unpacked: Path) -> None:
     assert tracked(unpacked / "memtool" / "_shipped" / name) == tracked(CLONE / name)
-
-
-@pytest.mark.parametrize("name", [".claude-plugin", "hooks", "skills"])
-def test_the_wheel_carries_the_plugin_as_one_folder(name: str, unpacked: Path) -> None:
-    assert tracked(unpacked / "memtool" / "_shipped" / "plugin" / name) == tracked(CLONE / name)
 
 
 def test_the_wheel_carries_all_of_the_package(unpacked: Path) -> None:
@@ -54,7 +49,12 @@ def test_the_wheel_carries_all_of_the_package(unpacked: Path) -> None:
 
 
 def test_the_wheel_puts_nothing_beside_the_package(unpacked: Path) -> None:
-    assert {path.name.partition("-")[0] for path in unpacked.iterdir()} == {"memtool"}
+    assert {path.name.partition("-")[0] for path in unpacked.iterdir()} == {"memtool", "memtool_vault"}
+
+
+def test_the_distribution_has_a_name_of_its_own(unpacked: Path) -> None:
+    (metadata,) = unpacked.glob("*.dist-info/METADATA")
+    assert "\nName: memtool-vault\n" in metadata.read_text(encoding="utf-8")
 
 
 def test_nothing_carries_junk(built: Path) -> None:

@@ -1,4 +1,4 @@
-"""The plugin for Claude Code: the folders `.claude-plugin`, `hooks` and `skills` of the clone."""
+"""The plugin for Claude Code: the folder `hooks/claude-code` of the clone."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from memtool.vault.layout import Vault
 from scripts import generate_plugin
 from scripts.generate_plugin import CLONE, HOW_TO_MEND
 
-SKILLS = sorted((CLONE / "skills").glob("*/SKILL.md"))
-LAUNCHER = CLONE / "hooks" / "launch.sh"
+PLUGIN = CLONE / "hooks" / "claude-code"
+SKILLS = sorted((PLUGIN / "skills").glob("*/SKILL.md"))
+LAUNCHER = PLUGIN / "hooks" / "launch.sh"
 
 # What 2.1.197 knows: of a plugin's hooks it drops all when one event has another name.
 EVENTS = frozenset(
@@ -43,25 +44,27 @@ def test_a_changed_file_is_noticed_and_written_again(
     monkeypatch.setattr(generate_plugin, "CLONE", tmp_path)
     generate_plugin.main()
     assert generate_plugin.stale_files(tmp_path) == []
-    (tmp_path / "hooks" / "hooks.json").write_text("{}", encoding="utf-8")
+    (tmp_path / generate_plugin.PLUGIN / "hooks" / "hooks.json").write_text("{}", encoding="utf-8")
     capsys.readouterr()
     generate_plugin.main()
-    assert capsys.readouterr().out == "wrote hooks/hooks.json\n"
+    assert capsys.readouterr().out == "wrote hooks/claude-code/hooks/hooks.json\n"
     assert generate_plugin.stale_files(tmp_path) == []
 
 
 def test_every_hook_tells_the_launcher_its_event_and_needs_nothing_of_this_machine() -> None:
-    hooks = json.loads((CLONE / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+    hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     assert list(hooks) == [hook.event for hook in HOOKS]
     assert set(hooks) <= EVENTS
     for event, [group] in hooks.items():
         assert [handler["args"] for handler in group["hooks"]] == [["${CLAUDE_PLUGIN_ROOT}/hooks/launch.sh", event]]
 
 
-def test_the_marketplace_offers_the_plugin_of_its_own_folder() -> None:
+def test_the_marketplace_offers_the_folder_of_the_plugin_and_nothing_else() -> None:
     offered = json.loads((CLONE / ".claude-plugin" / "marketplace.json").read_text(encoding="utf-8"))["plugins"]
-    manifest = json.loads((CLONE / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
-    assert [(plugin["name"], plugin["source"]) for plugin in offered] == [(manifest["name"], "./")]
+    manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
+    assert [(plugin["name"], plugin["source"]) for plugin in offered] == [(manifest["name"], "./hooks/claude-code")]
+    files = {path.relative_to(PLUGIN).parts[0] for path in PLUGIN.rglob("*") if path.is_file()}
+    assert files == {".claude-plugin", "hooks", "skills"}
 
 
 def front_matter(skill: Path) -> dict[str, Any]:

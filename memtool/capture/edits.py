@@ -68,7 +68,7 @@ def note_edit(around: Surroundings, edit: Edit) -> bool:
         leave_entry(around.vault, day, entry)
         return True
     if is_new:
-        note_uncommitted(around.vault, [daily_ref(day)])
+        note_uncommitted(around.vault, [daily_ref(around.vault, day)])
     return is_new
 
 

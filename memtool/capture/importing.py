@@ -27,6 +27,8 @@ from memtool.capture.session_capture import (
     read_session,
 )
 from memtool.capture.sweep import transcripts_in
+from memtool.capture.switches import is_excluded, is_print_mode
+from memtool.capture.transcript.records import text_at, time_of
 from memtool.capture.turns import turns_of
 from memtool.capture.uncommitted import commit_noted, note_uncommitted
 from memtool.errors import MemtoolError
@@ -35,7 +37,7 @@ from memtool.vault.numbers import counted
 from memtool.vault.project_area import find_area, find_registered_area
 from memtool.vault.sessions import session_ref
 
-_HEAD = 131_072  # bytes of a transcript in which its folder is looked for
+_HEAD = 131_072  # bytes at each end of a transcript, in which its folder and its times are looked for
 _BATCH = 100  # sessions whose lines of daily notes are written at once
 
 
@@ -46,7 +48,7 @@ class Source(NamedTuple):
         session_id: the client's name for it.
         path: of its transcript; None if only its prompts are left, which then stand in *prompts*.
         project: the name of its area.
-        ended_on: the local day of its last change.
+        started_at, ended_at: in seconds since 1970, as its records say; else as the file's time says.
         size: in bytes.
         is_known: whether it was captured already and has not grown.
     """
@@ -54,14 +56,20 @@ class Source(NamedTuple):
     session_id: str
     path: Path | None
     project: str
+    started_at: float
     ended_at: float
     size: int
     is_known: bool
     prompts: Conversation | None = None
 
     @property
+    def started_on(self) -> date:
+        """The local day on which it began."""
+        return datetime.fromtimestamp(self.started_at).astimezone().date()
+
+    @property
     def ended_on(self) -> date:
-        """The local day of its last change."""
+        """The local day of its last record."""
         return datetime.fromtimestamp(self.ended_at).astimezone().date()
 
 
@@ -86,7 +94,12 @@ def find_sources(context: Context, client_folder: Path) -> list[Source]:
     found = [source for path in transcripts_in(client_folder / "projects") if (source := _source(context, path))]
     seen = {source.session_id for source in found}
     prompts = read_history(client_folder / "history.jsonl", context.redact)
-    found += [_prompts_source(context, one) for one in prompts if one.session_id not in seen]
+    excluded = context.settings.capture.exclude
+    found += [
+        _prompts_source(context, one)
+        for one in prompts
+        if one.session_id not in seen and not is_excluded(one.cwd, excluded, context.home)
+    ]
     return sorted(found, key=lambda source: (source.ended_at, source.session_id))
 
 
@@ -142,10 +155,10 @@ def _with_days(context: Context, batch: _Batch, done: Imported) -> Imported:
     for day in sorted({*batch.later.lines, *batch.entries}):
         change = partial(_day, batch, day, language=context.language)
         try:
-            note_uncommitted(context.vault, [daily_ref(day)])
+            note_uncommitted(context.vault, [daily_ref(context.vault, day)])
             change_daily(context.vault, day, change, language=context.language)
         except MemtoolError as error:
-            return done._replace(problems=(*done.problems, f"{daily_ref(day)}: {error}"))
+            return done._replace(problems=(*done.problems, f"{daily_ref(context.vault, day)}: {error}"))
     for session_id, record in batch.later.records.items():
         write_record(context.vault, session_id, record)
     return done
@@ -164,9 +177,17 @@ def _session(prompts: Conversation) -> Session:
 def _source(context: Context, path: Path) -> Source | None:
     with suppress(OSError):
         status = path.stat()
-        known = read_record(context.vault, path.stem).size == status.st_size
-        project = _project(context, _folder_of(path))
-        return Source(path.stem, path, project, status.st_mtime, status.st_size, known) if status.st_size else None
+        record = read_record(context.vault, path.stem)
+        known = record.off or record.size == status.st_size
+        folder, entry, times = _folder_and_times(path)
+        if is_excluded(folder, context.settings.capture.exclude, context.home):
+            return None
+        if is_print_mode(entry) and context.settings.capture.print_sessions == "no":
+            return None
+        started_at, ended_at = (min(times), max(times)) if times else (status.st_mtime, status.st_mtime)
+        project = _project(context, folder)
+        if status.st_size:
+            return Source(path.stem, path, project, started_at, ended_at, status.st_size, known)
     return None
 
 
@@ -174,8 +195,9 @@ def _prompts_source(context: Context, prompts: Conversation) -> Source:
     # Its transcript said more, as long as it was; and a session that left nothing behind has no note.
     has_note = (context.vault.root / session_ref(prompts.session_id)).exists()
     known = has_note or read_record(context.vault, prompts.session_id).size >= prompts.size
-    ended_at = prompts.ended_at.timestamp() if prompts.ended_at else 0.0
-    return Source(prompts.session_id, None, _project(context, prompts.cwd), ended_at, prompts.size, known, prompts)
+    started_at, ended_at = (at.timestamp() if at else 0.0 for at in (prompts.started_at, prompts.ended_at))
+    project = _project(context, prompts.cwd)
+    return Source(prompts.session_id, None, project, started_at, ended_at, prompts.size, known, prompts)
 
 
 def _project(context: Context, folder: str) -> str:
@@ -183,15 +205,21 @@ def _project(context: Context, folder: str) -> str:
     return area.name if area else ""
 
 
-def _folder_of(path: Path) -> str:
-    """Return the folder in which the session began, from the first record that names one."""
+def _folder_and_times(path: Path) -> tuple[str, str, list[float]]:
+    """Return the folder and the entry point that a transcript names first, and the times at both its ends."""
     with path.open("rb") as file:
-        for line in file.read(_HEAD).splitlines():
-            with suppress(ValueError, RecursionError):
-                record = json.loads(line)
-                if isinstance(record, dict) and isinstance(record.get("cwd"), str) and record["cwd"]:
-                    return str(record["cwd"])
-    return ""
+        lines = file.read(_HEAD).splitlines()
+        file.seek(max(file.tell(), path.stat().st_size - _HEAD))
+        lines += file.read(_HEAD).splitlines()
+    folder, entry, times = "", "", list[float]()
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            record = json.loads(line)
+            if isinstance(record, dict):
+                folder = folder or text_at(record, "cwd")
+                entry = entry or text_at(record, "entrypoint")
+                times += [at.timestamp()] if (at := time_of(record)) else []
+    return folder, entry, times
 
 
 def _edits(context: Context, around: Surroundings, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:

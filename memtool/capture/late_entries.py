@@ -54,7 +54,7 @@ def write_late_entries(vault: Vault, *, language: str) -> None:
             with suppress(FileNotFoundError):
                 os.replace(path, taken)
             for day, entry in _read(taken):
-                note_uncommitted(vault, [daily_ref(day)])
+                note_uncommitted(vault, [daily_ref(vault, day)])
                 write_entries(vault, day, [entry], language=language)
             taken.unlink(missing_ok=True)
     except OSError as error:

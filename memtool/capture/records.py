@@ -55,6 +55,7 @@ class Record(NamedTuple):
         summary: what a model said; empty where it was made of the turns.
         gone: what the owner took out of the note, as it had been shown.
         reading: how far the transcript was read.
+        off: whether the user has switched capture off for it.
     """
 
     size: int = 0
@@ -66,6 +67,7 @@ class Record(NamedTuple):
     summary: Summary = Summary()
     gone: tuple[str, ...] = ()
     reading: Reading = Reading()
+    off: bool = False
 
 
 def read_record(vault: Vault, session_id: str) -> Record:

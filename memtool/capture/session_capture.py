@@ -18,6 +18,7 @@ from memtool.capture.queue import Job
 from memtool.capture.records import Reading, Record, kept_turns, read_record, write_record
 from memtool.capture.session_note import daily_sessions, session_note
 from memtool.capture.summary import left_something, summarise
+from memtool.capture.switches import is_excluded
 from memtool.capture.transcript.lines import mark_before, open_transcript
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.transcript.text import compaction_text
@@ -37,6 +38,7 @@ from memtool.vault.sessions import is_as_written, parse_session, render_session,
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
 
+BY_HAND = "capture"  # the event of a transcript that the user has named
 IMPORT, IMPORT_WITH_MODEL = "import", "import with model"
 
 _NOW_AND_THEN = ("Stop", "SessionStart")  # a sweep may find a session that is going on elsewhere
@@ -112,6 +114,10 @@ def capture(context: Context, job: Job, session: Session, record: Record, later:
         MemtoolError: the vault cannot be written.
     """
     record = record._replace(size=session.conversation.size, reading=session.reading)
+    folder = session.conversation.cwd or job.cwd
+    if job.event != BY_HAND and (record.off or is_excluded(folder, context.settings.capture.exclude, context.home)):
+        write_record(context.vault, job.session_id, Record(record.size, off=record.off))
+        return Captured()
     if not any(turn.asked or turn.told for turn in session.turns):
         write_record(context.vault, job.session_id, record)
         return Captured()
@@ -239,7 +245,7 @@ def _write(
         named, summary, files, len(session.turns), project=area.name, root=area.root, home=context.home, now=now
     )
     days = daily_sessions(named, note, now=now)
-    refs = [*map(daily_ref, days), *([area.ref] if area.name else [])]
+    refs = [*(daily_ref(context.vault, day) for day in days), *([area.ref] if area.name else [])]
     if has_note := left_something(session.turns) or (context.vault.root / ref).exists():
         refs.insert(0, ref)
     note_uncommitted(context.vault, refs)

@@ -43,5 +43,5 @@ def find_uncaptured(vault: Vault, folder: Path, now: float) -> list[Job]:
 def _is_waiting(vault: Vault, path: Path) -> bool:
     record = read_record(vault, path.stem)
     with suppress(OSError):
-        return record.owed or record.size != path.stat().st_size
+        return not record.off and (record.owed or record.size != path.stat().st_size)
     return False

@@ -22,12 +22,16 @@ Tell = Callable[[Entry], None]  # where problems go
 
 
 class Drained(NamedTuple):
-    """What a worker did: sessions captured, tries that failed, jobs given up; *busy* if another was at work."""
+    """What a worker did: sessions captured, those that held nothing to note, tries that failed, jobs given up.
+
+    *busy* says that another was at work.
+    """
 
     captured: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     parked: tuple[str, ...] = ()
     busy: bool = False
+    empty: tuple[str, ...] = ()
 
 
 def drain(context: Context, tell: Tell) -> Drained:
@@ -43,6 +47,7 @@ class _Worker:
         self._done = Drained()
         self._captured: list[Captured] = []
         self._has_ended = False  # a session has, whatever became of it
+        self._empty: set[str] = set()  # sessions that held nothing to note
         self._missed: set[str] = set()  # sessions whose jobs were not as they had been listed
         self._out_of_reach: set[str] = set()  # sessions whose jobs cannot be begun now
 
@@ -50,7 +55,7 @@ class _Worker:
         while True:
             with only_worker(self._context.vault) as alone:
                 if not alone:
-                    return self._done._replace(busy=not self._done.captured)
+                    return self._done._replace(busy=self._done == Drained())
                 forget_start(self._context.vault)
                 self._work()
             if not self._due():  # a hook that came just before we let go has left its job to us
@@ -98,7 +103,9 @@ class _Worker:
         done = self._done
         if not reason:
             self._queue.finish(job)
-            if job.session_id != SWEEP:
+            if job.session_id in self._empty:
+                self._done = done._replace(empty=(*done.empty, job.session_id))
+            elif job.session_id != SWEEP:
                 self._done = done._replace(captured=(*done.captured, job.session_id))
             return
         self._tell(f"{job.session_id}: {reason}")
@@ -109,6 +116,7 @@ class _Worker:
 
     def _capture(self, job: Job) -> str:
         captured = capture_session(self._context, job)
+        (self._empty.discard if captured.refs else self._empty.add)(job.session_id)
         if captured.refs and job.event not in GOES_ON:
             self._captured.append(captured)
         if captured.may_pass:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memtool.capture.log import ERROR, Entry, log, log_once_a_day
+from memtool.capture.past_problems import ROUTES
 from memtool.capture.queue import SWEEP, TRIES, Job, Queue
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import Busy, MemtoolError, NoteChanged, UsageError
+from memtool.index.state import outer_folder
 from memtool.llm.ledger import Usage, usage
 from memtool.vault.numbers import counted
 
@@ -80,7 +82,8 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
             with suppress(MemtoolError):  # the next search will do it
                 use_index(session.place(), lambda _: None)  # so that the next prompt finds what was just written
     except Exception as error:  # nobody may be watching: see memtool.capture.background
-        log([session.vault.state_path, session.cache], _entry(f"{type(error).__name__}: {error}"))
+        folders = [session.vault.state_path, outer_folder(session.vault.root, session.cache)]
+        log(folders, _entry(f"{type(error).__name__}: {error}"))
         raise
     if as_json:
         output.emit_json(drained._asdict() | {"problems": [problem.message for problem in problems]})
@@ -108,23 +111,28 @@ def _follow_triggers(session: Session) -> list[Entry]:
     except (Busy, NoteChanged):
         return []  # the next worker will do it
     except MemtoolError as error:
-        entry = _entry(f"triggers could not be followed: {error}")
+        entry = _entry(f"triggers could not be followed: {error}", ROUTES)
     except Exception as error:  # noqa: BLE001  (the sessions are captured, whatever happens here)
-        entry = _entry(f"a bug in memtool, please report it: {type(error).__name__}: {error}")
+        entry = _entry(f"a bug in memtool, please report it: {type(error).__name__}: {error}", ROUTES)
     else:
         return []
     return [entry] if log_once_a_day([session.vault.state_path], entry) else []
 
 
-def _entry(sentence: str) -> Entry:
-    return Entry(local_now().isoformat(timespec="seconds"), ERROR, "worker", sentence)
+def _entry(sentence: str, subject: str = "worker") -> Entry:
+    return Entry(local_now().isoformat(timespec="seconds"), ERROR, subject, sentence)
 
 
 def _put(session: Session, transcripts: tuple[str, ...]) -> None:
+    from memtool.capture.transcript.reader import check_transcript
+
     for transcript in transcripts:
         path = Path(os.path.realpath(transcript))  # `resolve` raises for a loop of symlinks
         if not path.is_file():
             raise UsageError(f"there is no transcript at '{transcript}'")
+        check_transcript(path)
+    for transcript in transcripts:
+        path = Path(transcript).resolve()
         Queue(session.vault).put(Job(path.stem, str(path), event="capture", queued_at=time.time()))
 
 
@@ -149,6 +157,8 @@ def _print_drained(drained: Drained, queued: int) -> None:
             click.echo(f"It will also capture {counted(queued, 'session')} that you have put on the queue.")
         return
     click.echo(f"{counted(len(drained.captured), 'session')} captured.")
+    if drained.empty:
+        click.echo(f"{counted(len(drained.empty), 'session')} held nothing to note.")
     if drained.failed:
         click.echo(f"{counted(len(drained.failed), 'session')} will be tried again.")
     if drained.parked:

@@ -61,7 +61,7 @@ def claude_code(
     new = [source for source in sources if not source.is_known]
     if not as_json:
         _print_preview(client, sources, new)
-    if dry_run or not new or not (yes or as_json or _go_on()):
+    if dry_run or not new or not (yes or as_json or _is_wanted()):
         if as_json:
             output.emit_json(_fields(sources, new))
         return
@@ -117,7 +117,7 @@ def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source
     if not new:
         return
     size = sum(source.size for source in new)
-    click.echo(f"{size / 1e6:,.1f} MB, from {new[0].ended_on} to {new[-1].ended_on}:")
+    click.echo(f"{size / 1e6:,.1f} MB, from {min(one.started_on for one in new)} to {new[-1].ended_on}:")
     for project, number in Counter(source.project for source in new).most_common():
         click.echo(output.printable(f"  {number:>6,}  {project or '(no project)'}"))
     prompts_only = sum(source.path is None for source in new)
@@ -125,9 +125,15 @@ def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source
         click.echo(f"Of {prompts_only:,} only the prompts are left.")
 
 
-def _go_on() -> bool:
-    """Whether to go on; where nobody can be asked, the command itself was the answer."""
-    return not sys.stdin.isatty() or click.confirm("Import them?", default=True, err=True)
+def _is_wanted() -> bool:
+    """Ask whether to import. What comes through a pipe is an answer, too; silence is none."""
+    is_asked = sys.stdin is not None and sys.stdin.isatty()
+    try:
+        return sys.stdin is not None and click.confirm("Import them?", default=is_asked, err=True)
+    except click.Abort:
+        if is_asked:
+            raise
+        raise UsageError("nobody answered, so nothing was imported", hint="`--yes` imports without asking.") from None
 
 
 def _fields(sources: Sequence[Source], new: Sequence[Source]) -> dict[str, Any]:

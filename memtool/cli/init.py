@@ -43,4 +43,5 @@ def _as_text(made: MadeVault) -> str:
         lines.append(f"Added: {', '.join(made.created)}")
     if made.committed:
         lines.append("Committed to its git history.")
+    lines.append("Next: `memtool install claude-code`, so that sessions become notes.")
     return "\n".join(lines)

@@ -16,6 +16,7 @@ from memtool.integrations.claude_code.hooks import HOOKS, Program
 from memtool.integrations.claude_code.install import Change, install
 from memtool.integrations.claude_code.program import find_program
 from memtool.integrations.claude_code.rule_files import RuleChanges, install_rules
+from memtool.integrations.claude_code.skill_files import install_skills
 
 PROJECT = click.option(
     "--project",
@@ -44,12 +45,15 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
     `.claude/settings.local.json` there. Every other byte of the file is kept. Run it again at any time: it
     brings the hooks up to date, and keeps a timeout or a matcher that you have changed.
 
-    If areas of the vault have triggers or paths, rule files beside your own settings name the notes to read.
+    The skills memtool-remember, memtool-recall and memtool-forget come beside your own settings. If areas of the vault
+    have triggers or paths, rule files there name the notes to read.
     """
     path = settings_path(session, project)
     program = find_program(named_vault(session), this_project=project is not None)
     change = install(path, program, dry_run=dry_run)
     rules = install_rules(session.environ, session.vault, dry_run=dry_run) if project is None else RuleChanges()
+    if project is None:
+        rules = together(rules, install_skills(session.environ, dry_run=dry_run))
     notices = [*_notices(session, change, project), *rules.notices]
     if as_json:
         fields = {
@@ -146,9 +150,18 @@ def _as_text(change: Change, rules: RuleChanges, program: Program, vault: Path, 
     return "\n".join(lines)
 
 
+def together(rules: RuleChanges, skills: RuleChanges) -> RuleChanges:
+    """Return the changes of both."""
+    return RuleChanges((*rules.changes, *skills.changes), (*rules.notices, *skills.notices))
+
+
 def rule_lines(rules: RuleChanges) -> list[str]:
-    """Say which rule files are other ones now."""
-    return [f"{'Removed' if rule.after is None else 'Wrote'} the rule {rule.path}" for rule in rules.changes]
+    """Say which rules and skills are other ones now."""
+    kinds = {"SKILL.md": "skill"}
+    return [
+        f"{'Removed' if rule.after is None else 'Wrote'} the {kinds.get(rule.path.name, 'rule')} {rule.path}"
+        for rule in rules.changes
+    ]
 
 
 def _undoing(project: str | None) -> str:

@@ -11,6 +11,7 @@ import contextlib
 import os
 import sys
 import threading
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
@@ -20,6 +21,7 @@ from memtool import __version__
 from memtool.cli import output
 from memtool.cli.session import Session
 from memtool.errors import MemtoolError
+from memtool.settings import environment, user_config_path
 
 _BUG_EXIT_CODE = 3
 _NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2; its message is the help
@@ -60,10 +62,24 @@ class LazyGroup(click.Group):
         command: click.Command = import_module(f"memtool.cli.{_MODULES.get(cmd_name, cmd_name)}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that *args* begin with, or name the nearest one."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            ctx.fail(f"No such command '{args[0]}'.{_nearest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Say where the user's own settings lie."""
+        with contextlib.suppress(MemtoolError):
+            formatter.write_paragraph()
+            formatter.write_text(f"Your settings: {user_config_path(environment())}")
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -119,8 +135,33 @@ def _say_wrong_use(error: click.ClickException) -> int:
     if isinstance(error, _NO_COMMAND):
         error.show()
         return int(error.exit_code)
-    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "memtool"
-    return _say(error.format_message(), f"See `{command} --help`.", error.exit_code)
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context else "memtool"
+    sentence = error.format_message()
+    if isinstance(error, click.NoSuchOption) and context and isinstance(context.command, LazyGroup):
+        owners = [name for name in COMMANDS if error.option_name in _options_of(context.command, name, context)]
+        command = f"memtool {owners[0]}" if owners else command
+        sentence = (
+            f"{error.option_name} stands behind the command, as in `{command} {error.option_name}`"
+            if owners
+            else sentence
+        )
+    elif isinstance(error, click.BadParameter) and error.param and isinstance(error.param.type, click.Choice):
+        sentence += _nearest(error.message.split("'")[1], error.param.type.choices)
+    return _say(sentence, f"See `{command} --help`.", error.exit_code)
+
+
+def _options_of(group: LazyGroup, name: str, context: click.Context) -> set[str]:
+    command = group.get_command(context, name)
+    return {option for parameter in command.params for option in parameter.opts} if command else set()
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    """Return the question whether the nearest of *known* was meant; empty if none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.casefold(), list(known), 1)
+    return f" Did you mean '{near[0]}'?" if near else ""
 
 
 def _say(sentence: str, hint: str, exit_code: int) -> int:

@@ -16,6 +16,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import Index, use_index
 from memtool.index.filters import Filter, parse_day
+from memtool.index.listing import newest, unknown_names
 from memtool.index.notices import index_notices, once
 from memtool.index.search import Found, Hit, search
 from memtool.index.text import index_terms
@@ -26,6 +27,7 @@ from memtool.vault.authors import IMPORTED
 from memtool.vault.layout import KINDS
 
 _DEFAULT_BATCH_LIMIT = 50
+_LISTED = 20  # notes on a page of a list
 _MANY = 200  # files to read, from which on a person wants to see progress
 
 
@@ -36,6 +38,7 @@ _MANY = 200  # files to read, from which on a person wants to see progress
 )
 @click.option("--fusion", type=click.Choice(["adaptive", "rrf"]), help="How hybrid merges its two rankings.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="How many hits to show.")
+@click.option("--page", type=click.IntRange(1, 1000), default=1, help="The hits after those: 2, 3 and so on.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only notes of this kind. Repeatable.")
 @click.option("--project", "projects", multiple=True, help="Only this project. Repeatable.")
 @click.option("--category", "categories", multiple=True, help="Only this category. Repeatable.")
@@ -55,6 +58,7 @@ def command(
     mode: str | None,
     fusion: str | None,
     limit: int | None,
+    page: int,
     explain: bool,
     as_json: bool,
     batch: bool,
@@ -62,7 +66,8 @@ def command(
 ) -> None:
     """Find notes by words and by meaning, in any language.
 
-    The query needs no quotes and has no syntax. Words are found by whole and by part.
+    The query needs no quotes and has no syntax. Words are found by whole and by part. Without a query, everything that
+    the filters leave is listed, newest first.
     """
     session.overrides |= {"search.mode": mode, "search.fusion": fusion, "search.limit": limit}
     wanted = _filter(**filters)
@@ -72,12 +77,12 @@ def command(
         _search_batch(session, wanted, limit or _DEFAULT_BATCH_LIMIT)
         return
     text = " ".join(query).encode("utf-8", "replace").decode("utf-8")
-    if not index_terms(text):
+    if query and not index_terms(text):
         raise UsageError("the query holds no word to search for", hint="Try `memtool search deploy key`.")
     started = time.perf_counter()
     with output.progress_bar("Reading notes", least=_MANY) as progress:
         place = session.place(progress=progress)
-        chosen, found = use_index(place, lambda index: _search(session, index, _source(session, index), text, wanted))
+        chosen, found = use_index(place, lambda index: _found(session, index, text, wanted, page))
     took = time.perf_counter() - started
     if explain:
         found = found._replace(hits=_with_uses(place.folder, found.hits))
@@ -90,17 +95,34 @@ def command(
         _print(session, found, explain=explain)
 
 
+def _found(session: Session, index: Index, text: str, wanted: Filter, page: int) -> tuple[Chosen, Found]:
+    """Return page number *page* of what *text* finds, or of what there is, and with what was searched."""
+    limit = session.settings.search.limit
+    if text:
+        chosen, found = _search(session, index, _source(session, index), text, wanted, limit * page)
+        found = found._replace(hits=found.hits[limit * (page - 1) :])
+    else:
+        limit = limit if session.settings.origins["search.limit"] == "command line" else _LISTED
+        chosen, listed = Chosen("list"), newest(index, wanted, limit=limit, page=page)
+        pages = -(-listed.total // limit)
+        more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
+        found = Found(listed.hits, "list", (*index_notices(index), *more))
+    return chosen, found._replace(notices=(*found.notices, *unknown_names(index, wanted)))
+
+
 def _source(session: Session, index: Index) -> VectorSource:
     return VectorSource(index, session.settings, session.cache)
 
 
-def _search(session: Session, index: Index, source: VectorSource, text: str, wanted: Filter) -> tuple[Chosen, Found]:
+def _search(
+    session: Session, index: Index, source: VectorSource, text: str, wanted: Filter, limit: int
+) -> tuple[Chosen, Found]:
     chosen = source.choose(text, session.settings.search.mode)
     found = search(
         index,
         text,
         wanted,
-        limit=session.settings.search.limit,
+        limit=limit,
         mode=chosen.mode,
         fusion=session.settings.search.fusion,
         vectors=chosen.vectors,
@@ -109,21 +131,25 @@ def _search(session: Session, index: Index, source: VectorSource, text: str, wan
 
 
 def _search_batch(session: Session, wanted: Filter, limit: int) -> None:
-    session.overrides["search.limit"] = limit
     questions = list(_questions())
     notices = dict.fromkeys(session.settings.notices)
-    for answer in use_index(session.place(), lambda index: _answers(session, index, questions, wanted, notices)):
+    for answer in use_index(session.place(), lambda index: _answers(session, index, questions, wanted, notices, limit)):
         output.emit_json_line(answer)
     output.say(*notices)
 
 
 def _answers(
-    session: Session, index: Index, questions: list[tuple[Any, str]], wanted: Filter, notices: dict[str, None]
+    session: Session,
+    index: Index,
+    questions: list[tuple[Any, str]],
+    wanted: Filter,
+    notices: dict[str, None],
+    limit: int,
 ) -> list[dict[str, Any]]:
     source = _source(session, index)
     answers = []
     for name, text in questions:
-        chosen, found = _search(session, index, source, text, wanted)
+        chosen, found = _search(session, index, source, text, wanted, limit)
         notices |= dict.fromkeys(chosen.notices)
         answers.append({"id": name, "results": [_fields(hit) for hit in found.hits]})
     return answers
@@ -182,7 +208,8 @@ def _print(session: Session, found: Found, *, explain: bool) -> None:
 
 def _print_hit(session: Session, hit: Hit, *, explain: bool) -> None:
     room = output.width()
-    heading = f" > {hit.heading.rsplit(' > ', 1)[-1]}" if hit.heading and not hit.heading.endswith(hit.title) else ""
+    below = hit.heading.rsplit(" > ", 1)[-1]  # of a session, its title once more
+    heading = f" > {below}" if below and hit.kind != "session" and not hit.heading.endswith(hit.title) else ""
     click.echo(click.style(output.shortened(output.printable(hit.title + heading), room), bold=True))
     where = f"{hit.path}:{hit.start_line}-{hit.end_line}"
     uri = (session.vault.root / hit.path).as_uri()

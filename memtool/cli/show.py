@@ -11,7 +11,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound, NotWritable
 from memtool.index.engine import Index, use_index
-from memtool.index.lookup import find_fact, note_refs
+from memtool.index.lookup import find_fact, find_note
 from memtool.index.state import state_folder
 from memtool.recall.framing import is_line_id
 from memtool.recall.prompts.recalled import key_of
@@ -20,7 +20,7 @@ from memtool.settings import client_projects
 from memtool.vault.authors import named
 from memtool.vault.client_memory import client_memory_path
 from memtool.vault.numbers import counted
-from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note, resolve
+from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note
 
 
 @click.command()
@@ -37,8 +37,9 @@ from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_
 def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
     """Read a note, a fact or some lines.
 
-    REF is a path in the vault, the name of a note, the beginning of a session's id, a path with lines such as
-    `areas/x.md:10-20`, the id of a fact, or the short id of a line that a session was given, such as k3f9.
+    REF is a path in the vault, a path with lines such as `areas/x.md:10-20`, the name of a note, one of its aliases,
+    a `[[link]]`, a project, the beginning of a session's id, the id of a fact, or the short id of a line that a session
+    was given, such as k3f9.
     """
     text = ref.encode("utf-8", "replace").decode("utf-8")
     try:
@@ -103,7 +104,7 @@ def _found(session: Session, index: Index, text: str, ref: Ref, level: int) -> R
     fact = find_fact(index.db, text)
     if fact:
         return _fact(session, fact, level)
-    named = Ref(resolve(ref.name, note_refs(index.db)), ref.first, ref.last)
+    named = Ref(find_note(index.db, ref.name), ref.first, ref.last)
     reading = _direct(session, named, level)
     if reading is None:
         raise NoteNotFound(ref.name)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from memtool.cli import output
-from memtool.cli.install import DRY_RUN, PROJECT, as_fields, diff, rule_lines, settings_path, working_folder
+from memtool.cli.install import DRY_RUN, PROJECT, as_fields, diff, rule_lines, settings_path, together, working_folder
 from memtool.cli.session import Session, with_vault
 from memtool.embeddings.helper import end_helpers
 from memtool.integrations.claude_code.health import installed_in
 from memtool.integrations.claude_code.install import Change, uninstall
 from memtool.integrations.claude_code.rule_files import RuleChanges, uninstall_rules
+from memtool.integrations.claude_code.skill_files import uninstall_skills
 
 
 @click.group()
@@ -24,13 +25,15 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_vault
 def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json: bool) -> None:
-    """Take memtool's hooks and rules out of Claude Code.
+    """Take memtool's hooks, rules and skills out of Claude Code.
 
     Exactly what `memtool install claude-code` put in goes, whichever memtool did it, and for whichever vault.
     The vault stays, and need not be there.
     """
     change = uninstall(settings_path(session, project), dry_run=dry_run)
     rules = uninstall_rules(session.environ, dry_run=dry_run) if project is None else RuleChanges()
+    if project is None:
+        rules = together(rules, uninstall_skills(session.environ, dry_run=dry_run))
     ended = end_helpers(session.cache) if project is None and not dry_run else 0
     others = [str(path) for path in installed_in(session.environ, working_folder()) if path != change.path]
     notices = [*(f"hooks of memtool still stand in {path}" for path in others), *rules.notices]
@@ -55,5 +58,7 @@ def _as_text(change: Change, rules: RuleChanges) -> str:
     lines += rule_lines(rules)
     if change.original:
         lines.append(f"The file as it was before the installation stays until you delete it: {change.original}")
-    lines.append("Your vault stays. To remove it, delete its folder; to remove memtool, `pipx uninstall memtool`.")
+    lines.append(
+        "Your vault stays. To remove it, delete its folder; to remove memtool, `pipx uninstall memtool-vault`."
+    )
     return "\n".join(lines)

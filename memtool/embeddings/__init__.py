@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from memtool.errors import ProviderMissing
+from memtool.resources import how_to_add
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +68,7 @@ def open_embedder(
         raise ProviderMissing("no embedder is set up", hint="Choose one with `[embeddings] provider`.")
     # Every search comes by here, and most machines have no fastembed: they should learn it in no time.
     if find_spec(_NEEDS[settings.provider]) is None:
-        hint = 'Install it beside memtool with `pip install "fastembed>=0.9,<0.10"`.'
+        hint = how_to_add("vectors")
         raise ProviderMissing(f"{_NEEDS[settings.provider]} is not installed", hint=hint)
     module, _, name = PROVIDERS[settings.provider].partition(":")
     provider = getattr(import_module(module), name)

@@ -16,6 +16,7 @@ from memtool.embeddings.model_folder import ModelFolder, find_downloaded_model, 
 from memtool.embeddings.scripts import scripts_of_languages, scripts_of_tokenizer
 from memtool.embeddings.vectors import check_dimension, clean, unit_vectors
 from memtool.errors import ProviderFailed, ProviderMissing
+from memtool.resources import how_to_add
 
 if TYPE_CHECKING:
     import numpy as np
@@ -152,7 +153,7 @@ def quiet_fastembed() -> Iterator[None]:
         try:
             _silence()
         except ImportError as error:
-            hint = 'Install it again with `pip install --force-reinstall "fastembed>=0.9,<0.10"`.'
+            hint = f"Install it again. {how_to_add('vectors')}"
             raise ProviderFailed(f"fastembed is installed but cannot be used: {error}", hint=hint) from None
         yield
 

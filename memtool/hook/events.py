@@ -35,10 +35,24 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
         note(name, "memtool does not know this event", options, environ)
         return ""
     vault = open_vault(vault_path(options, environ))
+    vault.check_made()
     loaded = settings_module.load(vault.settings_path, environ)
     occasion = Occasion(name, event, vault, loaded, environ, options)
+    if _is_private(occasion):
+        actions = tuple(action for action in actions if action not in (note_edit, queue_session))
     answers = [_done(action, occasion) for action in actions]
     return _spoken(name, next((answer for answer in answers if answer and answer.text), Answer()))
+
+
+def _is_private(occasion: Occasion) -> bool:
+    """Whether the session is not to be captured; one that the user has switched off is passed over by sweeps, too."""
+    from memtool.capture.switches import is_excluded, is_off, switch_off
+
+    if is_off(occasion.environ, occasion.settings.capture):
+        if occasion.name != "PostToolUse" and occasion.text("session_id"):
+            switch_off(occasion.vault, occasion.text("session_id"))
+        return True
+    return is_excluded(occasion.text("cwd"), occasion.settings.capture.exclude, Path.home())
 
 
 def _spoken(name: str, answer: Answer) -> str:

@@ -12,7 +12,8 @@ from memtool import settings
 from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
 from memtool.errors import MemtoolError
 from memtool.hook.options import Options, vault_path
-from memtool.vault.layout import STATE_FOLDER
+from memtool.index.state import outer_folder
+from memtool.vault.layout import STATE_FOLDER, make_state_folder
 
 
 def report(event: str, error: BaseException, options: Options, environ: Mapping[str, str]) -> None:
@@ -26,16 +27,17 @@ def report(event: str, error: BaseException, options: Options, environ: Mapping[
 def write(entry: Entry, options: Options, environ: Mapping[str, str]) -> None:
     """Write *entry* to the log."""
     folders: list[Path] = []
+    root: Path | None = None
     with contextlib.suppress(Exception):
-        root = vault_path(options, environ)
-        if root.is_dir() and not (root / STATE_FOLDER).is_symlink():
-            with contextlib.suppress(OSError):
-                (root / STATE_FOLDER).mkdir(mode=0o700, exist_ok=True)
+        root = vault_path(options, environ).resolve()
+        with contextlib.suppress(OSError):
+            make_state_folder(root / STATE_FOLDER)
             folders.append(root / STATE_FOLDER)
     with contextlib.suppress(Exception):
         cache = settings.user_cache_path(environ)
-        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folders.append(cache)
+        outer = outer_folder(root, cache) if root else cache
+        outer.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders.append(outer)
     with contextlib.suppress(Exception):
         log(folders, entry)
 

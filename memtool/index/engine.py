@@ -99,7 +99,8 @@ class Place(NamedTuple):
 class Index:
     """An open index. *applied* is what bringing it up to date has changed, *problems* are files it cannot read.
 
-    *rebuilt* says why it had to be built anew; *behind* that another process is writing, so it may be older.
+    *rebuilt* says why it had to be built anew; *behind* that another process is writing, so it may be older; *refused*
+    why what is new could not be written.
     """
 
     def __init__(self, place: Place, db: sqlite3.Connection, path: Path) -> None:
@@ -110,6 +111,7 @@ class Index:
         self.problems: list[BrokenNote] = []
         self.rebuilt = ""
         self.behind = False
+        self.refused = ""
 
     def stamps(self) -> dict[str, KnownStamp]:
         """Return the stamps of the files in the index, by path."""
@@ -137,10 +139,38 @@ class _Built(NamedTuple):
 def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
     """Return what *use* makes of the index, fresh from the vault. A damaged index is built anew, once.
 
+    Where nothing can be written, an index that is there is used as it is.
+
     Raises:
         Busy: another process is building the first index and has not finished.
-        NotWritable: the index's folder, or the disk, refuses a write.
+        NotWritable: the index's folder, or the disk, refuses a write, and there is no index.
     """
+    try:
+        return _use_fresh(place, use, rebuild=rebuild)
+    except NotWritable as error:
+        path = None if rebuild else generations.current(place.generations)
+        if path is None:
+            raise
+        try:
+            return _use_as_it_is(place, path, use, str(error))
+        except sqlite3.DatabaseError:
+            raise error from None
+
+
+def _use_as_it_is(place: Place, path: Path, use: Callable[[Index], T], refusal: str) -> T:
+    # On a full disk not even the file can be made through which connections share a log; this one needs none.
+    with contextlib.closing(schema.connect(path, mode="ro&immutable=1")) as db:
+        if reason := schema.misfit(db):
+            raise sqlite3.DatabaseError(reason)
+        index = Index(place, db, path)
+        found = place.scan()
+        index.problems = found.problems
+        if not index.is_settled_by(found) and changes(index.stamps(), found):
+            index.refused = refusal
+        return use(index)
+
+
+def _use_fresh(place: Place, use: Callable[[Index], T], *, rebuild: bool) -> T:
     try:
         with _refusals(place, _REFUSED):
             return _open_and_use(place, use, "you asked for it" if rebuild else "")

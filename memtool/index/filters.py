@@ -9,6 +9,8 @@ from typing import NamedTuple
 from memtool.errors import UsageError
 from memtool.index.text import fold
 
+DECISION = "decision"  # a kind, a category, and the tag of a session's chunk that holds one
+
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
@@ -39,8 +41,11 @@ class Filter(NamedTuple):
         values: list[object] = []
         for column, wanted in (("kind", self.kinds), ("project", self.projects), ("category", self.categories)):
             if wanted:
-                parts.append(f"lower(c.{column}) IN ({', '.join(['lower(?)'] * len(wanted))})")
+                condition = f"lower(c.{column}) IN ({', '.join(['lower(?)'] * len(wanted))})"
                 values += map(_speakable, wanted)
+                if column != "project" and DECISION in map(str.casefold, wanted):  # a session's note holds some, too
+                    condition = f"({condition} OR (c.kind = 'session' AND instr(c.tags, ' {DECISION} ')))"
+                parts.append(condition)
         for tag in self.tags:
             parts.append("(instr(c.tags, ?) OR instr(c.tags, ?))")  # `project` finds `project/web` as well
             values += [f" {folded_tag(_speakable(tag).lstrip('#'))}{end}" for end in (" ", "/")]

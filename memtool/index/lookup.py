@@ -5,12 +5,29 @@ from __future__ import annotations
 import sqlite3
 
 from memtool.errors import UsageError
-from memtool.vault.reading import Reading
+from memtool.index.text import fold
+from memtool.vault.reading import Reading, resolve
 
 
 def note_refs(db: sqlite3.Connection) -> list[str]:
     """Return the paths of all notes."""
     return [row[0] for row in db.execute("SELECT ref FROM note ORDER BY ref")]
+
+
+def find_note(db: sqlite3.Connection, name: str) -> str:
+    """Return the path of the one note that *name* means (`memtool.vault.reading.resolve`), its aliases included.
+
+    Raises:
+        NoteNotFound, UsageError
+    """
+
+    def named(alias: str) -> list[str]:
+        rows = db.execute(
+            "SELECT ref FROM note WHERE instr(names, ?) ORDER BY ref", (f"\n{fold(_speakable(alias))}\n",)
+        )
+        return [row[0] for row in rows]
+
+    return resolve(name, note_refs(db), named)
 
 
 def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
@@ -22,7 +39,7 @@ def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
     rows = db.execute(
         "SELECT n.ref, c.start_line, c.end_line, c.project, n.title, c.text, c.date, c.category, c.status, c.author"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.fact_id = ? AND c.fact_id <> ''",
-        (fact_id.encode("utf-8", "backslashreplace").decode("utf-8"),),  # a command line may hold half characters
+        (_speakable(fact_id),),
     ).fetchall()
     if len(rows) > 1:
         places = ", ".join(f"{ref}:{first}-{last}" for ref, first, last, *_ in rows[:5])
@@ -34,3 +51,8 @@ def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
     ref, first, last, project, title, text, date, category, status, author = rows[0]
     fields = {"id": fact_id, "date": date, "category": category, "status": status, "author": author}
     return Reading(ref, first, last, "fact", project, title, text, fields)
+
+
+def _speakable(text: str) -> str:
+    """Return *text* without half characters, which a command line may hold."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

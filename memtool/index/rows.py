@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile
 from memtool.index.chunking import Chunk, chunk_note
 from memtool.index.dates import date_words, parse_date
-from memtool.index.filters import folded_tag
-from memtool.index.text import CONTEXT_END, index_terms, words_of
+from memtool.index.filters import DECISION, folded_tag
+from memtool.index.text import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.broken import BrokenNote
 from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of, project_of
 from memtool.vault.note import Note, parse_note
+from memtool.vault.sessions import parse_session, session_title
 
 # The category of a note that names none: what its kind says. Facts name their own.
 _CATEGORY_OF_KIND = {
@@ -27,6 +28,7 @@ _CATEGORY_OF_KIND = {
 _LONGEST_FIELD = 300  # characters
 _LONGEST_EXTRA = 2000  # aliases, tags and summary
 _LONGEST_TAG, _MOST_TAGS = 100, 50
+_TOLD_APART = 60  # characters of a decision, by which the chunk is known that holds it
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*)")
 _DATE_IN_FRONT = re.compile(r"\d{4}-\d{2}-\d{2}[-_]?")
 _BRACKETED_KIND = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+\[([a-z]+)\]\s", re.MULTILINE)
@@ -61,11 +63,12 @@ class ChunkRow(NamedTuple):
 
 
 class NoteRow(NamedTuple):
-    """What the index knows of one file: its title, what is wrong with it, and its chunks."""
+    """What the index knows of one file: its title, what is wrong with it, its chunks, and its aliases."""
 
     title: str
     problem: str
     chunks: tuple[ChunkRow, ...]
+    names: str = ""
 
 
 def note_row(ref: str, content: bytes) -> NoteRow:
@@ -78,7 +81,13 @@ def note_row(ref: str, content: bytes) -> NoteRow:
         return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable)))
     if note.field("search").casefold() in {"false", "no", "off"}:
         return NoteRow(_title_of(note), "", ())
-    return NoteRow(_title_of(note), "", tuple(_note_chunks(note)))
+    return NoteRow(_title_of(note), "", tuple(_note_chunks(note)), folded_names(note.words("aliases")))
+
+
+def folded_names(names: Iterable[str]) -> str:
+    """Return *names* as the index holds them: folded, each between line breaks."""
+    folded = [fold(name) for name in names][:_MOST_TAGS]
+    return "\n".join(["", *folded, ""]) if folded else ""
 
 
 def _note_chunks(note: Note) -> Iterator[ChunkRow]:
@@ -91,12 +100,14 @@ def _note_chunks(note: Note) -> Iterator[ChunkRow]:
     note_tags = [tag[:_LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][:_MOST_TAGS]
     title = _title_of(note)
     told = (note.field("summary"), note.field("description"))
+    decisions = parse_session(note.body).decisions if kind == "session" else ()
     extra = "\n".join([*_name_beside(title, note.ref), *note.words("aliases"), *note_tags, *told])[:_LONGEST_EXTRA]
-    for chunk in chunk_note(note.body, note.body_line):
+    # A note may say nothing but its name, which others link to.
+    for chunk in chunk_note(note.body, note.body_line) or [Chunk(title, 1, max(1, note.body_line - 1), "")]:
         yield ChunkRow(
             chunk.start_line, chunk.end_line, chunk.heading, chunk.text,
             kind, project, category, status, date,
-            tags=_tag_list(*note_tags, *_inline_tags(chunk)),
+            tags=_tag_list(*note_tags, *_inline_tags(chunk), *_decided(chunk, decisions)),
             expires=_iso(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
             context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}",
         )  # fmt: skip
@@ -143,7 +154,8 @@ def context(title: str, heading: str, date: str) -> str:
 
 
 def _title_of(note: Note) -> str:
-    return note.title[:_LONGEST_FIELD]
+    title = session_title(note) if kind_of(note.ref, note.field("type")) == "session" else note.title
+    return title[:_LONGEST_FIELD]
 
 
 def _date_of(note: Note) -> str:
@@ -158,6 +170,10 @@ def _iso(text: str) -> str:
 
 def _inline_tags(chunk: Chunk) -> list[str]:
     return _TAG.findall(chunk.text) + _BRACKETED_KIND.findall(chunk.text)
+
+
+def _decided(chunk: Chunk, decisions: Sequence[str]) -> list[str]:
+    return [DECISION] if any(text[:_TOLD_APART] in chunk.text for text in decisions) else []
 
 
 def _tag_list(*tags: str) -> str:

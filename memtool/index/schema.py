@@ -27,7 +27,8 @@ CREATE TABLE note (
     id INTEGER PRIMARY KEY,
     ref TEXT NOT NULL UNIQUE,
     size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL,
-    title TEXT NOT NULL, problem TEXT NOT NULL
+    title TEXT NOT NULL, problem TEXT NOT NULL,
+    names TEXT NOT NULL  -- the front matter's aliases, folded, each between line breaks
 );
 CREATE TABLE settled (max_bytes INTEGER NOT NULL, scan BLOB NOT NULL);  -- at most one: see memtool.index.engine
 CREATE TABLE chunk (
@@ -69,13 +70,13 @@ def create(db: sqlite3.Connection) -> None:
     db.execute(f"PRAGMA user_version = {versions.SCHEMA}")
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, mode: str = "rw") -> sqlite3.Connection:
     """Open the database at *path*, which must exist, without starting a transaction.
 
     Raises:
         sqlite3.DatabaseError: it cannot be opened, or is damaged.
     """
-    uri = f"{path.absolute().as_uri()}?mode=rw"
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA synchronous = NORMAL")

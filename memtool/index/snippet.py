@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from memtool.index.text import term_spans
+
+# The head of a session's note, in each language (`memtool.vault.sessions.LABELS`), and the rule below it.
+_BOILERPLATE = re.compile(
+    r"- \*\*(?:Project|Time|Directory|Transcript|Links|项目|时间|目录|对话记录|链接)\*\*[:：]|-{3,}\s*$"
+)
+_LABEL = re.compile(r"^\d+\. \*\*(?:Key points|要点)\*\*[:：]\s*$")
 
 WIDTH = 240  # characters
 _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
@@ -10,7 +18,7 @@ _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its be
 
 def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> tuple[str, list[tuple[int, int]]]:
     """Return about *width* characters of *text* on one line, and the spans in it that match *terms*."""
-    line = " ".join(_without_headings(text).split())
+    line = " ".join(_without_boilerplate(text, terms).split())
     spans = list(term_spans(line, terms))
     start = _word_start(line, _densest(spans, width, len(line)))
     end = min(len(line), start + width)
@@ -20,10 +28,17 @@ def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> tuple[str, 
     return f"{before}{line[start:end]}{after}", inside
 
 
-def _without_headings(text: str) -> str:
-    """Return *text* without its Markdown headings, which stand above the snippet, unless there is nothing else."""
-    lines = [line for line in text.split("\n") if not line.startswith("#")]
-    return "\n".join(lines) if any(line.strip() for line in lines) else text
+def _without_boilerplate(text: str, terms: frozenset[str]) -> str:
+    """Return *text* without its headings, which stand above the snippet, and lines as every session's note has them.
+
+    One of those that holds a match stays, and so does everything where nothing else is left.
+    """
+    lines = [
+        line
+        for line in text.split("\n")
+        if not line.startswith("#") and (not _BOILERPLATE.match(line) or any(term_spans(line.split("**")[-1], terms)))
+    ]
+    return "\n".join(_LABEL.sub("", line) for line in lines) if any(line.strip() for line in lines) else text
 
 
 def _word_start(line: str, start: int) -> int:

@@ -11,6 +11,7 @@ from memtool.errors import NotWritable
 from memtool.vault.layout import Vault, make_state_folder
 
 _NAME_LENGTH = 16  # hexadecimal digits
+_UNNAMED = "unnamed"
 
 
 def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
@@ -28,9 +29,7 @@ def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
         make_state_folder(folder)
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
-    import hashlib
-
-    folder = cache() / "vaults" / hashlib.sha256(os.fsencode(vault.root)).hexdigest()[:_NAME_LENGTH]
+    folder = outer_folder(vault.root, cache())
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -38,13 +37,32 @@ def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
     return folder
 
 
-def _own_name(cache: Path) -> str:
-    """Return the secret name, which is drawn once and kept in the user's *cache*."""
-    path = cache / "machine"
+def find_state_folder(vault: Vault, cache: Path) -> Path | None:
+    """Return the folder that `state_folder` has made before, or None; nothing is made here."""
+    folders = (vault.state_path / (_drawn_name(cache) or _UNNAMED), outer_folder(vault.root, cache))
+    return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def outer_folder(root: Path, cache: Path) -> Path:
+    """Return where in *cache* lies what belongs to the vault at *root* and cannot be kept in it."""
+    import hashlib
+
+    return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[:_NAME_LENGTH]
+
+
+def _drawn_name(cache: Path) -> str:
     with contextlib.suppress(OSError, ValueError):
-        name = path.read_text(encoding="utf-8").strip()
+        name = (cache / "machine").read_text(encoding="utf-8").strip()
         if len(name) == _NAME_LENGTH and name.isalnum():
             return name
+    return ""
+
+
+def _own_name(cache: Path) -> str:
+    """Return the secret name, which is drawn once and kept in the user's *cache*."""
+    if name := _drawn_name(cache):
+        return name
+    path = cache / "machine"
     name = os.urandom(_NAME_LENGTH // 2).hex()
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -53,4 +71,4 @@ def _own_name(cache: Path) -> str:
         os.replace(temporary, path)
         return path.read_text(encoding="utf-8")  # another process may have been quicker
     except OSError:
-        return "unnamed"  # no place for a secret: rather an index that a stranger could forge than none
+        return _UNNAMED  # no place for a secret: rather an index that a stranger could forge than none

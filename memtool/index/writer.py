@@ -136,8 +136,9 @@ class Writer:
 
     def _insert(self, ref: str, read: Content, digest: str, row: NoteRow) -> None:
         note_id = self.db.execute(
-            "INSERT INTO note (ref, size, mtime_ns, read_at_ns, hash, title, problem) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (ref, *read.stamp, read.read_at_ns, digest, row.title, row.problem),
+            "INSERT INTO note (ref, size, mtime_ns, read_at_ns, hash, title, problem, names)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (ref, *read.stamp, read.read_at_ns, digest, row.title, row.problem, row.names),
         ).lastrowid
         if not row.chunks:
             return

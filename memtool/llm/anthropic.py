@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memtool.errors import ProviderFailed, ProviderMissing
 from memtool.http import Endpoint, endpoint, refusal, unreachable, within
 from memtool.llm import Answer, OutOfTime, Request, Wasted
+from memtool.resources import how_to_add
 from memtool.settings import Keys, ModelSettings
 from memtool.text.lines import tokens_in
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from anthropic.types import Message
 
 _BASE_URL = "https://api.anthropic.com"  # stated, or else the SDK asks the environment
-_HINT = "Install it with `pip install 'memtool[llm]'`."
+_HINT = how_to_add("llm")
 
 
 class AnthropicApi:

@@ -52,6 +52,16 @@ class Vault(NamedTuple):
         """The settings that travel with the vault."""
         return self.root / SETTINGS_FILE
 
+    def check_made(self) -> None:
+        """Refuse a folder that was never made a vault: nothing is written there.
+
+        Raises:
+            NotAVault: it has no `memtool.toml`.
+        """
+        if self.root.is_dir() and not self.settings_path.is_file():
+            hint = f"Make it one with `memtool init '{self.root}'`, which changes no note, or name yours with --vault."
+            raise NotAVault(f"'{self.root}' is no vault: it has no {SETTINGS_FILE}", hint=hint)
+
     def path(self, ref: str) -> Path:
         """Return the path of *ref*, which is relative to the vault.
 
@@ -72,9 +82,11 @@ class Vault(NamedTuple):
         """Hold the vault's lock *name* against all other processes.
 
         Raises:
+            NotAVault: it was never made one.
             NotWritable: the vault's state folder cannot be written.
             Busy: another process held the lock for *timeout* seconds.
         """
+        self.check_made()
         with contextlib.ExitStack() as held:
             try:
                 make_state_folder(self.state_path / "locks")
@@ -85,7 +97,7 @@ class Vault(NamedTuple):
 
 
 def open_vault(root: Path) -> Vault:
-    """Return the vault at *root*. Any folder will do: what `memtool init` adds is a convenience.
+    """Return the vault at *root*. Any folder can be read; `memtool init` makes it one that is written (`check_made`).
 
     Raises:
         VaultNotFound, NotAVault, VaultTooNew
@@ -116,6 +128,8 @@ def make_state_folder(path: Path) -> None:
     way = _way_to(path)
     if not way[-1].parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "the vault is gone")  # a disk that is not mounted gets no new vault
+    if not (way[-1].parent / SETTINGS_FILE).is_file():
+        raise FileNotFoundError(errno.ENOENT, f"it is no vault: there is no {SETTINGS_FILE}")
     ignore = way[-1] / ".gitignore"
     _refuse_symlinks((*way, ignore))
     if not _holds_files_only(path):

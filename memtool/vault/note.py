@@ -48,8 +48,8 @@ class Note:
 
     @property
     def title(self) -> str:
-        """The front matter's title, else the first heading, else the file's name."""
-        return self.field("title") or first_heading(self.body) or self.ref.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        """The front matter's title, else the first heading if it is of the first level, else the file's name."""
+        return self.field("title") or _top_heading(self.body) or self.ref.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
     @property
     def summary(self) -> str:
@@ -120,6 +120,11 @@ def heading_text(line: str) -> str:
     text = line[match.end() :].rstrip()
     unclosed = text.rstrip("#")  # `## Title ##` is closed, `# C#` is not
     return text if unclosed[-1:].strip() else unclosed.rstrip()
+
+
+def _top_heading(body: str) -> str:
+    lines = body.split("\n")
+    return next((text if lines[at].startswith("# ") else "" for at, text in _headings(lines)), "")
 
 
 def first_heading(body: str) -> str:

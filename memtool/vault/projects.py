@@ -26,6 +26,7 @@ _HOST = r"(?:[^/\s]*@)?(\[[^\]/\s]*\]|[^:/@\s]{2,})"  # without the user; one le
 _URL = re.compile(rf"(?!file:)[a-z][a-z0-9+.-]*://{_HOST}(?::\d*)?/([^?#\n]+).*", re.IGNORECASE)
 _SCP = re.compile(rf"{_HOST}:(?!//|:)(.+)")
 _PREFERRED = ("origin", "upstream")
+_WORKTREES = re.compile(r"(.*?)[-_.]?worktrees", re.IGNORECASE)  # what a folder of worktrees is called
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
     """
     folder = _absolute(path.parent if path.is_file() else path)
     if not folder.exists() and (checkout := _checkout_of(folder)):
-        return find_project(checkout, quick=quick)
+        return find_project(checkout, quick=quick) if checkout.exists() else Project(checkout, is_repository=False)
     try:
         answer = ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", timeout=_patience(quick))
     except HistoryFailed as error:
@@ -61,11 +62,18 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
 def _checkout_of(folder: Path) -> Path | None:
     """Return where the worktree *folder*, which is gone, belonged to; None if its path does not tell."""
     for place in (folder, *folder.parents):
-        if place.parent.name == ".worktrees":
-            return place.parent.parent
-        if place.parent.name == "worktrees" and place.parent.parent.name == ".claude":
-            return place.parent.parent.parent
-    return None
+        match = _WORKTREES.fullmatch(place.parent.name)
+        if match is None:
+            continue
+        base = place.parent.parent
+        if match[1]:  # shop-worktrees/2
+            return base / match[1]
+        if base.name == ".claude":
+            return base.parent
+        if place != folder and base.is_dir() and not (base / ".git").exists():  # ~/.worktrees/shop/2
+            return place
+        return base
+    return folder.parent if folder.name.isdigit() else None  # workspaces/shop/2: a number names no project
 
 
 def find_project_identity(path: Path) -> str:

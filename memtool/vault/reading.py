@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.vault.broken import BrokenNote
 from memtool.vault.layout import Vault, kind_of, project_of
 from memtool.vault.note import Note, overview, parse_note
+from memtool.vault.sessions import session_title
 
 SUMMARY, OVERVIEW, WHOLE = 0, 1, 2
 
 _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[1-9]\d{0,8})(?:-L?(?P<last>\d{1,9}))?")
-_LEAST_BEGINNING = len("sessions/") + 4
+_LINK = re.compile(r"!?\[\[([^\]|#]+)(?:[#|][^\]]*)?\]\]")
+_SHORTEST_ID = 4  # characters of the beginning of a session's id
 _NAMED = 5  # candidates of an ambiguous name
 
 
@@ -53,31 +55,42 @@ def parse_ref(text: str) -> Ref:
     return Ref(match["path"], first, int(match["last"] or first))
 
 
-def resolve(name: str, refs: Iterable[str]) -> str:
-    """Return the one path among *refs* that *name* means.
+def resolve(name: str, refs: Iterable[str], named: Callable[[str], list[str]] = lambda _: []) -> str:
+    """Return the one path among *refs* that *name* means, which may be a `[[link]]`.
 
-    That is a path, its end, a file's name without the suffix, or the beginning of a session's id.
+    It is a path, its end, a file's name without the suffix, one of the aliases that *named* knows, a project, or the
+    beginning of a session's id.
 
     Raises:
         NoteNotFound: none does.
         UsageError: several do.
     """
-    wanted = name.removeprefix("./").strip("/")
+    link = _LINK.fullmatch(name.strip())
+    wanted = (link[1] if link else name).strip().removeprefix("./").strip("/")
     refs = list(refs)
     if wanted in refs:
         return wanted
-    candidates = [ref for ref in refs if ref.endswith(f"/{wanted}")]
-    if not candidates:
-        candidates = [ref for ref in refs if PurePosixPath(ref).stem.casefold() == wanted.casefold()]
-    beginning = f"sessions/{wanted.removesuffix('…')}"
-    if not candidates and len(beginning) >= _LEAST_BEGINNING:
-        candidates = [ref for ref in refs if ref.startswith(beginning)]
+    folded = wanted.casefold()
+    begun = folded.removesuffix("…")  # an id is often shown shortened
+    ways: tuple[Callable[[], list[str]], ...] = (
+        lambda: [ref for ref in refs if ref.endswith(f"/{wanted}")],
+        lambda: [ref for ref in refs if f"/{ref.casefold()}".rpartition(".")[0].endswith(f"/{folded}")],
+        lambda: named(wanted),
+        lambda: [ref for ref in refs if ref.casefold() == f"areas/projects/{folded}/summary.md"],
+        lambda: [ref for ref in refs if len(begun) >= _SHORTEST_ID and _session_id(ref).startswith(begun)],
+    )
+    candidates = next((found for way in ways if (found := way())), [])
     if not candidates:
         raise NoteNotFound(name)
     if len(candidates) > 1:
         listed = ", ".join(sorted(candidates)[:_NAMED])
         raise UsageError(f"'{name}' may mean {len(candidates)} notes: {listed}", hint="Name more of the path.")
     return candidates[0]
+
+
+def _session_id(ref: str) -> str:
+    folder, _, name = ref.removeprefix("archive/").rpartition("/")
+    return name.casefold().removesuffix(".md") if folder == "sessions" else ""
 
 
 def read_note(vault: Vault, ref: Ref, *, level: int, max_bytes: int) -> Reading:
@@ -108,14 +121,15 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int) ->
     except OSError as error:
         raise BrokenVaultFile(f"cannot read '{ref.name}': {error.strerror}") from None
     readable = Note(note.ref, note.text) if isinstance(note, BrokenNote) else note
+    kind = kind_of(name, readable.field("type"))
     start, end, text = _lines_of(readable.text, ref) if ref.first else _at_level(readable, level)
     return Reading(
         path=name,
         start_line=start,
         end_line=end,
-        kind=kind_of(name, readable.field("type")),
+        kind=kind,
         project=readable.field("project") or project_of(name),
-        title=readable.title,
+        title=session_title(readable) if kind == "session" else readable.title,
         text=text,
         fields=dict(readable.fields),
         problem=note.reason if isinstance(note, BrokenNote) else "",

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
-from memtool.text.lines import one_line
+from memtool.text.lines import one_line, shortened
+from memtool.vault.note import Note
 from memtool.vault.prose import find_links, in_language, link
 from memtool.vault.session_rows import Row, render_row
 
@@ -52,6 +53,7 @@ _TAG = r"#[^\s#]*[^\W\d][^\s#]*"  # `#4573` is an issue, not a tag
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
 _MORE = "|".join(LABELS["more files"]).replace("N", r"(\d{1,9})")
 _NEEDS_CODE = rf"[,*]|__|^_|^(?:{_MORE})$"  # would end the list, or be read as something else
+_WIDEST_TITLE = 100  # columns of a title that is made of what a session came to
 _CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
 
 # The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
@@ -138,6 +140,18 @@ def parse_session(text: str) -> SessionNote:
         elif part == "bullet":
             section.append(value)
     return _note(title, topic, header, {name: [line for line in lines if line] for name, lines in sections.items()})
+
+
+def session_title(note: Note) -> str:
+    """Return what a session is called: its topic; if its note tells none, the day, but never its id."""
+    title = note.title
+    named = re.match(r"(Session|会话)[:：] *\S+$|(?!.*\s).*[0-9a-f-]{36}$", title)
+    if not named:
+        return title
+    said = parse_session(note.body)
+    started = next(iter([*said.decisions, *said.done, *(point.text for point in said.key_points)]), "")
+    day = note.field("date")[:10] or said.updated[:10]
+    return said.topic or shortened(one_line(started), _WIDEST_TITLE) or f"{named[1] or 'Session'} {day}".strip()
 
 
 def read_line(line: str) -> tuple[Part, str, str]:

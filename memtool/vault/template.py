@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtool.errors import HistoryFailed, NotWritable, OutsideVault, UsageError, VaultNotFound
+from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault, UsageError, VaultNotFound
 from memtool.resources import shipped
 from memtool.vault import files, history
-from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, Vault, open_vault
+from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, SETTINGS_FILE, Vault, open_vault
 
 # Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
 FOLDERS = ("areas/projects/", "areas/patterns/", "areas/tools/", "daily/", "sessions/", "archive/")
@@ -39,10 +40,12 @@ def make_vault(path: Path, *, home: Path | None = None) -> MadeVault:
     if home is not None and home.resolve().is_relative_to(vault.root):
         hint = "Give the vault a folder of its own, such as ~/memory."
         raise UsageError(f"'{path}' holds your whole home folder", hint=hint)
-    _make_folder(vault.state_path)
+    template = _template()
+    is_new = _make_settings(vault, template)
     with vault.lock("init"):
-        template = _template()
         created, kept, notices = _add_missing(vault, template)
+        if is_new:
+            created, kept = (*created, SETTINGS_FILE), tuple(ref for ref in kept if ref != SETTINGS_FILE)
         committed, more = _keep_history(vault, template)
         if created and ".gitignore" in kept:
             more.append("your .gitignore stays as it is; .memtool/ ignores itself")
@@ -62,6 +65,15 @@ def _make_folder(path: Path) -> None:
         files.make_folder(path)
     except OSError as error:
         raise NotWritable(f"cannot make the folder '{path}': {error.strerror}") from None
+
+
+def _make_settings(vault: Vault, template: dict[str, str]) -> bool:
+    """Write the file that makes a folder a vault, before anything else; return whether it was missing."""
+    if os.path.lexists(vault.settings_path):
+        return False
+    with suppress(NoteChanged):  # another process has just done it
+        files.replace(vault.settings_path, template[SETTINGS_FILE], expected=None)
+    return True
 
 
 def _template() -> dict[str, str]:

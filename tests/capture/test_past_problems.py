@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 
 import pytest
 from capture_desk import NOW
 
 from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
-from memtool.capture.past_problems import read_problems
+from memtool.capture.past_problems import ROUTES, read_problems
 from memtool.capture.queue import Job, Queue
+from memtool.capture.records import Record, record_path, write_record
 from memtool.vault.layout import Vault, make_state_folder
 
 
@@ -42,6 +44,15 @@ def test_a_session_that_has_its_note_after_all_is_made_good(vault: Vault) -> Non
     assert problems(vault) == ([], ["one: the disk is full: 磁盘已满"])
     Queue(vault).put(Job("one", "/t.jsonl"))  # but not as long as it is to be tried again
     assert problems(vault)[1] == []
+
+
+def test_what_names_no_session_is_over_when_something_was_captured_since(vault: Vault) -> None:
+    for subject, message in (("Stop", "磁盘已满"), ("worker", "the notes were not committed: x"), (ROUTES, "triggers")):
+        put(vault, 1, subject, message)
+    put(vault, 0, "Stop", "again")
+    write_record(vault, "one", Record(size=1))
+    os.utime(record_path(vault, "one"), (NOW.timestamp(), NOW.timestamp()))
+    assert sorted(problems(vault)[0]) == ["again", "triggers"]
 
 
 @pytest.mark.parametrize("message", ["two: the disk is full", "the notes were written, but not committed: x", "x"])

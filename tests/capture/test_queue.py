@@ -14,6 +14,7 @@ JOB = Job("3f2a9c", "/transcripts/3f2a9c.jsonl", cwd="/src/商店", event="Stop"
 
 @pytest.fixture
 def queue(tmp_path: Path) -> Queue:
+    (tmp_path / "memtool.toml").touch()
     return Queue(Vault(tmp_path))
 
 
@@ -167,6 +168,7 @@ def test_a_queue_that_leads_elsewhere_is_neither_read_nor_written(queue: Queue, 
 
 
 def test_there_is_one_worker_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "memtool.toml").touch()
     vault = Vault(tmp_path)
     with only_worker(vault) as first, only_worker(vault) as second:
         assert (first, second) == (True, False)

@@ -67,6 +67,7 @@ def test_a_path_is_a_line_whatever_stands_in_it(vault: Vault, separator: str) ->
 
 
 def test_without_a_repository_nothing_stays_noted(tmp_path: Path) -> None:
+    (tmp_path / "memtool.toml").touch()
     vault = Vault(tmp_path)
     note_uncommitted(vault, ["a.md"])
     (tmp_path / ".memtool" / "uncommitted.taken").write_text("b.md\n")
@@ -85,6 +86,7 @@ def test_a_folder_in_place_of_what_was_taken_is_a_sentence(vault: Vault) -> None
 def test_what_lies_outside_the_vault_is_neither_read_nor_changed(tmp_path: Path, link: str) -> None:
     vault = Vault(tmp_path / "notes")
     vault.root.mkdir()
+    vault.settings_path.touch()
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "uncommitted").write_text("mine.md\n")

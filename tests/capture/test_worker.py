@@ -18,6 +18,7 @@ from memtool.capture.records import read_record, write_record
 from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
 from memtool.capture.turns import Turn
+from memtool.capture.worker import Drained
 from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
 from memtool.vault import files
@@ -157,7 +158,7 @@ def test_no_secret_reaches_the_vault(desk: Desk) -> None:
 
 def test_a_session_in_which_nobody_said_anything_leaves_no_note(desk: Desk) -> None:
     desk.put(write_transcript(desk.folder / "one.jsonl", [{"type": "mode", "mode": "plan"}]))
-    assert desk.drain().captured == ("one",)
+    assert desk.drain() == Drained(empty=("one",))
     assert not list((desk.vault.root / "sessions").glob("*.md"))
 
 
@@ -189,7 +190,7 @@ def test_a_transcript_that_is_gone_is_tried_three_times_and_parked(desk: Desk) -
     for pause in (0, *PAUSES):
         desk.pass_time(pause)
         drained = desk.drain()
-        assert desk.drain() == ((), (), (), False)  # not again before the pause is over
+        assert desk.drain() == Drained()  # not again before the pause is over
     assert drained.parked == ("gone",)
     assert [job.session_id for job in desk.queue.parked()] == ["gone"]
     assert "gone.jsonl" in desk.queue.parked()[0].reason

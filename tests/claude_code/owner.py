@@ -61,4 +61,5 @@ class Owner:
         return [*errors, *(f"left on the queue: {job}" for job in (*queue.waiting(), *queue.parked()))]
 
     def _state_folders(self) -> list[Path]:
-        return [self.vault / ".memtool", self._box.home / ".cache" / "memtool"]
+        cache = self._box.home / ".cache" / "memtool"
+        return [self.vault / ".memtool", *(path.parent for path in cache.rglob("hook.log"))]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -188,3 +189,69 @@ def test_a_loop_of_symlinks_is_no_transcript(memtool: Memtool, notes: Path) -> N
     (notes / "loop.jsonl").symlink_to("loop.jsonl")
     ran = memtool("capture", "loop.jsonl")
     assert (ran.code, "there is no transcript at 'loop.jsonl'" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(("answer", "code", "made"), [(b"n\n", 0, 0), (b"", 2, 0), (b"\n", 0, 0), (b"y\n", 0, 1)])
+def test_an_import_asks_wherever_the_answer_comes_from(
+    memtool: Memtool, notes: Path, tmp_path: Path, answer: bytes, code: int, made: int
+) -> None:
+    client = tmp_path / ".claude"
+    write_transcript(client / "projects" / "-src-shop" / "one.jsonl", TALK)
+    ran = memtool("import", "claude-code", "--from", str(client), stdin=answer)
+    assert ran.code == code
+    assert len(list(notes.glob("sessions/*"))) == made
+    assert ("nothing was imported" in ran.err) == (code == 2)
+
+
+@pytest.mark.usefixtures("notes")
+def test_an_import_tells_when_its_sessions_were_and_not_its_files(memtool: Memtool, tmp_path: Path) -> None:
+    client = tmp_path / ".claude"
+    write_transcript(client / "projects" / "-src-shop" / "one.jsonl", [prompt("长" * 9_000)] * 20)
+    started = datetime(2025, 12, 24, 9, tzinfo=UTC)
+    write_transcript(client / "projects" / "-src-shop" / "two.jsonl", TALK, start=started)
+    command = ("import", "claude-code", "--from", str(client), "--dry-run")
+    assert "from 2025-12-24 to 2026-02-10:" in memtool(*command).out
+    assert "1 session in" in memtool(*command, "--since", "2026-01").out
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"root:x:0:0:root:/root:/bin/bash\n", "it is no transcript: no line of it is JSON"),
+        (bytes(range(256)) * 9, "it is no transcript: no line of it is JSON"),
+        (b'{"type": "session_meta", "payload": {"id": "x"}}\n', "it holds no message of a session of Claude Code"),
+        ('{"role": "user", "content": "你好"}\n'.encode(), "it holds no message of a session of Claude Code"),
+    ],
+)
+def test_what_is_no_transcript_is_said(
+    memtool: Memtool, notes: Path, tmp_path: Path, transcript: Path, content: bytes, reason: str
+) -> None:
+    (tmp_path / "x.jsonl").write_bytes(content)
+    code, out, err = memtool("capture", str(transcript), str(tmp_path / "x.jsonl"))
+    assert (code, out) == (40, "")
+    assert reason in err
+    assert not (notes / "sessions").exists()
+
+
+def test_a_session_in_which_nothing_was_said_is_not_called_captured(
+    memtool: Memtool, notes: Path, tmp_path: Path
+) -> None:
+    path = write_transcript(tmp_path / "silent.jsonl", [{"type": "mode"}])
+    assert memtool("capture", str(path)).out == "0 sessions captured.\n1 session held nothing to note.\n"
+    assert not (notes / "sessions").exists()
+
+
+def test_a_folder_that_was_never_made_a_vault_is_read_and_not_written(memtool: Memtool, tmp_path: Path) -> None:
+    folder = tmp_path / "笔记"
+    folder.mkdir()
+    (folder / "a.md").write_text("解密失败")
+    assert [hit["path"] for hit in memtool("search", "--vault", str(folder), "解密", "--json").answer["hits"]] == [
+        "a.md"
+    ]
+    for command in (("remember", "x"), ("capture", "--drain"), ("doctor",)):
+        ran = memtool(command[0], "--vault", str(folder), *command[1:])
+        assert ran.code != 0
+        assert "is no vault: it has no memtool.toml" in ran.out + ran.err
+        assert "memtool init" in ran.out + ran.err
+    assert [path.name for path in folder.iterdir()] == ["a.md"]

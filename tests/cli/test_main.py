@@ -58,10 +58,12 @@ def test_nothing_at_all_shows_the_help_as_a_usage_error(memtool: Memtool) -> Non
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["serch", "x"], "No such command 'serch'"),
+        (["serch", "x"], "No such command 'serch'. Did you mean 'search'?"),
         (["search", "x", "--mode", "grep"], "'grep' is not one of 'hybrid', 'bm25', 'vector'"),
         (["search", "x", "--fusion", "cold"], "'cold' is not one of 'adaptive', 'rrf'"),
         (["search", "x", "--kind", "novel"], "'novel' is not one of"),
+        (["search", "x", "--kind", "decison"], "Did you mean 'decision'?"),
+        (["--kind", "decision", "search"], "--kind stands behind the command, as in `memtool search --kind`"),
         (["search", "x", "--limit", "0"], "0 is not in the range x>=1"),
         (["search", "x", "--limit", "ten"], "'ten' is not a valid integer"),
         (["search", "x", "--nothing"], "No such option"),
@@ -80,7 +82,8 @@ def test_a_wrong_command_line_is_a_usage_error(
     assert (code, out) == (2, "")
     assert err.startswith("memtool: ")
     assert sentence in err.splitlines()[0]
-    assert err.splitlines()[1:] in ([f"See `memtool {arguments[0]} --help`."], ["See `memtool --help`."])
+    named = next(word for word in arguments if word in COMMANDS or word == "serch")
+    assert err.splitlines()[1:] in ([f"See `memtool {named} --help`."], ["See `memtool --help`."])
     assert notes.is_dir()
 
 

@@ -134,7 +134,7 @@ def test_a_problem_is_told_once_and_fails_nothing(memtool: Memtool, home: Path) 
     assert drain(memtool, home) == "triggers could not be followed: 'memory-loader.md' is not UTF-8 (byte 0)\n"
     assert drain(memtool, home) == ""
     (problem,) = read_problems(Vault(home), [home / ".memtool"], local_now()).standing
-    assert (problem.level, problem.subject) == (ERROR, "worker")
+    assert (problem.level, problem.subject) == (ERROR, "routes")
 
 
 def test_a_bug_is_told_and_a_file_that_changes_just_now_is_not(

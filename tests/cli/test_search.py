@@ -342,3 +342,69 @@ def test_explain_shows_how_often_a_hit_was_used(memtool: Memtool, sample: Path) 
     assert '"uses": 1' in memtool("search", "getUserById", "--explain").out
     assert "uses" not in memtool("search", "getUserById", "--json").answer["hits"][0]["why"]
     assert sample.is_dir()
+
+
+SESSION = """---
+type: session
+date: 2026-02-{day}
+project: shop
+---
+
+# 登录: sessions replaced by JWT {day}
+
+- **Project**: shop
+- **Directory**: ~/src/shop
+
+---
+
+1. **Key points**:
+   - "the cookie" → it was the missing domain
+2. **Decisions**: {word} rather than 服务器会话, because services authenticate each other (user)
+"""
+
+
+def decided(notes: Path) -> None:
+    words = ("JWT", "opaque tokens in Redis", "客户端证书", "passkeys and nothing else at all")
+    for day, word in zip(range(10, 14), words, strict=True):
+        path = notes / "sessions" / f"{day}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(SESSION.replace("{day}", str(day)).replace("{word}", f"{word} " * 9), encoding="utf-8")
+    (notes / "sessions" / "9.md").write_text("---\ntype: session\n---\n\n# 登录\n\n1. **Done**: nothing\n")
+
+
+@pytest.mark.parametrize("option", ["--kind", "--category"])
+def test_a_decision_of_a_session_is_found_as_a_decision(memtool: Memtool, notes: Path, option: str) -> None:
+    decided(notes)
+    found = memtool("search", "服务器会话", option, "decision", "--json").answer["hits"]
+    assert {hit["kind"] for hit in found} == {"session"}
+    listed = memtool("search", option, "decision", "--json").answer["hits"]
+    assert [hit["path"] for hit in listed] == [f"sessions/{day}.md" for day in range(13, 9, -1)]
+    assert listed[3]["snippet"].startswith("JWT JWT")
+
+
+def test_without_words_there_is_a_list_in_pages(memtool: Memtool, notes: Path) -> None:
+    decided(notes)
+    first = memtool("search", "--since", "2026-02-11", "-n", "2")
+    assert [line.split(":")[0].strip() for line in first.out.splitlines() if "sessions/" in line] == [
+        "sessions/13.md",
+        "sessions/12.md",
+    ]
+    assert first.err == "page 1 of 2; `--page 2` shows the next\n"
+    second = memtool("search", "--since", "2026-02-11", "-n", "2", "--page", "2", "--json").answer
+    assert ([hit["path"] for hit in second["hits"]], second["mode"]) == (["sessions/11.md"], "list")
+    assert len(memtool("search", "--json").answer["hits"]) == 5
+
+
+def test_the_next_page_of_a_search_goes_on(memtool: Memtool, notes: Path) -> None:
+    for number, text in enumerate(("green leaves", "红茶 from Yunnan", "a pot of clay", "water at 80 °C", "Teekanne")):
+        (notes / f"{number}.md").write_text(f"# tea\n\n{text}\n", encoding="utf-8")
+    pages = [memtool("search", "tea", "-n", "2", "--page", str(page), "--json").answer["hits"] for page in (1, 2, 3)]
+    assert sorted(hit["path"] for hits in pages for hit in hits) == [f"{number}.md" for number in range(5)]
+
+
+def test_a_name_that_nothing_bears_is_told_with_its_nearest(memtool: Memtool, notes: Path) -> None:
+    decided(notes)
+    assert "no note has the project 'shpo'; did you mean 'shop'?" in memtool("search", "jwt", "--project", "shpo").err
+    notices = memtool("search", "--category", "conversatoin", "--json").answer["notices"]
+    assert notices == ["no note has the category 'conversatoin'; did you mean 'conversation'?"]
+    assert "there are conversation" in memtool("search", "x", "--category", "茶").err

@@ -183,3 +183,36 @@ def test_each_reading_counts_as_a_use(memtool: Memtool, sample: Path) -> None:
     assert memtool("show", FACT, "--json").answer["uses"] == 2
     assert memtool("show", JWT, "--json").answer["uses"] == 0
     assert sample.is_dir()
+
+
+def test_a_note_is_known_by_its_file_name_and_its_aliases(memtool: Memtool, notes: Path) -> None:
+    (notes / "Zanzibar caching.md").write_text("## Why\n\nBecause 解密 is slow.\n")
+    (notes / "空.md").write_text("---\naliases: [Kühlschrank, cold store]\n---\n")
+    (notes / "空箱.md").write_text("")
+    for words, path in (("zanzibar", "Zanzibar caching.md"), ("cold store", "空.md"), ("空箱", "空箱.md")):
+        assert memtool("search", words, "--json").answer["hits"][0]["path"] == path
+    assert memtool("search", "zanzibar", "--json").answer["hits"][0]["title"] == "Zanzibar caching"
+    for name, path in (
+        ("zanzibar caching", "Zanzibar caching.md"),
+        ("[[Zanzibar caching#Why|why]]", "Zanzibar caching.md"),
+        ("KÜHLSCHRANK", "空.md"),
+        ("[[cold store]]", "空.md"),
+    ):
+        assert memtool("show", name, "--json").answer["path"] == path
+    assert memtool("show", "cold").code == 20
+
+
+def test_a_session_and_a_project_are_named_in_short(memtool: Memtool, notes: Path) -> None:
+    for name in ("3f2a9c11-9d9f-4f0e-8a21-6a1c2b3d4e5f", "3f2b0000-9d9f-4f0e-8a21-6a1c2b3d4e5f"):
+        path = notes / "sessions" / f"{name}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            f"---\ntype: session\ndate: 2026-02-10\n---\n\n# Session: {name}\n\n1. **Topic**: 登录 {name[:4]}\n"
+        )
+    (notes / "areas/projects/shop").mkdir(parents=True)
+    (notes / "areas/projects/shop/summary.md").write_text("# The shop\n")
+    answer = memtool("show", "3f2a", "--json").answer
+    assert (answer["path"], answer["title"]) == ("sessions/3f2a9c11-9d9f-4f0e-8a21-6a1c2b3d4e5f.md", "登录 3f2a")
+    assert memtool("show", "shop", "--json").answer["path"] == "areas/projects/shop/summary.md"
+    assert [hit["title"] for hit in memtool("search", "登录", "--json").answer["hits"]][:1] != ["Session"]
+    assert "Session: " not in memtool("search", "登录").out

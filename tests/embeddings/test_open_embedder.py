@@ -28,7 +28,7 @@ def test_a_machine_without_the_library_is_told_how_to_get_it(
     monkeypatch.setattr("memtool.embeddings.find_spec", lambda name: None if name == library else name)
     with pytest.raises(ProviderMissing, match=f"{library} is not installed") as caught:
         open_embedder(EmbeddingSettings(provider=provider), "", tmp_path, may_download=True)
-    assert "pip install" in caught.value.hint
+    assert "pipx inject memtool-vault" in caught.value.hint
 
 
 def test_finding_no_model_loads_nothing_heavy(tmp_path: Path) -> None:

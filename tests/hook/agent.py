@@ -80,7 +80,7 @@ class Agent:
 
     def log(self) -> list[str]:
         """Return the lines of the hooks' log."""
-        logs = (self.vault.state_path / "hook.log", self.cache / "hook.log")
+        logs = (self.vault.state_path / "hook.log", *self.cache.rglob("hook.log"))
         return [line for path in logs if path.exists() for line in path.read_text(encoding="utf-8").splitlines()]
 
 

@@ -14,6 +14,7 @@ import pytest
 from unprivileged import unprivileged
 
 from memtool.capture.queue import SWEEP, Queue
+from memtool.capture.records import read_record
 from memtool.hook.main import run
 from memtool.vault.layout import Vault
 
@@ -55,7 +56,7 @@ class Client:
         return [line for note in notes for line in note.read_text(encoding="utf-8").splitlines() if line[:2] == "- "]
 
     def log(self) -> list[str]:
-        logs = (self.vault.root / ".memtool" / "hook.log", Path(self.environ["MEMTOOL_CACHE"]) / "hook.log")
+        logs = (self.vault.root / ".memtool" / "hook.log", *Path(self.environ["MEMTOOL_CACHE"]).rglob("hook.log"))
         return [line for path in logs if path.exists() for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -277,3 +278,19 @@ def test_twenty_at_once_lose_nothing_and_write_nothing_twice(client: Client) -> 
 def test_the_program_ends_with_0_and_prints_nothing(client: Client, content: bytes) -> None:
     done = subprocess.run(HOOK, input=content, capture_output=True, env=os.environ | client.environ, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("way", ["off", "folder", "print"])
+def test_nothing_is_captured_where_it_is_switched_off(client: Client, way: str) -> None:
+    client.environ |= {
+        "off": {"MEMTOOL_CAPTURE": "off"},
+        "folder": {"MEMTOOL_CAPTURE_EXCLUDE": f"{client.home}/src"},
+        "print": {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli", "MEMTOOL_CAPTURE_PRINT_SESSIONS": "no"},
+    }[way]
+    client.fire(client.edit(str(client.project / "解密.py")))
+    for name in ("Stop", "SessionEnd"):
+        client.fire(client.event(name))
+    assert client.lines() == []
+    assert Queue(client.vault).waiting() == []
+    assert read_record(client.vault, "3f2a9c").off is (way != "folder")
+    assert client.log() == []

@@ -8,6 +8,7 @@ import pytest
 from memtool import settings
 from memtool.capture.log import ERROR, WARNING, read_log
 from memtool.hook.main import run
+from memtool.index.state import outer_folder
 from memtool.vault.layout import Vault
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -27,3 +28,13 @@ def test_what_is_no_event_is_a_warning(vault: Vault, content: bytes) -> None:
 def test_an_event_that_cannot_be_acted_on_is_an_error(vault: Vault) -> None:
     vault.settings_path.write_text("language = [")
     assert logged(vault, b'{"hook_event_name": "Stop"}') == [(ERROR, "Stop")]
+
+
+def test_what_cannot_be_written_in_the_vault_is_kept_for_that_vault_only(vault: Vault) -> None:
+    environ = settings.environment()
+    vault.settings_path.unlink()
+    assert logged(vault, b'{"hook_event_name": "Stop"}') == []
+    cache = settings.user_cache_path(environ)
+    (entry,) = read_log([outer_folder(vault.root, cache)], LONG_AGO)
+    assert (entry.level, "is no vault" in entry.message) == (ERROR, True)
+    assert read_log([cache, outer_folder(vault.root.parent, cache)], LONG_AGO) == []

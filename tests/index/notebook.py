@@ -23,6 +23,7 @@ class Notebook:
 
     def __init__(self, root: Path, **place: Any) -> None:
         root.mkdir(exist_ok=True)
+        (root / "memtool.toml").touch()
         self.root = root
         self.place = Place(open_vault(root), root / ".memtool", **place)
 

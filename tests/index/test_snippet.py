@@ -5,6 +5,7 @@ from hypothesis import given, strategies as st
 
 from memtool.index.snippet import WIDTH, snippet
 from memtool.index.text import index_terms, query_terms
+from memtool.vault.sessions import HEADER, LABELS
 
 words = st.lists(
     st.sampled_from(["token", "解密失败", "café", "x", "\n", "getUserById", "的", "ｶﾞ", "a" * 300]), max_size=120
@@ -64,3 +65,11 @@ def test_marks_in_a_script_without_spaces_are_exact(query: str) -> None:
 def test_the_headings_are_left_to_whoever_shows_them() -> None:
     assert snippet("# Title\ntext", frozenset())[0] == "text"
     assert snippet("# Title", frozenset())[0] == "# Title"
+
+
+def test_the_head_of_a_sessions_note_is_left_out_unless_it_matches() -> None:
+    head = "\n".join(f"- **{word}**: ~/src/shop" for name in HEADER for word in LABELS[name])
+    text = f"# 登录\n\n{head}\n\n---\n\n1. **Key points**:\n   - the cookie was 解密失败\n"
+    assert snippet(text, frozenset({"cookie"}))[0] == "- the cookie was 解密失败"
+    assert "**Directory**: ~/src/shop" in snippet(text, frozenset({"src"}))[0]
+    assert snippet(head, frozenset())[0].startswith("- **Project**")

@@ -93,7 +93,7 @@ def test_without_its_sdk_anthropic_is_missing(server: ModelServer, monkeypatch: 
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(ProviderMissing, match="SDK is not installed") as caught:
         opened("anthropic", server)
-    assert "memtool[llm]" in caught.value.hint
+    assert "pipx inject memtool-vault" in caught.value.hint
 
 
 def test_addresses_and_keys_of_the_environment_are_not_used(

@@ -136,6 +136,7 @@ def test_broken_lines_are_passed_over(vault: Vault) -> None:
 @given(strategies.binary(max_size=300))
 def test_no_content_of_the_file_is_too_odd(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     vault = Vault(tmp_path_factory.mktemp("vault"))
+    vault.settings_path.touch()
     vault.state_path.mkdir()
     path_of(vault).write_bytes(content)
     spend(Ledger(vault, 0))

@@ -89,6 +89,7 @@ def root(tmp_path: Path) -> Path:
     root = (tmp_path / "v").resolve()
     root.mkdir()
     (root / "a.md").write_text("a")
+    (root / "memtool.toml").touch()
     (tmp_path / "secret.md").write_text("secret")
     return root
 
@@ -220,6 +221,7 @@ def test_every_other_settings_file_is_no_hindrance(root: Path, text: str) -> Non
 
 def test_a_settings_file_is_a_small_file_of_the_vault(root: Path) -> None:
     settings = root / "memtool.toml"
+    settings.unlink()
     settings.symlink_to("/dev/zero")
     with pytest.raises(OutsideVault, match=r"'memtool\.toml' lies outside the vault"):
         open_vault(root)
@@ -235,6 +237,7 @@ def test_a_settings_file_is_a_small_file_of_the_vault(root: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 def test_a_pipe_in_place_of_the_settings_does_not_hang(root: Path) -> None:
+    (root / "memtool.toml").unlink()
     os.mkfifo(root / "memtool.toml")
     with pytest.raises(BrokenVaultFile, match="is no settings file"):
         open_vault(root)

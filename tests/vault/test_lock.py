@@ -79,6 +79,7 @@ def test_the_lock_file_is_for_its_owner_only(tmp_path: Path) -> None:
 
 def test_many_processes_lose_nothing(tmp_path: Path) -> None:
     (tmp_path / "counter.md").write_text("0")
+    (tmp_path / "memtool.toml").touch()
     command = [sys.executable, "-c", COUNTS, str(tmp_path), "15"]
     counting = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait() for process in counting] == [0, 0, 0, 0]
@@ -86,6 +87,7 @@ def test_many_processes_lose_nothing(tmp_path: Path) -> None:
 
 
 def test_locks_of_other_names_are_others(tmp_path: Path) -> None:
+    (tmp_path / "memtool.toml").touch()
     vault = open_vault(tmp_path)
     with vault.lock("init"), vault.lock(timeout=0):
         pass
@@ -94,6 +96,7 @@ def test_locks_of_other_names_are_others(tmp_path: Path) -> None:
 
 
 def test_a_vault_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    (tmp_path / "memtool.toml").touch()
     tmp_path.chmod(0o500)
     with unprivileged(), pytest.raises(NotWritable, match="Permission denied"), Vault(tmp_path).lock():
         raise AssertionError("there is no lock")
@@ -101,5 +104,6 @@ def test_a_vault_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 
 
 def test_an_error_inside_is_not_taken_for_one_of_the_lock(tmp_path: Path) -> None:
+    (tmp_path / "memtool.toml").touch()
     with pytest.raises(FileNotFoundError), open_vault(tmp_path).lock():
         (tmp_path / "nothing").read_bytes()

@@ -193,7 +193,8 @@ def test_the_body_follows_the_front_matter_line_by_line(title: str, body: str) -
 
 def test_a_title_is_named_or_the_first_heading_or_the_name_of_the_file() -> None:
     assert note("---\ntitle:  Two\n---\n# One").title == "Two"
-    assert note("---\ntitle: [a]\n---\ntext\n## One ##\n# Other").title == "One"
+    assert note("---\ntitle: [a]\n---\ntext\n# One ##\n# Other").title == "One"
+    assert note("text\n## One\n# Other", "解密 caching.md").title == "解密 caching"
     assert note("```sh\n# install\n```\n~~~\n# no\n```\n# nor\n~~~\n# Real").title == "Real"
     assert note("text", "daily/2026-02-10.v2.md").title == "2026-02-10.v2"
 

@@ -30,6 +30,7 @@ from memtool.vault.project_area import (
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:
     (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "memtool.toml").touch()
     return Vault(tmp_path / "vault")
 
 

@@ -163,3 +163,24 @@ def test_the_short_id_is_of_the_absolute_path(tmp_path: Path, monkeypatch: pytes
     assert short_id(tmp_path / "商店") == expected
     assert short_id(tmp_path / "x" / ".." / "商店") == expected
     assert short_id(Path("商店")) == expected
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        "商店 shop-worktrees/2",
+        "商店 shop.worktrees/3/src",
+        "商店 shop/.worktrees/2",
+        "商店 shop/worktrees/3",
+        "商店 shop/.claude/worktrees/2/src",
+        "商店 shop/2",
+    ],
+)
+def test_a_worktree_that_is_gone_belongs_to_its_project(project: Path, tmp_path: Path, gone: str) -> None:
+    assert find_project(tmp_path / gone).root == project
+
+
+@pytest.mark.parametrize("gone", [".cursor/worktrees/店 shop/2", ".worktrees/店 shop/3/src", "workspaces/店 shop/2"])
+def test_a_worktree_that_is_gone_bears_the_name_of_its_project(tmp_path: Path, gone: str) -> None:
+    (tmp_path / ".cursor").mkdir()
+    assert find_project(tmp_path / gone).root.name == "店 shop"

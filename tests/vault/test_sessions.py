@@ -20,6 +20,7 @@ from memtool.vault.sessions import (
     read_line,
     render_session,
     session_ref,
+    session_title,
 )
 
 BODY = """# the login fails in Safari → fixed by SameSite=None
@@ -272,3 +273,21 @@ def test_rendering_what_was_parsed_changes_nothing(note: SessionNote, language: 
     again = render_session(parse_session(text), language=language)
     assert again.partition("---\n\n")[2] == text.partition("---\n\n")[2]
     assert is_as_written(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Session: 3f2a9c11-9d9f-4f0e-8a21-6a1c2b3d4e5f\n\n1. **Topic**: 登录\n", "登录"),
+        ("# 会话：3f2a9c11-9d9f-4f0e-8a21-6a1c2b3d4e5f\n", "会话 2026-02-10"),
+        ("# Session: one\n\n1. **Decisions**: JWT\n", "JWT"),
+        ("# 登录 of the shop\n", "登录 of the shop"),
+        ("no heading at all\n", "Session 2026-02-10"),
+    ],
+)
+def test_a_session_is_called_by_its_topic_and_never_by_its_id(text: str, title: str) -> None:
+    note = parse_note(
+        "sessions/3f2a9c11-9d9f-4f0e-8a21-6a1c2b3d4e5f.md", f"---\ndate: 2026-02-10\n---\n\n{text}".encode()
+    )
+    assert isinstance(note, Note)
+    assert session_title(note) == title

@@ -58,6 +58,7 @@ _PATH = 4_096
 _ROOM = 8_192  # so many characters more than are kept are redacted
 _MESSAGE = 65_536  # of a message in parts that are held until its turn ends
 
+_KINDS = {"user", "assistant", "system", "attachment", *SILENT}  # of records that a session of the client holds
 _TOLD_TOOLS = EDITING_TOOLS | {PLANNING_TOOL, SHELL_TOOL}  # of all others it only counts that one was used
 _MOST_CALLS = 2_000  # whose results are waited for
 _MOST_RECORDS = 200_000  # whose identity is remembered, to know a repeated one
@@ -97,6 +98,29 @@ def read_transcript(
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
     session.take_last_answer(last_answer)
     return session.conversation(tally)._replace(start=first)
+
+
+def check_transcript(path: Path) -> None:
+    """Refuse the file at *path* unless it holds a message as Claude Code writes it.
+
+    Raises:
+        TranscriptUnreadable: there is no such file, or it is none of Claude Code's transcripts; the error says why.
+    """
+    tally = Tally()
+    with open_transcript(path) as file:
+        try:
+            for record in read_records(file, tally):
+                if record.get("sessionId") and (text_at(record, "type") in _KINDS or record.get("type") in TITLES):
+                    return
+        except OSError as error:
+            raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
+    if not tally.size:
+        reason = "it is empty"
+    elif tally.broken == tally.lines:
+        reason = "it is no transcript: no line of it is JSON"
+    else:
+        reason = "it holds no message of a session of Claude Code"
+    raise TranscriptUnreadable(path, reason, hint="Transcripts lie in ~/.claude/projects, as files `*.jsonl`.")
 
 
 class _Session:

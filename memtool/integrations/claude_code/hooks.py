@@ -26,13 +26,22 @@ class Hook(NamedTuple):
     deed: str
     matcher: str = ""
     timeout: int = _TIMEOUT
+    status: str = ""  # what the client shows while somebody waits for it
 
 
 HOOKS = (
-    Hook("SessionStart", "gives the session the memory of its project, and finds sessions that were not captured"),
-    Hook("UserPromptSubmit", "gives the prompt the memories that matter to it"),
+    Hook(
+        "SessionStart",
+        "gives the session the memory of its project, and finds sessions that were not captured",
+        status="memtool: recalling this project",
+    ),
+    Hook("UserPromptSubmit", "gives the prompt the memories that matter to it", status="memtool: recalling"),
     Hook("PostToolUse", "writes edited files into the daily note", "Write|Edit|MultiEdit|NotebookEdit"),
-    Hook("PreCompact", "captures the session before it is compacted, and names what the summary must keep"),
+    Hook(
+        "PreCompact",
+        "captures the session before it is compacted, and names what the summary must keep",
+        status="memtool: keeping what matters",
+    ),
     Hook("PostCompact", "keeps the client's own summary"),
     Hook("Stop", "captures the session after each answer"),
     Hook("SessionEnd", "captures the session when it ends"),
@@ -97,7 +106,7 @@ def with_hooks(text: str, program: Program) -> str:
     if _is_blank(text):
         text = "{}\n"
     for handler in reversed(find_handlers(text)):  # from behind, so that places stay true
-        text = _with_program(text, handler.node, program)
+        text = _with_program(text, handler, program)
     for hook in HOOKS:
         text = _with_hook(text, hook, program)
     return text
@@ -144,7 +153,7 @@ def _changes(handler: Handler, hook: Hook) -> Iterator[str]:
     pairs += [
         (name, value.get(name), expected["hooks"][0].get(name))
         for name in dict.fromkeys([*expected["hooks"][0], *value])
-        if name not in ("type", "command", "args")
+        if name not in ("type", "command", "args", "statusMessage")
     ]
     for name, there, ours in pairs:
         if there != ours:
@@ -156,8 +165,19 @@ def _shown(value: object) -> str:
 
 
 def _group(hook: Hook, program: Program) -> dict[str, Any]:
-    handler = {"type": "command", "command": program.command, "args": list(program.args), "timeout": hook.timeout}
+    handler = {
+        "type": "command",
+        "command": program.command,
+        "args": list(program.args),
+        "timeout": hook.timeout,
+        **status_message(hook),
+    }
     return ({"matcher": hook.matcher} if hook.matcher else {}) | {"hooks": [handler]}
+
+
+def status_message(hook: Hook) -> dict[str, str]:
+    """Return the field of a handler that says what *hook* does, if it has anything to say."""
+    return {"statusMessage": hook.status} if hook.status else {}
 
 
 def _with_hook(text: str, hook: Hook, program: Program) -> str:
@@ -174,7 +194,8 @@ def _with_hook(text: str, hook: Hook, program: Program) -> str:
     return json_text.added(text, groups, group)
 
 
-def _with_program(text: str, handler: Node, program: Program) -> str:
+def _with_program(text: str, ours: Handler, program: Program) -> str:
+    handler = ours.node
     command, args = handler.get("command"), handler.get("args")
     # `args` stands there even when it is empty: without it the client hands the command to a shell.
     wanted = [(command, "command", program.command), (args, "args", list(program.args))]
@@ -183,6 +204,10 @@ def _with_program(text: str, handler: Node, program: Program) -> str:
             text = json_text.added(text, handler, value, name)
         elif node.value != value:
             text = json_text.replaced(text, node, value)
+    status = next((hook.status for hook in HOOKS if hook.event == ours.event), "")
+    if status and handler.get("statusMessage") is None:  # an older installation has none
+        again = next(each for each in find_handlers(text) if each[:3] == ours[:3])
+        text = json_text.added(text, again.node, status, "statusMessage")
     return text
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from memtool import settings
 from memtool.capture.log import read_log
 from memtool.integrations.claude_code.hooks import Program
+from memtool.vault.layout import SETTINGS_FILE
 
 _FILE = "memtool-doctor.md"
 _TIMEOUT = 30  # seconds
@@ -33,6 +34,7 @@ def _try(program: Program, folder: Path, environ: Mapping[str, str]) -> str:
     vault, project = folder / "vault", folder / "project"
     vault.mkdir()
     project.mkdir()
+    (vault / SETTINGS_FILE).touch()
     event = {
         "hook_event_name": "PostToolUse",
         "session_id": "memtool-doctor",

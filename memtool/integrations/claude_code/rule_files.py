@@ -62,7 +62,7 @@ def written_rules(environ: Mapping[str, str]) -> dict[str, str]:
     Raises:
         BadSetting, NotWritable
     """
-    texts = {path.name: _read(path) or "" for path in sorted(rules_folder(environ).glob(PATTERN))}
+    texts = {path.name: read_ours(path) or "" for path in sorted(rules_folder(environ).glob(PATTERN))}
     return {name: text for name, text in texts.items() if is_marked(text)}
 
 
@@ -85,7 +85,7 @@ def _bring_about(folder: Path, wanted: Mapping[str, str], *, dry_run: bool) -> R
     notices: list[str] = []
     for name in sorted({*wanted, *(path.name for path in folder.glob(PATTERN))}):
         path = folder / name
-        before = _read(path)
+        before = read_ours(path)
         if before is None or is_ours(before):
             changes.append(Change(path, before, wanted.get(name), None))
         elif is_marked(before):
@@ -95,13 +95,13 @@ def _bring_about(folder: Path, wanted: Mapping[str, str], *, dry_run: bool) -> R
     changes = [change for change in changes if change.is_change]
     if not dry_run:
         for change in changes:
-            _apply(change)
+            apply_change(change)
         if any(change.after is None for change in changes):
             _remove_if_empty(folder)
     return RuleChanges(tuple(changes), tuple(notices))
 
 
-def _read(path: Path) -> str | None:
+def read_ours(path: Path) -> str | None:
     """Return the text at *path*, None where there is nothing, empty for whatever memtool does not write."""
     try:
         about = path.lstat()
@@ -116,7 +116,12 @@ def _read(path: Path) -> str | None:
         raise NotWritable(f"cannot read '{path}': {error.strerror}") from None
 
 
-def _apply(change: Change) -> None:
+def apply_change(change: Change) -> None:
+    """Write or remove the file of *change*, if it is still what it was.
+
+    Raises:
+        NotWritable, NoteChanged
+    """
     expected = None if change.before is None else files.content_hash(change.before.encode("utf-8"))
     if change.after is not None:
         files.replace(change.path, change.after, expected=expected)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVault, UsageError
 from memtool.index.engine import Index, use_index
-from memtool.index.lookup import find_fact, note_refs
+from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
 from memtool.recall.given import GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
@@ -26,7 +26,7 @@ from memtool.vault.hand_edits import forget_item, statement_of
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.project_area import find_area
-from memtool.vault.reading import Ref, parse_ref, resolve
+from memtool.vault.reading import Ref, parse_ref
 from memtool.vault.sessions import parse_session
 from memtool.vault.todos import drop_todo, find_todos, remove_todo
 
@@ -154,7 +154,7 @@ def _named(desk: Desk, ref: str) -> Target:
 
     def look(index: Index) -> tuple[str, str]:
         fact = find_fact(index.db, text)
-        return (fact.path, text) if fact else (resolve(asked.name, note_refs(index.db)), "")
+        return (fact.path, text) if fact else (find_note(index.db, asked.name), "")
 
     path, fact_id = use_index(desk.place, look)
     content = _read(desk, path)

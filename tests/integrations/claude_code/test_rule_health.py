@@ -28,6 +28,7 @@ def shop(tmp_path: Path, request: pytest.FixtureRequest) -> Vault:
 def with_triggers(vault: Vault, words: str = "支付, checkout") -> Vault:
     path = vault.root / "areas/projects/shop/summary.md"
     path.parent.mkdir(parents=True, exist_ok=True)
+    vault.settings_path.touch()
     path.write_text(f"---\ntriggers: [{words}]\npaths: ['*.sql']\n---\n", encoding="utf-8")
     return vault
 

@@ -413,6 +413,7 @@ def test_what_git_takes_back_only_for_a_while_says_so(desk: MemoryDesk) -> None:
 def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path) -> None:
     make_repository(tmp_path)
     (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "memtool.toml").touch()
     done = MemoryDesk(tmp_path / "notes").remember("The API listens on port 8080.")
     assert done.kept.commit == ""
     assert "no git repository of its own" in done.notices[-1]

@@ -44,6 +44,7 @@ def test_updating_twice_is_updating_once(vault: Vault) -> None:
 
 
 def test_a_table_that_is_missing_is_made_when_it_has_something_to_say(tmp_path: Path) -> None:
+    (tmp_path / "memtool.toml").touch()
     vault = Vault(tmp_path)
     assert not update_table(vault)
     assert not (tmp_path / LOADER).exists()
