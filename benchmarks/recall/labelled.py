@@ -17,10 +17,12 @@ Both are Markdown that a person writes and reads. `memories/*.md`:
 
 A prompt without any of these marks has nothing to do with what the vault holds.
 
-There are three parts. In `plain` each prompt says what it is about, or has nothing to do with the vault: the goals are
+There are four parts. In `plain` each prompt says what it is about, or has nothing to do with the vault: the goals are
 meant for it, and no weight is fitted to it. The other two are days of work, with hints, follow-ups, tasks that silently
 touch a convention, and prompts about parts of a project of which nothing is remembered: `development`, to which the
-weights are fitted, and `held_out`, which tells how they do elsewhere.
+weights are fitted, and `held_out`, which tells how they do elsewhere. `fresh` is small and new: written before a change
+whose author has read the other parts, measured before and after it, and never tuned to. Most of it is said in quite
+other words than the memories.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-PLAIN, DEVELOPMENT, HELD_OUT = PARTS = ("plain", "development", "held_out")
+PLAIN, DEVELOPMENT, HELD_OUT, FRESH = PARTS = ("plain", "development", "held_out", "fresh")
 NOTES = ("decision", "change", "knowledge", "session")
 
 P = TypeVar("P")  # a prompt, with whatever labels it has

@@ -80,6 +80,17 @@ def counts(sessions: Sequence[Sequence[Turn]]) -> dict[str, int]:
     }
 
 
+def outcome(turns: Sequence[Turn]) -> tuple[int, int, int, int]:
+    """Return how many prompts of a session were served, its right and its wrong lines, and the unrelated disturbed."""
+    steps = list(_steps(turns))
+    right = [
+        name in step.turn.prompt.relevant | step.turn.prompt.tolerated for step in steps for name in step.turn.given
+    ]
+    served = sum(not step.owed.isdisjoint(step.turn.given) for step in steps)
+    disturbed = sum(step.turn.tokens > 0 for step in steps if step.turn.prompt.is_unrelated)
+    return served, sum(right), len(right) - sum(right), disturbed
+
+
 def missed(measures: dict[str, float | None]) -> list[str]:
     """Return the measures that miss their goal."""
     return [goal.measure for goal in GOALS if not goal.is_reached(measures[goal.measure])]

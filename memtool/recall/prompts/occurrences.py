@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from memtool.index.completion import complete
 from memtool.index.text import stem
 from memtool.recall.prompts.common_words import COMMON
 from memtool.recall.prompts.question import Question
@@ -18,6 +19,8 @@ _LEAST_SCOPE = 50  # chunks; where there are fewer, what they hold is no more re
 _MOST_OF_SCOPE = 4_000  # chunks; among more, words are as rare as in the vault
 _SHORTEST_BEGINNING = 5  # letters
 _MOST_ALTERED = 6  # words that occur nowhere, for which others with the same beginning are tried
+_MOST_LOOKED_UP = 3  # of those, within other words and as slips of the finger: 2 ms each
+_MOST_MEANT = 3  # words by one of them
 
 
 class Scope(NamedTuple):
@@ -64,20 +67,34 @@ def of_meaning(db: sqlite3.Connection, meaning: Meaning, scope: Scope) -> Occurr
 
 
 def completed(db: sqlite3.Connection, question: Question, found: dict[str, Occurrence]) -> Iterator[Meaning]:
-    """Give for words that occur nowhere those that begin with them, or that they begin with: postgres, postgresql."""
-    telling = [word.terms[0] for word in question.words if word.kind is not COMMON]
-    absent = [term for term in telling if term in found and not found[term].frequency and not found[term].chunks]
-    long = [term for term in absent if term.isalpha() and len(term) >= _SHORTEST_BEGINNING]
-    for term in long[:_MOST_ALTERED]:
-        least = max(_SHORTEST_BEGINNING, -(-len(term) * 2 // 3))
-        beginnings = [term[:end] for end in range(least, len(term))]
-        rows = db.execute(
-            f"SELECT word FROM word WHERE word > ? AND word < ? OR word IN ({', '.join('?' * len(beginnings))})"  # noqa: S608  (marks only)
-            " ORDER BY abs(length(word) - ?) LIMIT 3",
-            (term, term + "\U0010ffff", *beginnings, len(term)),
-        )
-        if words := [row[0] for row in rows]:
-            yield Meaning((term,), tuple((word,) for word in dict.fromkeys(map(stem, words))))
+    """Give for words that occur nowhere those that may be meant.
+
+    `postgres` is said for `postgresql` and the reverse, and `recieve` is a slip of the finger.
+    """
+    telling = [word for word in question.words if word.kind is not COMMON and word.terms[0] in found]
+    absent = [word for word in telling if not found[word.terms[0]].frequency and not found[word.terms[0]].chunks]
+    long = [word for word in absent if word.terms[0].isalpha() and len(word.terms[0]) >= _SHORTEST_BEGINNING]
+    looked_up = 0
+    for word in long[:_MOST_ALTERED]:
+        term = word.terms[0]
+        words = _beginning_alike(db, term)
+        if not words and looked_up < _MOST_LOOKED_UP:
+            looked_up += 1
+            words = complete(db, word.typed, frozenset([term])).get(word.typed, ())
+        if words:
+            yield Meaning((term,), tuple((stemmed,) for stemmed in dict.fromkeys(map(stem, words[:_MOST_MEANT]))))
+
+
+def _beginning_alike(db: sqlite3.Connection, term: str) -> Sequence[str]:
+    """Return words that begin with *term*, or with which it begins."""
+    least = max(_SHORTEST_BEGINNING, -(-len(term) * 2 // 3))
+    beginnings = [term[:end] for end in range(least, len(term))]
+    rows = db.execute(
+        f"SELECT word FROM word WHERE word > ? AND word < ? OR word IN ({', '.join('?' * len(beginnings))})"  # noqa: S608  (marks only)
+        " ORDER BY abs(length(word) - ?)",
+        (term, term + "\U0010ffff", *beginnings, len(term)),
+    )
+    return [row[0] for row in rows.fetchmany(_MOST_MEANT)]
 
 
 def _occurrence(db: sqlite3.Connection, match: str, scope: Scope, most: int) -> Occurrence:

@@ -53,10 +53,12 @@ class Word(NamedTuple):
     """A word or a name in a script with spaces. *terms* are the whole, then its parts.
 
     Two common words side by side are one word, too: a memory in which they also stand so is about the same thing.
+    *typed* is the whole before it is stemmed.
     """
 
     terms: tuple[str, ...]
     kind: Kind
+    typed: str = ""
 
     @property
     def is_pair(self) -> bool:
@@ -192,7 +194,7 @@ def _word(word: str, *, is_name: bool) -> Word | None:
     terms = tuple(index_terms(word))
     if not terms:
         return None
-    return Word(terms, _kind(word, terms, is_name=is_name))
+    return Word(terms, _kind(word, terms, is_name=is_name), word)
 
 
 def _kind(word: str, terms: tuple[str, ...], *, is_name: bool) -> Kind:

@@ -62,22 +62,22 @@ def _unspaced(runs: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[int]]
             entry = next((run[at : at + length] for length in lengths if run[at : at + length] in known), "")
             if entry and entry not in seen:
                 seen.add(entry)
-                yield _terms(entry), [place for place in _places(entry) if _entry_at(place) == entry]
+                yield terms_of(entry), [place for place in _places(entry) if _entry_at(place) == entry]
             at += max(1, len(entry))
 
 
 def _others(own: tuple[str, ...], places: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    text = _text()
+    text = groups_text()
     seen = {own}
     for place in places:
         line = text[text.rfind("\n", 0, place) + 1 : text.find("\n", place)]
-        for entry in map(_terms, line.split(", ")[1:]):
+        for entry in map(terms_of, line.split(", ")[1:]):
             if entry not in seen:
                 seen.add(entry)
                 yield entry
 
 
-def _terms(entry: str) -> tuple[str, ...]:
+def terms_of(entry: str) -> tuple[str, ...]:
     """Return the terms of the index for *entry*: stems, or pairs of characters."""
     if entry.isascii():
         return _of_words(entry.split(" "))
@@ -90,7 +90,7 @@ def _of_words(words: Sequence[str]) -> tuple[str, ...]:
 
 def _places(letters: str) -> Iterator[int]:
     """Give where the entries stand that begin with *letters*."""
-    text, mark = _text(), f", {letters}"
+    text, mark = groups_text(), f", {letters}"
     at = text.find(mark)
     while at >= 0:
         yield at + 2
@@ -98,18 +98,18 @@ def _places(letters: str) -> Iterator[int]:
 
 
 def _entry_at(place: int) -> str:
-    text = _text()
+    text = groups_text()
     end = min(end for end in (text.find(", ", place), text.find("\n", place)) if end >= 0)
     return text[place:end]
 
 
 @cache
-def _text() -> str:
-    """The groups, a line each, every entry of which follows a comma and a space."""
+def groups_text() -> str:
+    """Return the groups, a line each, every entry of which follows a comma and a space."""
     lines = GROUPS.strip().replace("\n\n", "\n").replace("\n", "\n, ")
     return f"\n, {lines}\n"
 
 
 @cache
 def _unspaced_entries() -> frozenset[str]:
-    return frozenset(re.findall(rf", ([{_HAN}]{{2,{_LONGEST_UNSPACED}}})(?=[,\n])", _text()))
+    return frozenset(re.findall(rf", ([{_HAN}]{{2,{_LONGEST_UNSPACED}}})(?=[,\n])", groups_text()))

@@ -64,9 +64,23 @@ def test_other_words_are_found_in_every_script_and_phrases_by_all_their_words(
     assert read(harbour, lambda db: of_meaning(db, Meaning(("x",), (("roll", "zeppelin"),)), WIDE)).frequency == 0
 
 
-@pytest.mark.parametrize(("prompt", "stem"), [("is postgres slow", "postgresql"), ("die zeppelinen", "zeppelin")])
-def test_a_word_that_occurs_nowhere_is_completed_or_cut(harbour: Notebook, prompt: str, stem: str) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "stem"),
+    [
+        ("is postgres slow", "postgresql"),
+        ("die zeppelinen", "zeppelin"),
+        ("which zepelin is it", "zeppelin"),
+        ("那个 zeppeiln 在哪里", "zeppelin"),
+        ("tune gresql", "postgresql"),
+    ],
+)
+def test_a_word_that_occurs_nowhere_is_completed_cut_or_spelt_right(harbour: Notebook, prompt: str, stem: str) -> None:
     question = ask(prompt)
     meanings = read(harbour, lambda db: list(completed(db, question, of_terms(db, question, WIDE))))
     assert [meaning.others for meaning in meanings] == [((stem,),)]
     assert read(harbour, lambda db: list(completed(db, ask("zeppelin"), of_terms(db, ask("zeppelin"), WIDE)))) == []
+
+
+def test_of_many_words_that_occur_nowhere_only_a_few_are_looked_up(harbour: Notebook) -> None:
+    question = ask("quixotic flummoxed bumfuzzled zepelin")
+    assert read(harbour, lambda db: list(completed(db, question, of_terms(db, question, WIDE)))) == []
