@@ -153,16 +153,16 @@ def _names(
 ) -> list[_Name]:
     """Return the identifiers of *text*, the names that the vault writes for some of its words, and all its words.
 
-    A name of several words is indexed whole and then by its words, which tells `max_connections` from `login`.
+    A name of several words is indexed whole and then by its words, which tells `max_connections` from `login`. In a
+    question of which it is the smaller part, it is most often a compound that is beside the point.
     """
     meant = {stem(word): completed_terms({word: words}) for word, words in completed.items()}
-    found = [([whole, *meant.get(whole, ())], terms) for whole, terms in query_names(text).items()]
-    found += [([f"{form} {typed}"], tuple(typed.split(" "))) for form, typed in spelt.items() if " " in typed]
-    found += [([" ".join(words)], tuple(words)) for words in map(_without_edges, stretches(text)) if len(words) > 1]
-    return [
-        _Name(frozenset(f" {form} " for form in forms), len(set(terms).intersection(asked)) / len(asked))
-        for forms, terms in found
-    ]
+    typed = [([whole, *meant.get(whole, ())], terms) for whole, terms in query_names(text).items()]
+    typed += [([" ".join(words)], tuple(words)) for words in map(_without_edges, stretches(text)) if len(words) > 1]
+    apart = [([f"{form} {words}"], tuple(words.split(" "))) for form, words in spelt.items() if " " in words]
+    share = {terms: len(set(terms).intersection(asked)) / len(asked) for _, terms in typed + apart}
+    told = typed + [(forms, terms) for forms, terms in apart if share[terms] > 0.5]
+    return [_Name(frozenset(f" {form} " for form in forms), share[terms]) for forms, terms in told]
 
 
 def _without_edges(words: Sequence[str]) -> Sequence[str]:

@@ -496,6 +496,13 @@ def test_a_name_typed_as_words_comes_before_its_scattered_words(named: Notebook,
 
 
 @pytest.mark.parametrize(
+    "query", ["how dear do databases with max connections get at night", "数据库夜里为什么失败 max_pool"]
+)
+def test_a_name_that_is_the_smaller_part_of_a_question_does_not_lead(named: Notebook, query: str) -> None:
+    assert not [hit for hit in named.search(query).hits if "named" in hit.why["bm25"]]
+
+
+@pytest.mark.parametrize(
     ("query", "ref"),
     [("the fast lane is closed again", "said.md"), ("fast lane 为什么关闭", "said.md"), ("the of a", None)],
 )

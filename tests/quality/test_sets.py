@@ -68,9 +68,9 @@ def too_low(metrics: dict[str, float], floors: tuple[float, ...]) -> dict[str, f
 @pytest.mark.parametrize(
     ("name", "floors"),
     [
-        ("locomo-ci", (0.655, 0.875, 0.80, 0.81)),
-        ("longmemeval-ci", (0.43, 0.75, 0.785)),
-        ("techfaq-en-ci", (0.64, 0.855, 0.73)),
+        ("locomo-ci", (0.675, 0.88, 0.82, 0.81)),
+        ("longmemeval-ci", (0.44, 0.75, 0.79)),
+        ("techfaq-en-ci", (0.65, 0.855, 0.74)),
         ("techfaq-zh-ci", (0.56, 0.78, 0.65)),
         ("cmrc-ci", (0.975, 0.99, 0.98)),
         ("drcd-ci", (0.98, 0.995, 0.99)),
@@ -115,4 +115,4 @@ def test_meaning_does_not_lose_to_words_where_conversations_share_a_vault(tmp_pa
     words = measured("locomo-ci", tmp_path / "words", beside=others)
     both = measured("locomo-ci", tmp_path / "both", embedder, beside=others)
 
-    assert {name: both[name] >= words[name] + 0.015 for name in METRICS[1:]} == dict.fromkeys(METRICS[1:], True)
+    assert {name: both[name] >= words[name] + 0.01 for name in METRICS[1:]} == dict.fromkeys(METRICS[1:], True)
