@@ -10,6 +10,7 @@ from memtool.cli import output
 from memtool.cli.remember import desk_of, index_again
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
+from memtool.recall.framing import is_line_id
 from memtool.recall.remembering.forget import (
     FACT,
     LINE,
@@ -38,10 +39,10 @@ def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool
     words neither. The line that says what a session was about stands for all of its note, and is asked for. git can
     undo it. With --purge it is removed.
     """
+    if yes and not (purge or is_line_id(ref.strip("[]"))):
+        raise UsageError("--yes goes with --purge")
     desk = desk_of(session)
     target = find_target(desk, ref)
-    if yes and not (purge or target.is_session):
-        raise UsageError("--yes goes with --purge")
     if (purge or (target.is_session and not target.is_gone)) and not yes:
         _ask(target, purge=purge)
     done = forget_for_good(desk, target) if purge else forget(desk, target)

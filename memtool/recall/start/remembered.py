@@ -166,7 +166,9 @@ def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
     author = note.fields.get("author", IMPORTED)
     when = note.changed if note.changed.startswith(dated) else f"{dated} {_END_OF_DAY}"
     about = defused(", ".join(filter(None, (named(author), dated))))
-    return Line(f"- {_clipped(said)} ({about})", note.ref, "", key_of(note.ref), said, when=when, author=author)
+    return Line(
+        f"- {_clipped(said)} ({about})", note.ref, defused(name), key_of(note.ref), said, when=when, author=author
+    )
 
 
 def _facts(

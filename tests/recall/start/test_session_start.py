@@ -99,7 +99,7 @@ def test_a_session_is_given_the_memory_of_its_project(sample: Vault) -> None:
     assert "- 支付回调必须用原始请求体验签，先验签后解析。 (bug, 2026-02-18) [lines 53-64]" in lines
     assert "- 退款接口也要支持幂等键 [line 10]" in lines
     assert "- 2026-03-05 16:20 用户认证 and JWT [3f2a9c]" in lines
-    assert any("订单号" in line and line.endswith(" (2026-02-26)") for line in lines)
+    assert any("订单号" in line and line.endswith(" (2026-02-26) [2026-02-26-订单号.md]") for line in lines)
     assert lines[-2:] == ["`memtool search WORDS` finds more; the paths above lie in ~/memory.", "</memtool-context>"]
 
 
@@ -134,7 +134,7 @@ def test_what_ended_is_left_out(vault: Vault) -> None:
     text = given(vault).text
     assert "OLD" not in text
     assert "- holds (fact, 2026-01-01) [lines 3-11]\n" in text
-    assert "- Tea stays: Tea it is. (2026-01-02)\n" in text
+    assert "- Tea stays: Tea it is. (2026-01-02) [2026-01-02-d.md]\n" in text
     assert "- below [line 4]\n- 新的 [line 3]\n" in text
 
 
