@@ -95,7 +95,9 @@ def _option() -> re.Pattern[str]:
 
 @cache
 def _taking() -> re.Pattern[str]:
-    lead = rf"\W*(?:(?:{_any('consent')}|{_any('picking')})[\s,，]*)*"
+    lead = (
+        rf"\W*(?:(?:{_any('consent')}|{_any('picking')})[\s,，]*){{0,3}}"  # bounded: words of it begin with one another
+    )
     bare = _LABEL.replace("label", "bare").replace(r"\d{1,2}", r"\d")
     return re.compile(rf"{lead}(?:(?:{_any('option')}|{_any('picking')})\s*{_LABEL}|{bare}){_END}")
 

@@ -11,7 +11,7 @@ from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
 from memtool.capture.options import offered
 from memtool.capture.statements import ending_of, is_answer, statements_of
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
-from memtool.text.languages import begins_with, mentioned
+from memtool.text.languages import begins_with, mentioned, starts_with
 from memtool.text.lines import one_line, width
 from memtool.text.markdown import prose
 from memtool.vault.session_rows import Piece
@@ -169,6 +169,7 @@ def _verdict(after: Turn | None) -> Verdict:
         return "rejected"
     if mentioned("refutation", after.said[:_ADMITTED]):
         return "refuted"
-    if begins_with("contradiction", after.asked) or begins_with("admission", after.said):
+    is_contradicted = begins_with("contradiction", after.asked) and not starts_with("consent", after.asked)
+    if is_contradicted or begins_with("admission", after.said):
         return "corrected"
     return "confirmed" if begins_with("consent", after.asked) else "went on"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -90,3 +92,13 @@ def test_several_are_answered_at_once() -> None:
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_text_is_read(asked: str, said: str) -> None:
     assert set(offered(said)) >= {one.label for one in meant(asked, [offered(said)])}
+
+
+@pytest.mark.parametrize(
+    "hostile", ["就用" * 2_000 + "x", "ok, " * 1_000 + "x", "option " * 500, "- " * 2_000, "1" * 4_000]
+)
+def test_hostile_prompts_and_messages_take_no_time(hostile: str) -> None:
+    start = process_time()
+    meant(hostile, [offered(THREE)])
+    offered(f"{hostile}\n{hostile}")
+    assert process_time() - start < 1.0

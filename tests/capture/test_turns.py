@@ -141,6 +141,8 @@ def test_equal_prompts_count_once_unless_something_was_done_in_between() -> None
     [
         ("yes, go on", "confirmed"),
         ("好的，继续", "confirmed"),
+        ("ok, but keep the old cookie, too", "confirmed"),
+        ("好的，但是旧的也要保留", "confirmed"),
         ("no, that breaks Safari", "corrected"),
         ("不对，旧的也要保留", "corrected"),
         ("now the mails", "went on"),
