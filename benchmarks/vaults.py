@@ -58,6 +58,7 @@ def write_vault(folder: Path, size: int, seed: int = SEED) -> Path:
         for file in files(size, seed):
             write(folder, file)
         finished.touch()
+    (folder / "memtool.toml").touch()
     return folder
 
 

@@ -35,6 +35,7 @@ from memtool.settings import Settings
 from memtool.vault import history
 from memtool.vault.layout import Vault, open_vault
 from memtool.vault.numbers import counted
+from memtool.vault.project_area import shown_path
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
@@ -100,7 +101,10 @@ def _settings_checks(vault: Vault | None, environ: Mapping[str, str]) -> list[Ch
         return [_broken("settings", error)]
     changed = [f"{key} from {origin}" for key, origin in settings.origins.items() if origin != "default"]
     path = settings_module.user_config_path(environ)
-    where = f"{path}{'' if path.is_file() else ' (not there yet)'}"
+    is_there = path.is_file()
+    with contextlib.suppress(RuntimeError):  # nobody knows the home folder
+        path = Path(shown_path(str(path), None, Path.home()))
+    where = f"{path}{'' if is_there else ' (not there yet)'}"
     summary = Check("settings", OK, f"{'; '.join(changed) or 'all defaults'}; yours: {where}")
     return [summary, *(Check("settings", NOTE, notice) for notice in settings.notices)]
 

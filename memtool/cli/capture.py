@@ -65,6 +65,7 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
     from memtool.capture.worker import drain
     from memtool.index.engine import use_index
 
+    session.vault.check_made()
     if now:
         Queue(session.vault).revive()
     _put(session, transcripts)

@@ -16,7 +16,7 @@ from memtool.integrations.claude_code.hooks import HOOKS, Program
 from memtool.integrations.claude_code.install import Change, install
 from memtool.integrations.claude_code.program import find_program
 from memtool.integrations.claude_code.rule_files import RuleChanges, install_rules
-from memtool.integrations.claude_code.skill_files import install_skills
+from memtool.integrations.claude_code.skill_files import SKILL_FILE, install_skills
 
 PROJECT = click.option(
     "--project",
@@ -107,7 +107,8 @@ def as_fields(change: Change, rules: RuleChanges, *, dry_run: bool) -> dict[str,
     """Return *change* and that of the *rules* for JSON."""
     return {
         "settings": str(change.path),
-        "rules": [str(rule.path) for rule in rules.changes],
+        "rules": [str(rule.path) for rule in rules.changes if rule.path.name != SKILL_FILE],
+        "skills": [str(skill.path) for skill in rules.changes if skill.path.name == SKILL_FILE],
         "changed": change.is_change or bool(rules.changes),
         "dry_run": dry_run,
         "diff": diff(change, rules),
@@ -157,7 +158,7 @@ def together(rules: RuleChanges, skills: RuleChanges) -> RuleChanges:
 
 def rule_lines(rules: RuleChanges) -> list[str]:
     """Say which rules and skills are other ones now."""
-    kinds = {"SKILL.md": "skill"}
+    kinds = {SKILL_FILE: "skill"}
     return [
         f"{'Removed' if rule.after is None else 'Wrote'} the {kinds.get(rule.path.name, 'rule')} {rule.path}"
         for rule in rules.changes

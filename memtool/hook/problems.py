@@ -13,7 +13,7 @@ from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
 from memtool.errors import MemtoolError
 from memtool.hook.options import Options, vault_path
 from memtool.index.state import outer_folder
-from memtool.vault.layout import STATE_FOLDER, make_state_folder
+from memtool.vault.layout import STATE_FOLDER, Vault, make_state_folder
 
 
 def report(event: str, error: BaseException, options: Options, environ: Mapping[str, str]) -> None:
@@ -30,7 +30,8 @@ def write(entry: Entry, options: Options, environ: Mapping[str, str]) -> None:
     root: Path | None = None
     with contextlib.suppress(Exception):
         root = vault_path(options, environ).resolve()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, MemtoolError):
+            Vault(root).check_made()
             make_state_folder(root / STATE_FOLDER)
             folders.append(root / STATE_FOLDER)
     with contextlib.suppress(Exception):

@@ -99,8 +99,7 @@ class Place(NamedTuple):
 class Index:
     """An open index. *applied* is what bringing it up to date has changed, *problems* are files it cannot read.
 
-    *rebuilt* says why it had to be built anew; *behind* that another process is writing, so it may be older; *refused*
-    why what is new could not be written.
+    *rebuilt* says why it had to be built anew; *behind* that another process is writing, so it may be older.
     """
 
     def __init__(self, place: Place, db: sqlite3.Connection, path: Path) -> None:
@@ -111,7 +110,6 @@ class Index:
         self.problems: list[BrokenNote] = []
         self.rebuilt = ""
         self.behind = False
-        self.refused = ""
 
     def stamps(self) -> dict[str, KnownStamp]:
         """Return the stamps of the files in the index, by path."""
@@ -139,11 +137,11 @@ class _Built(NamedTuple):
 def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
     """Return what *use* makes of the index, fresh from the vault. A damaged index is built anew, once.
 
-    Where nothing can be written, an index that is there is used as it is.
+    Where nothing can be written, an index that has nothing to learn is used as it is.
 
     Raises:
         Busy: another process is building the first index and has not finished.
-        NotWritable: the index's folder, or the disk, refuses a write, and there is no index.
+        NotWritable: the index's folder, or the disk, refuses a write.
     """
     try:
         return _use_fresh(place, use, rebuild=rebuild)
@@ -151,23 +149,28 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
         path = None if rebuild else generations.current(place.generations)
         if path is None:
             raise
-        try:
-            return _use_as_it_is(place, path, use, str(error))
-        except sqlite3.DatabaseError:
-            raise error from None
+        # On a full disk not even the file can be made through which connections share a log; this one needs none.
+        with contextlib.closing(_read_only(path, error)) as db:
+            index = Index(place, db, path)
+            if not _is_current(index):
+                raise error from None
+            return use(index)
 
 
-def _use_as_it_is(place: Place, path: Path, use: Callable[[Index], T], refusal: str) -> T:
-    # On a full disk not even the file can be made through which connections share a log; this one needs none.
-    with contextlib.closing(schema.connect(path, mode="ro&immutable=1")) as db:
-        if reason := schema.misfit(db):
-            raise sqlite3.DatabaseError(reason)
-        index = Index(place, db, path)
-        found = place.scan()
+def _read_only(path: Path, refusal: NotWritable) -> sqlite3.Connection:
+    try:
+        return schema.connect(path, mode="ro&immutable=1")
+    except sqlite3.DatabaseError:
+        raise refusal from None
+
+
+def _is_current(index: Index) -> bool:
+    try:
+        found = index.place.scan()
         index.problems = found.problems
-        if not index.is_settled_by(found) and changes(index.stamps(), found):
-            index.refused = refusal
-        return use(index)
+        return not schema.misfit(index.db) and (index.is_settled_by(found) or not changes(index.stamps(), found))
+    except sqlite3.DatabaseError:
+        return False
 
 
 def _use_fresh(place: Place, use: Callable[[Index], T], *, rebuild: bool) -> T:

@@ -240,7 +240,7 @@ def _bm25_of_notes(chunks: Collection[_Closer], terms: Iterable[str]) -> dict[in
     Its length is that of its file, and how telling a term is, the chunks show.
     """
     size = {chunk.note: chunk.size for chunk in chunks}
-    average = sum(size.values()) / (len(size) or 1)
+    average = sum(size.values()) / (len(size) or 1) or 1.0
     norm = {note: K1 * (1 - B + B * each / average) for note, each in size.items()}
     score = dict.fromkeys(size, 0.0)
     texts = [(chunk.note, chunk.terms) for chunk in chunks]

@@ -19,8 +19,6 @@ def index_notices(index: Index) -> list[str]:
         notices.append(f"the index was built anew: {index.rebuilt}")
     if index.behind:
         notices.append("another process is indexing: the newest notes may be missing")
-    if index.refused:
-        notices.append(f"the newest notes may be missing: {index.refused}")
     touched = {*index.applied.added, *index.applied.changed}
     news = [note for note in index.broken_notes() if note.ref in touched] if touched else []
     notices += [f"{note.ref}: {note.reason}" for note in news[:_NAMED]]

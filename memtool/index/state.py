@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from memtool.errors import NotWritable
+from memtool.errors import NotAVault, NotWritable
 from memtool.vault.layout import Vault, make_state_folder
 
 _NAME_LENGTH = 16  # hexadecimal digits
@@ -15,7 +15,7 @@ _UNNAMED = "unnamed"
 
 
 def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
-    """Return the folder for what is derived of *vault*: in its `.memtool`; if that cannot be written, in *cache*.
+    """Return the folder for what is derived of *vault*: in its `.memtool`; if that may not be written, in *cache*.
 
     In `.memtool` it bears a name that only this user on this machine knows. A vault that comes from a stranger may
     bring an index along, which would say what it likes; it is never opened. And a vault that is synchronised between
@@ -24,7 +24,8 @@ def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
     Raises:
         NotWritable: neither place can be written.
     """
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, NotAVault):
+        vault.check_made()
         folder = vault.state_path / _own_name(cache())
         make_state_folder(folder)
         if os.access(folder, os.W_OK | os.X_OK):

@@ -128,8 +128,6 @@ def make_state_folder(path: Path) -> None:
     way = _way_to(path)
     if not way[-1].parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "the vault is gone")  # a disk that is not mounted gets no new vault
-    if not (way[-1].parent / SETTINGS_FILE).is_file():
-        raise FileNotFoundError(errno.ENOENT, f"it is no vault: there is no {SETTINGS_FILE}")
     ignore = way[-1] / ".gitignore"
     _refuse_symlinks((*way, ignore))
     if not _holds_files_only(path):

@@ -62,7 +62,11 @@ def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, c
     assert memtool("install", "claude-code").out == f"Nothing to do: memtool's hooks stand in {client} already.\n"
     code, out, err = memtool("uninstall", "claude-code")
     assert (code, err, client.read_text()) == (0, "", OTHERS)
-    assert out.startswith(f"memtool's hooks are out of {client}.\nYour vault stays.")
+    assert out.startswith(
+        f"memtool's hooks are out of {client}.\nRemoved the skill {client.parent}/skills/memtool-forget/"
+    )
+    assert "\nYour vault stays." in out
+    assert not (client.parent / "skills").exists()
     assert memtool("uninstall", "claude-code").out == f"Nothing to do: no hook of memtool stands in {client}.\n"
 
 
@@ -150,6 +154,9 @@ def test_json_tells_all_of_it(memtool: Memtool, client: Path, notes: Path) -> No
         "format": 1,
         "settings": str(client),
         "rules": [],
+        "skills": [
+            str(client.parent / "skills" / f"memtool-{name}" / "SKILL.md") for name in ("forget", "recall", "remember")
+        ],
         "changed": True,
         "dry_run": False,
         "diff": answer["diff"],

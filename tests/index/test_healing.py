@@ -12,7 +12,6 @@ from index.notebook import LONG_AGO_NS, Notebook, finds_all
 from memtool.errors import NotWritable
 from memtool.index import engine, generations, schema
 from memtool.index.engine import Index
-from memtool.index.notices import index_notices
 
 
 @pytest.mark.parametrize("length", [0, 1, 15, 99, 100, 512, 4095, 4096, 4097, 20_000, -1])
@@ -172,7 +171,7 @@ def test_an_error_of_the_user_of_an_index_rebuilds_nothing(built: Notebook) -> N
     assert built.generation() == before
 
 
-def test_on_a_full_disk_the_index_is_used_as_it_is(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_an_index_that_is_current_is_used(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     notebook.write("a.md", "解密 alpha", mtime_ns=LONG_AGO_NS)
     assert notebook.find("解密") == ["a.md"]
     connect = schema.connect
@@ -187,11 +186,9 @@ def test_on_a_full_disk_the_index_is_used_as_it_is(notebook: Notebook, monkeypat
     monkeypatch.setattr(schema, "connect", full)
     before = notebook.index_files()
     assert notebook.find("解密") == ["a.md"]
-    assert notebook.use(index_notices) == []
     notebook.write("b.md", "beta")
-    assert notebook.find("解密") == ["a.md"]
-    (notice,) = notebook.use(index_notices)
-    assert notice.startswith("the newest notes may be missing: the index in ")
+    with pytest.raises(NotWritable):
+        notebook.find("解密")
     assert notebook.index_files() == before
     with pytest.raises(NotWritable):
         notebook.use(lambda index: index, rebuild=True)

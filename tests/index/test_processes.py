@@ -58,8 +58,8 @@ def limited(pages: int) -> Callable[..., sqlite3.Connection]:
     """A connection to a database that may have so many pages: SQLite then says that the disk is full."""
     true = schema.connect
 
-    def connect(path: Path) -> sqlite3.Connection:
-        db = true(path)
+    def connect(path: Path, **mode: str) -> sqlite3.Connection:
+        db = true(path, **mode)
         db.execute(f"PRAGMA max_page_count = {pages}")
         return db
 

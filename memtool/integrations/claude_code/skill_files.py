@@ -16,7 +16,7 @@ from memtool.integrations.claude_code.install import Change
 from memtool.integrations.claude_code.rule_files import RuleChanges, apply_change, read_ours
 from memtool.resources import shipped
 
-_FILE = "SKILL.md"
+SKILL_FILE = "SKILL.md"
 _PREFIX = "memtool-"  # a user may have a skill called `recall`
 _MARK = re.compile(r"\n<!-- memtool skill ([0-9a-f]{8}): [^\n]*-->\n\Z")
 _MARKED = "\n<!-- memtool skill {}: written by `memtool install claude-code`, removed by `uninstall` -->\n"
@@ -49,7 +49,7 @@ def skills_folder(environ: Mapping[str, str]) -> Path:
 def skill_texts() -> dict[str, str]:
     """Return the text of each skill as it is installed, by the name of its folder: the plugin's, with a mark."""
     texts = {}
-    for path in sorted((shipped("hooks") / "claude-code" / "skills").glob(f"*/{_FILE}")):
+    for path in sorted((shipped("hooks") / "claude-code" / "skills").glob(f"*/{SKILL_FILE}")):
         name = _PREFIX + path.parent.name
         text = re.sub(r"(?m)^name: .*$", f"name: {name}", path.read_text(encoding="utf-8"), count=1)
         texts[name] = text + _MARKED.format(_checksum(text))
@@ -59,8 +59,8 @@ def skill_texts() -> dict[str, str]:
 def _bring_about(folder: Path, wanted: Mapping[str, str], *, dry_run: bool) -> RuleChanges:
     changes: list[Change] = []
     notices: list[str] = []
-    for name in sorted({*wanted, *(path.parent.name for path in folder.glob(f"{_PREFIX}*/{_FILE}"))}):
-        path = folder / name / _FILE
+    for name in sorted({*wanted, *(path.parent.name for path in folder.glob(f"{_PREFIX}*/{SKILL_FILE}"))}):
+        path = folder / name / SKILL_FILE
         before = read_ours(path)
         if before is None or _is_ours(before):
             changes.append(Change(path, before, wanted.get(name), None))

@@ -29,6 +29,7 @@ SHOP = "areas/projects/shop"
 def vault(tmp_path: Path) -> Vault:
     """An empty vault in a home folder of its own."""
     (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memtool.toml").touch()
     return Vault((tmp_path / "memory").resolve())
 
 

@@ -27,6 +27,7 @@ ROWS = (
 def vault(tmp_path: Path) -> Vault:
     """An empty vault."""
     (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memtool.toml").touch()
     return Vault((tmp_path / "memory").resolve())
 
 
