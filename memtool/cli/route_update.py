@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memtool.capture.uncommitted import note_uncommitted
 from memtool.cli.session import Session
 from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
 from memtool.recall.remembering.one_commit import Kept, alone, commit
@@ -29,8 +28,6 @@ def update_routes(session: Session, *, new_table: bool) -> RouteUpdate:
     vault = session.vault
     with alone(vault):
         changed = (new_table or vault.path(LOADER).exists()) and update_table(vault)
-        if changed:
-            note_uncommitted(vault, [LOADER])  # should git refuse now, the next commit takes it along
         kept = commit(vault, [LOADER], "route", f"update {LOADER}") if changed else Kept()
         rules = install_rules(session.environ, vault) if are_for(session.environ, vault) else RuleChanges()
     return RouteUpdate(changed, kept, rules)
