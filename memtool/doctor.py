@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from memtool.resources import DISTRIBUTION
 from memtool.settings import Settings
 from memtool.vault import history
 from memtool.vault.layout import Vault, open_vault
+from memtool.vault.leftovers import find_leftovers, remove_leftovers
 from memtool.vault.numbers import counted
 from memtool.vault.project_area import shown_path
 
@@ -69,7 +71,7 @@ def examine(vault_path: Path, origin: str, environ: Mapping[str, str], *, folder
         vault.check_made()
     except MemtoolError as error:
         return [_broken("vault", error), *checks, *_settings_checks(None, environ)]
-    checks = [_vault_check(vault, origin), *_history_checks(vault), *checks]
+    checks = [_vault_check(vault, origin), *_history_checks(vault), *_leftover_checks(vault), *checks]
     checks += [*_rule_checks(vault, environ), *_routing_checks(vault), *_capture_checks(vault, environ)]
     checks += _settings_checks(vault, environ)
     try:
@@ -123,6 +125,26 @@ def _history_checks(vault: Vault) -> list[Check]:
         ]
     waiting = f", {counted(status.uncommitted, 'file')} not committed" if status.uncommitted else ""
     return [Check("git", OK, f"the vault is its own repository{waiting}")]
+
+
+def _leftover_checks(vault: Vault) -> list[Check]:
+    left = find_leftovers(vault.root, time.time())
+    if not left:
+        return []
+    named = ", ".join(path.relative_to(vault.root).as_posix() for path in left[:_NAMED_ERRORS])
+    more = f" and {len(left) - _NAMED_ERRORS} more" if len(left) > _NAMED_ERRORS else ""
+    sentence = f"runs that were killed left {counted(len(left), 'file')} behind: {named}{more}"
+    return [Check("leftovers", NOTE, sentence, "Run `memtool doctor --fix`, which removes them.")]
+
+
+def fix(vault_path: Path) -> list[str]:
+    """Remove what killed runs left in the vault at *vault_path*; return its paths there.
+
+    Raises:
+        MemtoolError: there is no vault.
+    """
+    root = open_vault(vault_path).root
+    return [path.relative_to(root).as_posix() for path in remove_leftovers(root, time.time())]
 
 
 def _index_checks(vault: Vault, settings: Settings, environ: Mapping[str, str]) -> list[Check]:

@@ -23,6 +23,7 @@ from memtool.index.state import outer_folder, state_folder
 from memtool.integrations.claude_code.install import install
 from memtool.integrations.claude_code.program import find_program
 from memtool.integrations.claude_code.rule_files import install_rules
+from memtool.integrations.own_vaults import call_own
 from memtool.vault.layout import Vault
 
 
@@ -355,6 +356,9 @@ def test_rules_and_routes_are_examined(vault: Vault, tmp_path: Path, monkeypatch
     summary.parent.mkdir(parents=True)
     summary.write_text("---\ntriggers: [支付]\n---\n", encoding="utf-8")
     install(tmp_path / "config" / "settings.json", find_program(vault.root, this_project=False))
+    (unsaid,) = checks(vault.root, "rules")
+    assert (unsaid.state, "you have not said that the vault is yours" in unsaid.sentence) == (NOTE, True)
+    call_own(settings.environment(), vault)
     (stale,) = checks(vault.root, "rules")
     assert (stale.state, stale.fix.startswith("Run `memtool route --update`.")) == (NOTE, True)
     install_rules(settings.environment(), vault)

@@ -249,18 +249,18 @@ def _write(
     if has_note := left_something(session.turns) or (context.vault.root / ref).exists():
         refs.insert(0, ref)
     note_uncommitted(context.vault, refs)
+    for day, line in days.items():  # before the note and the record, which say that the session is known
+        if later is None:
+            add = partial(add_session, session=line, has_note=has_note, language=context.language)
+            change_daily(context.vault, day, add, language=context.language)
+        else:
+            later.lines.setdefault(day, {})[job.session_id] = line, has_note
     if has_note:
         generated = render_session(note, language=context.language)
         _replace_note(context.vault, ref, record.base, generated)
         write_values(context.vault, ref, {piece.text: piece.value for row in note.rows for piece in row.pieces})
         record = record._replace(base=generated)
     _keep(context, job, record, later)
-    for day, line in days.items():
-        if later is None:
-            add = partial(add_session, session=line, has_note=has_note, language=context.language)
-            change_daily(context.vault, day, add, language=context.language)
-        else:
-            later.lines.setdefault(day, {})[job.session_id] = line, has_note
     return tuple(refs), record, summary.topic
 
 

@@ -14,16 +14,19 @@ _SIGNS = {doctor.OK: ("ok", "green"), doctor.NOTE: ("note", "yellow"), doctor.BR
 
 
 @click.command()
+@click.option("--fix", "is_fixed", is_flag=True, help="First remove what killed runs left in the vault.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
 @click.pass_context
-def command(ctx: click.Context, session: Session, *, as_json: bool) -> None:
+def command(ctx: click.Context, session: Session, *, is_fixed: bool, as_json: bool) -> None:
     """Check the vault, the index and the settings.
 
     Each finding says what is wrong and how to mend it. A note is written, indexed and found in a temporary vault, to
     see that the whole way works. The exit code is 1 if something is broken.
     """
     path, origin = session.vault_path()
+    if is_fixed:
+        output.say(*(f"removed {name}" for name in doctor.fix(path)))
     checks = doctor.examine(path, origin, session.environ, folder=working_folder())
     broken = any(check.state == doctor.BROKEN for check in checks)
     if as_json:

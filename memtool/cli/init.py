@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import click
 
 from memtool.cli.output import emit_json, printable, say
 from memtool.cli.session import Session, with_vault
-from memtool.errors import UsageError
+from memtool.errors import MemtoolError, UsageError
+from memtool.integrations.own_vaults import call_own
 from memtool.vault.template import MadeVault, make_vault
 
 
@@ -21,12 +23,15 @@ def command(session: Session, path: str | None, as_json: bool) -> None:
     """Make a vault at PATH, or add to a folder of notes what it lacks.
 
     No byte of a file that exists is changed. The vault becomes a git repository with a first commit, unless it lies in
-    somebody else's. Run it again at any time: it adds what is missing.
+    somebody else's. Run it again at any time: it adds what is missing. It also says that the vault is yours, so that
+    its triggers may become rules of a client.
     """
     if path == "":
         raise UsageError("PATH is empty", hint="Name a folder, such as `memtool init ~/memory`.")
     root, _ = session.vault_path(path)
     made = make_vault(root, home=Path.home())
+    with suppress(MemtoolError):  # then `memtool install` asks
+        call_own(session.environ, made.vault)
     if as_json:
         emit_json(asdict(made) | {"vault": str(made.vault.root)})
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ from memtool.integrations.claude_code.install import Change, install
 from memtool.integrations.claude_code.program import find_program
 from memtool.integrations.claude_code.rule_files import RuleChanges, install_rules
 from memtool.integrations.claude_code.skill_files import SKILL_FILE, install_skills
+from memtool.integrations.own_vaults import call_own, is_own
 
 PROJECT = click.option(
     "--project",
@@ -51,8 +53,9 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
     path = settings_path(session, project)
     program = find_program(named_vault(session), this_project=project is not None)
     change = install(path, program, dry_run=dry_run)
-    rules = install_rules(session.environ, session.vault, dry_run=dry_run) if project is None else RuleChanges()
+    rules = RuleChanges()
     if project is None:
+        rules = _rules(session, dry_run=dry_run, may_ask=not as_json)
         rules = together(rules, install_skills(session.environ, dry_run=dry_run))
     notices = [*_notices(session, change, project), *rules.notices]
     if as_json:
@@ -69,6 +72,21 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
         click.echo(output.printable_lines(_as_text(change, rules, program, session.vault.root, project)))
     if not as_json:
         output.say(*notices)
+
+
+def _rules(session: Session, *, dry_run: bool, may_ask: bool) -> RuleChanges:
+    """Bring the rules up to date; the words of a vault that the user has not called his own stay where they are."""
+    vault = session.vault
+    planned = install_rules(session.environ, vault, dry_run=True)
+    if dry_run or not any(change.after for change in planned.changes):
+        return install_rules(session.environ, vault, dry_run=dry_run)
+    if not is_own(session.environ, vault):
+        root = output.printable(str(vault.root))
+        question = f"Claude Code would read rules made of the triggers in {root}. Is that vault yours?"
+        if not (may_ask and sys.stdin.isatty() and click.confirm(question, err=True)):
+            return RuleChanges(notices=(f"no rules were written: `memtool init {root}` says that the vault is yours",))
+        call_own(session.environ, vault)
+    return install_rules(session.environ, vault)
 
 
 def settings_path(session: Session, project: str | None) -> Path:

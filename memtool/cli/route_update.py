@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memtool.capture.uncommitted import note_uncommitted
 from memtool.cli.session import Session
 from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
+from memtool.integrations.own_vaults import is_own
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.routing.check import update_table
 from memtool.recall.routing.loader_table import LOADER
@@ -29,8 +29,7 @@ def update_routes(session: Session, *, new_table: bool) -> RouteUpdate:
     vault = session.vault
     with alone(vault):
         changed = (new_table or vault.path(LOADER).exists()) and update_table(vault)
-        if changed:
-            note_uncommitted(vault, [LOADER])  # should git refuse now, the next commit takes it along
+        follows = are_for(session.environ, vault) and is_own(session.environ, vault)
         kept = commit(vault, [LOADER], "route", f"update {LOADER}") if changed else Kept()
-        rules = install_rules(session.environ, vault) if are_for(session.environ, vault) else RuleChanges()
+        rules = install_rules(session.environ, vault) if follows else RuleChanges()
     return RouteUpdate(changed, kept, rules)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtool.errors import HistoryFailed, MemtoolError
+from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError
 from memtool.vault.files import read_head, read_text, replace
 from memtool.vault.layout import Vault, read_state, write_state
 
@@ -83,7 +83,11 @@ def register(vault: Vault, area: ProjectArea, folder: Path) -> bool:
         listed = _identities(area.ref, text.encode()) or ()
         new = [one for one in identities if match_project([one], {area.name: listed}) is None]
         if new:
-            replace(path, set_list(text, "identities", [*listed, *new]), expected=expected)
+            try:
+                changed = set_list(text, "identities", [*listed, *new])
+            except BrokenVaultFile:
+                return False  # its owner mends it first
+            replace(path, changed, expected=expected)
     return bool(new)
 
 
@@ -164,7 +168,14 @@ def _identities(ref: str, content: bytes) -> tuple[str, ...] | None:
     note = parse_note(ref, content)
     if isinstance(note, Note):
         return note.words("identities")
-    return None if note.text else ()
+    return (_broken_identities(note.text) or None) if note.text else ()
+
+
+def _broken_identities(text: str) -> tuple[str, ...]:
+    """Return the identities in front matter that is no YAML, so that its area keeps its name until it is mended."""
+    listed = re.search(r"^identities:((?:.*\n)(?:[ \t]*-(?!--).*\n|[ \t]+\S.*\n)*)", text[:_HEAD], re.MULTILINE)
+    items = re.split(r"[\[\],\n]", listed[1]) if listed else []
+    return tuple(name for item in items if (name := item.strip().removeprefix("- ").strip(" \t\r\"'{}")))
 
 
 def _new_summary(name: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
 
-from memtool.capture import importing
+from memtool.capture import importing, session_capture
 from memtool.capture.importing import Imported, find_sources, import_sessions
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.sessions import parse_session
@@ -155,3 +155,23 @@ def test_a_transcript_that_cannot_be_read_does_not_stop_the_others(desk: Desk, c
     (client / "projects" / "-src-shop" / "garbage.jsonl").write_bytes(b"\xff\x00{" * 1000)
     done = do_import(desk, client)
     assert done.notes == 3
+
+
+@pytest.mark.parametrize("what", ["_replace_note", "write_record"])
+def test_prompts_whose_import_was_killed_have_their_line_in_the_day(
+    desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    write = getattr(session_capture, what)
+
+    def killed(*args: object) -> None:
+        write(*args)
+        if any("gone" in str(arg) for arg in args):
+            raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session_capture, what, killed)
+        with pytest.raises(SystemExit):
+            do_import(desk, client)
+    do_import(desk, client)
+    listed = [session.session_id for text in daily_notes(desk).values() for session in listed_sessions(text)]
+    assert sorted(listed) == ["gone", "one", "two"]

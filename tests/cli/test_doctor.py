@@ -52,3 +52,17 @@ def test_where_each_setting_comes_from_is_shown(
     out = memtool("doctor").out
     assert f"language from {sample}/memtool.toml" in out
     assert "search.limit from MEMTOOL_SEARCH_LIMIT" in out
+
+
+def test_what_killed_runs_left_is_removed_on_request(
+    memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = notes / ".memtool-0a1b2c3d.tmp"
+    left.write_text("half a note 半")
+    monkeypatch.setattr("memtool.vault.leftovers._OLD", -1.0)
+    assert f"left 1 file behind: {left.name}" in memtool("doctor").out
+    assert left.exists()
+    ran = memtool("doctor", "--fix")
+    assert f"removed {left.name}" in ran.err
+    assert "leftovers" not in ran.out
+    assert not left.exists()

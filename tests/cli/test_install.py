@@ -184,6 +184,11 @@ def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
     assert list(elsewhere.rglob("rules")) == []
     assert not rule.exists()
     memtool("uninstall", "claude-code", "--project")
+    left = memtool("install", "claude-code", *vault)
+    assert f"no rules were written: `memtool init {sample}` says that the vault is yours" in left.err
+    assert not rule.exists()
+    memtool("init", str(sample))
+    memtool("uninstall", "claude-code")
     assert f"Wrote the rule {rule}\n" in memtool("install", "claude-code", *vault).out
     assert str(sample / "areas/projects/shop/summary.md") in rule.read_text()
     assert memtool("install", "claude-code", *vault).out.startswith("Nothing to do: ")

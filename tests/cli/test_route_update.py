@@ -115,6 +115,22 @@ def test_rules_come_only_where_the_hooks_write_to_this_vault(memtool: Memtool, h
     assert not (tmp_path / "config" / "rules").exists()
 
 
+@pytest.mark.usefixtures("home")
+def test_the_triggers_of_a_strangers_vault_stay_in_it(memtool: Memtool, tmp_path: Path) -> None:
+    memtool("uninstall", "claude-code")
+    stranger = tmp_path / "陌生人"
+    stranger.mkdir()
+    (stranger / "memtool.toml").write_text("")
+    with_triggers(stranger, "checkout")
+    assert "no rules were written" in memtool("--vault", str(stranger), "install", "claude-code").err
+    drain(memtool, stranger)
+    assert not (tmp_path / "config" / "rules").exists()
+    assert "you have not said that the vault is yours" in memtool("--vault", str(stranger), "doctor").out
+    memtool("init", str(stranger))
+    drain(memtool, stranger)
+    assert "checkout" in (tmp_path / "config" / "rules" / "memtool.md").read_text(encoding="utf-8")
+
+
 def test_hooks_that_name_no_vault_are_for_the_users_own(
     memtool: Memtool, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,25 @@ def test_an_area_that_was_made_by_hand_is_taken_and_only_its_identities_change(v
     )
 
 
+@pytest.mark.parametrize(
+    "listed",
+    [
+        'identities: ["github.com/acme/商店"]',
+        "identities: [github.com/other/x, github.com/acme/商店",
+        "identities:\n  - github.com/acme/商店",
+        "identities:\n- 'github.com/acme/商店'",
+    ],
+)
+def test_an_area_whose_front_matter_is_broken_keeps_its_name(vault: Vault, tmp_path: Path, listed: str) -> None:
+    summary = vault.root / "areas" / "projects" / "shop" / "summary.md"
+    summary.parent.mkdir(parents=True)
+    text = f"---\ntype: project\n{listed}\ntitle: a: b: *\n---\n\n# The shop\n"
+    summary.write_text(text, encoding="utf-8")
+    folder = make_repository(tmp_path / "checkout", "https://github.com/acme/商店.git")
+    assert find_area(vault, folder, tmp_path, 0.0).name == "shop"
+    assert find_registered_area(vault, folder, tmp_path, 0.0).name == "shop"
+
+
 @pytest.mark.parametrize("matter", ["identities: [github.com/acme/shop", "title: *", "identities: {"])
 def test_an_area_whose_list_cannot_be_read_is_not_taken_by_a_namesake(
     vault: Vault, tmp_path: Path, matter: str

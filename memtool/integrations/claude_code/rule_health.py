@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memtool.integrations.claude_code.health import Finding
 from memtool.integrations.claude_code.rule_files import are_for, install_rules, rules_folder, written_rules
+from memtool.integrations.own_vaults import is_own
 from memtool.vault.layout import Vault
 
 _INSTALL = "Run `memtool install claude-code`."
@@ -45,6 +46,10 @@ def _findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str, str]
     if not are_for(environ, vault):
         return
     planned = install_rules(environ, vault, dry_run=True)
+    if planned.changes and not is_own(environ, vault):
+        sentence = f"the triggers of {vault.root} are no rules yet, since you have not said that the vault is yours"
+        yield Finding(False, sentence, "If it is, run `memtool init` in it, then `memtool install claude-code`.")
+        return
     stale = [change.path.name for change in planned.changes if change.path.name not in foreign]
     if stale:
         fix = "Run `memtool route --update`. The end of the next session does the same."

@@ -13,6 +13,7 @@ from memtool.text.lines import one_line
 from memtool.vault import history
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
+from memtool.vault.uncommitted import note_uncommitted
 
 _PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
 _GIT_PATIENCE = 2.0  # seconds
@@ -67,6 +68,7 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str) -> Kept:
     subject = f"{deed}: {one_line(what)}"
     if len(subject) > _LONGEST_SUBJECT:
         subject = f"{subject[: _LONGEST_SUBJECT - 1].rstrip()}…"
+    note_uncommitted(vault, refs)  # should git refuse, or we be killed now, the next capture takes it along
     try:
         if history.find_repository(vault.root) != vault.root:
             return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")

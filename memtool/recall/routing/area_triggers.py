@@ -107,16 +107,20 @@ def _summaries(vault: Vault) -> Iterator[str]:
 
 
 def _read(vault: Vault, ref: str) -> Area | None:
-    rules = f"{ref.rpartition('/')[0]}/rules.md"
     try:
         text = read_head(vault.path(ref), _HEAD).decode("utf-8-sig", "replace")
-        others = (rules,) if "/projects/" in ref and vault.path(rules).is_file() else ()
     except OutsideVault as error:
         return Area((ref,), findings=(Finding(ref, 1, str(error)),))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         return Area((ref,), findings=(Finding(ref, 1, f"it cannot be read: {error.strerror}"),))
+    rules = f"{ref.rpartition('/')[0]}/rules.md"
+    try:
+        others = (rules,) if "/projects/" in ref and vault.path(rules).is_file() else ()
+    except OutsideVault as error:  # the area's own note is read all the same
+        area = parse_area(ref, text)
+        return area._replace(findings=(*area.findings, Finding(rules, 1, str(error)))) if area else None
     return parse_area(ref, text, others=others)
 
 

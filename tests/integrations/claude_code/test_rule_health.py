@@ -10,6 +10,7 @@ from memtool.integrations.claude_code.hooks import Program
 from memtool.integrations.claude_code.install import install
 from memtool.integrations.claude_code.rule_files import install_rules, rules_folder
 from memtool.integrations.claude_code.rule_health import examine_rules
+from memtool.integrations.own_vaults import call_own
 from memtool.vault.layout import Vault
 
 
@@ -36,6 +37,7 @@ def with_triggers(vault: Vault, words: str = "支付, checkout") -> Vault:
 def with_hooks(environ: dict[str, str], vault: Vault) -> None:
     path = Path(environ["CLAUDE_CONFIG_DIR"]) / "settings.json"
     install(path, Program("/opt/memtool-hook", ("--vault", str(vault.root))))
+    call_own(environ, vault)
 
 
 def sentences(environ: dict[str, str], vault: Vault) -> list[str]:

@@ -18,6 +18,7 @@ from memtool.vault.history import make_repository
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
 from memtool.vault.note import Note, parse_note
+from memtool.vault.uncommitted import commit_noted
 
 
 @pytest.fixture
@@ -496,3 +497,16 @@ def test_a_contradiction_says_whose_word_stands(desk: MemoryDesk) -> None:
     desk.remember("Access tokens live 24 hours.", author="user")
     (standing,) = desk.remember("Access tokens live 15 minutes.", author="agent").contradictions
     assert standing.author == "user"
+
+
+def test_a_fact_whose_commit_failed_is_committed_with_the_next_change(
+    desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtool.recall.remembering.one_commit._GIT_PATIENCE", 0.0)
+    index_lock = desk.vault.root / ".git" / "index.lock"
+    index_lock.touch()
+    desk.remember("The API listens on port 8080. 端口是 8080。")
+    index_lock.unlink()
+    commit_noted(desk.vault, "capture: 1 session")
+    assert tell(desk.vault.root, "status", "--porcelain") == ""
+    assert tell(desk.vault.root, "log", "-1", "--format=%s").strip() == "capture: 1 session"

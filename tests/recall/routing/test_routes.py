@@ -226,3 +226,11 @@ def test_files_that_cannot_be_read_are_named_and_the_others_lead_on(shop: Vault)
 
 def test_a_folder_of_nothing_has_no_routes(tmp_path: Path) -> None:
     assert read_routing(Vault(tmp_path)) == ((), (), ())
+
+
+def test_rules_that_are_a_symlink_out_of_the_vault_cost_the_area_no_route(shop: Vault, tmp_path: Path) -> None:
+    (shop.root / RULES).unlink()
+    (tmp_path / "elsewhere.md").write_text("# 别处\n", encoding="utf-8")
+    (shop.root / RULES).symlink_to(tmp_path / "elsewhere.md")
+    assert led(routes_of_text(read_routing(shop), "为什么支付失败")) == [SHOP]
+    assert f"{RULES}:1: '{RULES}' lies outside the vault" in sentences(shop)

@@ -1,0 +1,64 @@
+"""What was written and not committed yet, a path to a line in `.memtool/uncommitted`: no kill loses a commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from memtool.errors import NotWritable
+from memtool.vault.layout import Vault, append_state, make_state_folder, read_state
+
+_NAME = "uncommitted"
+_LARGEST = 16_777_216  # bytes; a file that is larger was not written by memtool
+
+
+def note_uncommitted(vault: Vault, refs: Iterable[str]) -> None:
+    """Remember that *refs* are about to be written. If that fails they are committed with the next change to them."""
+    with suppress(OSError):
+        # It makes `.memtool`, too, which would itself be searched for symlinks with all that lies in it.
+        make_state_folder(vault.state_path / "locks")
+        append_state(_path(vault), "".join(f"{ref}\n" for ref in refs).encode("utf-8", "surrogateescape"))
+
+
+def commit_noted(vault: Vault, message: str) -> None:
+    """Commit all that was noted, if anything was and the vault has a history of its own.
+
+    Raises:
+        HistoryFailed: git refused; it is all still noted.
+        Busy: another process has been committing for too long.
+        NotWritable: what was committed is still noted, too.
+    """
+    from memtool.vault import history  # here, because a hook has no time for it
+
+    if not _read(_path(vault)) and not _read(_taken_path(vault)):
+        return
+    is_own = history.find_repository(vault.root) == vault.root
+    taken = _taken_path(vault)
+    try:
+        with vault.lock("history"):  # others commit, too: `memtool remember`, say
+            for path in (taken, _path(vault)):  # first what one took who was killed while committing
+                with suppress(FileNotFoundError):
+                    os.replace(path, taken)
+                if is_own and (refs := list(dict.fromkeys(_read(taken)))):
+                    history.commit(vault.root, refs, message)
+                taken.unlink(missing_ok=True)
+    except OSError as error:
+        raise NotWritable(f"cannot write in '{vault.state_path}': {error.strerror}") from None
+
+
+def _path(vault: Vault) -> Path:
+    return vault.state_path / _NAME
+
+
+def _taken_path(vault: Vault) -> Path:
+    return _path(vault).with_suffix(".taken")
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        lines = read_state(path, largest=_LARGEST).decode("utf-8", "surrogateescape").split("\n")
+    except OSError:
+        return []
+    return [line for line in lines if line and not Path(line).is_absolute() and ".." not in Path(line).parts]
