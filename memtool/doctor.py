@@ -25,7 +25,6 @@ from memtool.index.embedding import chunks_waiting
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.index.state import find_state_folder, outer_folder, state_folder
 from memtool.integrations.claude_code import health
 from memtool.integrations.claude_code.rule_health import examine_rules
 from memtool.recall.routing.check import check
@@ -38,6 +37,7 @@ from memtool.vault.layout import Vault, open_vault
 from memtool.vault.leftovers import find_leftovers, remove_leftovers
 from memtool.vault.numbers import counted
 from memtool.vault.project_area import shown_path
+from memtool.vault.state import find_state_folder, outer_folder, state_folder
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind

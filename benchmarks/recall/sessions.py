@@ -22,13 +22,13 @@ from memtool.capture.log import ERROR, read_log
 from memtool.embeddings import helper, open_embedder
 from memtool.embeddings.helper import end_helper, find_address, helper_place
 from memtool.hook.main import run
-from memtool.index.state import state_folder
 from memtool.index.vectors import open_store
 from memtool.recall.prompts.current_index import current_index
 from memtool.recall.prompts.meaning import Meaning
 from memtool.recall.prompts.warm import InProcess, Warm
 from memtool.text.lines import tokens_in
 from memtool.vault.layout import open_vault
+from memtool.vault.state import state_folder
 
 _PATIENCE = 5.0  # seconds for the helper: how good its answers are is measured here, and elsewhere how soon they come
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from memtool.capture.daily_file import HOOK_PATIENCE, daily_ref
 from memtool.capture.late_entries import leave_entry, write_entries
-from memtool.capture.uncommitted import note_uncommitted
 from memtool.errors import Busy, NoteChanged
 from memtool.vault.daily import DailyEntry
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, find_area, shown_path
+from memtool.vault.uncommitted import note_uncommitted
 
 _MACHINERY = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 

@@ -30,12 +30,12 @@ from memtool.capture.sweep import transcripts_in
 from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.records import text_at, time_of
 from memtool.capture.turns import turns_of
-from memtool.capture.uncommitted import commit_noted, note_uncommitted
 from memtool.errors import MemtoolError
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.numbers import counted
 from memtool.vault.project_area import find_area, find_registered_area
 from memtool.vault.sessions import session_ref
+from memtool.vault.uncommitted import commit_noted, note_uncommitted
 
 _HEAD = 131_072  # bytes at each end of a transcript, in which its folder and its times are looked for
 _BATCH = 100  # sessions whose lines of daily notes are written at once

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from memtool.capture.daily_file import PATIENCE, change_daily, daily_ref
-from memtool.capture.uncommitted import note_uncommitted
 from memtool.errors import NotWritable
 from memtool.vault.daily import DailyEntry, add_entries
-from memtool.vault.layout import Vault, append_state, read_state
+from memtool.vault.layout import Vault
+from memtool.vault.state import append_state, take_lines
+from memtool.vault.uncommitted import note_uncommitted
 
 _NAME = "late-entries"
 _LARGEST = 262_144  # bytes; a file that is larger was not written by memtool
@@ -48,15 +48,11 @@ def write_late_entries(vault: Vault, *, language: str) -> None:
     Raises:
         MemtoolError: something could not be written; it is all still there, and an entry written twice stands once.
     """
-    taken = _path(vault).with_suffix(".taken")
     try:
-        for path in (taken, _path(vault)):  # first what was taken by one who was killed
-            with suppress(FileNotFoundError):
-                os.replace(path, taken)
-            for day, entry in _read(taken):
+        for lines in take_lines(_path(vault), largest=_LARGEST):
+            for day, entry in _entries(lines):
                 note_uncommitted(vault, [daily_ref(vault, day)])
                 write_entries(vault, day, [entry], language=language)
-            taken.unlink(missing_ok=True)
     except OSError as error:
         raise NotWritable(f"cannot write in '{vault.state_path}': {error.strerror}") from None
 
@@ -65,11 +61,10 @@ def _path(vault: Vault) -> Path:
     return vault.state_path / _NAME
 
 
-def _read(path: Path) -> Iterator[tuple[date, DailyEntry]]:
-    with suppress(OSError):
-        for line in read_state(path, largest=_LARGEST).split(b"\n"):
-            with suppress(ValueError, RecursionError):
-                yield from _parsed(json.loads(line))
+def _entries(lines: Iterable[bytes]) -> Iterator[tuple[date, DailyEntry]]:
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            yield from _parsed(json.loads(line))
 
 
 def _parsed(fields: Any) -> Iterator[tuple[date, DailyEntry]]:  # noqa: ANN401  (anything may stand in a file)

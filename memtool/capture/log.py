@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.vault.layout import append_state, read_state
+from memtool.vault.state import append_state, read_state
 
 NAME = "hook.log"
 # A warning is not as good as it could be: a summary without a model, say. A note is nothing to mend at all.

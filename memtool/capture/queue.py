@@ -16,12 +16,13 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memtool.errors import Busy, NotWritable
 from memtool.vault.files import write_over
-from memtool.vault.layout import Vault, make_state_folder, read_state
+from memtool.vault.layout import Vault
 from memtool.vault.sessions import session_ref
+from memtool.vault.state import make_state_folder, read_record
 
 LEASE = 300.0  # seconds after which a job whose worker died is taken over
 PAUSES = (60.0, 600.0)  # seconds between the tries of a job that failed
@@ -49,8 +50,8 @@ class Job(NamedTuple):
         reason: why the last try failed.
     """
 
-    session_id: str
-    transcript: str
+    session_id: str = ""
+    transcript: str = ""
     cwd: str = ""
     event: str = ""
     said: str = ""
@@ -192,10 +193,4 @@ def _write(path: Path, job: Job) -> None:
 
 def _read(path: Path) -> Job | None:
     """Return the job at *path*; None for what memtool did not write."""
-    try:
-        fields: Any = json.loads(read_state(path, largest=_LARGEST))
-        job = Job(**fields)
-    except (OSError, ValueError, TypeError, RecursionError):
-        return None
-    wanted = Job("", "")
-    return job if all(type(value) is type(default) for value, default in zip(job, wanted, strict=True)) else None
+    return read_record(path, Job(), largest=_LARGEST)

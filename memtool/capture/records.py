@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Run, Turn
-from memtool.vault.layout import Vault, make_state_folder, read_state, write_state
+from memtool.vault.layout import Vault
 from memtool.vault.session_rows import Piece
 from memtool.vault.sessions import KeyPoint, session_ref
+from memtool.vault.state import is_like, make_state_folder, read_state, write_state
 
 _LARGEST = 16_777_216  # bytes; a record that is larger was not written by memtool
 _FIRST_TURNS, _LAST_TURNS = 20, 400  # that are kept
@@ -79,8 +80,7 @@ def read_record(vault: Vault, session_id: str) -> Record:
         record = Record(**fields, summary=summary, gone=gone, reading=reading)
     except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return Record()
-    empty = Record()
-    return record if all(type(value) is type(default) for value, default in zip(record, empty, strict=True)) else empty
+    return record if is_like(record, Record()) else Record()
 
 
 def write_record(vault: Vault, session_id: str, record: Record) -> None:

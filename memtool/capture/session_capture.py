@@ -23,7 +23,6 @@ from memtool.capture.transcript.lines import mark_before, open_transcript
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.transcript.text import compaction_text
 from memtool.capture.turns import Turn, turns_of
-from memtool.capture.uncommitted import note_uncommitted
 from memtool.errors import TranscriptUnreadable
 from memtool.llm import EXTRACTIVE
 from memtool.settings import Settings
@@ -35,6 +34,7 @@ from memtool.vault.project_area import ProjectArea, find_registered_area
 from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
 from memtool.vault.sessions import is_as_written, parse_session, render_session, session_ref
+from memtool.vault.uncommitted import note_uncommitted
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
 

@@ -15,8 +15,8 @@ from memtool.capture.log import ERROR, WARNING, Entry
 from memtool.capture.queue import SWEEP, Job, Queue, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, Context, capture_session
 from memtool.capture.sweep import find_uncaptured
-from memtool.capture.uncommitted import commit_noted
 from memtool.errors import MemtoolError
+from memtool.vault.uncommitted import commit_noted
 
 Tell = Callable[[Entry], None]  # where problems go
 

@@ -17,9 +17,9 @@ from memtool.capture.queue import SWEEP, TRIES, Job, Queue
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import Busy, MemtoolError, NoteChanged, UsageError
-from memtool.index.state import outer_folder
 from memtool.llm.ledger import Usage, usage
 from memtool.vault.numbers import counted
+from memtool.vault.state import outer_folder
 
 if TYPE_CHECKING:
     from memtool.capture.session_capture import Context

@@ -51,7 +51,7 @@ class Session:
     def place(self, *, progress: Progress | None = None, patience: float = 1.0) -> Place:
         """Return where the vault's index lies."""
         from memtool.index.engine import Place, no_progress
-        from memtool.index.state import state_folder
+        from memtool.vault.state import state_folder
 
         return Place(
             self.vault,

@@ -12,7 +12,6 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound, NotWritable
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_note
-from memtool.index.state import state_folder
 from memtool.recall.framing import is_line_id
 from memtool.recall.prompts.recalled import key_of
 from memtool.recall.uses import count_uses, read_uses, uses_path
@@ -21,6 +20,7 @@ from memtool.vault.authors import named
 from memtool.vault.client_memory import client_memory_path
 from memtool.vault.numbers import counted
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note
+from memtool.vault.state import state_folder
 
 
 @click.command()

@@ -12,8 +12,8 @@ from memtool import settings
 from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
 from memtool.errors import MemtoolError
 from memtool.hook.options import Options, vault_path
-from memtool.index.state import outer_folder
-from memtool.vault.layout import STATE_FOLDER, Vault, make_state_folder
+from memtool.vault.layout import Vault
+from memtool.vault.state import STATE_FOLDER, make_state_folder, outer_folder
 
 
 def report(event: str, error: BaseException, options: Options, environ: Mapping[str, str]) -> None:

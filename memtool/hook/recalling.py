@@ -203,7 +203,7 @@ def end_ledger(occasion: Occasion) -> None:
 
 def _index_folder(occasion: Occasion) -> Path:
     """Return where the index lies, and the counts of uses beside it."""
-    from memtool.index.state import state_folder
+    from memtool.vault.state import state_folder
 
     return state_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ))
 

@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
     Args:
         vault: the vault that it follows.
-        folder: holds the generations, the vectors and the locks (see `memtool.index.state`).
+        folder: holds the generations, the vectors and the locks (see `memtool.vault.state`).
         max_bytes: larger notes are reported and not read.
         patience: seconds to wait for another process that is writing.
         progress: is called with (files done, files in all).

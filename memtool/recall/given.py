@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import NoteNotFound, UsageError
-from memtool.vault.layout import append_state, read_state, write_state
 from memtool.vault.sessions import session_ref
+from memtool.vault.state import append_state, read_state, write_state
 
 if TYPE_CHECKING:
     from memtool.recall.budget import Line

@@ -11,12 +11,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memtool.errors import NotWritable
-from memtool.index.state import state_folder
-from memtool.vault.layout import Vault, make_state_folder, read_state, write_state
+from memtool.vault.layout import Vault
 from memtool.vault.sessions import session_ref
+from memtool.vault.state import make_state_folder, read_record, state_folder, write_state
 
 REST = 5  # turns for which a memory is not given again
 
@@ -90,12 +90,8 @@ def ledger_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
 
 def read_ledger(folder: Path, session_id: str) -> Ledger:
     """Return the ledger of a session; an empty one where there is none, or one that memtool did not write."""
-    try:
-        fields: Any = json.loads(read_state(_path(folder, session_id), largest=_LARGEST))
-        ledger = Ledger(**fields)
-    except (OSError, ValueError, TypeError, RecursionError):
-        return Ledger()
-    return ledger if _is_sound(ledger) else Ledger()
+    ledger = read_record(_path(folder, session_id), Ledger(), largest=_LARGEST)
+    return ledger if ledger and _is_sound(ledger) else Ledger()
 
 
 def write_ledger(folder: Path, session_id: str, ledger: Ledger) -> None:
@@ -147,8 +143,6 @@ def _latest(turns: dict[str, int]) -> dict[str, int]:
 
 
 def _is_sound(ledger: Ledger) -> bool:
-    if any(type(value) is not type(default) for value, default in zip(ledger, Ledger(), strict=True)):
-        return False
     if any(type(mark) is not int for mark in ledger.ids.values()):
         return False
     turns = [ledger.turn, ledger.reminded, *ledger.given.values(), *ledger.hits.values()]

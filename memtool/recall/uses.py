@@ -14,7 +14,7 @@ _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def uses_path(folder: Path) -> Path:
-    """Return where the counts lie. *folder* is the one of the index (`memtool.index.state`)."""
+    """Return where the counts lie. *folder* is the one of the index (`memtool.vault.state`)."""
     return folder / "uses.sqlite"
 
 

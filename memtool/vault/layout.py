@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import os
 import re
-import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NotAVault, NotWritable, OutsideVault, VaultNotFound, VaultTooNew
-from memtool.vault.files import make_folder, read_content, write_over
 from memtool.vault.lock import lock
+from memtool.vault.state import STATE_FOLDER, make_state_folder
 
 FORMAT = 1  # the version of the public vault format that this code reads and writes
 SETTINGS_FILE = "memtool.toml"
-STATE_FOLDER = ".memtool"
 NOTE_SUFFIXES = (".md", ".markdown")
 FACTS_FILE = "facts.json"
 
@@ -32,9 +29,6 @@ _AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
 _AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
 _FORMAT_LINE = re.compile(r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)""")
 _LARGEST_SETTINGS = 65_536  # bytes
-_DEEPEST = 8  # folders within one another that are looked through for symlinks
-# A symlink or a pipe may come at any moment. Windows knows neither flag, and translates line ends without the third.
-_JUST_APPEND = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Vault(NamedTuple):
@@ -119,62 +113,6 @@ def open_vault(root: Path) -> Vault:
     return vault
 
 
-def make_state_folder(path: Path) -> None:
-    """Make the folder *path* for derived files (0700); git ignores all of `.memtool/`.
-
-    Raises:
-        OSError: it cannot be made, or a symlink leads to it or lies in it: a vault may not choose where memtool writes.
-    """
-    way = _way_to(path)
-    if not way[-1].parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "the vault is gone")  # a disk that is not mounted gets no new vault
-    ignore = way[-1] / ".gitignore"
-    _refuse_symlinks((*way, ignore))
-    if not _holds_files_only(path):
-        raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
-    make_folder(path)
-    if not ignore.exists():
-        ignore.touch(mode=0o600)
-        ignore.write_text("*\n", encoding="utf-8")
-
-
-def read_state(path: Path, *, largest: int) -> bytes:
-    """Return the content of the derived file at *path*.
-
-    Raises:
-        OSError: there is none, it has more than *largest* bytes, or a symlink leads to it.
-    """
-    _refuse_symlinks(_way_to(path))
-    return read_content(path, largest=largest)
-
-
-def write_state(path: Path, content: bytes) -> None:
-    """Write the derived file at *path*, whole. Nobody waits for the disk: what a power cut takes away is no loss.
-
-    Raises:
-        OSError: it cannot be written, or a symlink leads to its folder. A symlink in its own place is replaced.
-    """
-    _refuse_symlinks(_way_to(path.parent))
-    write_over(path, content, durable=False)
-
-
-def append_state(path: Path, line: bytes) -> None:
-    """Add *line* to the derived file at *path*. Two processes never mix theirs.
-
-    Raises:
-        OSError: it cannot be written, a symlink leads to it, or it is a pipe.
-    """
-    _refuse_symlinks(_way_to(path))
-    with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _JUST_APPEND, 0o600)
-    try:
-        os.write(handle, line)
-    finally:
-        os.close(handle)
-
-
 def kind_of(ref: str, declared: str = "") -> str:
     """Return the kind of the note at *ref*: its front matter's `type`, else what its place says."""
     if declared in KINDS:
@@ -208,32 +146,6 @@ def project_of(ref: str) -> str:
 def is_archived(ref: str) -> bool:
     """Whether the note at *ref* lies in the archive."""
     return ref.startswith("archive/")
-
-
-def _way_to(path: Path) -> tuple[Path, ...]:
-    """Return *path* and the folders above it up to the state folder; outside of one, *path* alone."""
-    steps = (path, *path.parents)
-    state = next((at for at, step in enumerate(steps) if step.name == STATE_FOLDER), 0)
-    return steps[: state + 1]
-
-
-def _refuse_symlinks(steps: Iterable[Path]) -> None:
-    # A vault may come from a stranger, who does not choose what memtool reads, writes and deletes.
-    if any(step.is_symlink() for step in steps):
-        raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
-
-
-def _holds_files_only(folder: Path, depth: int = _DEEPEST) -> bool:
-    """Whether nothing below *folder* leads elsewhere (a symlink) or may be waited for in vain (a pipe)."""
-    if not depth:
-        return True  # memtool goes nowhere near as deep
-    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
-        return all(
-            entry.is_file(follow_symlinks=False)
-            or (entry.is_dir(follow_symlinks=False) and _holds_files_only(folder / entry.name, depth - 1))
-            for entry in entries
-        )
-    return True
 
 
 def _check_readable(vault: Vault) -> None:

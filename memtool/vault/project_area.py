@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError
 from memtool.vault.files import read_head, read_text, replace
-from memtool.vault.layout import Vault, read_state, write_state
+from memtool.vault.layout import Vault
+from memtool.vault.state import read_state, write_state
 
 FRESH = 86_400.0  # seconds for which a folder's area is remembered
 UNSURE = 60.0  # seconds for which it is while git has not said all

@@ -9,9 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.vault.layout import Vault, make_state_folder, read_state, write_state
+from memtool.vault.layout import Vault
 from memtool.vault.session_rows import ARROW, parse_row
 from memtool.vault.sessions import AGENT, AUTHORS, KEY_POINT_KINDS, USER, read_line
+from memtool.vault.state import make_state_folder, read_state, write_state
 
 DECISION, RULE, DONE, COMMAND, OPEN, ASKED = "decision", "rule", "done", "command", "open", "asked"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from memtool.errors import NotWritable
-from memtool.vault.layout import Vault, append_state, make_state_folder, read_state
+from memtool.vault.layout import Vault
+from memtool.vault.state import append_state, make_state_folder, take_lines, waiting_lines
 
 _NAME = "uncommitted"
 _LARGEST = 16_777_216  # bytes; a file that is larger was not written by memtool
@@ -32,18 +32,14 @@ def commit_noted(vault: Vault, message: str) -> None:
     """
     from memtool.vault import history  # here, because a hook has no time for it
 
-    if not _read(_path(vault)) and not _read(_taken_path(vault)):
+    if not waiting_lines(_path(vault), largest=_LARGEST):
         return
     is_own = history.find_repository(vault.root) == vault.root
-    taken = _taken_path(vault)
     try:
         with vault.lock("history"):  # others commit, too: `memtool remember`, say
-            for path in (taken, _path(vault)):  # first what one took who was killed while committing
-                with suppress(FileNotFoundError):
-                    os.replace(path, taken)
-                if is_own and (refs := list(dict.fromkeys(_read(taken)))):
+            for lines in take_lines(_path(vault), largest=_LARGEST):
+                if is_own and (refs := _refs(lines)):
                     history.commit(vault.root, refs, message)
-                taken.unlink(missing_ok=True)
     except OSError as error:
         raise NotWritable(f"cannot write in '{vault.state_path}': {error.strerror}") from None
 
@@ -52,13 +48,6 @@ def _path(vault: Vault) -> Path:
     return vault.state_path / _NAME
 
 
-def _taken_path(vault: Vault) -> Path:
-    return _path(vault).with_suffix(".taken")
-
-
-def _read(path: Path) -> list[str]:
-    try:
-        lines = read_state(path, largest=_LARGEST).decode("utf-8", "surrogateescape").split("\n")
-    except OSError:
-        return []
-    return [line for line in lines if line and not Path(line).is_absolute() and ".." not in Path(line).parts]
+def _refs(lines: Iterable[bytes]) -> list[str]:
+    refs = dict.fromkeys(line.decode("utf-8", "surrogateescape") for line in lines)
+    return [ref for ref in refs if not Path(ref).is_absolute() and ".." not in Path(ref).parts]

@@ -10,7 +10,8 @@ from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
 from memtool.capture.past_problems import ROUTES, read_problems
 from memtool.capture.queue import Job, Queue
 from memtool.capture.records import Record, record_path, write_record
-from memtool.vault.layout import Vault, make_state_folder
+from memtool.vault.layout import Vault
+from memtool.vault.state import make_state_folder
 
 
 def put(vault: Vault, hours: float, subject: str, message: str, level: str = ERROR) -> None:

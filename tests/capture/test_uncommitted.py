@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from memtool.capture.uncommitted import commit_noted, note_uncommitted
 from memtool.errors import HistoryFailed, NotWritable
 from memtool.vault import history
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
+from memtool.vault.uncommitted import commit_noted, note_uncommitted
 
 
 def test_what_was_noted_is_committed(vault: Vault) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 from memtool.hook.main import run
 from memtool.index.engine import Place, use_index
-from memtool.index.state import state_folder
 from memtool.recall.ledger import Ledger, ledger_folder, read_ledger
 from memtool.resources import shipped
 from memtool.vault.frontmatter import set_list
 from memtool.vault.layout import Vault
+from memtool.vault.state import state_folder
 
 SHOP = "areas/projects/shop"
 

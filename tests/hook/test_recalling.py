@@ -12,11 +12,11 @@ import pytest
 from hook.agent import Agent, context_of
 from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
 
-from memtool.index.state import state_folder
 from memtool.redaction import CONTEXT_TAG, make_redactor
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import KeyPoint, SessionNote, render_session
+from memtool.vault.state import state_folder
 
 TOKENS = "How long do access tokens live now?"
 FACT, FACT_ID = "Access tokens live 15 minutes", "fact-20260304-27d0b85e11"

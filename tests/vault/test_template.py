@@ -15,8 +15,9 @@ from memtool.errors import MemtoolError, NotAVault, NotWritable, UsageError, Vau
 from memtool.resources import shipped
 from memtool.vault.facts import NO_FACTS, check_facts
 from memtool.vault.history import status
-from memtool.vault.layout import FORMAT, STATE_FOLDER, kind_of
+from memtool.vault.layout import FORMAT, kind_of
 from memtool.vault.note import Note, parse_note
+from memtool.vault.state import STATE_FOLDER
 from memtool.vault.template import FOLDERS, make_vault
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ _NOT_OURS = (  # errors of reading that the state of the file explains; any othe
 
 @contextmanager
 def current_index(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Give the index in *folder* (`memtool.index.state`) for the length of a `with` block.
+    """Give the index in *folder* (`memtool.vault.state`) for the length of a `with` block.
 
     Raises:
         Busy: there is none, or none that can be used now; the sentence says why.

@@ -1,0 +1,221 @@
+"""What memtool derives from a vault, in its folder `.memtool`: all of it may be deleted at any time.
+
+A vault may come from a stranger, who does not choose what memtool reads, writes and deletes. So what lies there is
+made, read and written by these functions only: they follow no symlink and wait for no pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memtool.errors import NotAVault, NotWritable
+from memtool.vault.files import make_folder, read_content, write_over
+
+if TYPE_CHECKING:
+    from memtool.vault.layout import Vault
+
+R = TypeVar("R", bound=tuple[Any, ...])  # a NamedTuple whose fields all have defaults
+
+STATE_FOLDER = ".memtool"
+
+_DEEPEST = 8  # folders within one another that are looked through for symlinks
+# A symlink or a pipe may come at any moment. Windows knows neither flag, and translates line ends without the third.
+_JUST_APPEND = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NAME_LENGTH = 16  # hexadecimal digits
+_UNNAMED = "unnamed"
+
+
+def make_state_folder(path: Path) -> None:
+    """Make the folder *path* for derived files (0700); git ignores all of `.memtool/`.
+
+    Raises:
+        OSError: it cannot be made, or a symlink leads to it or lies in it: a vault may not choose where memtool writes.
+    """
+    way = _way_to(path)
+    if not way[-1].parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the vault is gone")  # a disk that is not mounted gets no new vault
+    ignore = way[-1] / ".gitignore"
+    _refuse_symlinks((*way, ignore))
+    if not _holds_files_only(path):
+        raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
+    make_folder(path)
+    if not ignore.exists():
+        ignore.touch(mode=0o600)
+        ignore.write_text("*\n", encoding="utf-8")
+
+
+def read_state(path: Path, *, largest: int) -> bytes:
+    """Return the content of the derived file at *path*.
+
+    Raises:
+        OSError: there is none, it has more than *largest* bytes, or a symlink leads to it.
+    """
+    _refuse_symlinks(_way_to(path))
+    return read_content(path, largest=largest)
+
+
+def write_state(path: Path, content: bytes) -> None:
+    """Write the derived file at *path*, whole. Nobody waits for the disk: what a power cut takes away is no loss.
+
+    Raises:
+        OSError: it cannot be written, or a symlink leads to its folder. A symlink in its own place is replaced.
+    """
+    _refuse_symlinks(_way_to(path.parent))
+    write_over(path, content, durable=False)
+
+
+def append_state(path: Path, line: bytes) -> None:
+    """Add *line* to the derived file at *path*. Two processes never mix theirs.
+
+    Raises:
+        OSError: it cannot be written, a symlink leads to it, or it is a pipe.
+    """
+    _refuse_symlinks(_way_to(path))
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _JUST_APPEND, 0o600)
+    try:
+        os.write(handle, line)
+    finally:
+        os.close(handle)
+
+
+def read_record(path: Path, empty: R, *, largest: int) -> R | None:
+    """Return the record that was written as JSON at *path*; None where there is none, or none like *empty*."""
+    try:
+        record = type(empty)(**json.loads(read_state(path, largest=largest)))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    return record if is_like(record, empty) else None
+
+
+def is_like(record: tuple[object, ...], empty: tuple[object, ...]) -> bool:
+    """Return whether each field of *record* has the type of the same field of *empty*."""
+    return all(type(value) is type(default) for value, default in zip(record, empty, strict=True))
+
+
+def waiting_lines(path: Path, *, largest: int) -> list[bytes]:
+    """Return the lines that others have appended at *path* and nobody has dealt with yet."""
+    return [*_lines_in(_taken_path(path), largest), *_lines_in(path, largest)]
+
+
+def take_lines(path: Path, *, largest: int) -> Iterator[list[bytes]]:
+    """Give the lines that others have appended at *path*, in one or two parts; who asks for more is done with the last.
+
+    Lines that were taken by a process that was killed come first. Only one process at a time may do this.
+
+    Raises:
+        OSError: they cannot be taken.
+    """
+    taken = _taken_path(path)
+    for source in (taken, path):
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(source, taken)
+        if lines := _lines_in(taken, largest):
+            yield lines
+        taken.unlink(missing_ok=True)
+
+
+def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
+    """Return the folder for what is derived of *vault*: in its `.memtool`; if that may not be written, in *cache*.
+
+    In `.memtool` it bears a name that only this user on this machine knows. A vault that comes from a stranger may
+    bring an index along, which would say what it likes; it is never opened. And a vault that is synchronised between
+    machines holds an index for each.
+
+    Raises:
+        NotWritable: neither place can be written.
+    """
+    with contextlib.suppress(OSError, NotAVault):
+        vault.check_made()
+        folder = vault.state_path / _own_name(cache())
+        make_state_folder(folder)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    folder = outer_folder(vault.root, cache())
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotWritable(f"neither '{vault.state_path}' nor '{folder}' can be written: {error.strerror}") from None
+    return folder
+
+
+def find_state_folder(vault: Vault, cache: Path) -> Path | None:
+    """Return the folder that `state_folder` has made before, or None; nothing is made here."""
+    folders = (vault.state_path / (_drawn_name(cache) or _UNNAMED), outer_folder(vault.root, cache))
+    return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def outer_folder(root: Path, cache: Path) -> Path:
+    """Return where in *cache* lies what belongs to the vault at *root* and cannot be kept in it."""
+    import hashlib
+
+    return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[:_NAME_LENGTH]
+
+
+def _way_to(path: Path) -> tuple[Path, ...]:
+    """Return *path* and the folders above it up to the state folder; outside of one, *path* alone."""
+    steps = (path, *path.parents)
+    state = next((at for at, step in enumerate(steps) if step.name == STATE_FOLDER), 0)
+    return steps[: state + 1]
+
+
+def _refuse_symlinks(steps: Iterable[Path]) -> None:
+    # A vault may come from a stranger, who does not choose what memtool reads, writes and deletes.
+    if any(step.is_symlink() for step in steps):
+        raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
+
+
+def _holds_files_only(folder: Path, depth: int = _DEEPEST) -> bool:
+    """Whether nothing below *folder* leads elsewhere (a symlink) or may be waited for in vain (a pipe)."""
+    if not depth:
+        return True  # memtool goes nowhere near as deep
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        return all(
+            entry.is_file(follow_symlinks=False)
+            or (entry.is_dir(follow_symlinks=False) and _holds_files_only(folder / entry.name, depth - 1))
+            for entry in entries
+        )
+    return True
+
+
+def _taken_path(path: Path) -> Path:
+    return path.with_suffix(".taken")
+
+
+def _lines_in(path: Path, largest: int) -> list[bytes]:
+    with contextlib.suppress(OSError):
+        return [line for line in read_state(path, largest=largest).split(b"\n") if line]
+    return []
+
+
+def _drawn_name(cache: Path) -> str:
+    with contextlib.suppress(OSError, ValueError):
+        name = (cache / "machine").read_text(encoding="utf-8").strip()
+        if len(name) == _NAME_LENGTH and name.isalnum():
+            return name
+    return ""
+
+
+def _own_name(cache: Path) -> str:
+    """Return the secret name, which is drawn once and kept in the user's *cache*."""
+    if name := _drawn_name(cache):
+        return name
+    path = cache / "machine"
+    name = os.urandom(_NAME_LENGTH // 2).hex()
+    try:
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = path.with_name(f".machine.{name}")
+        temporary.write_text(name, encoding="ascii")
+        os.replace(temporary, path)
+        return path.read_text(encoding="utf-8")  # another process may have been quicker
+    except OSError:
+        return _UNNAMED  # no place for a secret: rather an index that a stranger could forge than none
