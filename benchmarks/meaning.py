@@ -60,7 +60,7 @@ def fill(folder: Path, embedder: RandomEmbedder, count: int) -> Iterator[tuple[s
 
 def _name_pieces(db: sqlite3.Connection, hashes: Sequence[int]) -> None:
     db.execute("BEGIN")
-    db.execute("INSERT INTO note VALUES (1, 'note.md', 0, 0, 0, '', '', '')")
+    db.execute("INSERT INTO note VALUES (1, 'note.md', 0, 0, 0, '', '', '', '')")
     db.executemany(
         "INSERT INTO chunk VALUES (?, 1, 1, 1, '', '', 'note', '', 'general', '', '', '', '', 0, '', '')",
         [(chunk_id,) for chunk_id in range(-(-len(hashes) // _PIECES))],

@@ -12,7 +12,8 @@ def test_the_bare_walk_sees_the_files_that_memtool_sees(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", 20)
     (vault / ".memtool").mkdir()
     (vault / ".memtool" / "note.md").touch()
-    assert {Path(path).relative_to(vault).as_posix() for path in floors.walk(str(vault))} == scan(vault).stamps.keys()
+    walked = {Path(path).relative_to(vault).as_posix() for path in floors.walk(str(vault))}
+    assert walked - {"memtool.toml"} == scan(vault).stamps.keys()
 
 
 def test_what_was_inserted_is_found_best_first(tmp_path: Path) -> None:

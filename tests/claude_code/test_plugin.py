@@ -18,6 +18,7 @@ from claude_code.talk import Talk
 from memtool.redaction import CONTEXT_TAG
 
 CLONE = Path(__file__).resolve().parents[2]
+PLUGIN = CLONE / "hooks" / "claude-code"
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_the_client_finds_the_folder_valid(box: Box) -> None:
 
 
 def test_a_session_with_the_plugin_alone_is_captured(box: Box, api: ScriptedApi, plugin_owner: Owner) -> None:
-    run_edit(box, api, "auth.ts", "--plugin-dir", str(CLONE))
+    run_edit(box, api, "auth.ts", "--plugin-dir", str(PLUGIN))
     assert plugin_owner.edited() == ["project/auth.ts"]
     assert [note.files for note in plugin_owner.notes().values()] == [("auth.ts",)]
 
@@ -111,7 +112,7 @@ def test_where_the_settings_have_the_hooks_the_plugin_stays_silent(
     other = box.home / "other"
     plugin_owner.run("init", str(other))
     plugin_owner.run("install", "claude-code", "--vault", str(other))
-    run_edit(box, api, "auth.ts", "--plugin-dir", str(CLONE))
+    run_edit(box, api, "auth.ts", "--plugin-dir", str(PLUGIN))
     assert plugin_owner.edited() == []
     assert not plugin_owner.notes()
     assert "auth.ts" in "".join(path.read_text() for path in (other / "daily").glob("*.md"))
@@ -126,7 +127,7 @@ def test_a_prompt_gets_one_block_whoever_has_the_hooks(
     plugin_owner.run("index")
     if by != "plugin":
         plugin_owner.run("install", "claude-code")
-    box.run(api.url, "白毫银针该用多少度的水泡?", *(() if by == "settings" else ("--plugin-dir", str(CLONE))))
+    box.run(api.url, "白毫银针该用多少度的水泡?", *(() if by == "settings" else ("--plugin-dir", str(PLUGIN))))
     asked = "\n".join(text_of(message) for message in api.asked("main")[0]["messages"])
     assert asked.count(f'<{CONTEXT_TAG} event="prompt">') == 1
     assert "needs 80 degrees" in asked
@@ -140,7 +141,7 @@ def test_with_the_plugin_and_the_installation_each_event_is_answered_once(
     plugin_owner.run("index")
     plugin_owner.run("install", "claude-code")
     api.answers(["We decided to brew at 80 degrees."], compact=["<summary>We spoke of tea.</summary>"])
-    with Talk(box, api.url, "--plugin-dir", str(CLONE)) as talk:
+    with Talk(box, api.url, "--plugin-dir", str(PLUGIN)) as talk:
         talk.say("白毫银针该用多少度的水泡? 以后都用这个温度，不要用开水。")
         wait_until(lambda: "--drain" not in str(processes_of(box.root)), lambda: str(processes_of(box.root)))
         talk.say("/compact")
@@ -154,7 +155,7 @@ def test_with_the_plugin_and_the_installation_each_event_is_answered_once(
 
 
 def test_without_memtool_one_sentence_says_so_and_no_hook_fails(box: Box, api: ScriptedApi) -> None:
-    told = run_edit(box, api, "auth.ts", "--plugin-dir", str(CLONE))
+    told = run_edit(box, api, "auth.ts", "--plugin-dir", str(PLUGIN))
     assert len(told) == 1
     assert "Install memtool" in told[0]
 
@@ -164,7 +165,7 @@ def test_a_skill_searches_the_vault_without_asking_for_permission(
 ) -> None:
     remember_tea(plugin_owner)
     api.answers([use("Bash", command="memtool search '白毫银针' --json", description="search"), "80 degrees."])
-    session = box.run(api.url, "/memtool:recall 白毫银针", "--plugin-dir", str(CLONE))
+    session = box.run(api.url, "/memtool:recall 白毫银针", "--plugin-dir", str(PLUGIN))
     asked = [json.dumps(body["messages"], ensure_ascii=False) for body in api.asked("main")]
     assert "Find this in memtool's memory: 白毫银针" in asked[0]
     assert "needs 80 degrees" in asked[-1]
@@ -175,7 +176,7 @@ def test_forgetting_is_not_done_without_the_users_permission(box: Box, api: Scri
     note = plugin_owner.vault / "tea.md"
     note.write_text("# Tea\n")
     api.answers([use("Bash", command="memtool forget tea.md --purge --yes", description="forget"), "I may not."])
-    box.run(api.url, "/memtool:forget tea", "--plugin-dir", str(CLONE))
+    box.run(api.url, "/memtool:forget tea", "--plugin-dir", str(PLUGIN))
     assert note.exists()
     assert "requires approval" in json.dumps(api.asked("main")[-1]["messages"])
 
@@ -186,7 +187,7 @@ def test_what_a_skill_saves_names_the_session_that_it_comes_from(
     session_id = "6f1c1f0e-3f2a-4c9b-8d57-0a2b4c6d8e10"
     command = f"memtool remember '茶要八十度。' --category fact --source {session_id}"
     api.answers([use("Bash", command=command, description="remember"), "Saved."])
-    box.run(api.url, "/memtool:remember 茶要八十度", "--plugin-dir", str(CLONE), "--session-id", session_id)
+    box.run(api.url, "/memtool:remember 茶要八十度", "--plugin-dir", str(PLUGIN), "--session-id", session_id)
     asked = json.dumps(api.asked("main")[0]["messages"], ensure_ascii=False)
     assert "Save this with memtool: 茶要八十度" in asked
     assert f"--source {session_id}" in asked

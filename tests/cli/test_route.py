@@ -136,6 +136,7 @@ def test_update_brings_the_rules_of_an_installed_client_up_to_date(
     memtool: Memtool, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
+    memtool("init", str(shop))  # only the triggers of one's own vault become rules
     memtool("install", "claude-code")
     rule = tmp_path / "config" / "rules" / "memtool.md"
     summary = shop / "areas/projects/shop/summary.md"
