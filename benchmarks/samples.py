@@ -23,16 +23,16 @@ from benchmarks import floors, vaults
 from benchmarks.questions import Question, half_typed, questions
 from memtool.capture.importing import find_sources, import_sessions
 from memtool.capture.queue import Job
-from memtool.capture.session_capture import Context, capture_session
+from memtool.capture.session_capture import capture_session
 from memtool.index import schema
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.redaction import make_redactor
 from memtool.settings import Settings
 from memtool.vault.layout import open_vault
 from memtool.vault.scan import scan
 from memtool.vault.template import make_vault
+from memtool.workspace import Workspace
 
 Answer = dict[str, Any]
 _TODAY = dt.date(2026, 2, 10)
@@ -142,10 +142,8 @@ def _place(vault: str) -> Place:
     return Place(opened, opened.state_path)
 
 
-def _capturing(folder: Path) -> Context:
-    vault = make_vault(folder).vault
-    settings = Settings()
-    return Context(vault, settings, make_redactor(settings.redact), folder, lambda: dt.datetime.now().astimezone())
+def _capturing(folder: Path) -> Workspace:
+    return Workspace(make_vault(folder).vault, Settings(), {}, folder, folder)
 
 
 def _nothing(_: Index) -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from memtool.capture.log import Entry
 from memtool.capture.queue import Job, Queue
-from memtool.capture.session_capture import Context
 from memtool.capture.worker import Drained, drain
-from memtool.redaction import make_redactor
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
+from memtool.workspace import Workspace
 
 NOW = datetime(2026, 2, 10, 14, 30, tzinfo=timezone(timedelta(hours=8)))
 
@@ -28,10 +27,10 @@ class Desk:
         self.told: list[str] = []
 
     @property
-    def context(self) -> Context:
-        """What capturing needs to know, now."""
-        redact = make_redactor(self.settings.redact)
-        return Context(self.vault, self.settings, redact, self.folder / "home", lambda: self.now)
+    def work(self) -> Workspace:
+        """Where the worker works, now."""
+        home = self.folder / "home"
+        return Workspace(self.vault, self.settings, {"CLAUDE_CONFIG_DIR": str(home / ".claude")}, home, home, self._now)
 
     def put(self, path: Path, event: str = "SessionEnd", *, said: str = "", compaction: str = "") -> None:
         """Put the session with the transcript *path* on the queue."""
@@ -45,7 +44,7 @@ class Desk:
         def tell(entry: Entry) -> None:
             self.told.append(entry.message)
 
-        return drain(self.context, tell)
+        return drain(self.work, tell)
 
     def pass_time(self, seconds: float) -> None:
         """Set the clock forward."""
@@ -58,3 +57,6 @@ class Desk:
     def everything(self) -> bytes:
         """Return the content of all files, those of git and of memtool's own included."""
         return b"".join(path.read_bytes() for path in self.vault.root.rglob("*") if path.is_file())
+
+    def _now(self) -> datetime:
+        return self.now

@@ -6,17 +6,17 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from memtool.index.engine import Place, use_index
+from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.recall.remembering.forget import Forgotten, find_target, forget, forget_for_good
 from memtool.recall.remembering.memory import Memory
-from memtool.recall.remembering.remember import Desk, Remembered, remember
-from memtool.redaction import make_redactor
-from memtool.settings import EmbeddingSettings, RedactSettings, Settings
+from memtool.recall.remembering.remember import Remembered, remember
+from memtool.settings import EmbeddingSettings, Settings
 from memtool.vault.facts import Fact, parse_facts
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault, open_vault
+from memtool.workspace import Workspace
 
 NOW = datetime(2026, 2, 10, 14, 30, tzinfo=timezone(timedelta(hours=8)))
 SHOP = "areas/projects/shop/facts.json"
@@ -32,29 +32,22 @@ class MemoryDesk:
         self._made = 0
 
     @property
-    def desk(self) -> Desk:
-        return Desk(
-            Place(self.vault, self.vault.state_path / "test"),
-            self.settings,
-            make_redactor(RedactSettings()),
-            self.vault.root.parent / "cache",
-            self.folder,
-            self.vault.root.parent / "home",
-            lambda: NOW,
-            self._next,
-        )
+    def work(self) -> Workspace:
+        around = self.vault.root.parent
+        environ = {"MEMTOOL_CACHE": str(around / "cache"), "CLAUDE_CONFIG_DIR": str(around / "home" / ".claude")}
+        return Workspace(self.vault, self.settings, environ, around / "home", self.folder, lambda: NOW, self._next)
 
     def remember(self, text: str, *, project: str | None = "shop", **more: Any) -> Remembered:
-        return remember(self.desk, Memory(text, project=project, **more))
+        return remember(self.work, Memory(text, project=project, **more))
 
     def forget(self, ref: str, *, purge: bool = False) -> Forgotten:
-        desk = self.desk
-        return (forget_for_good if purge else forget)(desk, find_target(desk, ref))
+        work = self.work
+        return (forget_for_good if purge else forget)(work, find_target(work, ref))
 
     def find(self, text: str, **wanted: Any) -> list[str]:
         """Return the paths that a search finds now, best first."""
         wanted_filter = Filter(NOW.date(), **wanted)
-        found = use_index(self.desk.place, lambda index: search(index, text, wanted_filter, limit=6))
+        found = use_index(place_of(self.work), lambda index: search(index, text, wanted_filter, limit=6))
         return list(dict.fromkeys(hit.path for hit in found.hits))
 
     def read(self, ref: str) -> str:

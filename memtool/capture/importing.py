@@ -13,14 +13,13 @@ from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation
 from memtool.capture.daily_file import change_daily, daily_ref
-from memtool.capture.edits import Edit, Surroundings, edit_entry, is_ignored
+from memtool.capture.edits import Edit, edit_entry, is_ignored
 from memtool.capture.history_file import read_history
 from memtool.capture.queue import Job
 from memtool.capture.records import read_record, write_record
 from memtool.capture.session_capture import (
     IMPORT,
     IMPORT_WITH_MODEL,
-    Context,
     Later,
     Session,
     capture,
@@ -33,9 +32,10 @@ from memtool.capture.turns import turns_of
 from memtool.errors import MemtoolError
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.numbers import counted
-from memtool.vault.project_area import find_area, find_registered_area
+from memtool.vault.project_area import find_registered_area
 from memtool.vault.sessions import session_ref
 from memtool.vault.uncommitted import commit_noted, note_uncommitted
+from memtool.workspace import Workspace
 
 _HEAD = 131_072  # bytes at each end of a transcript, in which its folder and its times are looked for
 _BATCH = 100  # sessions whose lines of daily notes are written at once
@@ -89,22 +89,22 @@ class _Batch:
         self.entries: dict[date, list[DailyEntry]] = defaultdict(list)
 
 
-def find_sources(context: Context, client_folder: Path) -> list[Source]:
+def find_sources(work: Workspace, client_folder: Path) -> list[Source]:
     """Return every session that the client keeps in *client_folder* (`~/.claude`), oldest first."""
-    found = [source for path in transcripts_in(client_folder / "projects") if (source := _source(context, path))]
+    found = [source for path in transcripts_in(client_folder / "projects") if (source := _source(work, path))]
     seen = {source.session_id for source in found}
-    prompts = read_history(client_folder / "history.jsonl", context.redact)
-    excluded = context.settings.capture.exclude
+    prompts = read_history(client_folder / "history.jsonl", work.redact)
+    excluded = work.settings.capture.exclude
     found += [
-        _prompts_source(context, one)
+        _prompts_source(work, one)
         for one in prompts
-        if one.session_id not in seen and not is_excluded(one.cwd, excluded, context.home)
+        if one.session_id not in seen and not is_excluded(one.cwd, excluded, work.home)
     ]
     return sorted(found, key=lambda source: (source.ended_at, source.session_id))
 
 
 def import_sessions(
-    context: Context,
+    work: Workspace,
     client_folder: Path,
     sources: Sequence[Source],
     progress: Callable[[int, int], None],
@@ -115,52 +115,48 @@ def import_sessions(
 
     *progress* is told (sessions done, sessions in all).
     """
-    around = Surroundings(
-        context.vault, context.home, client_folder, context.settings.capture.ignore, context.language, context.redact
-    )
+    work = work._replace(environ={**work.environ, "CLAUDE_CONFIG_DIR": str(client_folder)})
     done = Imported()
     waiting = [source for source in sources if not source.is_known]
     batch = _Batch()
     try:
         for number, source in enumerate(waiting):
             progress(number, len(waiting))
-            done = _import(context, around, source, done, batch, event=IMPORT_WITH_MODEL if with_model else IMPORT)
+            done = _import(work, source, done, batch, event=IMPORT_WITH_MODEL if with_model else IMPORT)
             if with_model or len(batch.later.records) >= _BATCH:  # what a model said is kept at once: it was paid for
-                done, batch = _with_days(context, batch, done), _Batch()
+                done, batch = _with_days(work, batch, done), _Batch()
         progress(len(waiting), len(waiting))
     finally:  # also of an import that is interrupted
-        done = _with_days(context, batch, done)
+        done = _with_days(work, batch, done)
         with suppress(MemtoolError):  # then it is committed with the next capture
-            commit_noted(context.vault, f"import: {counted(done.notes, 'session')} of Claude Code")
+            commit_noted(work.vault, f"import: {counted(done.notes, 'session')} of Claude Code")
     return done
 
 
-def _import(
-    context: Context, around: Surroundings, source: Source, done: Imported, batch: _Batch, *, event: str
-) -> Imported:
+def _import(work: Workspace, source: Source, done: Imported, batch: _Batch, *, event: str) -> Imported:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
-        session = _session(source.prompts) if source.prompts else read_session(context, job)
+        session = _session(source.prompts) if source.prompts else read_session(work, job)
         later = None if source.prompts else batch.later  # of prompts alone the note says that they are known
-        captured = capture(context, job, session, read_record(context.vault, source.session_id), later)
-        for day, entry in _edits(context, around, session.conversation) if captured.refs else ():
+        captured = capture(work, job, session, read_record(work.vault, source.session_id), later)
+        for day, entry in _edits(work, session.conversation) if captured.refs else ():
             batch.entries[day].append(entry)
     except MemtoolError as error:
         return done._replace(problems=(*done.problems, f"{source.session_id}: {error}"))
     return done._replace(notes=done.notes + 1) if captured.refs else done._replace(empty=done.empty + 1)
 
 
-def _with_days(context: Context, batch: _Batch, done: Imported) -> Imported:
+def _with_days(work: Workspace, batch: _Batch, done: Imported) -> Imported:
     """Write the daily notes of *batch*, each once; then the records by which its sessions are known from now on."""
     for day in sorted({*batch.later.lines, *batch.entries}):
-        change = partial(_day, batch, day, language=context.language)
+        change = partial(_day, batch, day, language=work.language)
         try:
-            note_uncommitted(context.vault, [daily_ref(context.vault, day)])
-            change_daily(context.vault, day, change, language=context.language)
+            note_uncommitted(work.vault, [daily_ref(work.vault, day)])
+            change_daily(work.vault, day, change, language=work.language)
         except MemtoolError as error:
-            return done._replace(problems=(*done.problems, f"{daily_ref(context.vault, day)}: {error}"))
+            return done._replace(problems=(*done.problems, f"{daily_ref(work.vault, day)}: {error}"))
     for session_id, record in batch.later.records.items():
-        write_record(context.vault, session_id, record)
+        write_record(work.vault, session_id, record)
     return done
 
 
@@ -174,35 +170,34 @@ def _session(prompts: Conversation) -> Session:
     return Session(prompts, [turn._replace(answered=True) for turn in turns_of(prompts.steps)])
 
 
-def _source(context: Context, path: Path) -> Source | None:
+def _source(work: Workspace, path: Path) -> Source | None:
     with suppress(OSError):
         status = path.stat()
-        record = read_record(context.vault, path.stem)
+        record = read_record(work.vault, path.stem)
         known = record.off or record.size == status.st_size
         folder, entry, times = _folder_and_times(path)
-        if is_excluded(folder, context.settings.capture.exclude, context.home):
+        if is_excluded(folder, work.settings.capture.exclude, work.home):
             return None
-        if is_print_mode(entry) and context.settings.capture.print_sessions == "no":
+        if is_print_mode(entry) and work.settings.capture.print_sessions == "no":
             return None
         started_at, ended_at = (min(times), max(times)) if times else (status.st_mtime, status.st_mtime)
-        project = _project(context, folder)
+        project = _project(work, folder)
         if status.st_size:
             return Source(path.stem, path, project, started_at, ended_at, status.st_size, known)
     return None
 
 
-def _prompts_source(context: Context, prompts: Conversation) -> Source:
+def _prompts_source(work: Workspace, prompts: Conversation) -> Source:
     # Its transcript said more, as long as it was; and a session that left nothing behind has no note.
-    has_note = (context.vault.root / session_ref(prompts.session_id)).exists()
-    known = has_note or read_record(context.vault, prompts.session_id).size >= prompts.size
+    has_note = (work.vault.root / session_ref(prompts.session_id)).exists()
+    known = has_note or read_record(work.vault, prompts.session_id).size >= prompts.size
     started_at, ended_at = (at.timestamp() if at else 0.0 for at in (prompts.started_at, prompts.ended_at))
-    project = _project(context, prompts.cwd)
+    project = _project(work, prompts.cwd)
     return Source(prompts.session_id, None, project, started_at, ended_at, prompts.size, known, prompts)
 
 
-def _project(context: Context, folder: str) -> str:
-    area = find_area(context.vault, Path(folder), context.home, context.now().timestamp()) if folder else None
-    return area.name if area else ""
+def _project(work: Workspace, folder: str) -> str:
+    return work.area(Path(folder)).name if folder else ""
 
 
 def _folder_and_times(path: Path) -> tuple[str, str, list[float]]:
@@ -222,10 +217,10 @@ def _folder_and_times(path: Path) -> tuple[str, str, list[float]]:
     return folder, entry, times
 
 
-def _edits(context: Context, around: Surroundings, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:
-    folder = Path(conversation.cwd or context.home)
-    area = find_registered_area(context.vault, folder, context.home, context.now().timestamp())
+def _edits(work: Workspace, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:
+    folder = Path(conversation.cwd or work.home)
+    area = find_registered_area(work.vault, folder, work.home, work.now().timestamp())
     for step in conversation.edits:
-        if step.at and not is_ignored(step.file, area, around):
+        if step.at and not is_ignored(step.file, area, work):
             at = step.at.astimezone()
-            yield at.date(), edit_entry(around, area, Edit(step.file, conversation.cwd, at))
+            yield at.date(), edit_entry(work, area, Edit(step.file, conversation.cwd, at))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
@@ -25,7 +25,6 @@ from memtool.capture.transcript.text import compaction_text
 from memtool.capture.turns import Turn, turns_of
 from memtool.errors import TranscriptUnreadable
 from memtool.llm import EXTRACTIVE
-from memtool.settings import Settings
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits
@@ -35,6 +34,7 @@ from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
 from memtool.vault.sessions import is_as_written, parse_session, render_session, session_ref
 from memtool.vault.uncommitted import note_uncommitted
+from memtool.workspace import Workspace
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
 
@@ -44,21 +44,6 @@ IMPORT, IMPORT_WITH_MODEL = "import", "import with model"
 _NOW_AND_THEN = ("Stop", "SessionStart")  # a sweep may find a session that is going on elsewhere
 _WITHOUT_MODEL = ("PreCompact", "PostCompact", IMPORT)  # the client is about to summarise it, or has; or it is old
 _LITTLE = 1_500  # characters said since the client's own summary that need no other
-
-
-class Context(NamedTuple):
-    """What capturing needs to know besides the session. *redact* removes secrets, *now* is the local time."""
-
-    vault: Vault
-    settings: Settings
-    redact: Callable[[str], str]
-    home: Path
-    now: Callable[[], datetime]
-
-    @property
-    def language(self) -> str:
-        """The language of generated prose."""
-        return self.settings.general.language
 
 
 class Session(NamedTuple):
@@ -93,7 +78,7 @@ class Captured(NamedTuple):
     may_pass: bool = False
 
 
-def capture_session(context: Context, job: Job) -> Captured:
+def capture_session(work: Workspace, job: Job) -> Captured:
     """Write the note of the session that *job* names, and its line in the daily note.
 
     The extractive note is written first, so that there is one whatever becomes of the model.
@@ -101,11 +86,11 @@ def capture_session(context: Context, job: Job) -> Captured:
     Raises:
         MemtoolError: the transcript cannot be read, or the vault cannot be written.
     """
-    record = read_record(context.vault, job.session_id)
-    return capture(context, job, read_session(context, job, record.reading), record)
+    record = read_record(work.vault, job.session_id)
+    return capture(work, job, read_session(work, job, record.reading), record)
 
 
-def capture(context: Context, job: Job, session: Session, record: Record, later: Later | None = None) -> Captured:
+def capture(work: Workspace, job: Job, session: Session, record: Record, later: Later | None = None) -> Captured:
     """Do the same for a *session* that was read already, and was captured before as *record* says.
 
     Its record and its lines in daily notes are left to *later*, if that is given.
@@ -115,37 +100,37 @@ def capture(context: Context, job: Job, session: Session, record: Record, later:
     """
     record = record._replace(size=session.conversation.size, reading=session.reading)
     folder = session.conversation.cwd or job.cwd
-    if job.event != BY_HAND and (record.off or is_excluded(folder, context.settings.capture.exclude, context.home)):
-        write_record(context.vault, job.session_id, Record(record.size, off=record.off))
+    if job.event != BY_HAND and (record.off or is_excluded(folder, work.settings.capture.exclude, work.home)):
+        write_record(work.vault, job.session_id, Record(record.size, off=record.off))
         return Captured()
     if not any(turn.asked or turn.told for turn in session.turns):
-        write_record(context.vault, job.session_id, record)
+        write_record(work.vault, job.session_id, record)
         return Captured()
-    area = _area(context, session.conversation, job)
+    area = _area(work, session.conversation, job)
     digest = _digest(session.turns)
     if record.provider in ("", EXTRACTIVE):
         record = record._replace(digest=digest, provider=EXTRACTIVE)
-    refs, record, topic = _write(context, job, session, area, record, later)
-    if not refs or not _wants_model(context, job, session.conversation, record, digest):
+    refs, record, topic = _write(work, job, session, area, record, later)
+    if not refs or not _wants_model(work, job, session.conversation, record, digest):
         return Captured(refs, topic, area.name)
-    if _is_too_early(context, job, record):
-        write_record(context.vault, job.session_id, record._replace(owed=True))  # a later sweep will see to it
+    if _is_too_early(work, job, record):
+        write_record(work.vault, job.session_id, record._replace(owed=True))  # a later sweep will see to it
         return Captured(refs, topic, area.name)
     if session.conversation.start:
-        session = read_session(context, job)  # a model is shown the messages themselves
-    record, answer = _ask_model(context, session, record, digest)
+        session = read_session(work, job)  # a model is shown the messages themselves
+    record, answer = _ask_model(work, session, record, digest)
     if answer.summary is not None:
-        refs, record, topic = _write(context, job, session, area, record, later)
-    _keep(context, job, record, later)
+        refs, record, topic = _write(work, job, session, area, record, later)
+    _keep(work, job, record, later)
     return Captured(refs, topic, area.name, answer.reason, answer.may_pass)
 
 
-def read_session(context: Context, job: Job, reading: Reading = Reading()) -> Session:  # noqa: B008  (never changed)
+def read_session(work: Workspace, job: Job, reading: Reading = Reading()) -> Session:  # noqa: B008  (never changed)
     """Return the session whose transcript *job* names, read on from *reading*, with what the job knows of its end."""
     path = Path(job.transcript)
-    conversation = read_transcript(path, context.redact, last_answer=job.said, start=reading.offset, mark=reading.mark)
+    conversation = read_transcript(path, work.redact, last_answer=job.said, start=reading.offset, mark=reading.mark)
     known = reading if conversation.start else Reading()
-    conversation = with_edits_of_helpers(conversation, path, context.redact)
+    conversation = with_edits_of_helpers(conversation, path, work.redact)
     if job.compaction and not any(step.kind == "compaction" and step.text for step in conversation.steps):
         summary = Step("compaction", compaction_text(job.compaction), conversation.ended_at)
         conversation = conversation._replace(steps=(*conversation.steps, summary))
@@ -183,22 +168,22 @@ def _digest(turns: list[Turn]) -> str:
     return digest.hexdigest()
 
 
-def _area(context: Context, conversation: Conversation, job: Job) -> ProjectArea:
-    folder = Path(conversation.cwd or job.cwd or context.home)
-    return find_registered_area(context.vault, folder, context.home, context.now().timestamp())
+def _area(work: Workspace, conversation: Conversation, job: Job) -> ProjectArea:
+    folder = Path(conversation.cwd or job.cwd or work.home)
+    return find_registered_area(work.vault, folder, work.home, work.now().timestamp())
 
 
-def _wants_model(context: Context, job: Job, conversation: Conversation, record: Record, digest: str) -> bool:
-    if set(context.settings.llm.providers) <= {EXTRACTIVE} or job.event in _WITHOUT_MODEL:
+def _wants_model(work: Workspace, job: Job, conversation: Conversation, record: Record, digest: str) -> bool:
+    if set(work.settings.llm.providers) <= {EXTRACTIVE} or job.event in _WITHOUT_MODEL:
         return False
     if record.provider != EXTRACTIVE and record.digest == digest:
         return False
     return _length_since_compaction(conversation) >= _LITTLE or not _has_compaction(conversation)
 
 
-def _is_too_early(context: Context, job: Job, record: Record) -> bool:
-    pause = context.settings.capture.every_minutes * 60
-    return job.event in _NOW_AND_THEN and context.now().timestamp() - record.model_at < pause
+def _is_too_early(work: Workspace, job: Job, record: Record) -> bool:
+    pause = work.settings.capture.every_minutes * 60
+    return job.event in _NOW_AND_THEN and work.now().timestamp() - record.model_at < pause
 
 
 def _has_compaction(conversation: Conversation) -> bool:
@@ -214,10 +199,10 @@ def _length_since_compaction(conversation: Conversation) -> int:
     return length
 
 
-def _ask_model(context: Context, session: Session, record: Record, digest: str) -> tuple[Record, ModelSummary]:
+def _ask_model(work: Workspace, session: Session, record: Record, digest: str) -> tuple[Record, ModelSummary]:
     """Return the record with the model's summary, or as it was where there is none, and what became of asking."""
-    now = context.now()
-    answer = summarise_with_model(session.turns, context.settings, context.vault, now)
+    now = work.now()
+    answer = summarise_with_model(session.turns, work.settings, work.vault, now)
     record = record._replace(model_at=now.timestamp(), owed=answer.may_pass)
     if answer.summary is not None:
         record = record._replace(digest=digest, provider=answer.provider, owed=False, summary=answer.summary)
@@ -225,48 +210,48 @@ def _ask_model(context: Context, session: Session, record: Record, digest: str) 
 
 
 def _write(
-    context: Context, job: Job, session: Session, area: ProjectArea, record: Record, later: Later | None
+    work: Workspace, job: Job, session: Session, area: ProjectArea, record: Record, later: Later | None
 ) -> tuple[tuple[str, ...], Record, str]:
     """Write the session's note and its lines in the daily notes; return what was written, its record and its topic.
 
     A session that left nothing behind has a line in the daily note and no note of its own.
     """
     named = session.conversation._replace(session_id=job.session_id)
-    now = context.now()
+    now = work.now()
     ref = session_ref(job.session_id)
     files = [file for turn in session.turns for file in turn.files]
     summary = record.summary
     if record.provider == EXTRACTIVE:
-        gone, own = _changed_by_owner(record, _read_note(context.vault, ref))
+        gone, own = _changed_by_owner(record, _read_note(work.vault, ref))
         record = record._replace(gone=gone)
-        summary = summarise(session.turns, branch=named.branch, language=context.language)
+        summary = summarise(session.turns, branch=named.branch, language=work.language)
         summary = summary._replace(rows=tuple(_wanted(summary.rows, gone, own)))
     note = session_note(
-        named, summary, files, len(session.turns), project=area.name, root=area.root, home=context.home, now=now
+        named, summary, files, len(session.turns), project=area.name, root=area.root, home=work.home, now=now
     )
     days = daily_sessions(named, note, now=now)
-    refs = [*(daily_ref(context.vault, day) for day in days), *([area.ref] if area.name else [])]
-    if has_note := left_something(session.turns) or (context.vault.root / ref).exists():
+    refs = [*(daily_ref(work.vault, day) for day in days), *([area.ref] if area.name else [])]
+    if has_note := left_something(session.turns) or (work.vault.root / ref).exists():
         refs.insert(0, ref)
-    note_uncommitted(context.vault, refs)
+    note_uncommitted(work.vault, refs)
     for day, line in days.items():  # before the note and the record, which say that the session is known
         if later is None:
-            add = partial(add_session, session=line, has_note=has_note, language=context.language)
-            change_daily(context.vault, day, add, language=context.language)
+            add = partial(add_session, session=line, has_note=has_note, language=work.language)
+            change_daily(work.vault, day, add, language=work.language)
         else:
             later.lines.setdefault(day, {})[job.session_id] = line, has_note
     if has_note:
-        generated = render_session(note, language=context.language)
-        _replace_note(context.vault, ref, record.base, generated)
-        write_values(context.vault, ref, {piece.text: piece.value for row in note.rows for piece in row.pieces})
+        generated = render_session(note, language=work.language)
+        _replace_note(work.vault, ref, record.base, generated)
+        write_values(work.vault, ref, {piece.text: piece.value for row in note.rows for piece in row.pieces})
         record = record._replace(base=generated)
-    _keep(context, job, record, later)
+    _keep(work, job, record, later)
     return tuple(refs), record, summary.topic
 
 
-def _keep(context: Context, job: Job, record: Record, later: Later | None) -> None:
+def _keep(work: Workspace, job: Job, record: Record, later: Later | None) -> None:
     if later is None:
-        write_record(context.vault, job.session_id, record)
+        write_record(work.vault, job.session_id, record)
     else:
         later.records[job.session_id] = record
 

@@ -13,10 +13,11 @@ from memtool.capture.background import forget_start
 from memtool.capture.late_entries import write_late_entries
 from memtool.capture.log import ERROR, WARNING, Entry
 from memtool.capture.queue import SWEEP, Job, Queue, only_worker
-from memtool.capture.session_capture import GOES_ON, Captured, Context, capture_session
+from memtool.capture.session_capture import GOES_ON, Captured, capture_session
 from memtool.capture.sweep import find_uncaptured
 from memtool.errors import MemtoolError
 from memtool.vault.uncommitted import commit_noted
+from memtool.workspace import Workspace
 
 Tell = Callable[[Entry], None]  # where problems go
 
@@ -34,16 +35,16 @@ class Drained(NamedTuple):
     empty: tuple[str, ...] = ()
 
 
-def drain(context: Context, tell: Tell) -> Drained:
+def drain(work: Workspace, tell: Tell) -> Drained:
     """Do every job that is due. Problems are told, and kept with their jobs; none is raised."""
-    return _Worker(context, tell).drain()
+    return _Worker(work, tell).drain()
 
 
 class _Worker:
-    def __init__(self, context: Context, tell: Tell) -> None:
-        self._context = context
+    def __init__(self, work: Workspace, tell: Tell) -> None:
+        self._work_in = work
         self._tell_entry = tell
-        self._queue = Queue(context.vault)
+        self._queue = Queue(work.vault)
         self._done = Drained()
         self._captured: list[Captured] = []
         self._has_ended = False  # a session has, whatever became of it
@@ -53,10 +54,10 @@ class _Worker:
 
     def drain(self) -> Drained:
         while True:
-            with only_worker(self._context.vault) as alone:
+            with only_worker(self._work_in.vault) as alone:
                 if not alone:
                     return self._done._replace(busy=self._done == Drained())
-                forget_start(self._context.vault)
+                forget_start(self._work_in.vault)
                 self._work()
             if not self._due():  # a hook that came just before we let go has left its job to us
                 return self._done
@@ -115,7 +116,7 @@ class _Worker:
             self._done = done._replace(failed=(*done.failed, job.session_id))
 
     def _capture(self, job: Job) -> str:
-        captured = capture_session(self._context, job)
+        captured = capture_session(self._work_in, job)
         (self._empty.discard if captured.refs else self._empty.add)(job.session_id)
         if captured.refs and job.event not in GOES_ON:
             self._captured.append(captured)
@@ -127,14 +128,14 @@ class _Worker:
 
     def _sweep(self, job: Job) -> str:
         waiting = {job.besides, *(other.session_id for other in [*self._queue.waiting(), *self._queue.parked()])}
-        for found in find_uncaptured(self._context.vault, Path(job.transcript), self._now()):
+        for found in find_uncaptured(self._work_in.vault, Path(job.transcript), self._now()):
             if found.session_id not in waiting:
                 self._queue.put(found)
         return ""
 
     def _write_late_entries(self) -> None:
         try:
-            write_late_entries(self._context.vault, language=self._context.language)
+            write_late_entries(self._work_in.vault, language=self._work_in.language)
         except MemtoolError as error:
             self._tell(f"edits are missing in the daily notes: {error}")
 
@@ -143,17 +144,17 @@ class _Worker:
         if not self._has_ended:
             return
         try:
-            commit_noted(self._context.vault, _message(self._captured))
+            commit_noted(self._work_in.vault, _message(self._captured))
         except MemtoolError as error:
             self._tell(f"the notes were written, but not committed: {error}")
         self._captured.clear()
         self._has_ended = False
 
     def _now(self) -> float:
-        return self._context.now().timestamp()
+        return self._work_in.now().timestamp()
 
     def _tell(self, sentence: str, level: str = ERROR) -> None:
-        self._tell_entry(Entry(self._context.now().isoformat(timespec="seconds"), level, "worker", sentence))
+        self._tell_entry(Entry(self._work_in.now().isoformat(timespec="seconds"), level, "worker", sentence))
 
 
 def _message(captured: Sequence[Captured]) -> str:

@@ -5,24 +5,19 @@ from __future__ import annotations
 import datetime as dt
 import os
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtool.capture.log import ERROR, Entry, log, log_once_a_day
-from memtool.capture.past_problems import ROUTES
 from memtool.capture.queue import SWEEP, TRIES, Job, Queue
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.errors import Busy, MemtoolError, NoteChanged, UsageError
+from memtool.errors import UsageError
 from memtool.llm.ledger import Usage, usage
 from memtool.vault.numbers import counted
-from memtool.vault.state import outer_folder
 
 if TYPE_CHECKING:
-    from memtool.capture.session_capture import Context
     from memtool.capture.worker import Drained
 
 
@@ -62,66 +57,18 @@ def command(
 
 
 def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json: bool) -> None:
-    from memtool.capture.worker import drain
-    from memtool.index.engine import use_index
+    from memtool.worker import work_off
 
     session.vault.check_made()
     if now:
         Queue(session.vault).revive()
     _put(session, transcripts)
-    problems: list[Entry] = []
-
-    def tell(entry: Entry) -> None:
-        problems.append(entry)
-        log([session.vault.state_path], entry)
-
-    try:
-        _warm_up(session)
-        drained = drain(capture_context(session), tell)
-        if not drained.busy:
-            problems += _follow_triggers(session)
-            with suppress(MemtoolError):  # the next search will do it
-                use_index(session.place(), lambda _: None)  # so that the next prompt finds what was just written
-    except Exception as error:  # nobody may be watching: see memtool.capture.background
-        folders = [session.vault.state_path, outer_folder(session.vault.root, session.cache)]
-        log(folders, _entry(f"{type(error).__name__}: {error}"))
-        raise
+    drained, problems = work_off(session.work)
     if as_json:
         output.emit_json(drained._asdict() | {"problems": [problem.message for problem in problems]})
     else:
         _print_drained(drained, len(transcripts))
         output.say(*(problem.message for problem in problems))
-
-
-def _warm_up(session: Session) -> None:
-    """Start the warm helper again where a session goes on: it ends when no prompt has come for a while."""
-    from memtool.recall.prompts.warm_helper import start_helper
-
-    if any(job.event == "Stop" for job in Queue(session.vault).waiting()):
-        with suppress(MemtoolError, OSError):
-            folder = session.place().folder
-            start_helper(session.vault, session.settings, session.cache, folder, session.environ)
-
-
-def _follow_triggers(session: Session) -> list[Entry]:
-    """Bring the table and the rules up to date with the triggers; return what is wrong, logged, and once a day only."""
-    from memtool.cli.route_update import update_routes
-
-    try:
-        update_routes(session, new_table=False)
-    except (Busy, NoteChanged):
-        return []  # the next worker will do it
-    except MemtoolError as error:
-        entry = _entry(f"triggers could not be followed: {error}", ROUTES)
-    except Exception as error:  # noqa: BLE001  (the sessions are captured, whatever happens here)
-        entry = _entry(f"a bug in memtool, please report it: {type(error).__name__}: {error}", ROUTES)
-    else:
-        return []
-    return [entry] if log_once_a_day([session.vault.state_path], entry) else []
-
-
-def _entry(sentence: str, subject: str = "worker") -> Entry:
-    return Entry(local_now().isoformat(timespec="seconds"), ERROR, subject, sentence)
 
 
 def _put(session: Session, transcripts: tuple[str, ...]) -> None:
@@ -135,20 +82,6 @@ def _put(session: Session, transcripts: tuple[str, ...]) -> None:
     for transcript in transcripts:
         path = Path(transcript).resolve()
         Queue(session.vault).put(Job(path.stem, str(path), event="capture", queued_at=time.time()))
-
-
-def capture_context(session: Session) -> Context:
-    """Return what capturing needs to know in this run."""
-    from memtool.capture.session_capture import Context
-    from memtool.redaction import make_redactor
-
-    settings = session.settings
-    return Context(session.vault, settings, make_redactor(settings.redact), Path.home(), local_now)
-
-
-def local_now() -> dt.datetime:
-    """Return the time here and now, with its zone."""
-    return dt.datetime.now().astimezone()
 
 
 def _print_drained(drained: Drained, queued: int) -> None:

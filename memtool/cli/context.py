@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
-from datetime import datetime
-from pathlib import Path
 
 import click
 
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault, working_folder
+from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.integrations.claude_code.places import user_settings_path
-from memtool.recall.start.session_start import ContextBlock, Reader, session_context
-from memtool.vault.project_area import find_area
+from memtool.recall.start.session_start import ContextBlock, session_context
 
 
 @click.command()
@@ -54,14 +49,12 @@ def command(
 
 
 def _context(session: Session, project: str, *, whole: bool) -> ContextBlock:
-    reader = Reader(Path.home(), user_settings_path(session.environ).parent, folder=working_folder())
-    now, wanted = datetime.now().astimezone(), session.settings.recall
-    return session_context(session.vault, project, now, wanted, reader, whole=whole)
+    return session_context(session.work, project, whole=whole)
 
 
 def _project(session: Session, named: str | None) -> str:
     if named is None:
-        return find_area(session.vault, working_folder(), Path.home(), time.time()).name
+        return session.work.area().name
     known = sorted(path.name for path in session.vault.path("areas/projects").glob("*/"))
     if named not in known:
         hint = f"It knows {', '.join(known)}." if known else "It knows none yet."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -73,11 +72,12 @@ def _compare(session: Session, index: Index, asked: Sequence[Question], ways: Se
     notices = [f"no note is at '{path}'" for path in missing[:5]]
     results: dict[str, dict[str, float]] = {}
     reasons: dict[str, list[str]] = {}
-    source = VectorSource(index, session.settings, session.cache)
+    source = VectorSource(index, session.settings, session.work.cache)
+    wanted = Filter(session.work.now().date())
     for way in ways:
         try:
             results[way.name] = evaluation.evaluate(
-                asked, [_places(index, source, question, way) for question in asked]
+                asked, [_places(index, source, wanted, question, way) for question in asked]
             )
         except MemtoolError as error:
             if len(ways) == 1:
@@ -87,11 +87,10 @@ def _compare(session: Session, index: Index, asked: Sequence[Question], ways: Se
     return {"questions": len(asked), "results": results, "notices": notices}
 
 
-def _places(index: Index, source: VectorSource, question: Question, way: Way) -> list[Place]:
+def _places(index: Index, source: VectorSource, wanted: Filter, question: Question, way: Way) -> list[Place]:
     chosen = source.choose(question.query, way.mode)
     if way.mode != "bm25":  # without vectors the row would only repeat that of bm25: this says why there are none
         source.choose(question.query, "vector")
-    wanted = Filter(dt.datetime.now().astimezone().date())
     found = search(
         index,
         question.query,

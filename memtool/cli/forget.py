@@ -7,7 +7,7 @@ import sys
 import click
 
 from memtool.cli import output
-from memtool.cli.remember import desk_of, index_again
+from memtool.cli.remember import index_again
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.recall.framing import is_line_id
@@ -41,12 +41,12 @@ def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool
     """
     if yes and not (purge or is_line_id(ref.strip("[]"))):
         raise UsageError("--yes goes with --purge")
-    desk = desk_of(session)
-    target = find_target(desk, ref)
+    work = session.work
+    target = find_target(work, ref)
     if (purge or (target.is_session and not target.is_gone)) and not yes:
         _ask(target, purge=purge)
-    done = forget_for_good(desk, target) if purge else forget(desk, target)
-    index_again(desk)
+    done = forget_for_good(work, target) if purge else forget(work, target)
+    index_again(work)
     if as_json:
         _print_json(session, done, purge=purge)
     else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import time
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -12,16 +10,14 @@ from typing import Any
 import click
 
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault, working_folder
+from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound, UsageError
 from memtool.index.engine import use_index
 from memtool.recall.given import START, GivenLine, Giving, read_givings, session_named, sessions_given
 from memtool.recall.given_now import Said, evidence, reason, said_now, shared_words, terms_of
 from memtool.recall.ledger import ledger_folder
-from memtool.settings import client_projects
 from memtool.vault.authors import IMPORTED
 from memtool.vault.numbers import counted
-from memtool.vault.project_area import find_area
 
 
 @click.command()
@@ -38,7 +34,7 @@ def command(session: Session, session_id: str | None, *, last: bool, as_json: bo
     """
     if session_id and last:
         raise UsageError("--last and SESSION exclude each other")
-    folder = ledger_folder(session.vault, lambda: session.cache)
+    folder = ledger_folder(session.work)
     name, givings = _wanted(session, folder, session_id, is_last=last)
     told = list(_told(session, givings))
     if as_json:
@@ -54,7 +50,7 @@ def _wanted(session: Session, folder: Path, named: str | None, *, is_last: bool)
     if named:
         name = session_named(named, sessions)
         return name, read_givings(folder, name)
-    project = find_area(session.vault, working_folder(), Path.home(), time.time()).name
+    project = session.work.area().name
     for name in sessions:
         givings = read_givings(folder, name)
         if givings and (is_last or givings[-1].project == project):
@@ -68,8 +64,7 @@ def _wanted(session: Session, folder: Path, named: str | None, *, is_last: bool)
 
 def _told(session: Session, givings: list[Giving]) -> Iterator[dict[str, Any]]:
     """Give the fields of each record, with what its lines say now."""
-    projects = client_projects(session.settings, session.environ)
-    today = dt.datetime.now().astimezone().date()
+    projects, today = session.work.client_projects, session.work.now().date()
     frequency = _frequency(session, terms_of(giving.prompt for giving in givings))
 
     def look(line: GivenLine) -> Said | None:

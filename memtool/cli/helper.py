@@ -17,4 +17,4 @@ from memtool.recall.prompts.warm_helper import IDLE, run_helper
 def command(session: Session, *, idle: float) -> None:
     """Hold the model and the vectors of a vault for prompts and searches, until nobody asks any more."""
     with contextlib.suppress(Busy):  # another one does
-        run_helper(session.place(), session.settings, session.cache, session.environ, idle=idle)
+        run_helper(session.work, idle=idle)

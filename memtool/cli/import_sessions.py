@@ -12,7 +12,6 @@ import click
 
 from memtool.capture.importing import Imported, Source, find_sources, import_sessions
 from memtool.cli import output
-from memtool.cli.capture import capture_context, local_now
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.filters import parse_day
@@ -20,7 +19,9 @@ from memtool.settings import client_folder
 from memtool.vault.numbers import counted
 
 if TYPE_CHECKING:
-    from memtool.capture.session_capture import Context
+    from datetime import date
+
+    from memtool.workspace import Workspace
 
 _INTERRUPTED = 130  # the exit code
 
@@ -56,8 +57,8 @@ def claude_code(
     interrupted and repeated. Summaries are made without a model, unless asked otherwise.
     """
     client = _client_folder(session, folder)
-    context = capture_context(session)
-    sources = _wanted(find_sources(context, client), since, projects)
+    work = session.work
+    sources = _wanted(find_sources(work, client), since, projects, work.now().date())
     new = [source for source in sources if not source.is_known]
     if not as_json:
         _print_preview(client, sources, new)
@@ -65,7 +66,7 @@ def claude_code(
         if as_json:
             output.emit_json(_fields(sources, new))
         return
-    done = _import(context, client, sources, with_model=with_model)
+    done = _import(work, client, sources, with_model=with_model)
     if as_json:
         output.emit_json({**_fields(sources, new), **done._asdict()})
         return
@@ -77,7 +78,7 @@ def claude_code(
     click.echo("Find something in them with `memtool search WORDS`.")
 
 
-def _import(context: Context, client: Path, sources: Sequence[Source], *, with_model: bool) -> Imported:
+def _import(work: Workspace, client: Path, sources: Sequence[Source], *, with_model: bool) -> Imported:
     """Import *sources*. Somebody who interrupts that is told what it means."""
     looked_at = 0
 
@@ -88,7 +89,7 @@ def _import(context: Context, client: Path, sources: Sequence[Source], *, with_m
 
     try:
         with output.progress_bar("Importing sessions") as progress:
-            return import_sessions(context, client, sources, show, with_model=with_model)
+            return import_sessions(work, client, sources, show, with_model=with_model)
     except KeyboardInterrupt:
         stays = f"Interrupted after {counted(looked_at, 'session')}. What was imported stays"
         output.say(f"{stays}; repeat the command to go on.")
@@ -102,8 +103,8 @@ def _client_folder(session: Session, named: str | None) -> Path:
     return path
 
 
-def _wanted(sources: Sequence[Source], since: str | None, projects: tuple[str, ...]) -> list[Source]:
-    first = parse_day(since, local_now().date()) if since is not None else ""
+def _wanted(sources: Sequence[Source], since: str | None, projects: tuple[str, ...], today: date) -> list[Source]:
+    first = parse_day(since, today) if since is not None else ""
     names = {project.casefold() for project in projects}
     return [
         source

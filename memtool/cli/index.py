@@ -49,7 +49,7 @@ def _answer(session: Session, index: Index, *, vectors: bool) -> dict[str, Any]:
     if vectors:
         notices += _make_vectors(session, index)
     changed = {"added": len(applied.added), "changed": len(applied.changed), "removed": len(applied.removed)}
-    return {**changed, **status(index, session.settings, session.cache), "notices": notices}
+    return {**changed, **status(index, session.settings, session.work.cache), "notices": notices}
 
 
 def _make_vectors(session: Session, index: Index) -> list[str]:
@@ -60,7 +60,7 @@ def _make_vectors(session: Session, index: Index) -> list[str]:
         embedder = open_embedder(
             session.settings.embeddings,
             session.settings.keys.embeddings,
-            session.cache,
+            session.work.cache,
             may_download=True,
             announce=output.say,
         )

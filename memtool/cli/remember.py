@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import click
 
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault, working_folder
+from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
-from memtool.index.engine import use_index
+from memtool.index.engine import place_of, use_index
 from memtool.recall.ledger import ledger_folder, read_ledger
 from memtool.recall.remembering.memory import FACT, KINDS, Memory
-from memtool.recall.remembering.remember import AlreadyKnown, Desk, Remembered, remember
+from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.remembering.standing import Standing
-from memtool.settings import client_author, client_session
+from memtool.settings import client_author
 from memtool.vault.authors import AUTHORS
 from memtool.vault.fact_rules import CATEGORIES
+from memtool.workspace import Workspace
 
 _STDIN = ("-",)
 
@@ -72,51 +72,32 @@ def command(
         force=force,
         **{name: value or "" for name, value in given.items()},
     )
-    desk = desk_of(session)
+    work = session.work
     try:
-        done = remember(desk, memory)
+        done = remember(work, memory)
     except AlreadyKnown as known:
         if as_json:
             output.emit_json({"remembered": False, "reason": str(known), "standing": _fields(known.standing)})
         raise
-    index_again(desk)
+    index_again(work)
     if as_json:
         output.emit_json(_answer(session, done))
     else:
         _print(session, done)
 
 
-def desk_of(session: Session) -> Desk:
-    """Return what remembering and forgetting need to know in this run."""
-    import datetime as dt
-
-    from memtool.redaction import make_redactor
-
-    settings = session.settings
-    return Desk(
-        session.place(),
-        settings,
-        make_redactor(settings.redact),
-        session.cache,
-        working_folder(),
-        Path.home(),
-        lambda: dt.datetime.now().astimezone(),
-        session_id=client_session(session.environ),
-    )
-
-
-def index_again(desk: Desk) -> None:
+def index_again(work: Workspace) -> None:
     """Bring the index up to date with what was just written: the next prompt takes it as it is."""
     with suppress(MemtoolError):  # what was written stands, and the next search will find it
-        use_index(desk.place, lambda _index: None)
+        use_index(place_of(work), lambda _index: None)
 
 
 def _source(session: Session, named: str | None) -> str:
     """Return the source that was *named*, else the client's session; of that, the turn as well if it is known."""
-    own = client_session(session.environ)
+    own = session.work.session_id
     if not own or named not in (None, "", own):
         return named or ""
-    turn = read_ledger(ledger_folder(session.vault, lambda: session.cache), own).turn
+    turn = read_ledger(ledger_folder(session.work), own).turn
     return f"{own}#{turn}" if turn else own
 
 

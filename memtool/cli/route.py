@@ -152,10 +152,10 @@ def _sentence(finding: Finding) -> str:
 
 def _update(session: Session, *, as_json: bool) -> None:
     from memtool.cli.install import rule_lines
-    from memtool.cli.route_update import update_routes
     from memtool.recall.routing.loader_table import LOADER
+    from memtool.worker import update_routes
 
-    changed, kept, rules = update_routes(session, new_table=True)
+    changed, kept, rules = update_routes(session.work, new_table=True)
     notices = [*filter(None, [kept.notice]), *rules.notices]
     if as_json:
         written = [str(rule.path) for rule in rules.changes]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import sys
 import time
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ def command(
     the filters leave is listed, newest first.
     """
     session.overrides |= {"search.mode": mode, "search.fusion": fusion, "search.limit": limit}
-    wanted = _filter(**filters)
+    wanted = _filter(session.work.now().date(), **filters)
     if batch and query:
         raise UsageError("--batch reads its questions from stdin, so it takes none here")
     if batch:
@@ -111,7 +111,7 @@ def _found(session: Session, index: Index, text: str, wanted: Filter, page: int)
 
 
 def _source(session: Session, index: Index) -> VectorSource:
-    return VectorSource(index, session.settings, session.cache)
+    return VectorSource(index, session.settings, session.work.cache)
 
 
 def _search(
@@ -169,8 +169,7 @@ def _questions() -> Iterator[tuple[Any, str]]:
             raise UsageError(f"line {number} of the batch is not a question", hint=hint) from None
 
 
-def _filter(*, since: str | None, until: str | None, **given: Any) -> Filter:  # noqa: ANN401
-    today = dt.datetime.now().astimezone().date()
+def _filter(today: date, *, since: str | None, until: str | None, **given: Any) -> Filter:  # noqa: ANN401
     return Filter(
         today,
         since=parse_day(since, today) if since is not None else "",

@@ -13,6 +13,7 @@ import click
 from memtool import settings
 from memtool.settings import Settings
 from memtool.vault.layout import Vault, open_vault
+from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
     from memtool.index.engine import Place, Progress
@@ -44,23 +45,15 @@ class Session:
         return settings.load(self.vault.settings_path, self.environ, self.overrides)
 
     @cached_property
-    def cache(self) -> Path:
-        """The user's cache folder."""
-        return settings.user_cache_path(self.environ)
+    def work(self) -> Workspace:
+        """Where the command works."""
+        return Workspace(self.vault, self.settings, self.environ, Path.home(), working_folder())
 
     def place(self, *, progress: Progress | None = None, patience: float = 1.0) -> Place:
         """Return where the vault's index lies."""
-        from memtool.index.engine import Place, no_progress
-        from memtool.vault.state import state_folder
+        from memtool.index.engine import no_progress, place_of
 
-        return Place(
-            self.vault,
-            state_folder(self.vault, lambda: self.cache),
-            max_bytes=self.settings.index.max_note_kb * 1024,
-            patience=patience,
-            progress=progress or no_progress,
-            client_projects=settings.client_projects(self.settings, self.environ),
-        )
+        return place_of(self.work, progress=progress or no_progress, patience=patience)
 
 
 def working_folder() -> Path:

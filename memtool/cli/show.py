@@ -15,12 +15,10 @@ from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
 from memtool.recall.prompts.recalled import key_of
 from memtool.recall.uses import count_uses, read_uses, uses_path
-from memtool.settings import client_projects
 from memtool.vault.authors import named
 from memtool.vault.client_memory import client_memory_path
 from memtool.vault.numbers import counted
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note
-from memtool.vault.state import state_folder
 
 
 @click.command()
@@ -70,17 +68,16 @@ def _reading(session: Session, text: str, level: int) -> Reading:
 
 def _given(session: Session, line_id: str) -> str:
     """Return the fact, the open item or the note in which the line that was given with the short id stands."""
-    from memtool.cli.remember import desk_of
     from memtool.recall.remembering.forget import FACT, TODO, find_target
 
-    target = find_target(desk_of(session), line_id)
+    target = find_target(session.work, line_id)
     return target.name if target.what in (FACT, TODO) else target.path
 
 
 def _used(session: Session, reading: Reading) -> int:
     """Return how often the note or fact was given or read before, and count this reading."""
     try:
-        path = uses_path(state_folder(session.vault, lambda: session.cache))
+        path = uses_path(session.work.index_folder)
     except NotWritable:  # there is no place to count in
         return 0
     key = key_of(reading.path, str(reading.fields.get("id", "")) if reading.kind == "fact" else "")
@@ -91,8 +88,7 @@ def _used(session: Session, reading: Reading) -> int:
 
 def _direct(session: Session, ref: Ref, level: int) -> Reading | None:
     """Read what is named by its path; that needs no index."""
-    max_bytes = session.settings.index.max_note_kb * 1024
-    projects = client_projects(session.settings, session.environ)
+    max_bytes, projects = session.work.max_bytes, session.work.client_projects
     if projects and (path := client_memory_path(ref.name, projects)):
         return read_file(path, path.as_posix(), ref, level=level, max_bytes=max_bytes)
     if not os.path.isfile(session.vault.path(ref.name)):  # noqa: PTH113  (Path.is_file may raise)
@@ -116,5 +112,5 @@ def _fact(session: Session, fact: Reading, level: int) -> Reading:
         statement = fact.text.split("\n", 1)[0]
         return Reading(**(asdict(fact) | {"text": statement if level < OVERVIEW else fact.text}))
     lines = Ref(fact.path, fact.start_line, fact.end_line)
-    whole = read_note(session.vault, lines, level=WHOLE, max_bytes=session.settings.index.max_note_kb * 1024)
+    whole = read_note(session.vault, lines, level=WHOLE, max_bytes=session.work.max_bytes)
     return Reading(**(asdict(fact) | {"text": whole.text}))

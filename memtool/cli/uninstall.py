@@ -12,6 +12,7 @@ from memtool.integrations.claude_code.health import installed_in
 from memtool.integrations.claude_code.install import Change, uninstall
 from memtool.integrations.claude_code.rule_files import RuleChanges, uninstall_rules
 from memtool.integrations.claude_code.skill_files import uninstall_skills
+from memtool.settings import user_cache_path
 
 
 @click.group()
@@ -34,7 +35,7 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
     rules = uninstall_rules(session.environ, dry_run=dry_run) if project is None else RuleChanges()
     if project is None:
         rules = together(rules, uninstall_skills(session.environ, dry_run=dry_run))
-    ended = end_helpers(session.cache) if project is None and not dry_run else 0
+    ended = end_helpers(user_cache_path(session.environ)) if project is None and not dry_run else 0
     others = [str(path) for path in installed_in(session.environ, working_folder()) if path != change.path]
     notices = [*(f"hooks of memtool still stand in {path}" for path in others), *rules.notices]
     if as_json:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from memtool.errors import BadSetting
 from memtool.hook.occasion import Action, Answer, Occasion
 from memtool.hook.options import Options, vault_path
 from memtool.hook.problems import note, report
-from memtool.settings import Settings
 from memtool.vault.layout import open_vault
+from memtool.workspace import Workspace
 
 _LONGEST_READ = 65_536  # characters of it that are looked through for secrets; far more than are kept
 _LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a transcript that lags
@@ -36,8 +35,11 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
         return ""
     vault = open_vault(vault_path(options, environ))
     vault.check_made()
+    home = Path.home()
+    folder = event.get("cwd")
+    folder = Path(folder) if isinstance(folder, str) and os.path.isabs(folder) else home  # noqa: PTH117
     loaded = settings_module.load(vault.settings_path, environ)
-    occasion = Occasion(name, event, vault, loaded, environ, options)
+    occasion = Occasion(name, event, Workspace(vault, loaded, environ, home, folder), options)
     if _is_private(occasion):
         actions = tuple(action for action in actions if action not in (note_edit, queue_session))
     answers = [_done(action, occasion) for action in actions]
@@ -48,11 +50,11 @@ def _is_private(occasion: Occasion) -> bool:
     """Whether the session is not to be captured; one that the user has switched off is passed over by sweeps, too."""
     from memtool.capture.switches import is_excluded, is_off, switch_off
 
-    if is_off(occasion.environ, occasion.settings.capture):
+    if is_off(occasion.work.environ, occasion.work.settings.capture):
         if occasion.name != "PostToolUse" and occasion.text("session_id"):
-            switch_off(occasion.vault, occasion.text("session_id"))
+            switch_off(occasion.work.vault, occasion.text("session_id"))
         return True
-    return is_excluded(occasion.text("cwd"), occasion.settings.capture.exclude, Path.home())
+    return is_excluded(occasion.text("cwd"), occasion.work.settings.capture.exclude, occasion.work.home)
 
 
 def _spoken(name: str, answer: Answer) -> str:
@@ -70,39 +72,27 @@ def _done(action: Action, occasion: Occasion) -> Answer | None:
     try:
         return action(occasion)
     except Exception as error:  # noqa: BLE001
-        report(occasion.name, error, occasion.options, occasion.environ)
+        report(occasion.name, error, occasion.options, occasion.work.environ)
         return None
 
 
 def note_edit(occasion: Occasion) -> None:
     """Write the edited file into the daily note."""
     from memtool.capture.conversation import EDITING_TOOLS
-    from memtool.capture.edits import Edit, Surroundings, note_edit as write_edit
+    from memtool.capture.edits import Edit, note_edit as write_edit
 
     if occasion.text("tool_name") not in EDITING_TOOLS:
         return
-
-    def redact(text: str) -> str:
-        return _redactor(occasion.settings)(text)  # made only for the few names that could hold a secret
-
-    around = Surroundings(
-        vault=occasion.vault,
-        home=Path.home(),
-        client_folder=settings_module.client_folder(occasion.environ),
-        ignore=occasion.settings.capture.ignore,
-        language=occasion.settings.general.language,
-        redact=redact,
-    )
-    write_edit(around, Edit(_edited_file(occasion.event), occasion.text("cwd"), datetime.now().astimezone()))
+    write_edit(occasion.work, Edit(_edited_file(occasion.event), occasion.text("cwd"), occasion.work.now()))
 
 
 def know_own_note(occasion: Occasion) -> None:
     """Count a note of the vault that the session itself writes as given to it: it is no news."""
     file = Path(_edited_file(occasion.event))
-    if occasion.text("session_id") and file.is_relative_to(occasion.vault.root):
+    if occasion.text("session_id") and file.is_relative_to(occasion.work.vault.root):
         from memtool.hook.recalling import count_as_given
 
-        count_as_given(occasion, file.relative_to(occasion.vault.root).as_posix())
+        count_as_given(occasion, file.relative_to(occasion.work.vault.root).as_posix())
 
 
 def queue_session(occasion: Occasion) -> None:
@@ -112,7 +102,7 @@ def queue_session(occasion: Occasion) -> None:
     session_id, transcript = occasion.text("session_id"), occasion.text("transcript_path")
     if not session_id or not _is_file(transcript):
         sentence = f"there is no transcript at '{transcript}', so the session was not captured"
-        note(occasion.name, sentence, occasion.options, occasion.environ)
+        note(occasion.name, sentence, occasion.options, occasion.work.environ)
         return
     job = Job(
         session_id,
@@ -188,8 +178,8 @@ def _put(occasion: Occasion, job: Any) -> None:  # noqa: ANN401  (a `Job`, impor
     from memtool.capture.background import start_worker
     from memtool.capture.queue import Queue
 
-    Queue(occasion.vault).put(job)
-    start_worker(occasion.vault, occasion.environ)
+    Queue(occasion.work.vault).put(job)
+    start_worker(occasion.work.vault, occasion.work.environ)
 
 
 def _edited_file(event: Mapping[str, Any]) -> str:
@@ -216,12 +206,6 @@ def _redacted(occasion: Occasion, field: str) -> str:
     """Return a field without secrets; nothing of it where the user's patterns cannot be used, so the worker says so."""
     text = occasion.text(field)[-_LONGEST_READ:]
     try:
-        return _redactor(occasion.settings)(text) if text else ""
+        return occasion.work.redact(text) if text else ""
     except BadSetting:
         return ""
-
-
-def _redactor(settings: Settings) -> Callable[[str], str]:
-    from memtool.redaction import make_redactor
-
-    return make_redactor(settings.redact)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.hook.options import Options
-from memtool.settings import Settings
-from memtool.vault.layout import Vault
+from memtool.workspace import Workspace
 
 
 class Occasion(NamedTuple):
@@ -15,9 +14,7 @@ class Occasion(NamedTuple):
 
     name: str
     event: Mapping[str, Any]
-    vault: Vault
-    settings: Settings
-    environ: Mapping[str, str]
+    work: Workspace
     options: Options
 
     def text(self, field: str) -> str:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtool import settings
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.hook.occasion import Answer, Occasion
 from memtool.hook.problems import note, report
 from memtool.recall.given import PROMPT, START, Giving, in_known_words, keep_giving, lines_of_start
 from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
 from memtool.vault.files import read_head
-from memtool.vault.project_area import find_area, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,19 +28,17 @@ _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a 
 
 def context_of_session(occasion: Occasion) -> Answer:
     """Return what a session is given at its start, and begin its ledger with it."""
-    from memtool.recall.start.session_start import RESUMING, Reader, session_context
+    from memtool.recall.start.session_start import RESUMING, session_context
     from memtool.recall.uses import count_uses, uses_path
 
-    now, session_id, source = datetime.now().astimezone(), occasion.text("session_id"), occasion.text("source")
+    work, session_id, source = occasion.work, occasion.text("session_id"), occasion.text("source")
     ledgers = _ledgers(occasion)
     ledger = read_ledger(ledgers, session_id) if source in RESUMING else Ledger()
-    project = _project(occasion, now)
+    project = work.area().name
     block = session_context(
-        occasion.vault,
+        work,
         project,
-        now,
-        occasion.settings.recall,
-        Reader(Path.home(), settings.client_folder(occasion.environ), session_id, _folder(occasion)),
+        session_id=session_id,
         source=source,
         given=ledger.known,
         ids=ledger.ids,
@@ -53,12 +48,12 @@ def context_of_session(occasion: Occasion) -> Answer:
         if session_id:
             ledger = ledger._replace(start=start, known=block.known, is_over=False).with_ids(block.ids)
             write_ledger(ledgers, session_id, ledger)
-            giving = Giving(now.isoformat(timespec="seconds"), START, project, lines=lines_of_start(block.lines))
+            giving = Giving(work.now().isoformat(timespec="seconds"), START, project, lines=lines_of_start(block.lines))
             keep_giving(ledgers, session_id, giving)
     except NotWritable as error:  # a session starts once, so its block is given all the same
-        report(occasion.name, error, occasion.options, occasion.environ)
-    count_uses(uses_path(_index_folder(occasion)), block.keys)
-    sweep_ledgers(ledgers, now.timestamp())
+        report(occasion.name, error, occasion.options, occasion.work.environ)
+    count_uses(uses_path(occasion.work.index_folder), block.keys)
+    sweep_ledgers(ledgers, work.now().timestamp())
     return Answer(block.text, _notice(occasion, [line.text for line in block.lines if line.id]))
 
 
@@ -66,7 +61,7 @@ def memories_of_prompt(occasion: Occasion) -> Answer:
     """Return what a prompt is given: mostly nothing. The ledger is written before anything is said."""
     from memtool.recall.prompts.question import ask
 
-    session_id, wanted = occasion.text("session_id"), occasion.settings.recall
+    session_id, wanted = occasion.text("session_id"), occasion.work.settings.recall
     if not session_id or not wanted.prompt_characters:
         return Answer()
     ledgers = _ledgers(occasion)
@@ -81,21 +76,21 @@ def memories_of_prompt(occasion: Occasion) -> Answer:
     from memtool.recall.prompts.prompt import memories_for_prompt
     from memtool.recall.uses import count_uses, read_uses, uses_path
 
-    folder = _index_folder(occasion)
+    folder = occasion.work.index_folder
     counts = uses_path(folder)
     asked = _asked(occasion, question)
     finder = partial(find, meaning=meaning)
     try:
         with current_index(folder) as db:
             uses = partial(read_uses, counts)
-            given = memories_for_prompt(occasion.vault, db, asked, ledger, wanted, uses, finder=finder)
+            given = memories_for_prompt(occasion.work, db, asked, ledger, uses, finder=finder)
             prompt = _prompt(occasion, partial(known_words, db))
     except Busy as busy:
         write_ledger(ledgers, session_id, ledger)
         _leave_to_worker(occasion, busy)
         return Answer()
     write_ledger(ledgers, session_id, given.ledger)
-    at = datetime.now().astimezone().isoformat(timespec="seconds")
+    at = occasion.work.now().isoformat(timespec="seconds")
     keep_giving(ledgers, session_id, Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next))
     count_uses(counts, given.keys)
     return Answer(given.text, _notice(occasion, given.said))
@@ -103,7 +98,7 @@ def memories_of_prompt(occasion: Occasion) -> Answer:
 
 def _prompt(occasion: Occasion, known: Callable[[list[str]], set[str]]) -> str:
     """Return the beginning of the prompt in words that the vault knows; nothing if the user has patterns of secrets."""
-    return "" if occasion.settings.redact.patterns else in_known_words(occasion.text("prompt"), known)
+    return "" if occasion.work.settings.redact.patterns else in_known_words(occasion.text("prompt"), known)
 
 
 def _without_ids(block: ContextBlock) -> str:
@@ -116,7 +111,7 @@ def _without_ids(block: ContextBlock) -> str:
 
 def _notice(occasion: Occasion, said: Sequence[str]) -> str:
     """Return what the user is told of what was given, if they want to know."""
-    if not occasion.settings.recall.show or not said:
+    if not occasion.work.settings.recall.show or not said:
         return ""
     from memtool.vault.numbers import counted
 
@@ -135,7 +130,7 @@ def _meaning(occasion: Occasion) -> Meaning | None:
     """Return who tells what the prompt means, if a warm helper is there."""
     from memtool.embeddings.helper import find_address, helper_place
 
-    place = helper_place(settings.user_cache_path(occasion.environ), occasion.vault.root)
+    place = helper_place(occasion.work.cache, occasion.work.vault.root)
     address = find_address(place)
     if address is None:
         return None
@@ -148,22 +143,13 @@ def warm_up(occasion: Occasion) -> None:
     """Start the helper that knows what prompts mean, where vectors are set up."""
     from memtool.recall.prompts.warm_helper import start_helper
 
-    cache = settings.user_cache_path(occasion.environ)
-    start_helper(occasion.vault, occasion.settings, cache, _index_folder(occasion), occasion.environ)
+    start_helper(occasion.work)
 
 
 def _asked(occasion: Occasion, question: Question) -> Asked:
     from memtool.recall.prompts.prompt import Asked
 
-    now = datetime.now().astimezone()
-    return Asked(
-        question,
-        _project(occasion, now),
-        occasion.text("session_id"),
-        now.date(),
-        shown_path(str(occasion.vault.root), None, Path.home()),
-        settings.client_projects(occasion.settings, occasion.environ),
-    )
+    return Asked(question, occasion.work.area().name, occasion.text("session_id"))
 
 
 def what_summary_keeps(occasion: Occasion) -> Answer:
@@ -176,7 +162,7 @@ def what_summary_keeps(occasion: Occasion) -> Answer:
         return Answer()
     forget_given(occasion)
     with suppress(OSError, MemtoolError):
-        head = read_head(occasion.vault.path(session_ref(session_id)), _LONGEST_NOTE)
+        head = read_head(occasion.work.vault.path(session_ref(session_id)), _LONGEST_NOTE)
         return Answer(what_must_survive(parse_session(head.decode("utf-8", "replace"))))
     return Answer()
 
@@ -201,29 +187,13 @@ def end_ledger(occasion: Occasion) -> None:
         write_ledger(ledgers, session_id, ledger._replace(is_over=True))
 
 
-def _index_folder(occasion: Occasion) -> Path:
-    """Return where the index lies, and the counts of uses beside it."""
-    from memtool.vault.state import state_folder
-
-    return state_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ))
-
-
 def _ledgers(occasion: Occasion) -> Path:
-    return ledger_folder(occasion.vault, lambda: settings.user_cache_path(occasion.environ))
+    return ledger_folder(occasion.work)
 
 
 def _leave_to_worker(occasion: Occasion, busy: Busy) -> None:
     """Say in the log why there is no index to read, and let the worker bring it up to date."""
     from memtool.capture.background import start_worker
 
-    note(occasion.name, str(busy), occasion.options, occasion.environ)
-    start_worker(occasion.vault, occasion.environ)
-
-
-def _folder(occasion: Occasion) -> Path | None:
-    return Path(occasion.text("cwd")) if Path(occasion.text("cwd")).is_absolute() else None
-
-
-def _project(occasion: Occasion, now: datetime) -> str:
-    folder = Path(occasion.text("cwd") or Path.home())
-    return find_area(occasion.vault, folder, Path.home(), now.timestamp()).name
+    note(occasion.name, str(busy), occasion.options, occasion.work.environ)
+    start_worker(occasion.work.vault, occasion.work.environ)

@@ -26,6 +26,7 @@ from memtool.vault.broken import BrokenNote
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
 from memtool.vault.scan import KnownStamp, Scan, changes, is_suspect, scan
+from memtool.workspace import Workspace
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # files done, files in all
@@ -94,6 +95,18 @@ class Place(NamedTuple):
             except OSError as error:
                 raise NotWritable(f"cannot write in '{locks}': {error.strerror}") from None
             yield
+
+
+def place_of(work: Workspace, *, progress: Progress = no_progress, patience: float = 1.0) -> Place:
+    """Return where the index of the vault at hand lies."""
+    return Place(
+        work.vault,
+        work.index_folder,
+        max_bytes=work.max_bytes,
+        patience=patience,
+        progress=progress,
+        client_projects=work.client_projects,
+    )
 
 
 class Index:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import NotWritable
-from memtool.vault.layout import Vault
 from memtool.vault.sessions import session_ref
-from memtool.vault.state import make_state_folder, read_record, state_folder, write_state
+from memtool.vault.state import make_state_folder, read_record, write_state
+from memtool.workspace import Workspace
 
 REST = 5  # turns for which a memory is not given again
 
@@ -74,15 +74,15 @@ class Ledger(NamedTuple):
         return self._replace(given=_latest({**self.given, **dict.fromkeys(keys, self.turn)}))
 
 
-def ledger_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
+def ledger_folder(work: Workspace) -> Path:
     """Return the folder of the ledgers: in the vault's `.memtool`; if that cannot be written, where the index lies."""
-    folder = vault.state_path / _NAME
+    folder = work.vault.state_path / _NAME
     with suppress(OSError):
         make_state_folder(folder)
         if os.access(folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
             return folder
     with suppress(OSError, NotWritable):
-        other = state_folder(vault, cache) / _NAME
+        other = work.index_folder / _NAME
         make_state_folder(other)
         return other
     return folder

@@ -124,9 +124,9 @@ def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(
     reading = Reading()
     for cut in [*sorted(cuts), 1.0]:
         path.write_bytes(content[: round(cut * len(content))])
-        session = read_session(desk.context, job, reading)
+        session = read_session(desk.work, job, reading)
         reading = session.reading
-    assert known(session) == known(read_session(desk.context, job))
+    assert known(session) == known(read_session(desk.work, job))
 
 
 TURNS = [written([0, 6, 4]), written([0, 6, 4, 1, 8, 5])]
@@ -136,9 +136,9 @@ def read_twice(desk: Desk, first: bytes, then: bytes) -> Session:
     path = desk.folder / "one.jsonl"
     path.write_bytes(first)
     job = Job("one", str(path))
-    reading = read_session(desk.context, job).reading
+    reading = read_session(desk.work, job).reading
     path.write_bytes(then)
-    return read_session(desk.context, job, reading)
+    return read_session(desk.work, job, reading)
 
 
 def test_only_what_is_new_is_read(desk: Desk) -> None:
@@ -182,7 +182,7 @@ def test_a_helpers_edit_is_told_once_however_often_its_session_is_read(desk: Des
         write_transcript(helper, edit(f"/src/shop/词法{turn}.ts", f"e{turn}"), start=at + timedelta(seconds=10))
         desk.put(path, "Stop")
         desk.drain()
-    session = read_session(desk.context, Job("one", str(path)), read_record(desk.vault, "one").reading)
+    session = read_session(desk.work, Job("one", str(path)), read_record(desk.vault, "one").reading)
     assert session.conversation.start > 0
     assert [turn.files for turn in session.turns] == [
         ("/src/shop/词法0.ts",), ("/src/shop/词法1.ts",), ("/src/shop/词法2.ts",),

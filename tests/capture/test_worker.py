@@ -10,7 +10,7 @@ from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
 
 from memtool.capture import edits, session_capture, worker
-from memtool.capture.edits import Edit, Surroundings, note_edit
+from memtool.capture.edits import Edit, note_edit
 from memtool.capture.log import WARNING, Entry
 from memtool.capture.model.summary import ModelSummary
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
@@ -74,8 +74,7 @@ def test_a_turn_is_not_a_commit_yet(desk: Desk) -> None:
 
 def edit_in(desk: Desk, name: str) -> bool:
     """Let a hook note an edit; return whether it says something new."""
-    around = Surroundings(desk.vault, desk.folder / "home", desk.folder / ".claude", (), "en", str)
-    return note_edit(around, Edit(f"/src/shop/{name}", "/src/shop", desk.now))
+    return note_edit(desk.work, Edit(f"/src/shop/{name}", "/src/shop", desk.now))
 
 
 def uncommitted(desk: Desk) -> str:
@@ -427,7 +426,7 @@ def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeyp
     model = with_model(desk, monkeypatch, MISSING)
     desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
     told: list[Entry] = []
-    assert worker.drain(desk.context, told.append).captured == ("one",)
+    assert worker.drain(desk.work, told.append).captured == ("one",)
     assert (model.asked, [entry.level for entry in told]) == (1, [WARNING])
     assert "not installed" in told[0].message
 
@@ -532,5 +531,5 @@ def test_a_vault_that_went_away_is_not_made_again(desk: Desk) -> None:
     assert begun
     desk.vault.root.rename(desk.folder / "elsewhere")
     with pytest.raises(NotWritable):
-        session_capture.capture_session(desk.context, begun)
+        session_capture.capture_session(desk.work, begun)
     assert not desk.vault.root.exists()

@@ -9,14 +9,15 @@ import pytest
 from capture_desk import NOW
 from client_transcripts import answer, edit, prompt, write_transcript
 
+from memtool import worker
 from memtool.capture import importing
 from memtool.capture.queue import TRIES, Job, Queue, only_worker
-from memtool.capture.session_capture import Context, read_session
+from memtool.capture.session_capture import read_session
 from memtool.errors import Busy
-from memtool.index import engine
 from memtool.llm import Request
 from memtool.llm.ledger import Ledger
 from memtool.vault.layout import Vault
+from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
     from terminal import Memtool
@@ -85,14 +86,14 @@ def test_an_index_that_is_busy_and_a_persons_ctrl_c_are_no_errors(
     def fails(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(engine, "use_index", fails)
+    monkeypatch.setattr(worker, "use_index", fails)
     assert memtool("capture", str(transcript)).code == code
     assert (notes / "sessions" / "one.md").is_file()
     assert not (notes / ".memtool" / "hook.log").exists()
 
 
 def test_a_bug_is_logged(memtool: Memtool, notes: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "use_index", None)
+    monkeypatch.setattr(worker, "use_index", None)
     assert memtool("capture", str(transcript)).code == 3
     assert "TypeError" in (notes / ".memtool" / "hook.log").read_text(encoding="utf-8")
 
@@ -160,10 +161,10 @@ def test_an_import_that_is_interrupted_says_what_stays(
         write_transcript(client / "projects" / "-src-shop" / f"{name}.jsonl", TALK)
     real = read_session
 
-    def interrupted(context: Context, job: Job) -> Session:
+    def interrupted(work: Workspace, job: Job) -> Session:
         if (notes / "sessions").exists():
             raise KeyboardInterrupt
-        return real(context, job)
+        return real(work, job)
 
     monkeypatch.setattr(importing, "read_session", interrupted)
     command = ("import", "claude-code", "--from", str(client), "--yes")

@@ -11,7 +11,7 @@ from typing import Any
 
 from memtool.hook.main import run
 from memtool.index.engine import Place, use_index
-from memtool.recall.ledger import Ledger, ledger_folder, read_ledger
+from memtool.recall.ledger import Ledger, read_ledger
 from memtool.resources import shipped
 from memtool.vault.frontmatter import set_list
 from memtool.vault.layout import Vault
@@ -47,7 +47,7 @@ class Agent:
 
     def ledger(self) -> Ledger:
         """Return what the session was given so far."""
-        return read_ledger(ledger_folder(self.vault, lambda: self.cache), self.session_id)
+        return read_ledger(self.vault.state_path / "ledgers", self.session_id)
 
     def index(self, *, rebuild: bool = False) -> None:
         """Bring the index up to date."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from workspaces import workspace
 
 from memtool.errors import NoteNotFound, UsageError
 from memtool.recall.given import (
@@ -31,7 +32,7 @@ KNOWN = {"how", "long", "do", "access", "tokens", "live", "getuserbyid", "get", 
 
 @pytest.fixture
 def folder(vault: Vault, tmp_path: Path) -> Path:
-    return ledger_folder(vault, lambda: tmp_path / "cache")
+    return ledger_folder(workspace(vault, cache=tmp_path / "cache"))
 
 
 def test_records_are_read_as_they_were_kept_oldest_first(folder: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 from unprivileged import unprivileged
+from workspaces import workspace
 
 from memtool.errors import NotWritable
 from memtool.recall.ledger import (
@@ -27,7 +28,7 @@ WEEK = 7 * 86_400
 @pytest.fixture
 def folder(vault: Vault, tmp_path: Path) -> Path:
     """The folder of the vault's ledgers."""
-    return ledger_folder(vault, lambda: tmp_path / "cache")
+    return ledger_folder(workspace(vault, cache=tmp_path / "cache"))
 
 
 def file_of(folder: Path, name: str = "3f2a9c") -> Path:
@@ -107,7 +108,7 @@ def test_a_vault_does_not_choose_where_ledgers_are_read_written_and_swept(
     sweep_ledgers(folder, 0.0)
     clear_ledger(folder, "3f2a9c")
     assert [file.read_text() for file in outside.iterdir()] == ['{"turn": 7}']
-    assert ledger_folder(vault, lambda: tmp_path / "cache") != folder
+    assert ledger_folder(workspace(vault, cache=tmp_path / "cache")) != folder
 
 
 def test_a_ledger_that_is_a_symlink_is_not_read(folder: Path, tmp_path: Path) -> None:
@@ -123,10 +124,10 @@ def test_where_the_vault_cannot_be_written_ledgers_lie_in_the_cache(vault: Vault
         with unprivileged():
             with pytest.raises(NotWritable, match="cannot write in"):
                 write_ledger(folder, "3f2a9c", Ledger(2))
-            other = ledger_folder(vault, lambda: tmp_path / "cache")
+            other = ledger_folder(workspace(vault, cache=tmp_path / "cache"))
             write_ledger(other, "3f2a9c", Ledger(3))
             assert read_ledger(other, "3f2a9c") == Ledger(3)
-            assert ledger_folder(vault, lambda: vault.state_path / "cache") == folder  # neither can be written
+            assert ledger_folder(workspace(vault, cache=vault.state_path / "cache")) == folder  # neither can be written
     finally:
         vault.state_path.chmod(0o700)
         folder.chmod(0o700)

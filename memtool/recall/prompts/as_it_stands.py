@@ -18,36 +18,22 @@ from memtool.recall.prompts.recalled import Recalled, is_fact
 from memtool.recall.prompts.wording import facts_now, notes_now, summed_up
 from memtool.vault.client_memory import client_memory_path, is_client_memory
 from memtool.vault.files import content_hash, read_head
-from memtool.vault.layout import Vault
 from memtool.vault.scan import KnownStamp, is_suspect
 from memtool.vault.sessions import session_ref
+from memtool.workspace import Workspace
 
 _LARGEST = 10_485_760  # bytes of a file that are read: as many as are indexed, unless the settings say otherwise
 _MOST_CHANGED = 2_097_152  # bytes of changed files that a prompt has time to look through, the best hits first
 _HEAD = 4_096  # bytes of a note in which its summary stands, and the session that wrote it
 
 
-class Reader(NamedTuple):
-    """Who reads the files, and which.
-
-    Args:
-        client_projects: where the client keeps its own memory files; None if they are not to be read.
-        session_id: what the session itself wrote is no news to it; may be empty.
-        today: what expired before does not stand.
-    """
-
-    vault: Vault
-    client_projects: Path | None
-    session_id: str
-    today: dt.date
-
-
-def as_they_stand(hits: Iterable[Recalled], db: sqlite3.Connection, reader: Reader) -> list[Recalled]:
+def as_they_stand(hits: Iterable[Recalled], db: sqlite3.Connection, work: Workspace, session_id: str) -> list[Recalled]:
     """Return those of *hits* that still stand in their files and come from elsewhere, as their files word them now.
 
-    *db* is the index that found them. Each file is read once. What was found by its title only gets a `summary`.
+    *db* is the index that found them; what the session *session_id* wrote itself is no news to it. Each file
+    is read once. What was found by its title only gets a `summary`.
     """
-    own = session_ref(reader.session_id) if reader.session_id else ""
+    own = session_ref(session_id) if session_id else ""
     by_ref: dict[str, list[Recalled]] = {}
     for hit in hits:
         if hit.ref != own:
@@ -56,14 +42,14 @@ def as_they_stand(hits: Iterable[Recalled], db: sqlite3.Connection, reader: Read
     standing: list[Recalled] = []
     room = _MOST_CHANGED
     for ref, found in by_ref.items():
-        file = _read(ref, reader)
+        file = _read(ref, work)
         if file is None:
             continue
         if file.matches(known.get(ref)):
-            standing += _told(found, file, reader)
+            standing += _told(found, file, session_id)
         elif len(file.content) <= room:
             room -= len(file.content)
-            standing += _told(_looked_up(ref, found, file, reader.today), file, reader)
+            standing += _told(_looked_up(ref, found, file, work.now().date()), file, session_id)
     return standing
 
 
@@ -98,9 +84,9 @@ def _looked_up(ref: str, hits: list[Recalled], file: _File, today: dt.date) -> l
     return list((facts_now if is_fact(ref) else notes_now)(hits, text, today))
 
 
-def _told(hits: list[Recalled], file: _File, reader: Reader) -> list[Recalled]:
+def _told(hits: list[Recalled], file: _File, session_id: str) -> list[Recalled]:
     """Return what of *hits* is news to the session, with a summary where it is needed."""
-    session = reader.session_id.encode("utf-8", "replace")
+    session = session_id.encode("utf-8", "replace")
     if session and session in file.content:
         lines = file.content.split(b"\n")
         hits = [hit for hit in hits if not _is_by(session, hit, file.content, lines)]
@@ -108,20 +94,21 @@ def _told(hits: list[Recalled], file: _File, reader: Reader) -> list[Recalled]:
     return [hit if hit.text else summed_up(hit, head) for hit in hits]
 
 
-def _read(ref: str, reader: Reader) -> _File | None:
+def _read(ref: str, work: Workspace) -> _File | None:
     """Return a file as it is; None if it is gone, or nothing that may be read."""
     with suppress(OSError, ValueError, OutsideVault):
-        path = _path(ref, reader)
+        path = _path(ref, work)
         if path is not None:
             about = path.stat()
             return _File((about.st_size, about.st_mtime_ns), read_head(path, _LARGEST))
     return None
 
 
-def _path(ref: str, reader: Reader) -> Path | None:
+def _path(ref: str, work: Workspace) -> Path | None:
     if not is_client_memory(ref):
-        return reader.vault.path(ref)
-    return client_memory_path(ref, reader.client_projects) if reader.client_projects else None
+        return work.vault.path(ref)
+    projects = work.client_projects
+    return client_memory_path(ref, projects) if projects else None
 
 
 def _is_by(session: bytes, hit: Recalled, content: bytes, lines: Sequence[bytes]) -> bool:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
 from memtool.recall.ledger import Ledger
-from memtool.recall.prompts.as_it_stands import Reader, as_they_stand
+from memtool.recall.prompts.as_it_stands import as_they_stand
 from memtool.recall.prompts.conflicts import contradicted
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, is_fact, score
 from memtool.recall.prompts.topic import REMINDER, has_changed
-from memtool.settings import RecallSettings
 from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
-from memtool.vault.layout import Vault
+from memtool.vault.project_area import shown_path
+from memtool.workspace import Workspace
 
 EVENT = "prompt"
 
@@ -35,22 +35,11 @@ _TELLING = 200  # characters of what a memory says; the block of a session's sta
 
 
 class Asked(NamedTuple):
-    """A prompt, and who asks.
-
-    Args:
-        question: of the prompt.
-        project: the area of the working folder; empty for none.
-        session_id: what the session itself wrote is no news to it.
-        shown_vault: the vault's folder, as the agent should see it.
-        client_projects: where the client keeps its own memory files; None if nothing is read there.
-    """
+    """A prompt: its question, the area of the project at hand (empty for none), and the session that asks."""
 
     question: Question
     project: str
     session_id: str
-    today: dt.date
-    shown_vault: str
-    client_projects: Path | None = None
 
 
 class Given(NamedTuple):
@@ -74,32 +63,35 @@ class Given(NamedTuple):
 
 
 def memories_for_prompt(
-    vault: Vault,
+    work: Workspace,
     db: sqlite3.Connection,
     asked: Asked,
     ledger: Ledger,
-    settings: RecallSettings,
     uses: Uses,
     *,
     finder: Finder = find,
 ) -> Given:
     """Return what the prompt is given. *ledger* has counted its turn already; *db* is an open index."""
-    reader = Reader(vault, asked.client_projects, asked.session_id, asked.today)
-    found = finder(db, asked.question, asked.project, asked.today)
-    hits = [hit for hit in as_they_stand((hit for hit in found if not hit.left_out), db, reader) if _saying(hit)]
+    settings, today = work.settings.recall, work.now().date()
+    found = finder(db, asked.question, asked.project, today)
+    hits = [
+        hit
+        for hit in as_they_stand((hit for hit in found if not hit.left_out), db, work, asked.session_id)
+        if _saying(hit)
+    ]
     keys = [hit.key for hit in hits]
     reminds = has_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
     judged = _judged(hits, ledger)
     ledger = ledger.with_hits(keys)
     fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= _LONGEST_SOURCE]
-    fresh = _best(fresh, uses, asked.today)
+    fresh = _best(fresh, uses, today)
     ids = dict(ledger.ids)
     lines = tuple(_line(hit, ids, ledger) for hit in fresh[:limit])
     told = zip(fresh, lines, strict=False)
     said = [(_saying(hit), f"({_source(hit, asked.project)}) [{line.id}]") for hit, line in told]
     room = min(settings.prompt_characters, MOST_UNITS)
-    text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
+    text, count = _fitted(said, shown_path(str(work.vault.root), None, work.home), REMINDER if reminds else "", room)
     over = [hit._replace(left_out=OVER_ROOM if at < limit else OVER_LIMIT) for at, hit in enumerate(fresh)][count:]
     passed = sorted((hit for hit in (*found, *judged, *over) if hit.left_out), key=lambda hit: -hit.relevance)
     after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[:_NEXT])

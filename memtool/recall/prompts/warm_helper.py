@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import functools
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +16,10 @@ from memtool.embeddings.helper import Fields, helper_place, is_at_work
 from memtool.errors import MemtoolError
 from memtool.index import generations
 from memtool.recall.prompts.current_index import current_index
-from memtool.settings import Settings
 from memtool.vault.background import start_command
-from memtool.vault.layout import Vault
+from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
-    from memtool.index.engine import Place
     from memtool.index.nearness import Near
     from memtool.recall.prompts.warm import Warm
 
@@ -34,19 +31,21 @@ _MADE_AT_ONCE = 400  # vectors of what was written since; more than that waits f
 _EVERY = 5  # looks at the world, after which it also looks at the settings and the model
 
 
-def start_helper(vault: Vault, settings: Settings, cache: Path, folder: Path, environ: Mapping[str, str]) -> bool:
-    """Start the helper of *vault* if it is of use and none is there; return whether it was started.
+def start_helper(work: Workspace) -> bool:
+    """Start the helper of the vault if it is of use and none is there; return whether it was started.
 
-    *folder* is where the index lies. It starts for models on this machine only: a prompt is sent nowhere.
+    It starts for models on this machine only: a prompt is sent nowhere.
     """
-    is_wanted = settings.embeddings.provider == "fastembed" and settings.search.mode != "bm25"
-    if not is_wanted or not any((folder / "vectors").glob("*.f32")) or is_at_work(helper_place(cache, vault.root)):
+    settings = work.settings
+    if settings.embeddings.provider != "fastembed" or settings.search.mode == "bm25":
         return False
-    start_command(vault.root, environ, "helper")
+    if not any((work.index_folder / "vectors").glob("*.f32")) or is_at_work(helper_place(work.cache, work.vault.root)):
+        return False
+    start_command(work.vault.root, work.environ, "helper")
     return True
 
 
-def run_helper(place: Place, settings: Settings, cache: Path, environ: Mapping[str, str], *, idle: float) -> None:
+def run_helper(work: Workspace, *, idle: float) -> None:
     """Hold the model and the vectors of a vault until nobody needs them.
 
     Raises:
@@ -56,11 +55,11 @@ def run_helper(place: Place, settings: Settings, cache: Path, environ: Mapping[s
     """
     from memtool.embeddings.helper_server import only_helper, serve
 
-    at = helper_place(cache, place.vault.root)
+    at, settings = helper_place(work.cache, work.vault.root), work.settings
     with only_helper(at):
-        embedder = open_embedder(settings.embeddings, settings.keys.embeddings, cache, may_download=False)
+        embedder = open_embedder(settings.embeddings, settings.keys.embeddings, work.cache, may_download=False)
         embedder.embed_query("warm")
-        held = _Held(place, settings, cache, environ, embedder)
+        held = _Held(work, embedder)
         held.look()
         serve(at, held.answer, held.look, idle=idle)
 
@@ -68,15 +67,10 @@ def run_helper(place: Place, settings: Settings, cache: Path, environ: Mapping[s
 class _Held:
     """The model and the vectors, which follow the index; and the question whether they are still wanted."""
 
-    def __init__(
-        self, place: Place, settings: Settings, cache: Path, environ: Mapping[str, str], embedder: Embedder
-    ) -> None:
+    def __init__(self, work: Workspace, embedder: Embedder) -> None:
         from memtool.recall.prompts.warm import Warm
 
-        self._place = place
-        self._settings = settings
-        self._cache = cache
-        self._environ = environ
+        self._at = work
         self._warm: Warm = Warm(embedder)
         self._seen: object = None
         self._looks = 0
@@ -104,7 +98,7 @@ class _Held:
             return False
         with contextlib.suppress(MemtoolError, OSError):
             self._follow()
-        return self._place.vault.root.is_dir()
+        return self._at.vault.root.is_dir()
 
     def _vector(self, text: str) -> str:
         import base64
@@ -115,8 +109,8 @@ class _Held:
         from memtool.index.embedding import chunks_waiting
         from memtool.index.vectors import open_store
 
-        folder, embedder = self._place.folder, self._warm.embedder
-        today = dt.datetime.now().astimezone().date()
+        folder, embedder = self._at.index_folder, self._warm.embedder
+        today = self._at.now().date()
         seen = (today, _stamps(folder / "index", generations.current(folder / "index")), _stamps(folder / "vectors"))
         if seen == self._seen:
             return
@@ -131,7 +125,7 @@ class _Held:
     def _make_vectors(self) -> None:
         """Make the vectors of what was written since. Whoever asks meanwhile is answered all the same."""
         from memtool.index.embedding import embed, open_vectors
-        from memtool.index.engine import use_index
+        from memtool.index.engine import place_of, use_index
 
         embedder = self._warm.embedder
 
@@ -140,13 +134,13 @@ class _Held:
                 embed(index, embedder, store, at_most=_MADE_AT_ONCE)
 
         with contextlib.suppress(MemtoolError, OSError):
-            use_index(self._place, make)
+            use_index(place_of(self._at), make)
 
     def _is_wanted(self) -> bool:
         """Whether memtool, the model and the settings are those that the helper began with."""
         try:
-            settings = settings_module.load(self._place.vault.settings_path, self._environ)
-            model = open_embedder(settings.embeddings, settings.keys.embeddings, self._cache, may_download=False)
+            settings = settings_module.load(self._at.vault.settings_path, self._at.environ)
+            model = open_embedder(settings.embeddings, settings.keys.embeddings, self._at.cache, may_download=False)
         except MemtoolError:
             return False
         is_same = settings.search.mode != "bm25" and model.name == self._warm.embedder.name

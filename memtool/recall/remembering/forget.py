@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVault, UsageError
-from memtool.index.engine import Index, use_index
+from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
 from memtool.recall.given import GivenLine, find_given, lines_of_start
@@ -16,8 +16,7 @@ from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.lines import find_line, without_line
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import Kept, alone, commit
-from memtool.recall.remembering.remember import Desk
-from memtool.recall.start.session_start import Reader, session_context
+from memtool.recall.start.session_start import session_context
 from memtool.vault import files
 from memtool.vault.client_memory import is_client_memory
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
@@ -25,10 +24,10 @@ from memtool.vault.frontmatter import set_field
 from memtool.vault.hand_edits import forget_item, statement_of
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.project_area import find_area
 from memtool.vault.reading import Ref, parse_ref
 from memtool.vault.sessions import parse_session
 from memtool.vault.todos import drop_todo, find_todos, remove_todo
+from memtool.workspace import Workspace
 
 ARCHIVED = "archived"
 FACT, TODO, NOTE, LINE = "fact", "todo", "note", "line"
@@ -60,7 +59,7 @@ class Forgotten(NamedTuple):
     kept: Kept = Kept()
 
 
-def find_target(desk: Desk, ref: str) -> Target:
+def find_target(work: Workspace, ref: str) -> Target:
     """Return what *ref* names.
 
     That is the id of a fact, a path, the name of a note, a path with the line of a fact or todo, or the short id of a
@@ -70,9 +69,9 @@ def find_target(desk: Desk, ref: str) -> Target:
         NoteNotFound: nothing of that name exists.
         UsageError: several do, or it cannot be forgotten as a whole.
     """
-    given = _given(desk, ref.strip("[] \n"))
+    given = _given(work, ref.strip("[] \n"))
     try:
-        named = _named(desk, ref)
+        named = _named(work, ref)
     except NoteNotFound:
         if given is None:
             raise
@@ -83,7 +82,7 @@ def find_target(desk: Desk, ref: str) -> Target:
     return named
 
 
-def _given(desk: Desk, line_id: str) -> Target | None:
+def _given(work: Workspace, line_id: str) -> Target | None:
     """Return the line that was given with the short id *line_id*; None if no session was given one.
 
     Raises:
@@ -91,9 +90,9 @@ def _given(desk: Desk, line_id: str) -> Target | None:
     """
     if not is_line_id(line_id):
         return None
-    folder = ledger_folder(desk.vault, lambda: desk.cache)
-    lines = find_given(folder, line_id, desk.session_id) or _in_start(desk, line_id)
-    targets = {target.name: target for target in (_target_of(desk, line) for line in lines)}
+    folder = ledger_folder(work)
+    lines = find_given(folder, line_id, work.session_id) or _in_start(work, line_id)
+    targets = {target.name: target for target in (_target_of(work, line) for line in lines)}
     standing = {name: target for name, target in targets.items() if not target.is_gone} or targets
     if len(standing) > 1:
         places = ", ".join(sorted(standing))
@@ -101,26 +100,24 @@ def _given(desk: Desk, line_id: str) -> Target | None:
     return next(iter(standing.values()), None)
 
 
-def _in_start(desk: Desk, line_id: str) -> list[GivenLine]:
+def _in_start(work: Workspace, line_id: str) -> list[GivenLine]:
     """Return the line that `memtool context` shows with that short id: in this folder's project, else in another."""
-    now = desk.now()
-    here = find_area(desk.vault, desk.folder, desk.home, now.timestamp()).name
-    others = sorted(path.name for path in desk.vault.path("areas/projects").glob("*/") if path.name != here)
-    reader = Reader(desk.home, desk.home / ".claude", folder=desk.folder)
+    here = work.area().name
+    others = sorted(path.name for path in work.vault.path("areas/projects").glob("*/") if path.name != here)
     for project in (here, *others):
-        block = session_context(desk.vault, project, now, desk.settings.recall, reader, whole=True)
+        block = session_context(work, project, whole=True)
         if found := [line for line in lines_of_start(block.lines) if line.id == line_id]:
             return found
     return []
 
 
-def _target_of(desk: Desk, line: GivenLine) -> Target:
+def _target_of(work: Workspace, line: GivenLine) -> Target:
     if is_client_memory(line.ref):
         hint = "Change it there, with an editor."
         raise UsageError(f"that line stands in Claude Code's own memory, '{line.ref}'", hint=hint)
     name = f"{line.ref}:{line.line}" if line.line else line.ref
     with suppress(NoteNotFound, BrokenVaultFile, OutsideVault):
-        content = _read(desk, line.ref)
+        content = _read(work, line.ref)
         if line.fact_id:
             return _fact(line.ref, content, line.fact_id, Ref(line.ref))
         if line.ref.rsplit("/", 1)[-1] == FACTS_FILE:
@@ -148,7 +145,7 @@ def _is_whole(line: GivenLine, text: str) -> bool:
     return letters(line.text) in map(letters, (topic, *parts))
 
 
-def _named(desk: Desk, ref: str) -> Target:
+def _named(work: Workspace, ref: str) -> Target:
     text = ref.encode("utf-8", "replace").decode("utf-8")
     asked = parse_ref(text)
 
@@ -156,8 +153,8 @@ def _named(desk: Desk, ref: str) -> Target:
         fact = find_fact(index.db, text)
         return (fact.path, text) if fact else (find_note(index.db, asked.name), "")
 
-    path, fact_id = use_index(desk.place, look)
-    content = _read(desk, path)
+    path, fact_id = use_index(place_of(work), look)
+    content = _read(work, path)
     if path.rsplit("/", 1)[-1] == FACTS_FILE:
         return _fact(path, content, fact_id, asked)
     if asked.first:
@@ -165,7 +162,7 @@ def _named(desk: Desk, ref: str) -> Target:
     return _note(path, content)
 
 
-def forget(desk: Desk, target: Target) -> Forgotten:
+def forget(work: Workspace, target: Target) -> Forgotten:
     """Let *target* come up no more: a fact and a note are archived, a todo is struck out. One commit.
 
     Raises:
@@ -173,38 +170,38 @@ def forget(desk: Desk, target: Target) -> Forgotten:
     """
     if target.is_gone:
         return Forgotten(target, changed=False)
-    with alone(desk.vault):
-        commit(desk.vault, [target.path], "keep", target.path)  # so that what is undone is this deed, and no other
+    with alone(work.vault):
+        commit(work.vault, [target.path], "keep", target.path)  # so that what is undone is this deed, and no other
         if target.what == FACT:
-            update_facts(desk.vault, target.path, lambda facts: archive(facts, target.name))
+            update_facts(work.vault, target.path, lambda facts: archive(facts, target.name))
         elif target.what == TODO:
-            _rewrite(desk, target.path, lambda text: drop_todo(text, _line_of(text, target)))
+            _rewrite(work, target.path, lambda text: drop_todo(text, _line_of(text, target)))
         elif target.what == LINE:
-            _rewrite(desk, target.path, lambda text: _without(target, text))
+            _rewrite(work, target.path, lambda text: _without(target, text))
         else:
-            _rewrite(desk, target.path, lambda text: set_field(text, "status", ARCHIVED))
-        kept = commit(desk.vault, [target.path], "forget", target.text)
+            _rewrite(work, target.path, lambda text: set_field(text, "status", ARCHIVED))
+        kept = commit(work.vault, [target.path], "forget", target.text)
         return Forgotten(target, changed=True, kept=kept.undone_for_now() if target.what in (TODO, LINE) else kept)
 
 
-def forget_for_good(desk: Desk, target: Target) -> Forgotten:
+def forget_for_good(work: Workspace, target: Target) -> Forgotten:
     """Remove *target* from its file, or its file. One commit, whose message does not repeat what is removed.
 
     Raises:
         MemtoolError: the vault cannot be written.
     """
     listed: list[str] = []
-    with alone(desk.vault):
+    with alone(work.vault):
         if target.what == FACT:
-            purge(desk.vault, target.path, target.name)
+            purge(work.vault, target.path, target.name)
         elif target.what == TODO:
-            _rewrite(desk, target.path, lambda text: remove_todo(text, _line_of(text, target)))
+            _rewrite(work, target.path, lambda text: remove_todo(text, _line_of(text, target)))
         elif target.what == LINE:
-            _rewrite(desk, target.path, lambda text: _without(target, text))
+            _rewrite(work, target.path, lambda text: _without(target, text))
         else:
-            _delete(desk, target.path)
-            listed = _unlist(desk, target.path)
-        kept = commit(desk.vault, [target.path, *listed], "forget", f"{target.name}, for good")
+            _delete(work, target.path)
+            listed = _unlist(work, target.path)
+        kept = commit(work.vault, [target.path, *listed], "forget", f"{target.name}, for good")
         kept = kept if target.what == NOTE else kept.undone_for_now()
     return Forgotten(target, changed=True, kept=kept)
 
@@ -258,9 +255,9 @@ def _line_of(text: str, target: Target) -> int:
     return min(lines, key=lambda line: abs(line - target.line))
 
 
-def _rewrite(desk: Desk, ref: str, change: Callable[[str], str]) -> None:
-    path = desk.vault.path(ref).resolve()
-    with desk.vault.lock():
+def _rewrite(work: Workspace, ref: str, change: Callable[[str], str]) -> None:
+    path = work.vault.path(ref).resolve()
+    with work.vault.lock():
         try:
             text, expected = files.read_text(path)
         except OSError as error:
@@ -268,23 +265,23 @@ def _rewrite(desk: Desk, ref: str, change: Callable[[str], str]) -> None:
         files.replace(path, change(text), expected=expected)
 
 
-def _delete(desk: Desk, ref: str) -> None:
-    path = desk.vault.path(ref)
+def _delete(work: Workspace, ref: str) -> None:
+    path = work.vault.path(ref)
     try:
-        with desk.vault.lock():
+        with work.vault.lock():
             path.unlink()
     except OSError as error:
         raise NotWritable(f"cannot remove '{ref}': {error.strerror}") from None
 
 
-def _unlist(desk: Desk, ref: str) -> list[str]:
+def _unlist(work: Workspace, ref: str) -> list[str]:
     """Take the lines that list the session note at *ref* out of the daily notes, and return the paths of those."""
     link, changed = f"](../{ref})", []
-    for daily in [f"daily/{path.name}" for path in sorted((desk.vault.root / "daily").glob("*.md"))]:
+    for daily in [f"daily/{path.name}" for path in sorted((work.vault.root / "daily").glob("*.md"))]:
         with suppress(BrokenVaultFile, OutsideVault):
-            if link in _text(_read(desk, daily), daily):
+            if link in _text(_read(work, daily), daily):
                 _rewrite(
-                    desk,
+                    work,
                     daily,
                     lambda text: "".join(line for line in text.splitlines(keepends=True) if link not in line),
                 )
@@ -292,9 +289,9 @@ def _unlist(desk: Desk, ref: str) -> list[str]:
     return changed
 
 
-def _read(desk: Desk, ref: str) -> bytes:
+def _read(work: Workspace, ref: str) -> bytes:
     try:
-        return files.read_content(desk.vault.path(ref))
+        return files.read_content(work.vault.path(ref))
     except OSError as error:
         raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
 

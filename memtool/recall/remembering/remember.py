@@ -9,16 +9,13 @@ alone: look for what says the same, or otherwise            through the index
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from itertools import count
-from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
-from memtool.index.engine import Index, Place, use_index
+from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import Vectors
 from memtool.index.vector_source import VectorSource
@@ -26,16 +23,15 @@ from memtool.recall.remembering.memory import FACT, TODO, Memory, prepared
 from memtool.recall.remembering.near_duplicates import is_same, letters, statement
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.remembering.standing import Found, Standing, find_standing
-from memtool.redaction import Redactor
-from memtool.settings import Settings
 from memtool.vault.authors import USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
-from memtool.vault.layout import FACTS_FILE, Vault, project_of
+from memtool.vault.layout import FACTS_FILE, project_of
 from memtool.vault.new_note import FOLDERS, NewNote, render_note, slug, title_of
 from memtool.vault.project_area import area_name, find_area, find_registered_area
 from memtool.vault.prose import in_language
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
+from memtool.workspace import Workspace
 
 GLOBAL = "areas/global"
 
@@ -44,42 +40,6 @@ _EVIDENCE = {
     "nobody": ("entered with `memtool remember`", "由 `memtool remember` 记入"),
 }
 _QUOTED = 120  # characters of what stands already
-
-
-class Desk(NamedTuple):
-    """What remembering and forgetting need to know besides the memory itself.
-
-    Args:
-        place: where the vault and its index lie.
-        settings: the settings in force.
-        redact: removes secrets, and counts them.
-        cache: the user's cache folder, for models.
-        folder: where the user works.
-        home: the user's home folder.
-        now: the local time.
-        random: gives so many bytes in hexadecimal.
-        session_id: of the client, in which the command runs; may be empty.
-    """
-
-    place: Place
-    settings: Settings
-    redact: Redactor
-    cache: Path
-    folder: Path
-    home: Path
-    now: Callable[[], datetime]
-    random: Callable[[int], str] = secrets.token_hex
-    session_id: str = ""
-
-    @property
-    def vault(self) -> Vault:
-        """The vault that is written."""
-        return self.place.vault
-
-    @property
-    def language(self) -> str:
-        """The language of generated prose."""
-        return self.settings.general.language
 
 
 class Remembered(NamedTuple):
@@ -120,7 +80,7 @@ class _Written(NamedTuple):
     category: str = ""
 
 
-def remember(desk: Desk, memory: Memory) -> Remembered:
+def remember(work: Workspace, memory: Memory) -> Remembered:
     """Write *memory* into the vault, and commit it.
 
     Raises:
@@ -128,20 +88,19 @@ def remember(desk: Desk, memory: Memory) -> Remembered:
         UsageError: it cannot be written as it is.
         MemtoolError: the vault cannot be read or written.
     """
-    max_bytes = desk.settings.index.max_note_kb * 1024
-    memory = prepared(memory, desk.redact, desk.now().date(), max_bytes=max_bytes)
-    project, notices = _project(desk, memory)
-    with alone(desk.vault):
+    memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
+    project, notices = _project(work, memory)
+    with alone(work.vault):
         ref = _ref(memory, project)
         found = Found()
         if memory.kind != TODO:
-            ref, project, found, more = _look(desk, memory, ref, project)
+            ref, project, found, more = _look(work, memory, ref, project)
             notices += more
             if found.twin and _outranks(memory, found.twin, ref):
                 memory = memory._replace(supersedes=found.twin.id)
-        written = _WRITERS.get(memory.kind, _write_note)(desk, memory, ref, project)
-        refs = [written.path, *_register(desk, memory, project)]
-        kept = commit(desk.vault, refs, "remember", _subject(memory, project))
+        written = _WRITERS.get(memory.kind, _write_note)(work, memory, ref, project)
+        refs = [written.path, *_register(work, memory, project)]
+        kept = commit(work.vault, refs, "remember", _subject(memory, project))
         if memory.kind == FACT and not memory.supersedes:
             kept = kept.undone_by(f"forget {written.id} --purge --yes")
         elif memory.kind in (FACT, TODO):  # a note is a file of its own, which git can always take back
@@ -157,23 +116,23 @@ def remember(desk: Desk, memory: Memory) -> Remembered:
         author=memory.author,
         contradictions=found.contradictions,
         superseded=memory.supersedes,
-        redacted={kind: number for kind, number in desk.redact.counts.items() if kind},
+        redacted={kind: number for kind, number in work.redact.counts.items() if kind},
         kept=kept,
         notices=(*notices, *filter(None, [kept.notice])),
     )
 
 
-def _project(desk: Desk, memory: Memory) -> tuple[str, list[str]]:
+def _project(work: Workspace, memory: Memory) -> tuple[str, list[str]]:
     """Return the name of the project that *memory* belongs to, empty for none, and what the user should know."""
     if memory.project is None:
-        if desk.folder.is_relative_to(desk.vault.root):
-            return project_of(f"{desk.folder.relative_to(desk.vault.root).as_posix()}/x"), []
-        return find_area(desk.vault, desk.folder, desk.home, desk.now().timestamp()).name, []
+        if work.folder.is_relative_to(work.vault.root):
+            return project_of(f"{work.folder.relative_to(work.vault.root).as_posix()}/x"), []
+        return work.area().name, []
     if not memory.project:
         return "", []
     known: list[str] = []
     with suppress(OSError):
-        known = sorted(os.listdir(desk.vault.path("areas/projects")))  # noqa: PTH208
+        known = sorted(os.listdir(work.vault.path("areas/projects")))  # noqa: PTH208
     same = [name for name in known if name.casefold() == memory.project.casefold()]
     if memory.project in known or same:
         return (memory.project if memory.project in known else same[0]), []
@@ -190,7 +149,7 @@ def _ref(memory: Memory, project: str) -> str:
     return f"{area}/{FOLDERS.get(memory.kind) or ('todos.md' if memory.kind == TODO else FACTS_FILE)}"
 
 
-def _look(desk: Desk, memory: Memory, ref: str, project: str) -> tuple[str, str, Found, list[str]]:
+def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str, str, Found, list[str]]:
     """Return where *memory* goes (beside the fact that it supersedes) and what stands there.
 
     Raises:
@@ -199,15 +158,15 @@ def _look(desk: Desk, memory: Memory, ref: str, project: str) -> tuple[str, str,
 
     def look(index: Index) -> tuple[str, str, Found]:
         there, owner = _beside_superseded(index, memory, ref, project)
-        vectors = _vectors(desk, index, memory)
-        today = desk.now().date()
+        vectors = _vectors(work, index, memory)
+        today = work.now().date()
         found = find_standing(
             index, memory.text, memory.kind, owner, today, ref=there, besides=memory.supersedes, vectors=vectors
         )
         return there, owner, found
 
     try:
-        there, owner, found = use_index(desk.place, look)
+        there, owner, found = use_index(place_of(work), look)
     except (Busy, NotWritable) as error:
         if memory.supersedes:
             raise
@@ -245,24 +204,24 @@ def _says_the_same(text: str, other: str) -> bool:
     return letters(text) == letters(other) and is_same(statement(text), statement(other))
 
 
-def _vectors(desk: Desk, index: Index, memory: Memory) -> Vectors | None:
-    if memory.kind != FACT or desk.settings.search.mode == "bm25":
+def _vectors(work: Workspace, index: Index, memory: Memory) -> Vectors | None:
+    if memory.kind != FACT or work.settings.search.mode == "bm25":
         return None
-    return VectorSource(index, desk.settings, desk.cache).choose(memory.text, "hybrid").vectors
+    return VectorSource(index, work.settings, work.cache).choose(memory.text, "hybrid").vectors
 
 
-def _register(desk: Desk, memory: Memory, project: str) -> list[str]:
+def _register(work: Workspace, memory: Memory, project: str) -> list[str]:
     """See to it that the project of the working folder is known again; return the summary if that changed it."""
-    if memory.project is not None or not project or desk.folder.is_relative_to(desk.vault.root):
+    if memory.project is not None or not project or work.folder.is_relative_to(work.vault.root):
         return []
-    now = desk.now().timestamp()
-    area = find_area(desk.vault, desk.folder, desk.home, now)
+    now = work.now().timestamp()
+    area = find_area(work.vault, work.folder, work.home, now)
     if area.name != project:  # the fact went to the place of the one that it supersedes
         return []
-    path = desk.vault.path(area.ref)
+    path = work.vault.path(area.ref)
     before = hash_of(path)
     with suppress(MemtoolError):  # what was to be remembered stands; the next session registers the project
-        find_registered_area(desk.vault, desk.folder, desk.home, now)
+        find_registered_area(work.vault, work.folder, work.home, now)
     return [area.ref] if hash_of(path) != before else []
 
 
@@ -270,36 +229,36 @@ def _subject(memory: Memory, project: str) -> str:
     return f"{project}: {memory.text[:_QUOTED]}" if project else memory.text[:_QUOTED]
 
 
-def _write_fact(desk: Desk, memory: Memory, ref: str, _project: str) -> _Written:
-    fact_id = new_fact_id(desk.now, desk.random)
+def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _Written:
+    fact_id = new_fact_id(work.now, work.random)
     linked: list[str] = []
 
     def change(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-        twin = None if memory.force else _exact_twin(desk, memory, facts)
+        twin = None if memory.force else _exact_twin(work, memory, facts)
         if twin and memory.supersedes not in ("", twin.id):
             linked.append(twin.id)
             return supersede_by(facts, memory.supersedes, twin.id)
         if twin:
             raise AlreadyKnown(Standing(ref, 0, 0, twin.fact, twin.id))
-        fact = _fact(desk, memory, fact_id, facts)
+        fact = _fact(work, memory, fact_id, facts)
         return supersede(facts, memory.supersedes, fact) if memory.supersedes else add(facts, fact)
 
-    file = update_facts(desk.vault, ref, change)
+    file = update_facts(work.vault, ref, change)
     written_id = linked[0] if linked else fact_id
     fact, place = next(pair for pair in zip(file.facts, file.places, strict=True) if pair[0].id == written_id)
     return _Written(written_id, ref, place.start_line, place.end_line, fact.category)
 
 
-def _exact_twin(desk: Desk, memory: Memory, facts: tuple[Fact, ...]) -> Fact | None:
+def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fact | None:
     """Return the fact of the same file that says the same. The index has looked, but may have been behind."""
-    today = desk.now().date()
+    today = work.now().date()
     standing = (fact for fact in facts if fact.id and fact.status == "active" and not is_expired(fact, today))
     heeded = (fact for fact in standing if trust(fact.author) >= trust(memory.author))
     return next((fact for fact in heeded if _says_the_same(memory.text, fact.fact)), None)
 
 
-def _fact(desk: Desk, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> Fact:
-    evidence = in_language(_EVIDENCE, desk.language)["session" if memory.source else "nobody"].format(memory.source)
+def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> Fact:
+    evidence = in_language(_EVIDENCE, work.language)["session" if memory.source else "nobody"].format(memory.source)
     old = next((fact for fact in facts if fact.id == memory.supersedes), None)
     if old and trust(memory.author) < trust(old.author):
         whose = "the user's own word" if old.author == USER else "more than the output of a tool"
@@ -310,7 +269,7 @@ def _fact(desk: Desk, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> 
         id=fact_id,
         fact=memory.text,
         evidence=memory.evidence or evidence,
-        timestamp=desk.now().isoformat(timespec="seconds"),
+        timestamp=work.now().isoformat(timespec="seconds"),
         category=standing_category(category, memory.author),
         tags=memory.tags,
         source=memory.source,
@@ -319,8 +278,8 @@ def _fact(desk: Desk, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> 
     )
 
 
-def _write_note(desk: Desk, memory: Memory, ref: str, project: str) -> _Written:
-    title, date = title_of(memory.text), desk.now().date().isoformat()
+def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
+    title, date = title_of(memory.text), work.now().date().isoformat()
     sources = [memory.source] if memory.source else []
     note = NewNote(
         memory.kind,
@@ -337,21 +296,21 @@ def _write_note(desk: Desk, memory: Memory, ref: str, project: str) -> _Written:
     )
     text = render_note(note)
     stem = f"{ref}/{date}-{slug(title)}"
-    with desk.vault.lock():
+    with work.vault.lock():
         names = (f"{stem}-{number}.md" if number > 1 else f"{stem}.md" for number in count(1))
-        name = next(name for name in names if not os.path.lexists(desk.vault.path(name)))
-        replace(desk.vault.path(name), text, expected=None)
+        name = next(name for name in names if not os.path.lexists(work.vault.path(name)))
+        replace(work.vault.path(name), text, expected=None)
     return _Written(name, name, 1, text.count("\n"), memory.category)
 
 
-def _write_todo(desk: Desk, memory: Memory, ref: str, project: str) -> _Written:
-    item = todo_line(memory.text, tags=memory.tags, source=memory.source, language=desk.language)
-    path = desk.vault.path(ref).resolve()
-    with desk.vault.lock():
+def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
+    item = todo_line(memory.text, tags=memory.tags, source=memory.source, language=work.language)
+    path = work.vault.path(ref).resolve()
+    with work.vault.lock():
         try:
             text, expected = read_text(path)
         except FileNotFoundError:
-            text, expected = new_todos(project, desk.language), None
+            text, expected = new_todos(project, work.language), None
         except OSError as error:
             raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
         if not memory.force:

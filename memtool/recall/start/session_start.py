@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Mapping
-from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.client_instructions import reads_by_itself, said_to_client
 from memtool.recall.start.remembered import MEMORY, About, remembered
-from memtool.settings import RecallSettings
 from memtool.text.lines import tokens_in
-from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
+from memtool.workspace import Workspace
 
 EVENT = "session-start"
 RESUMING = ("resume", "fork")  # the conversation goes on, with the block that it was given before
@@ -24,22 +21,6 @@ RESUMING = ("resume", "fork")  # the conversation goes on, with the block that i
 _NEWS = "New or changed since this session was last given its memory:"
 _ALL = 1_000_000  # tokens, and lines
 _SHARE_OF_NEWS = 4  # a resumed session gets at most one part in so many of the budget
-
-
-class Reader(NamedTuple):
-    """Who is given the context.
-
-    Args:
-        home: the user's home folder, written `~`.
-        client_folder: where Claude Code's own instructions lie.
-        session_id: the session, whose own note it need not read; may be empty.
-        folder: where it works; None if that is not known.
-    """
-
-    home: Path
-    client_folder: Path
-    session_id: str = ""
-    folder: Path | None = None
 
 
 class ContextBlock(NamedTuple):
@@ -65,37 +46,36 @@ class ContextBlock(NamedTuple):
 
 
 def session_context(
-    vault: Vault,
+    work: Workspace,
     project: str,
-    now: datetime,
-    wanted: RecallSettings,
-    reader: Reader,
     *,
+    session_id: str = "",
     source: str = "startup",
     given: Mapping[str, str] | None = None,
     ids: Mapping[str, int] | None = None,
     whole: bool = False,
 ) -> ContextBlock:
-    """Return what a session of *project* (empty: none) is given at its start, as much of it as is *wanted*.
+    """Return what a session of *project* (empty: none) is given at its start, as much of it as the settings want.
 
     The order does not change from session to session, so that the client's prompt cache holds. A session that is
     resumed gets only what it does not know: lines that are not in *given*, the `known` of the block that it had last.
     Where nobody knows what it had (*given* is empty), a resumed session gets everything, and a fork, which begins with
     a copy of its parent's context, gets nothing. *ids* are the short ids of the session so far. The *whole* of it has
-    no budget.
+    no budget. The note of *session_id* is left out: it is about the session itself.
     """
+    wanted = work.settings.recall
     if not (wanted.session_tokens or whole):
         return ContextBlock("", (), 0, (), {})
     if whole:
         wanted = wanted._replace(lines_in_full=_ALL)
-    with_memory = not reads_by_itself(vault.root / MEMORY, reader.client_folder, reader.home)
-    said = said_to_client(reader.folder, reader.client_folder, reader.home)
-    about = About(vault, project, now, wanted, tuple(said), _own_note(reader.session_id))
+    with_memory = not reads_by_itself(work.vault.root / MEMORY, work.client_folder, work.home)
+    said = said_to_client(work.folder, work.client_folder, work.home)
+    about = About(work.vault, project, work.now(), wanted, tuple(said), _own_note(session_id))
     parts = remembered(about, with_memory=with_memory)
     known = {part.title: _digests(part) for part in parts}
     named = dict(ids or {})
     parts = [_with_ids(part, named) for part in parts]
-    shown_vault = shown_path(str(vault.root), None, reader.home)
+    shown_vault = shown_path(str(work.vault.root), None, work.home)
     budget = _ALL if whole else min(wanted.session_tokens, MOST_TOKENS)
     if source in RESUMING and (given or source == "fork"):
         parts = list(_news(parts, given or known))

@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 from index.notebook import TODAY, Notebook
+from workspaces import workspace
 
-from memtool.recall.prompts.as_it_stands import Reader, as_they_stand
+from memtool.recall.prompts.as_it_stands import as_they_stand
 from memtool.recall.prompts.current_index import current_index
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import ask
 from memtool.recall.prompts.recalled import Recalled
+from memtool.settings import IndexSettings
 from memtool.vault.files import read_head
+from memtool.vault.layout import Vault
+from memtool.workspace import Workspace
 
 FACTS = "areas/projects/harbour/facts.json"
 NOTE = "areas/projects/harbour/knowledge/2026-01-07-buoys.md"
@@ -34,6 +38,11 @@ CRANE_FACT = fact("吊机", "吊机的心跳超时是二百毫秒。")
 BODY = "# Buoys\n\nThe outer buoys have a green colour.\n\n- 内港的浮标是红色的\n"
 
 
+def work_on(vault: Vault, client_projects: Path | None = None) -> Workspace:
+    known = IndexSettings(client_memory="yes" if client_projects else "no")
+    return workspace(vault, client=client_projects and client_projects.parent, index=known)
+
+
 class Harbour(Notebook):
     """A vault that was indexed once, and has been changed since."""
 
@@ -45,7 +54,7 @@ class Harbour(Notebook):
         vault = self.place.vault
         with current_index(self.place.folder) as db:
             hits = [hit for hit in find(db, ask(prompt), "harbour", TODAY) if not hit.left_out]
-            return as_they_stand(hits, db, Reader(vault, client_projects, session_id, TODAY))
+            return as_they_stand(hits, db, work_on(vault, client_projects), session_id)
 
 
 @pytest.fixture
@@ -188,7 +197,7 @@ def test_a_note_that_is_found_by_its_title_says_its_summary_or_how_it_begins(
     title = Recalled(NOTE, 1, 1, "knowledge", "harbour", "research", "", "大雾天的引航", "")
     harbour.write(NOTE, text)
     with current_index(harbour.place.folder) as db:
-        (hit,) = as_they_stand([title], db, Reader(harbour.place.vault, None, "", TODAY))
+        (hit,) = as_they_stand([title], db, work_on(harbour.place.vault), "")
     assert hit.summary == summary
 
 
@@ -244,7 +253,7 @@ def test_the_clients_memory_is_left_out_where_it_is_not_to_be_read(harbour: Harb
     prompt = "on which channel does the harbour radio speak?"
     assert [hit.ref for hit in harbour.told(prompt, client_projects=projects)] == [path.as_posix()]
     assert harbour.told(prompt) == []
-    assert harbour.told(prompt, client_projects=harbour.root.parent / "others") == []
+    assert harbour.told(prompt, client_projects=harbour.root.parent / "others" / "projects") == []
 
 
 # The session's own
@@ -271,7 +280,8 @@ def test_a_session_that_is_found_by_its_title_is_given_by_the_line_that_comes_fi
     harbour.opened()
     hit = Recalled("sessions/s5.md", 6, 6, "session", "harbour", "conversation", "2026-02-10", "lighthouse", "")
     with current_index(harbour.place.folder) as db:
-        reader = Reader(harbour.place.vault, None, "s9", TODAY)
-        [first, empty] = as_they_stand([hit, hit._replace(ref="sessions/s6.md")], db, reader)
+        [first, empty] = as_they_stand(
+            [hit, hit._replace(ref="sessions/s6.md")], db, work_on(harbour.place.vault), "s9"
+        )
     assert (first.text, first.author, first.asked, first.first_line) == ("灯塔在北码头", "agent", "lighthouse", 6)
     assert (empty.text, empty.summary) == ("", "")

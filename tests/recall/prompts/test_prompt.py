@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from index.notebook import TODAY
+from workspaces import workspace
 
 from memtool.index import schema
 from memtool.recall.ledger import Ledger
@@ -36,7 +36,7 @@ def finding(*memories: Recalled) -> Finder:
 @pytest.fixture
 def give(vault: Vault) -> Callable[..., Given]:
     """What a prompt is given of the memories that were found."""
-    asked = Asked(ask("when is it painted?"), "shop", "s1", TODAY, "~/memory")
+    asked = Asked(ask("when is it painted?"), "shop", "s1")
     db = sqlite3.connect(":memory:")
     schema.create(db)
     path = vault.root / FACTS
@@ -48,7 +48,9 @@ def give(vault: Vault) -> Callable[..., Given]:
         wanted = RecallSettings()._replace(**settings)
         counts = uses or {}
         turn = (ledger or Ledger()).next_turn()
-        return memories_for_prompt(vault, db, asked, turn, wanted, lambda _: counts, finder=finding(*memories))
+        return memories_for_prompt(
+            workspace(vault, recall=wanted), db, asked, turn, lambda _: counts, finder=finding(*memories)
+        )
 
     return given
 

@@ -173,10 +173,10 @@ def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: MemoryDesk)
     from memtool.recall.remembering.forget import find_target, forget_for_good
 
     todo = desk.remember("drink it", kind="todo")
-    target = find_target(desk.desk, todo.id)
+    target = find_target(desk.work, todo.id)
     path = desk.vault.root / TODOS
     path.write_text(path.read_text().replace("- [ ] drink", "- [ ] mine\n- [ ] drink"))
-    forget_for_good(desk.desk, target)
+    forget_for_good(desk.work, target)
     assert path.read_text().endswith("# Open items\n\n- [ ] mine\n")
 
 
@@ -184,7 +184,7 @@ def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: MemoryDesk)
 
 
 def give(desk: MemoryDesk, *lines: GivenLine, session_id: str = "s1") -> None:
-    folder = ledger_folder(desk.vault, lambda: desk.vault.root.parent / "cache")
+    folder = ledger_folder(desk.work)
     keep_giving(folder, session_id, Giving("2026-02-10T14:30", PROMPT, "shop", 1, "", lines))
 
 

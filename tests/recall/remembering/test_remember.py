@@ -198,8 +198,8 @@ def test_where_the_index_cannot_be_used_the_file_itself_is_asked(
     desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtool.index.engine._FIRST_PATIENCE", 0.0)
-    locks = desk.vault.state_path / "test" / "locks"
-    locks.mkdir(parents=True)
+    locks = desk.work.index_folder / "locks"
+    locks.mkdir(exist_ok=True)
     with lock(locks / "index.lock"):
         done = desk.remember("Access tokens live 24 hours.")
         with pytest.raises(AlreadyKnown, match=done.id):
@@ -418,7 +418,7 @@ def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path
     done = MemoryDesk(tmp_path / "notes").remember("The API listens on port 8080.")
     assert done.kept.commit == ""
     assert "no git repository of its own" in done.notices[-1]
-    assert tell(tmp_path, "status", "--porcelain").strip() == "?? notes/"
+    assert tell(tmp_path, "status", "--porcelain", "--", "notes").strip() == "?? notes/"
 
 
 def test_a_commit_that_fails_is_said_and_loses_nothing(desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from workspaces import workspace
 
 from memtool.recall.framing import MOST_UNITS
-from memtool.recall.start.session_start import ContextBlock, Reader, session_context
+from memtool.recall.start.session_start import ContextBlock, session_context
 from memtool.resources import shipped
 from memtool.settings import RecallSettings
 from memtool.text.lines import tokens_in
@@ -72,10 +73,8 @@ def given(
 def as_given(
     vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", **more: Any
 ) -> ContextBlock:
-    home = vault.root.parent
-    return session_context(
-        vault, project, NOW, RecallSettings(session_tokens=budget), Reader(home, home / ".claude", session), **more
-    )
+    work = workspace(vault, now=NOW, recall=RecallSettings(session_tokens=budget))
+    return session_context(work, project, session_id=session, **more)
 
 
 def without_ids(text: str) -> str:
@@ -327,13 +326,13 @@ def test_a_resumed_session_of_which_nothing_is_known_gets_all_and_a_fork_nothing
 def test_a_hook_imports_nothing_that_takes_long(sample: Vault) -> None:
     program = f"""
 import sys
-from datetime import datetime
 from pathlib import Path
-from memtool.recall.start.session_start import Reader, session_context
-from memtool.settings import RecallSettings
+from memtool.recall.start.session_start import session_context
+from memtool.settings import Settings
 from memtool.vault.layout import Vault
+from memtool.workspace import Workspace
 home = Path({str(sample.root.parent)!r})
-assert session_context(Vault(home / "memory"), "shop", datetime.now(), RecallSettings(), Reader(home, home)).text
+assert session_context(Workspace(Vault(home / "memory"), Settings(), {{}}, home, home), "shop").text
 slow = {{"yaml", "frontmatter", "sqlite3", "hashlib", "click", "memtool.redaction", "memtool.index"}}
 print(*sorted(slow & set(sys.modules)))
 """

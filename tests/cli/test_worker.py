@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from memtool import worker
 from memtool.capture.log import ERROR, read_log
 from memtool.capture.past_problems import read_problems
-from memtool.cli import route_update
-from memtool.cli.capture import local_now
 from memtool.errors import NoteChanged
 from memtool.vault.layout import Vault
 
@@ -149,7 +149,7 @@ def test_a_problem_is_told_once_and_fails_nothing(memtool: Memtool, home: Path) 
     (home / "rules" / "memory-loader.md").write_bytes(b"\xff")
     assert drain(memtool, home) == "triggers could not be followed: 'memory-loader.md' is not UTF-8 (byte 0)\n"
     assert drain(memtool, home) == ""
-    (problem,) = read_problems(Vault(home), [home / ".memtool"], local_now()).standing
+    (problem,) = read_problems(Vault(home), [home / ".memtool"], datetime.now().astimezone()).standing
     assert (problem.level, problem.subject) == (ERROR, "routes")
 
 
@@ -160,7 +160,7 @@ def test_a_bug_is_told_and_a_file_that_changes_just_now_is_not(
         def update(_: object) -> bool:
             raise error
 
-        monkeypatch.setattr(route_update, "update_table", update)
+        monkeypatch.setattr(worker, "update_table", update)
 
     fails(NoteChanged("someone else wrote it"))
     assert drain(memtool, home) == ""
@@ -175,4 +175,4 @@ def test_a_table_that_git_refuses_now_is_committed_with_the_next_notes(memtool: 
     assert "支付" in table(home)
     assert git(home, "log", "--format=%s") == before
     assert (home / ".memtool" / "uncommitted").read_text() == "rules/memory-loader.md\n"
-    assert read_log([home / ".memtool"], local_now().replace(year=2000)) == []
+    assert read_log([home / ".memtool"], datetime.now().astimezone().replace(year=2000)) == []

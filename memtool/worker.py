@@ -1,0 +1,95 @@
+"""The background worker: captures the sessions that wait, then brings up to date what follows from their notes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from memtool.capture.log import ERROR, Entry, log, log_once_a_day
+from memtool.capture.past_problems import ROUTES
+from memtool.capture.queue import Queue
+from memtool.capture.worker import Drained, drain
+from memtool.errors import Busy, MemtoolError, NoteChanged
+from memtool.index.engine import place_of, use_index
+from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
+from memtool.integrations.own_vaults import is_own
+from memtool.recall.prompts.warm_helper import start_helper
+from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.recall.routing.check import update_table
+from memtool.recall.routing.loader_table import LOADER
+from memtool.vault.state import outer_folder
+from memtool.workspace import Workspace
+
+
+class RouteUpdate(NamedTuple):
+    """Whether the table is another one now, the commit that holds it, and which rules are other ones."""
+
+    changed: bool
+    kept: Kept
+    rules: RuleChanges
+
+
+def work_off(work: Workspace) -> tuple[Drained, list[Entry]]:
+    """Capture every session that is due; return what was done, and the problems, which are in the log, too.
+
+    Then the routing table, the client's rules and the index follow, and the warm helper of a session that goes on.
+    """
+    problems: list[Entry] = []
+
+    def tell(entry: Entry) -> None:
+        problems.append(entry)
+        log([work.vault.state_path], entry)
+
+    try:
+        _warm_up(work)
+        drained = drain(work, tell)
+        if not drained.busy:
+            problems += _follow_triggers(work)
+            with suppress(MemtoolError):  # the next search will do it
+                use_index(place_of(work), lambda _: None)  # so that the next prompt finds what was just written
+    except Exception as error:  # nobody may be watching: see memtool.capture.background
+        folders = [work.vault.state_path, outer_folder(work.vault.root, work.cache)]
+        log(folders, _entry(work, f"{type(error).__name__}: {error}"))
+        raise
+    return drained, problems
+
+
+def update_routes(work: Workspace, *, new_table: bool) -> RouteUpdate:
+    """Bring the table and the rules up to date with the triggers. Without *new_table*, one that is missing stays so.
+
+    Raises:
+        MemtoolError: a file cannot be read or written, or others were at it all the time.
+    """
+    vault = work.vault
+    with alone(vault):
+        changed = (new_table or vault.path(LOADER).exists()) and update_table(vault)
+        follows = are_for(work.environ, vault) and is_own(work.environ, vault)
+        kept = commit(vault, [LOADER], "route", f"update {LOADER}") if changed else Kept()
+        rules = install_rules(work.environ, vault) if follows else RuleChanges()
+    return RouteUpdate(changed, kept, rules)
+
+
+def _warm_up(work: Workspace) -> None:
+    """Start the warm helper again where a session goes on: it ends when no prompt has come for a while."""
+    if any(job.event == "Stop" for job in Queue(work.vault).waiting()):
+        with suppress(MemtoolError, OSError):
+            start_helper(work)
+
+
+def _follow_triggers(work: Workspace) -> list[Entry]:
+    """Bring the table and the rules up to date with the triggers; return what is wrong, logged, and once a day only."""
+    try:
+        update_routes(work, new_table=False)
+    except (Busy, NoteChanged):
+        return []  # the next worker will do it
+    except MemtoolError as error:
+        entry = _entry(work, f"triggers could not be followed: {error}", ROUTES)
+    except Exception as error:  # noqa: BLE001  (the sessions are captured, whatever happens here)
+        entry = _entry(work, f"a bug in memtool, please report it: {type(error).__name__}: {error}", ROUTES)
+    else:
+        return []
+    return [entry] if log_once_a_day([work.vault.state_path], entry) else []
+
+
+def _entry(work: Workspace, sentence: str, subject: str = "worker") -> Entry:
+    return Entry(work.now().isoformat(timespec="seconds"), ERROR, subject, sentence)

@@ -1,0 +1,97 @@
+"""Where we work: a vault, the settings in force for it, and the user's machine around it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtool import settings as settings_module
+from memtool.settings import Settings
+from memtool.vault.layout import Vault
+from memtool.vault.project_area import ProjectArea, find_area
+from memtool.vault.state import state_folder
+
+if TYPE_CHECKING:
+    from memtool.redaction import Redactor
+
+
+class _Given(NamedTuple):
+    vault: Vault
+    settings: Settings
+    environ: Mapping[str, str]
+    home: Path
+    folder: Path
+    clock: Callable[[], datetime] = lambda: datetime.now().astimezone()
+    random: Callable[[int], str] = lambda size: os.urandom(size).hex()
+
+
+class Workspace(_Given):
+    """All that a use case takes besides its own input. What costs something is found when it is first asked for.
+
+    Args:
+        vault: is read and written.
+        settings: those in force for it.
+        environ: the variables of the environment.
+        home: the user's home folder.
+        folder: where the user, or the agent, works.
+        clock: gives the local time, with its zone.
+        random: gives so many bytes in hexadecimal.
+    """
+
+    @property
+    def language(self) -> str:
+        """The language of generated prose."""
+        return self.settings.general.language
+
+    @property
+    def max_bytes(self) -> int:
+        """The size of the largest note that is read."""
+        return self.settings.index.max_note_kb * 1024
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session of the client in which a command runs; empty if it runs in none."""
+        return settings_module.client_session(self.environ)
+
+    @property
+    def client_folder(self) -> Path:
+        """The folder of Claude Code's own files."""
+        return settings_module.client_folder(self.environ)
+
+    @property
+    def client_projects(self) -> Path | None:
+        """Where the client keeps the memory files that are searched, too; None if they are not."""
+        return settings_module.client_projects(self.settings, self.environ)
+
+    @property
+    def cache(self) -> Path:
+        """The user's cache folder."""
+        return settings_module.user_cache_path(self.environ)
+
+    @cached_property
+    def index_folder(self) -> Path:
+        """The folder of the index, the vectors and the counts of uses.
+
+        Raises:
+            NotWritable: there is no place for them.
+        """
+        return state_folder(self.vault, lambda: self.cache)
+
+    @cached_property
+    def redact(self) -> Redactor:
+        """What removes secrets from a text, and counts them."""
+        from memtool.redaction import make_redactor
+
+        return make_redactor(self.settings.redact)
+
+    def now(self) -> datetime:
+        """Return the local time, with its zone."""
+        return self.clock()
+
+    def area(self, folder: Path | None = None) -> ProjectArea:
+        """Return the area of the project that *folder* belongs to; without one, that of the folder at hand."""
+        return find_area(self.vault, folder or self.folder, self.home, self.now().timestamp())
