@@ -94,7 +94,8 @@ def removed(text: str, place: Node, index: int) -> str:
     before = _skip(text, place.members[index - 1].node.end) if index else place.start  # a comma or the bracket
     rest = text[member.node.end : comma] + text[comma + has_comma :]
     gap = text[before + 1 : member.start]
-    if "//" not in gap or _NEWLINE.match(rest.lstrip(" \t")):  # else the rest would end up in the comment
+    is_in_comment = _TO_LINE_COMMENT.fullmatch(gap.rstrip(_SPACE))  # there the rest would end up in it
+    if not is_in_comment or _NEWLINE.match(rest.lstrip(" \t")):
         gap = gap.rstrip(_SPACE)
     return text[:before] + ("" if index and not has_comma else text[before]) + gap + rest
 
@@ -202,6 +203,7 @@ def _no_number(name: str) -> float:
 
 _SPACE = " \t\r\n"
 _GAP = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+")
+_TO_LINE_COMMENT = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+[\r\n]|/\*(?s:.*?)\*/)*+//[^\r\n]*")
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _UNIT = re.compile(r"[\[{](?:[ \t]*(?:\r\n|\n|\r))+([ \t]+)\S")
 _DECODER = json.JSONDecoder(parse_constant=_no_number)

@@ -57,6 +57,12 @@ def test_removing_takes_back_adding(text: str, data: st.DataObject) -> None:
         assert parse(back).value == parse(text).value
 
 
+def test_two_slashes_between_two_comments_are_no_comment() -> None:
+    text = "[null,[null]/* , *//* , */]"
+    new = added(text, parse(text), NEW)
+    assert removed(new, parse(new), 2) == text
+
+
 def without_space(text: str) -> str:
     return re.sub(r"\s", "", text)
 
