@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.turns import Turn
 from memtool.llm import Request
+from memtool.text.languages import name_of
 from memtool.text.lines import one_line, width
 from memtool.text.markdown import statements
 from memtool.vault.session_rows import without_middle
 
 LIMIT = 24_000  # columns of the turns together
 GAP = "[…]"
-LANGUAGE_NAMES = {"en": "English", "zh": "Simplified Chinese (简体中文)"}
 MAX_TOKENS = 2_500
 
 _Share: TypeAlias = Literal["user", "work", "agent"]
@@ -67,7 +67,7 @@ class _Line(NamedTuple):
 
 def summary_request(turns: Sequence[Turn], *, language: str, code: str, limit: int = LIMIT) -> Request:
     """Return the request for a summary of *turns*; *code* is random: no transcript can forge the marker."""
-    name = LANGUAGE_NAMES.get(language, LANGUAGE_NAMES["en"])
+    name = name_of(language)
     prompt = (
         f"The turns stand between the two lines `=== {code} ===`.\n"
         f"=== {code} ===\n{shown(turns, limit)}\n=== {code} ===\n"
