@@ -56,7 +56,9 @@ def command(
 def _context(session: Session, project: str, *, whole: bool) -> ContextBlock:
     reader = Reader(Path.home(), user_settings_path(session.environ).parent, folder=working_folder())
     now, wanted = datetime.now().astimezone(), session.settings.recall
-    return session_context(session.vault, project, now, wanted, reader, whole=whole)
+    return session_context(
+        session.vault, project, now, wanted, reader, whole=whole, language=session.settings.general.language
+    )
 
 
 def _project(session: Session, named: str | None) -> str:

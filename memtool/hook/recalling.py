@@ -47,6 +47,7 @@ def context_of_session(occasion: Occasion) -> Answer:
         source=source,
         given=ledger.known,
         ids=ledger.ids,
+        language=occasion.settings.general.language,
     )
     start = "\n".join(filter(None, [ledger.start, _without_ids(block)]))
     try:
@@ -163,6 +164,7 @@ def _asked(occasion: Occasion, question: Question) -> Asked:
         now.date(),
         shown_path(str(occasion.vault.root), None, Path.home()),
         settings.client_projects(occasion.settings, occasion.environ),
+        occasion.settings.general.language,
     )
 
 
@@ -177,7 +179,8 @@ def what_summary_keeps(occasion: Occasion) -> Answer:
     forget_given(occasion)
     with suppress(OSError, MemtoolError):
         head = read_head(occasion.vault.path(session_ref(session_id)), _LONGEST_NOTE)
-        return Answer(what_must_survive(parse_session(head.decode("utf-8", "replace"))))
+        said = parse_session(head.decode("utf-8", "replace"))
+        return Answer(what_must_survive(said, occasion.settings.general.language))
     return Answer()
 
 

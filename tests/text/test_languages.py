@@ -34,7 +34,7 @@ CUES = (
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
 )  # fmt: skip
 PATTERNS = ("standing_line", "status_line", "closed_item", "negation")
-TABLES = ("daily", "evidence", "session", "todos")
+TABLES = ("daily", "evidence", "rule_files", "session", "todos")
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
 LACKING = {
     "en": "",

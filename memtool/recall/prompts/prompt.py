@@ -16,7 +16,8 @@ from memtool.recall.prompts.conflicts import contradicted
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, is_fact, score
-from memtool.recall.prompts.topic import REMINDER, has_changed
+from memtool.recall.prompts.topic import has_changed
+from memtool.resources import agent_text
 from memtool.settings import RecallSettings
 from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
 from memtool.vault.layout import Vault
@@ -43,6 +44,7 @@ class Asked(NamedTuple):
         session_id: what the session itself wrote is no news to it.
         shown_vault: the vault's folder, as the agent should see it.
         client_projects: where the client keeps its own memory files; None if nothing is read there.
+        language: of the vault, in which the block says what it is.
     """
 
     question: Question
@@ -51,6 +53,15 @@ class Asked(NamedTuple):
     today: dt.date
     shown_vault: str
     client_projects: Path | None = None
+    language: str = "en"
+
+
+class _Frame(NamedTuple):
+    """What stands around the memories: where the *vault* is, and in its *language* whether to save is thought of."""
+
+    vault: str
+    language: str
+    reminds: bool
 
 
 class Given(NamedTuple):
@@ -99,7 +110,8 @@ def memories_for_prompt(
     told = zip(fresh, lines, strict=False)
     said = [(_saying(hit), f"({_source(hit, asked.project)}) [{line.id}]") for hit, line in told]
     room = min(settings.prompt_characters, MOST_UNITS)
-    text, count = _fitted(said, asked.shown_vault, REMINDER if reminds else "", room)
+    frame = _Frame(asked.shown_vault, asked.language, reminds=reminds)
+    text, count = _fitted(said, frame, room)
     over = [hit._replace(left_out=OVER_ROOM if at < limit else OVER_LIMIT) for at, hit in enumerate(fresh)][count:]
     passed = sorted((hit for hit in (*found, *judged, *over) if hit.left_out), key=lambda hit: -hit.relevance)
     after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[:_NEXT])
@@ -201,23 +213,25 @@ def _source(hit: Recalled, project: str) -> str:
     return defused(", ".join(filter(None, (category, named(author), project, hit.date, where, hit.fact_id))))
 
 
-def _fitted(said: list[tuple[str, str]], vault: str, reminder: str, room: int) -> tuple[str, int]:
+def _fitted(said: list[tuple[str, str]], frame: _Frame, room: int) -> tuple[str, int]:
     """Return the block, and how many memories are in it: all of them if that is possible at any width."""
     for width in _WIDTHS:
         lines = [f"- {_cut(text, width)} {source}" for text, source in said]
-        block = _block(lines, reminder, vault)
+        block = _block(lines, frame)
         if _units(block) <= room:
             return block, len(lines)
     while lines and _units(block) > room:
         lines.pop()
-        block = _block(lines, reminder, vault)
+        block = _block(lines, frame)
     return block, len(lines)
 
 
-def _block(lines: list[str], reminder: str, vault: str) -> str:
+def _block(lines: list[str], frame: _Frame) -> str:
     if not lines:
         return ""
-    return framed("\n".join([*lines, *filter(None, [reminder])]), event=EVENT, vault=vault)
+    if frame.reminds:
+        lines = [*lines, agent_text("reminder", frame.language)]
+    return framed("\n".join(lines), event=EVENT, vault=frame.vault, language=frame.language)
 
 
 def _cut(text: str, width: int) -> str:
