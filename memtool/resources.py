@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from memtool.errors import MemtoolError
 
 DISTRIBUTION = "memtool-vault"  # `memtool` on the package index is another program
+_AGAIN = "Install memtool again."
 _EXTRAS = {"vectors": ('"fastembed>=0.9,<0.10"', '"numpy>=1.26,<3"'), "llm": ('"anthropic>=2,<3"',)}
 
 
@@ -22,7 +24,25 @@ def shipped(name: str) -> Path:
         return in_wheel
     if in_checkout.is_dir() and (package.parent / "pyproject.toml").is_file():
         return in_checkout
-    raise MemtoolError(f"this installation of memtool lacks its folder '{name}'", hint="Install memtool again.")
+    raise MemtoolError(f"this installation of memtool lacks its folder '{name}'", hint=_AGAIN)
+
+
+@cache
+def agent_text(name: str, language: str = "") -> str:
+    """Return the text *name* of the folder `rules`, in *language*, or in English if it is not there in that.
+
+    Without a language it is a text for models, which is the same for all.
+
+    Raises:
+        MemtoolError: the installation is damaged.
+    """
+    folder = shipped("rules")
+    if language and not (language.isalpha() and (folder / language / f"{name}.md").is_file()):
+        language = "en"
+    try:
+        return (folder / language / f"{name}.md").read_text(encoding="utf-8").rstrip("\n")
+    except OSError:
+        raise MemtoolError(f"this installation of memtool lacks its text '{name}'", hint=_AGAIN) from None
 
 
 def how_to_add(extra: str) -> str:

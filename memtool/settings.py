@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from memtool.errors import BadSetting, UsageError
+from memtool.text.languages import has_labels, label_languages
 
 CONFIG_FILE = "config.toml"
 DEFAULT_VAULT = "~/memory"
@@ -118,7 +119,7 @@ class About(NamedTuple):
 
 ABOUT = {
     "vault": About("Where the vault lies, when no other place names it.", trusted=True),
-    "language": About("Language of generated prose.", ("en", "zh")),
+    "language": About("Language of generated prose."),
     "search.mode": About("What to search with.", ("hybrid", "bm25", "vector")),
     "search.fusion": About("How hybrid merges its two rankings.", ("adaptive", "rrf")),
     "search.limit": About("How many hits to show.", least=1),
@@ -168,6 +169,12 @@ ABOUT = {
     "llm.openai_base_url": About("Its address, up to `/v1`, such as `http://127.0.0.1:11434/v1`.", trusted=True),
     "llm.openai_api_key_env": About("Name of the variable that holds its key; the key may be empty.", trusted=True),
 }
+
+
+def choices_of(key: str) -> tuple[str, ...]:
+    """Return what a setting may be; empty if that is no choice."""
+    return label_languages() if key == "language" else ABOUT[key].choices
+
 
 Section: TypeAlias = (
     VaultSettings
@@ -429,7 +436,9 @@ def _checked(key: str, value: object, default: object, name: str) -> object:
         return _whole_number(value, about.least, name)
     if isinstance(default, tuple):
         return _list(value, about.choices, name)
-    return _text(value, about.choices, name)
+    if key == "language" and isinstance(value, str) and has_labels(value):
+        return value  # a hook reads the file of one language, not of all
+    return _text(value, choices_of(key), name)
 
 
 def _yes_or_no(value: object, name: str) -> bool:

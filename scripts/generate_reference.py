@@ -56,7 +56,8 @@ def settings_page() -> str:
         for name, value in kind._field_defaults.items():
             key = settings.key_of(section, name)
             about = settings.ABOUT[key]
-            meaning = f"{about.help} One of {_codes(about.choices)}." if about.choices else about.help
+            choices = settings.choices_of(key)
+            meaning = f"{about.help} One of {_codes(choices)}." if choices else about.help
             default = (
                 _codes(map(str, value if isinstance(value, tuple) else [value])) if value not in ("", ()) else "empty"
             )

@@ -37,7 +37,7 @@ def tracked(folder: Path) -> set[str]:
     return {path.as_posix() for path in paths if ".memtool" not in path.parts and "__pycache__" not in path.parts}
 
 
-@pytest.mark.parametrize("name", ["vault_template", "sample_vault", "hooks"])
+@pytest.mark.parametrize("name", ["vault_template", "sample_vault", "hooks", "rules"])
 def test_the_wheel_carries_the_shipped_folders_whole(name: str, unpacked: Path) -> None:
     assert tracked(unpacked / "memtool" / "_shipped" / name) == tracked(CLONE / name)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -35,3 +36,19 @@ def test_a_folder_that_only_happens_to_lie_beside_the_package_is_not_ours(packag
     (package.parent / "vault_template").mkdir()
     with pytest.raises(MemtoolError, match="lacks its folder 'vault_template'"):
         resources.shipped("vault_template")
+
+
+def test_the_texts_of_agents_are_in_the_language_of_the_vault() -> None:
+    folder = resources.shipped("rules")
+    english, chinese = ({path.stem for path in (folder / code).glob("*.md")} for code in ("en", "zh"))
+    assert english == chinese
+    for name in english:
+        in_english, in_chinese = (resources.agent_text(name, code) for code in ("en", "zh"))
+        assert not in_chinese.isascii()
+        assert set(re.findall(r"\{\w+\}", in_english)) == set(re.findall(r"\{\w+\}", in_chinese))
+        assert resources.agent_text(name, "de") == resources.agent_text(name, "../zh") == in_english
+
+
+def test_a_text_that_is_missing_is_damage() -> None:
+    with pytest.raises(MemtoolError, match="lacks its text 'nothing'"):
+        resources.agent_text("nothing", "zh")

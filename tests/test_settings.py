@@ -18,6 +18,7 @@ from memtool.settings import (
     SECTIONS,
     Keys,
     Settings,
+    choices_of,
     find_vault_path,
     key_of,
     load,
@@ -57,7 +58,7 @@ def value_of(settings: Settings, key: str) -> Any:
 
 def values_for(key: str) -> list[Any]:
     """Four values of *key* that differ from each other and from the default."""
-    choices = ABOUT[key].choices
+    choices = choices_of(key)
     if isinstance(DEFAULTS[key], bool):
         return [True, False, True, False]
     if isinstance(DEFAULTS[key], tuple):

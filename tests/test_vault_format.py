@@ -8,12 +8,13 @@ import tomllib
 from datetime import date
 from pathlib import Path
 
-from memtool.vault.daily import LABELS as DAILY_LABELS, listed_sessions, parse_daily, render_daily
+from memtool.text.languages import labels
+from memtool.vault.daily import listed_sessions, parse_daily, render_daily
 from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES
 from memtool.vault.facts import check_facts
 from memtool.vault.layout import FORMAT, KINDS
 from memtool.vault.projects import match_project
-from memtool.vault.sessions import KEY_POINT_KINDS, LABELS, is_as_written, parse_session, render_session
+from memtool.vault.sessions import KEY_POINT_KINDS, is_as_written, parse_session, render_session
 
 PAGE = (Path(__file__).parents[1] / "docs" / "vault-format.md").read_text(encoding="utf-8")
 
@@ -54,7 +55,10 @@ def test_the_session_note_of_the_page_is_the_one_that_memtool_writes() -> None:
 
 
 def test_the_page_lists_every_label() -> None:
-    for english, chinese in (*LABELS.values(), *DAILY_LABELS.values()):
+    tables = (
+        zip(labels(table, "en").values(), labels(table, "zh").values(), strict=True) for table in ("session", "daily")
+    )
+    for english, chinese in (pair for table in tables for pair in table):
         assert f"| {english.strip()} | {chinese} |" in PAGE
 
 

@@ -13,7 +13,7 @@ from benchmarks.recall.measures import outcome
 from benchmarks.recall.sessions import Turn
 from memtool.recall.prompts import thesaurus
 from memtool.recall.prompts.question import ask
-from memtool.recall.prompts.thesaurus_groups import GROUPS
+from memtool.text.word_files import word_file
 
 Hold: TypeAlias = Callable[[Conversation], list[Turn]]
 
@@ -70,7 +70,11 @@ def _speaking(conversation: Conversation) -> set[str]:
 @cache
 def _groups() -> dict[str, list[tuple[str, ...]]]:
     """Return each group with the terms of its entries."""
-    return {group: list(map(thesaurus.terms_of, group.split(", "))) for group in GROUPS.split("\n") if group}
+    return {
+        group: list(map(thesaurus.terms_of, group.split(", ")))
+        for group in word_file("synonyms.txt").split("\n")
+        if group
+    }
 
 
 @contextmanager

@@ -163,7 +163,8 @@ def what_summary_keeps(occasion: Occasion) -> Answer:
     forget_given(occasion)
     with suppress(OSError, MemtoolError):
         head = read_head(occasion.work.vault.path(session_ref(session_id)), _LONGEST_NOTE)
-        return Answer(what_must_survive(parse_session(head.decode("utf-8", "replace"))))
+        said = parse_session(head.decode("utf-8", "replace"))
+        return Answer(what_must_survive(said, occasion.work.language))
     return Answer()
 
 

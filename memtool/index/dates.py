@@ -4,23 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from functools import cache
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS).replace("september|sep", "september|sept|sep")
-_MONTH_WORDS = frozenset(_MONTH.split("|"))
-# A month's name may stand right beside Chinese, where \b sees no border.
-_NAME = rf"(?<![A-Za-z\d_])(?P<month>{_MONTH})(?![A-Za-z\d_])"
-_FORMS = (  # named groups: year, month or number, day
-    r"(?<!\d)(?P<year>\d{4})[-/.](?P<number>\d{1,2})(?:[-/.](?P<day>\d{1,2}))?(?!\d)",
-    rf"(?<![A-Za-z\d_])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_NAME}\.?(?:,?\s+(?P<year>\d{{4}}))?",
-    rf"{_NAME}\.?\s+(?P<day>\d{{1,2}})(?!\d)(?:st|nd|rd|th)?(?:,?\s+(?P<year>\d{{4}}))?",
-    rf"(?<!\d ){_NAME}\.?,?\s+(?:of\s+)?(?P<year>\d{{4}})(?!\d)",
-    rf"\b(?:in|since|during|until|by|last)\s+{_NAME}(?!\.?,?\s+(?:of\s+)?\d)",
-    r"(?:(?P<year>\d{4})\s*[年년]\s*)?(?<!\d)(?P<number>\d{1,2})\s*[月월](?:\s*(?P<day>\d{1,2})\s*[日号號일])?",
-)
+from memtool.text.languages import ENGLISH, languages, listed, words
 
 
 def parse_date(text: str) -> dt.date | None:
@@ -34,7 +20,7 @@ def parse_date(text: str) -> dt.date | None:
 
 def date_words(date: dt.date) -> str:
     """Return the ways in which people write *date*, to be indexed with what was written on it."""
-    month = _MONTHS[date.month - 1].capitalize()
+    month = listed("months", ENGLISH)[date.month - 1].capitalize()
     return (
         f"{date.isoformat()} {date.day} {month} {date.year} {date.isoformat()[:7]} "
         f"{date.month}月{date.day}日 {date.year}年{date.month}月"
@@ -45,17 +31,19 @@ def asked_dates(query: str) -> list[re.Pattern[str]]:
     """Return patterns that the ISO dates *query* speaks of match: of a day, a month, or a day of any year."""
     if not _may_name_a_date(query):
         return []  # most questions; compiling the forms takes longer than a search
-    asked = {_iso_pattern(match.groupdict()) for form in _FORMS for match in re.finditer(form, query, re.IGNORECASE)}
+    asked = {_iso_pattern(match.groupdict()) for form in _forms() for match in re.finditer(form, query, re.IGNORECASE)}
     return [re.compile(pattern) for pattern in sorted(asked - {""})]
 
 
 def _may_name_a_date(query: str) -> bool:
-    return any(map(str.isdigit, query)) or not _MONTH_WORDS.isdisjoint(re.findall("[a-z]+", query.lower()))
+    return any(map(str.isdigit, query)) or not _months().keys().isdisjoint(
+        re.findall("[^\\W\\d_\u2e80-\uffff]+", query.lower())
+    )
 
 
 def _iso_pattern(date: dict[str, str | None]) -> str:
     name = date.get("month")
-    month = _number_of(name) if name else int(date["number"] or 0)
+    month = _months()[name.lower()] if name else int(date["number"] or 0)
     day = int(date.get("day") or 0)
     if not 1 <= month <= 12 or day > 31:
         return ""
@@ -64,5 +52,30 @@ def _iso_pattern(date: dict[str, str | None]) -> str:
     return f"{form}-{month:02}-{f'{day:02}' if day else '[0-9]{2}'}"
 
 
-def _number_of(name: str) -> int:
-    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name.lower()[:3]))
+@cache
+def _months() -> dict[str, int]:
+    """Return the number of each month by its names, whole and short, in all languages."""
+    found: dict[str, int] = {}
+    for code in languages():
+        whole = listed("months", code)
+        found |= {name: number for number, name in enumerate(whole, 1)}
+        for short in listed("short_months", code):
+            found[short] = next(number for number, name in enumerate(whole, 1) if name.startswith(short[:3]))
+    return found
+
+
+@cache
+def _forms() -> tuple[str, ...]:
+    """Return how a date is written, with named groups: year, month or number, day."""
+    names = "|".join(sorted(_months(), key=len, reverse=True))
+    before = "|".join(words("before_months"))
+    # A month's name may stand right beside Chinese, where \b sees no border.
+    name = rf"(?<![A-Za-z\d_])(?P<month>{names})(?![A-Za-z\d_])"
+    return (
+        r"(?<!\d)(?P<year>\d{4})[-/.](?P<number>\d{1,2})(?:[-/.](?P<day>\d{1,2}))?(?!\d)",
+        rf"(?<![A-Za-z\d_])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{name}\.?(?:,?\s+(?P<year>\d{{4}}))?",
+        rf"{name}\.?\s+(?P<day>\d{{1,2}})(?!\d)(?:st|nd|rd|th)?(?:,?\s+(?P<year>\d{{4}}))?",
+        rf"(?<!\d ){name}\.?,?\s+(?:of\s+)?(?P<year>\d{{4}})(?!\d)",
+        rf"\b(?:{before})\s+{name}(?!\.?,?\s+(?:of\s+)?\d)",
+        r"(?:(?P<year>\d{4})\s*[年년]\s*)?(?<!\d)(?P<number>\d{1,2})\s*[月월](?:\s*(?P<day>\d{1,2})\s*[日号號일])?",
+    )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from memtool.errors import UsageError
 from memtool.index.text import fold
+from memtool.text.languages import words
 
 DECISION = "decision"  # a kind, a category, and the tag of a session's chunk that holds one
 
@@ -81,8 +82,8 @@ def parse_day(text: str, today: dt.date, *, end: bool = False) -> str:
         UsageError: the text is no date, or one that the calendar does not have.
     """
     word = text.strip().lower()
-    if word in {"today", "yesterday", "今天", "昨天"}:
-        return (today - dt.timedelta(days=word in {"yesterday", "昨天"})).isoformat()
+    if word in (*words("today"), *words("yesterday")):
+        return (today - dt.timedelta(days=word in words("yesterday"))).isoformat()
     relative = re.fullmatch(r"(\d{1,4})\s*([dwmy])", word)
     if relative:
         days = int(relative[1]) * _DAYS[relative[2]]

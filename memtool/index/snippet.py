@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from memtool.index.text import term_spans
+from memtool.text.languages import all_labels
 
-# The head of a session's note, in each language (`memtool.vault.sessions.LABELS`), and the rule below it.
-_BOILERPLATE = re.compile(
-    r"- \*\*(?:Project|Time|Directory|Transcript|Links|项目|时间|目录|对话记录|链接)\*\*[:：]|-{3,}\s*$"
-)
-_LABEL = re.compile(r"^\d+\. \*\*(?:Key points|要点)\*\*[:：]\s*$")
-
+_HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
 WIDTH = 240  # characters
 _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
 
@@ -36,9 +33,22 @@ def _without_boilerplate(text: str, terms: frozenset[str]) -> str:
     lines = [
         line
         for line in text.split("\n")
-        if not line.startswith("#") and (not _BOILERPLATE.match(line) or any(term_spans(line.split("**")[-1], terms)))
+        if not line.startswith("#") and (not _boilerplate().match(line) or any(term_spans(line.split("**")[-1], terms)))
     ]
-    return "\n".join(_LABEL.sub("", line) for line in lines) if any(line.strip() for line in lines) else text
+    return "\n".join(_key_points().sub("", line) for line in lines) if any(line.strip() for line in lines) else text
+
+
+@cache
+def _boilerplate() -> re.Pattern[str]:
+    """Return what the lines of the head of a session's note match, in any language, and the rule below it."""
+    names = "|".join(re.escape(name) for key in _HEAD for name in all_labels("session")[key])
+    return re.compile(rf"- \*\*(?:{names})\*\*[:：]|-{{3,}}\s*$")
+
+
+@cache
+def _key_points() -> re.Pattern[str]:
+    names = "|".join(map(re.escape, all_labels("session")["key_points"]))
+    return re.compile(rf"^\d+\. \*\*(?:{names})\*\*[:：]\s*$")
 
 
 def _word_start(line: str, start: int) -> int:

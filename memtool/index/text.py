@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from memtool.index.stopwords import BREAKING_WORDS, ENGLISH_STOP_WORDS
+from memtool.text.languages import words as words_in_languages
 
 CONTEXT_END = " | "  # between the terms of what a chunk is about and those of its text; FTS5 takes no notice of it
 LONGEST_TERM = 64  # characters; longer runs (hashes, base64) are cut, in the index and in the query alike
@@ -86,7 +86,7 @@ def query_characters(text: str) -> str:
 def query_words(text: str) -> list[str]:
     """Return the spaced words of *text* as they were typed, folded and unstemmed: what completion tries to finish."""
     words = (_as_term(_CONTRACTION.sub("", run)) for run, _, unspaced in _runs(text) if not unspaced)
-    return [word for word in dict.fromkeys(words) if word and word not in ENGLISH_STOP_WORDS]
+    return [word for word in dict.fromkeys(words) if word and word not in stop_words()]
 
 
 def plain_words(text: str) -> list[str]:
@@ -184,7 +184,7 @@ def _unspaced_pattern() -> re.Pattern[str]:
 
 @cache
 def _breaking_pattern() -> re.Pattern[str]:
-    return re.compile(BREAKING_WORDS)
+    return re.compile("|".join(words_in_languages("question_words")))
 
 
 def _is_ideograph(char: str) -> bool:
@@ -212,14 +212,23 @@ def is_spaced(text: str) -> bool:
     return text.isascii() or max(text, default="") < _FIRST_UNSPACED or not _unspaced_pattern().search(text)
 
 
+@cache
+def stop_words() -> frozenset[str]:
+    """Return the function and question words, folded, that say nothing about what is asked.
+
+    They are indexed, and left out of queries.
+    """
+    return frozenset(words_in_languages("stop_words"))
+
+
 def is_stop_word(term: str) -> bool:
-    """Whether *term* is an English word that says nothing about what is asked."""
+    """Whether *term* is, or is the stem of, a word that says nothing about what is asked."""
     return term in _stopped_terms()
 
 
 @cache
 def _stopped_terms() -> frozenset[str]:
-    return frozenset(stem(word) for word in ENGLISH_STOP_WORDS) | ENGLISH_STOP_WORDS
+    return frozenset(map(stem, stop_words())) | stop_words()
 
 
 @lru_cache(maxsize=65_536)

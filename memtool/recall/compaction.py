@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memtool.recall.framing import defused, framed
+from memtool.resources import agent_text
 from memtool.vault.sessions import SessionNote
 
 EVENT = "pre-compact"
 
-_INTRODUCTION = "What memtool noted of this session so far, so that the summary can keep it:"
 _LONGEST_ITEM = 240  # characters
 _ROOM = 2_000  # characters of all items
 _MOST_FILES = 20
 
 
-def what_must_survive(note: SessionNote) -> str:
+def what_must_survive(note: SessionNote, language: str = "en") -> str:
     """Return the topic, decisions, rules, constraints, open items and files of a session as a block; empty if none."""
     points = [point.text for point in note.key_points if point.text not in note.decisions]
     lines = [
@@ -27,7 +27,9 @@ def what_must_survive(note: SessionNote) -> str:
         *_list("Files", [", ".join(note.files[:_MOST_FILES])] if note.files else []),
     ]
     kept = _within(lines)
-    return framed("\n".join([_INTRODUCTION, *kept]), event=EVENT) if kept else ""
+    if not kept:
+        return ""
+    return framed("\n".join([agent_text("compaction", language), *kept]), event=EVENT, language=language)
 
 
 def _list(label: str, items: Iterable[str]) -> list[str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+
+from memtool.text.languages import words
 
 _END = re.compile(r"[。！？]+[”’\"'」』）)\]]*|(?<!\s)[.!?]+[\"'”’)\]]*(?=\s)")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[\"'])(?:e\.g|i\.e|vs|cf|approx|resp|incl|fig|bzw|z\.B|d\.h|ca|p\.ej)\.$",
-    re.IGNORECASE,
-)
 
 
 def sentences(text: str) -> list[str]:
@@ -26,9 +25,14 @@ def _ends(text: str, match: re.Match[str], start: int) -> bool:
         return True
     if text[match.start() - 1 : match.start()] == "/":  # `go test ./...`
         return False
-    if match[0].startswith(".") and _ABBREVIATION.search(text, max(start, match.start() - 8), match.start() + 1):
+    if match[0].startswith(".") and _abbreviation().search(text, max(start, match.start() - 8), match.start() + 1):
         return False
     if text[start : match.start()].strip().isdigit():  # the number of an item
         return False
     following = text[match.end() : match.end() + 2].strip()
     return not following[:1].islower()
+
+
+@cache
+def _abbreviation() -> re.Pattern[str]:
+    return re.compile(rf"(?:^|[\s(\[\"'])(?:{'|'.join(map(re.escape, words('abbreviations')))})\.$", re.IGNORECASE)

@@ -20,17 +20,15 @@ from datetime import date
 from typing import NamedTuple
 
 from memtool.text.fences import in_code
+from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
-from memtool.vault.prose import LINK_TEXT, in_language, link, unescape
-
-LABELS = {"daily": ("Daily", "日志"), "sessions": ("Sessions", "会话")}
+from memtool.vault.prose import LINK_TEXT, link, unescape
 
 _WHEN = r"^- (?P<minute>[0-2][0-9]:[0-5][0-9])(?: \*\*(?P<project>[^*\r\n]+)\*\*)?: "
 _ENTRY = _WHEN + r"(?P<files>`[^`\r\n]+`(?:, `[^`\r\n]+`)*)(?=[ \t]*\r?$)"
 _SESSION = _WHEN + rf"\[(?P<topic>{LINK_TEXT})\]\(\.\./(?P<ref>sessions/[^()\s/]+\.md)\)"
 _BARE_SESSION = _WHEN + r"(?P<topic>[^\[\r\n][^\r\n]*) \((?P<ref>session [^()\s]+)\)(?=[ \t]*\r?$)"
 _REST_OF_ITEM = r"[^\n]*(?:\n[ \t]+[^\s][^\n]*)*"  # its line, and what its owner wrote below it, indented
-_SECTION = rf"^## (?:{'|'.join(LABELS['sessions'])})[ \t]*\r?$"
 _LOWER_HEADING = r"^#{2,6}[ \t]"
 _FRONT_MATTER = r"\ufeff?---[ \t]*\r?\n(?:.*\n)*?---[ \t]*\r?\n"
 
@@ -56,7 +54,7 @@ def render_daily(
     day: date, entries: Iterable[DailyEntry] = (), sessions: Iterable[DailySession] = (), *, language: str = "en"
 ) -> str:
     """Return the daily note of *day*."""
-    title = f"{in_language(LABELS, language)['daily']}: {day.isoformat()}"
+    title = f"{labels('daily', language)['daily']}: {day.isoformat()}"
     text = f"---\ntype: daily\ndate: {day.isoformat()}\n---\n\n# {title}\n\n"
     return add_sessions(add_entries(text, entries), ((session, True) for session in sessions), language=language)
 
@@ -129,7 +127,7 @@ def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, la
         elif listed.items:
             listed.insert(name, session.minute, line)
         else:
-            text = _insert_first_session(listed.text(), line, in_language(LABELS, language)["sessions"])
+            text = _insert_first_session(listed.text(), line, labels("daily", language)["sessions"])
             listed = _Listed(text, _find_sessions)
     return listed.text()
 
@@ -228,7 +226,8 @@ def _insert_first_entry(text: str, line: str, at: int) -> str:
 def _insert_first_session(text: str, line: str, title: str) -> str:
     """Return *text* with *line* in the section of sessions, which is made at the end if there is none."""
     newline = _newline(text)
-    heading = _find_outside_code(_SECTION, text)
+    names = "|".join(map(re.escape, all_labels("daily")["sessions"]))
+    heading = _find_outside_code(rf"^## (?:{names})[ \t]*\r?$", text)
     if heading is None:
         return f"{text}{_gap(text)}## {title}{newline}{newline}{line}{newline}"
     blank = re.compile(r"\r?\n(?:[ \t]*\r?\n)?").match(text, heading.end())

@@ -28,7 +28,7 @@ from memtool.text.similarity import words
 from memtool.vault.authors import signed_by
 from memtool.vault.session_parts import Block, Parts, split_session
 from memtool.vault.session_rows import parse_row, render_row, texts_of
-from memtool.vault.sessions import LABELS, is_as_written
+from memtool.vault.sessions import is_as_written, one_of
 
 FORGOTTEN = "forgotten"  # the field of the front matter
 
@@ -46,17 +46,13 @@ _CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}
 _START, _END = "\n", "\n\n"  # no item says that
 
 
-def _one_of(name: str) -> str:
-    return "|".join(map(re.escape, LABELS[name]))
-
-
 # Without a base nobody knows who wrote a line. These are memtool's own if they look as memtool writes them: kept as
 # the owner's, they would stay what they are for ever.
 _OWN_LOOK = {
     "matter:date": r"date: \d{4}-\d{2}-\d{2}",
     "matter:checksum": r"checksum: \S+",
-    "header:updated": rf"- \*\*[^*]+\*\*: \d{{4}}-\d{{2}}-\d{{2}} \d{{2}}:\d{{2}}(?:{_one_of('last update')})?",
-    "header:transcript": rf"- \*\*[^*]+\*\*: \d+ KB, \d+ (?:{_one_of('lines')})",
+    "header:updated": rf"- \*\*[^*]+\*\*: \d{{4}}-\d{{2}}-\d{{2}} \d{{2}}:\d{{2}}(?:{one_of('last_update')})?",
+    "header:transcript": rf"- \*\*[^*]+\*\*: \d+ KB, \d+ (?:{one_of('lines')})",
 }
 
 

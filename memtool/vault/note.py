@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from memtool.text.fences import in_code
+from memtool.text.languages import words
 from memtool.vault.broken import BrokenNote
 from memtool.vault.plain_yaml import parse_yaml
 
@@ -151,7 +152,7 @@ def overview(body: str) -> str:
     lines = body.split("\n")
     heads = list(_headings(lines))
     for (at, heading), (following, _) in zip(heads, [*heads[1:], (len(lines), "")], strict=False):
-        if heading.casefold() in {"overview", "summary", "概述", "概要", "摘要", "总结"}:
+        if heading.casefold() in words("overview"):
             return "\n".join(lines[at:following]).strip()
     said = next((at for at, line in enumerate(lines) if line.strip() and not heading_text(line)), 0)
     return "\n".join(lines[: next((at for at, _ in heads[1:] if at > said), len(lines))]).strip()

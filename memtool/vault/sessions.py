@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
+from memtool.text.languages import all_labels, labels as labels_in
 from memtool.text.lines import one_line, shortened
 from memtool.vault.note import Note
-from memtool.vault.prose import find_links, in_language, link
+from memtool.vault.prose import find_links, link
 from memtool.vault.session_rows import Row, render_row
 
 KEY_POINT_KINDS = (
@@ -17,42 +19,18 @@ KEY_POINT_KINDS = (
 AGENT, USER = AUTHORS = ("agent", "user")
 HEADER = ("project", "updated", "directory", "transcript", "links")
 SECTIONS = ("topic", "key_points", "files", "decisions", "rules", "done", "commands", "open")
-LABELS = {
-    "session": ("Session", "会话"),
-    "project": ("Project", "项目"),
-    "updated": ("Time", "时间"),
-    "directory": ("Directory", "目录"),
-    "transcript": ("Transcript", "对话记录"),
-    "links": ("Links", "链接"),
-    "topic": ("Topic", "主题"),
-    "key_points": ("Key points", "要点"),
-    "files": ("Files", "文件"),
-    "decisions": ("Decisions", "决定"),
-    "rules": ("Rules", "规则"),
-    "done": ("Done", "已完成"),
-    "commands": ("Commands", "命令"),
-    "open": ("Open", "待办"),
-    "branch": ("branch", "分支"),
-    "last update": (" (last update)", "（最后更新）"),
-    "lines": ("lines", "行"),
-    "more files": ("and N more", "另有 N 个"),
-}
 
 Part: TypeAlias = Literal["title", "header", "section", "bullet", ""]
 
 _PARTS: tuple[tuple[Part, str], ...] = (
-    ("title", r"# (Session|会话)[:：] *(\S+)"),
     ("title", r"# ()(.*\S)"),
     ("header", r"- \*\*([^*]+)\*\*[:：] *(.*)"),
     ("section", r"\d+\. \*\*([^*]+)\*\*[:：] *(.*)"),
     ("bullet", r"\s+()- (.*)"),
 )
-_DIRECTORY = rf"(?s:(.*?)(?: \((?:{'|'.join(LABELS['branch'])}) (.+)\))?)"
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\] +"
 _TAG = r"#[^\s#]*[^\W\d][^\s#]*"  # `#4573` is an issue, not a tag
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
-_MORE = "|".join(LABELS["more files"]).replace("N", r"(\d{1,9})")
-_NEEDS_CODE = rf"[,*]|__|^_|^(?:{_MORE})$"  # would end the list, or be read as something else
 _WIDEST_TITLE = 100  # columns of a title that is made of what a session came to
 _CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
 
@@ -113,7 +91,7 @@ def session_ref(session_id: str) -> str:
 
 def render_session(note: SessionNote, *, language: str = "en") -> str:
     """Return the Markdown of *note*; what it has nothing to say about is left out."""
-    labels = in_language(LABELS, language)
+    labels = labels_in("session", language)
     header = [f"- **{labels[name]}**: {value}" for name, value in _header(note, labels).items() if value]
     told = [f"**{labels[name]}**:{text}" for name, text in _sections(note, labels).items() if text]
     sections = [f"{number}. {text}" for number, text in enumerate(told, start=1)]
@@ -145,7 +123,7 @@ def parse_session(text: str) -> SessionNote:
 def session_title(note: Note) -> str:
     """Return what a session is called: its topic; if its note tells none, the day, but never its id."""
     title = note.title
-    named = re.match(r"(Session|会话)[:：] *\S+$|(?!.*\s).*[0-9a-f-]{36}$", title)
+    named = re.match(rf"({one_of('session')})[:：] *\S+$|(?!.*\s).*[0-9a-f-]{{36}}$", title)
     if not named:
         return title
     said = parse_session(note.body)
@@ -159,11 +137,27 @@ def read_line(line: str) -> tuple[Part, str, str]:
 
     The part is empty for a line that is none; the name is, where memtool does not know the label.
     """
-    for part, pattern in _PARTS:
+    for part, pattern in _parts():
         if match := re.fullmatch(pattern, line):
-            name = next((name for name, words in LABELS.items() if match[1] in words), "")
+            name = next((name for name, words in all_labels("session").items() if match[1] in words), "")
             return part, name, match[2]
     return "", "", ""
+
+
+@cache
+def one_of(name: str) -> str:
+    """Return a pattern for the label *name* in any language."""
+    return "|".join(map(re.escape, all_labels("session")[name]))
+
+
+@cache
+def _parts() -> tuple[tuple[Part, str], ...]:
+    return (("title", rf"# ({one_of('session')})[:：] *(\S+)"), *_PARTS)
+
+
+@cache
+def _more_files() -> str:
+    return one_of("more_files").replace("N", r"(\d{1,9})")
 
 
 def is_as_written(text: str) -> bool:
@@ -207,7 +201,7 @@ def _header(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
 
 
 def _sections(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
-    more = [labels["more files"].replace("N", str(note.more_files))] if note.more_files else []
+    more = [labels["more_files"].replace("N", str(note.more_files))] if note.more_files else []
     return {
         "key_points": _bullets([*map(_point, note.key_points), *map(render_row, note.rows)]),
         "files": _inline([", ".join([*filter(None, map(_file, note.files)), *more])]),
@@ -241,12 +235,13 @@ def _code(text: str) -> str:
 
 def _file(name: str) -> str:
     line = one_line(name).replace("`", "'")
-    return f"`{line}`" if re.search(_NEEDS_CODE, line) else line
+    needs_code = rf"[,*]|__|^_|^(?:{_more_files()})$"  # would end the list, or be read as something else
+    return f"`{line}`" if re.search(needs_code, line) else line
 
 
 def _note(title: str, topic: str, header: dict[str, str], sections: dict[str, list[str]]) -> SessionNote:
     files, more_files = _parse_files(sections.get("files", []))
-    folder = re.fullmatch(_DIRECTORY, header.get("directory", ""))
+    folder = re.fullmatch(rf"(?s:(.*?)(?: \((?:{one_of('branch')}) (.+)\))?)", header.get("directory", ""))
     return SessionNote(
         id=title,
         project=header.get("project", ""),
@@ -269,8 +264,8 @@ def _note(title: str, topic: str, header: dict[str, str], sections: dict[str, li
 def _parse_files(lines: list[str]) -> tuple[tuple[str, ...], int]:
     """Return the files that are named, and how many more there are."""
     found = [(code, plain.strip()) for line in lines for code, plain in re.findall(_FILE, line)]
-    counts = [match for code, plain in found if not code and (match := re.fullmatch(_MORE, plain))]
-    files = tuple(code or plain for code, plain in found if code or not re.fullmatch(_MORE, plain))
+    counts = [match for code, plain in found if not code and (match := re.fullmatch(_more_files(), plain))]
+    files = tuple(code or plain for code, plain in found if code or not re.fullmatch(_more_files(), plain))
     return files, sum(int(count) for match in counts for count in match.groups() if count)
 
 

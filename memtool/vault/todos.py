@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from memtool.errors import NoteNotFound
 from memtool.text.fences import in_code
+from memtool.text.languages import all_labels, labels
 from memtool.vault.frontmatter import quoted
-from memtool.vault.prose import in_language
-
-LABELS = {"title": ("Open items", "待办"), "session": (" (from session {})", "（来自会话 {}）")}
 
 _ITEM = re.compile(r"(?P<lead>(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+)\[(?P<mark>.)\]\s+(?P<text>.*\S)")
-_ORIGIN = re.compile(r"(?: \(from session [^()]*\)|（来自会话 [^（）]*）)$")
 _TRAIL = re.compile(r"(?: #[^\s#]+){1,20}$")
 
 
@@ -28,18 +26,24 @@ class Todo(NamedTuple):
     @property
     def task(self) -> str:
         """The text without the tags and the session at its end, as `todo_line` adds them."""
-        return _TRAIL.sub("", _ORIGIN.sub("", self.text))
+        return _TRAIL.sub("", _origin().sub("", self.text))
+
+
+@cache
+def _origin() -> re.Pattern[str]:
+    forms = (re.escape(form).replace(r"\{\}", "[^()（）]*") for form in all_labels("todos")["session"])
+    return re.compile(f"(?:{'|'.join(forms)})$")
 
 
 def new_todos(project: str, language: str) -> str:
     """Return the text of a task list without items."""
     owner = f"project: {quoted(project)}\n" if project else ""
-    return f"---\ntype: todo\n{owner}---\n\n# {in_language(LABELS, language)['title']}\n"
+    return f"---\ntype: todo\n{owner}---\n\n# {labels('todos', language)['title']}\n"
 
 
 def todo_line(text: str, *, tags: Sequence[str] = (), source: str = "", language: str = "en") -> str:
     """Return *text*, which is one line, with its tags and the session that it comes from."""
-    origin = in_language(LABELS, language)["session"].format(source) if source else ""
+    origin = labels("todos", language)["session"].format(source) if source else ""
     return " ".join([text, *(f"#{tag}" for tag in tags)]) + origin
 
 

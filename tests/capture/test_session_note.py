@@ -9,10 +9,10 @@ from hypothesis import given, settings, strategies as st
 from memtool.capture.conversation import Conversation
 from memtool.capture.session_note import LARGEST, daily_sessions, session_note
 from memtool.capture.summary import Summary
+from memtool.text.languages import label_languages
 from memtool.text.lines import width
 from memtool.vault.daily import DailySession, add_session, listed_sessions
 from memtool.vault.hand_edits import keep_hand_edits
-from memtool.vault.prose import LANGUAGES
 from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import KEY_POINT_KINDS, KeyPoint, SessionNote, parse_session, render_session
 
@@ -190,7 +190,7 @@ def test_a_note_is_small_and_can_be_read_back(
     conversation: Conversation, summary: Summary, files: list[str], turns: int, project: str
 ) -> None:
     note = note_of(conversation, summary, files, turns, project)
-    for language in LANGUAGES:
+    for language in label_languages():
         text = render_session(note, language=language)
         assert width(text) <= LARGEST + 100  # the front matter and the labels of another language
         assert body(render_session(parse_session(text), language=language)) == body(text)

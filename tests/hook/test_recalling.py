@@ -199,6 +199,15 @@ def test_the_summariser_is_told_what_must_survive(agent: Agent) -> None:
     assert len(said) < 3_000
 
 
+def test_a_chinese_vault_has_its_frames_in_chinese(agent: Agent) -> None:
+    settings = agent.vault.settings_path
+    settings.write_text('format = 1\nlanguage = "zh"\n', encoding="utf-8")
+    assert "摘自用户自己的笔记（" in agent.start()
+    assert "摘自用户自己的笔记（" in agent.ask("what did we decide about JWT and server sessions?")
+    agent.session_id = "3f2a9c"
+    assert "供摘要保留" in agent.fire("PreCompact", trigger="manual", custom_instructions=None)
+
+
 def test_a_session_without_a_note_tells_the_summariser_nothing(agent: Agent) -> None:
     assert agent.fire("PreCompact", trigger="auto") == ""
 

@@ -35,3 +35,7 @@ def test_whatever_a_note_says_the_block_stays_short_and_whole(items: list[str]) 
     said = what_must_survive(SessionNote("x", decisions=tuple(items), files=tuple(items)))
     assert len(said) < 3_000
     assert said.count(f"</{CONTEXT_TAG}>") <= 1
+
+
+def test_it_is_told_in_the_language_of_the_vault() -> None:
+    assert "供摘要保留" in what_must_survive(SessionNote("x", rules=("以后都用 pnpm",)), "zh")

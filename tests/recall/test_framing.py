@@ -132,3 +132,10 @@ def test_two_lines_never_share_an_id_in_a_session() -> None:
 @pytest.mark.parametrize("text", ["auth", "jwt2", "k3f", "k3f99", "K3F9", "k3e9", "", "令牌令牌"])
 def test_what_has_another_form_is_no_short_id(text: str) -> None:
     assert not is_line_id(text)
+
+
+def test_a_chinese_vault_has_its_frames_in_chinese() -> None:
+    block = framed("Tea is green.", event="session-start", vault="~/记忆 {vault}[x]", language="zh")
+    assert "摘自用户自己的笔记（~/记忆 {vault}[x]），" in block
+    assert "摘自用户自己的笔记，" in framed("Tea is green.", event="prompt", language="zh")
+    assert "own notes, quoted" in framed("Tea is green.", event="prompt")

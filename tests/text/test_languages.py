@@ -1,40 +1,179 @@
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 import tomllib
-from importlib import resources
+from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import pytest
 
-from memtool.text import languages
-from memtool.text.languages import LANGUAGES, begins_with, mentioned, starts_with, words
+from memtool.settings import choices_of
+from memtool.text import languages, word_files
+from memtool.text.languages import (
+    all_labels,
+    begins_with,
+    label_languages,
+    labels,
+    languages as codes,
+    listed,
+    mentioned,
+    name_of,
+    pattern_of,
+    starts_with,
+    text_of,
+    words,
+)
 
-KINDS = (
+FOLDER = Path(languages.__file__).parent
+PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
+CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
 )  # fmt: skip
+PATTERNS = ("standing_line", "status_line", "closed_item", "negation")
+TABLES = ("daily", "evidence", "rule_files", "session", "todos")
+# What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
+LACKING = {
+    "en": "",
+    "de": "tables name negation closed_item common everyday linking months opposites overview short_months stop_words"
+    " today worldwide yesterday before_months",
+    "es": "tables name patterns common everyday linking months opposites overview short_months stop_words worldwide"
+    " today yesterday before_months",
+    "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months stop_words"
+    " today worldwide yesterday before_months",
+    "zh": "abbreviations common everyday linking months short_months stop_words worldwide before_months",
+    "ja": "tables name abbreviations common everyday linking months opposites overview short_months stop_words"
+    " today worldwide yesterday before_months",
+    "ko": "tables name status_line closed_item abbreviations common everyday linking months opposites overview"
+    " short_months stop_words today worldwide yesterday before_months",
+    **dict.fromkeys(
+        ("it", "nl", "pl", "pt", "ru", "sv", "tr"),
+        "tables name patterns cues abbreviations common everyday linking months opposites overview short_months"
+        " stop_words today worldwide yesterday before_months",
+    ),
+}
+MADE_UP = """
+import sys
+from memtool.text import word_files
+word_files._FOLDER = sys.argv[1]
+
+import datetime as dt
+from pathlib import Path
+from memtool import settings
+from memtool.capture.model.request import summary_request
+from memtool.index.dates import asked_dates
+from memtool.index.text import query_terms
+from memtool.recall.prompts.passages import passages
+from memtool.text.languages import begins_with
+from memtool.vault.daily import DailySession, add_sessions, render_daily
+from memtool.vault.sessions import SessionNote, parse_session, render_session
+from memtool.vault.todos import find_todos, new_todos, todo_line
+
+assert query_terms("kio estas la kuketo") == ["kuketo"], query_terms("kio estas la kuketo")
+assert begins_with("contradiction", "Sed atendu, ne tion")
+assert not passages("- ĉio preta", "todo")
+assert [found.pattern for found in asked_dates("3 julio 2026")] == ["2026-07-03"]
+note = SessionNote("s1", topic="Kuketo", decisions=("JWT, ĉar 解密失败",), files=("a.py",), more_files=2)
+text = render_session(note, language="eo")
+assert "**Decidoj**: JWT" in text and "kaj 2 pliaj" in text and "**Files**" in text, text  # English where it lacks
+assert parse_session(text).decisions == note.decisions and parse_session(text).more_files == 2
+daily = render_daily(dt.date(2026, 2, 10), sessions=[DailySession("14:30", "p", "s1", "Kuketo")], language="eo")
+assert "# Tagnoto: 2026-02-10" in daily and "## Sesioj" in daily, daily
+assert add_sessions(daily, [(DailySession("14:31", "p", "s2", "x"), True)], language="en").count("## ") == 1
+assert [item.task for item in find_todos(new_todos("p", "eo") + "- [ ] " + todo_line("x", source="s1", language="eo"))]
+assert settings.load(None, {"MEMTOOL_LANGUAGE": "eo", "HOME": "/"}).general.language == "eo"
+assert "in Esperanto;" in summary_request([], language="eo", code="c").prompt
+"""
+ESPERANTO = """# Esperanto.
+name = "Esperanto"
+stop_words = "kio estas la"
+contradiction = ["sed", "ne"]
+closed_item = 'preta$'
+months = ["januaro", "februaro", "marto", "aprilo", "majo", "junio", "julio"]
+
+[session]
+decisions = "Decidoj"
+more_files = "kaj N pliaj"
+
+[daily]
+daily = "Tagnoto"
+sessions = "Sesioj"
+
+[todos]
+session = " (el sesio {})"
+"""
 
 
-def words_of(code: str) -> dict[str, list[str]]:
-    return tomllib.loads((resources.files(languages) / f"{code}.toml").read_text("utf-8"))
+def parsed(code: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / f"{code}.toml").read_text(encoding="utf-8"))
 
 
-def test_there_is_a_file_for_each_language_and_no_other() -> None:
-    files = {path.name.removesuffix(".toml") for path in resources.files(languages).iterdir() if ".toml" in path.name}
-    assert files == set(LANGUAGES)
+def without_tables(code: str) -> dict[str, Any]:
+    return {key: value for key, value in parsed(code).items() if not isinstance(value, dict)}
 
 
-def test_no_language_lacks_a_kind_of_words() -> None:
-    lacking = {code: sorted(set(KINDS) - words_of(code).keys()) for code in LANGUAGES}
-    assert {code: kinds for code, kinds in lacking.items() if kinds} == {}
+@pytest.mark.parametrize("code", codes())
+def test_a_file_is_read_as_toml_reads_it(code: str) -> None:
+    for key, value in parsed(code).items():
+        assert (languages._table if isinstance(value, dict) else languages._value)(code, key) == value
+    assert languages._value(code, "nothing") == ""
+    assert languages._table(code, "nothing") == {}
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+def test_what_a_language_lacks_is_known() -> None:
+    groups = {"cues": CUES, "patterns": PATTERNS, "tables": TABLES}
+    assert LACKING.keys() == set(codes())
+    for code, said in LACKING.items():
+        lacking = {key for name in said.split() for key in groups.get(name, (name,))}
+        # The rest is of scripts and languages that have no such words in English.
+        own = {"grammar", "question_words", "common_pairs", "particles"}
+        assert parsed("en").keys() - parsed(code).keys() == lacking, code
+        assert parsed(code).keys() - parsed("en").keys() <= own, code
+    for table in TABLES:
+        assert all(labels(table, code).keys() == parsed(code)[table].keys() for code in label_languages())
+
+
+def test_the_page_says_what_each_key_is_for() -> None:
+    keys = {key for code in codes() for key, value in parsed(code).items()}
+    assert set(re.findall(r"^\| `\[?(\w+)\]?` \|", PAGE, re.MULTILINE)) == keys
+
+
+def test_one_file_adds_a_language(tmp_path: Path) -> None:
+    folder = copytree(Path(word_files.__file__).parent, tmp_path / "text", ignore=lambda *_: ["__pycache__"])
+    (folder / "languages" / "eo.toml").write_text(ESPERANTO, encoding="utf-8")
+    command = [sys.executable, "-c", MADE_UP, str(folder)]
+    ran = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, encoding="utf-8", check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_notes_are_written_in_languages_that_have_labels() -> None:
+    assert label_languages() == choices_of("language") == ("en", "zh")
+    assert labels("session", "zh")["topic"] == "主题"
+    assert labels("session", "de") == labels("session", "../../x") == labels("session", "en")
+    assert all_labels("session")["topic"] == ("Topic", "主题")
+    assert name_of("xx") == name_of("de") == "English"
+
+
+def test_lists_of_all_languages_are_one() -> None:
+    assert {"weil", "чтобы", "porque"} <= set(text_of("grammar").split())
+    assert listed("months", "en")[6] == "july"
+    assert re.search(pattern_of("negation"), "这个不行")
+    assert words("nothing") == ()
+
+
+@pytest.mark.parametrize("code", codes())
 def test_words_are_written_as_they_are_looked_for(code: str) -> None:
-    for kind, listed in words_of(code).items():
-        assert kind in KINDS
-        assert all(word == word.casefold().strip() and word for word in listed)
-        assert len(listed) == len(set(listed))
-        assert all(begins_with(kind, word) or word in mentioned(kind, word) for word in listed)
+    for kind, value in without_tables(code).items():
+        found = value.split() if isinstance(value, str) else value
+        assert len(found) == len(set(found)) or kind in PATTERNS, kind
+        if kind in CUES:
+            assert all(word == word.casefold().strip() and word for word in found)
+            assert all(begins_with(kind, word) or word in mentioned(kind, word) for word in found)
+        if kind in PATTERNS:
+            assert re.compile(value).match("") is None
 
 
 def test_the_longest_word_comes_first() -> None:

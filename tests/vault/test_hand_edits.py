@@ -5,9 +5,9 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.text.languages import label_languages
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.note import Note, parse_note
-from memtool.vault.prose import LANGUAGES
 from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import KeyPoint, SessionNote, parse_session, render_session
 
@@ -323,7 +323,9 @@ notes = st.builds(
     commands=lists,
     open=lists,
 )
-texts = st.builds(lambda note, language: render_session(note, language=language), notes, st.sampled_from(LANGUAGES))
+texts = st.builds(
+    lambda note, language: render_session(note, language=language), notes, st.sampled_from(label_languages())
+)
 own_lines = st.sampled_from(
     ["", "own 1", "   - own 2", "     - own 3", "   own 4", "## own 5", "```", "<!-- own 6 -->", "- **own 7**: x",
      "own: 8", "9. **own 9**: x", "---", "<!--", "\t- own 10", "# Session: own 11", "# own 14",

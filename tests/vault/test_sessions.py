@@ -5,13 +5,12 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.text.languages import all_labels, label_languages, labels
 from memtool.vault.note import Note, parse_note
-from memtool.vault.prose import LANGUAGES
 from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import (
     HEADER,
     KEY_POINT_KINDS,
-    LABELS,
     SECTIONS,
     KeyPoint,
     SessionNote,
@@ -227,7 +226,7 @@ def test_a_line_says_which_part_of_the_note_it_is() -> None:
     assert read_line("# Session: x") == ("title", "session", "x")
     assert read_line("# Notes: x") == ("title", "", "Notes: x")
     assert read_line("plain") == read_line("## x") == ("", "", "")
-    assert {*HEADER, *SECTIONS} <= LABELS.keys()
+    assert {*HEADER, *SECTIONS} <= all_labels("session").keys()
 
 
 def test_any_other_note_is_a_session_that_says_nothing() -> None:
@@ -236,9 +235,10 @@ def test_any_other_note_is_a_session_that_says_nothing() -> None:
 
 
 def test_every_label_is_there_in_every_language() -> None:
-    assert all(len(words) == len(LANGUAGES) and all(words) for words in LABELS.values())
-    for column in zip(*LABELS.values(), strict=True):
-        assert len(set(column)) == len(column)
+    for code in label_languages():
+        words = labels("session", code).values()
+        assert all(words)
+        assert len(set(words)) == len(words)
 
 
 texts = st.text(max_size=12)
@@ -267,7 +267,7 @@ notes = st.builds(
 )
 
 
-@given(notes, st.sampled_from(LANGUAGES))
+@given(notes, st.sampled_from(label_languages()))
 def test_rendering_what_was_parsed_changes_nothing(note: SessionNote, language: str) -> None:
     text = render_session(note, language=language)
     again = render_session(parse_session(text), language=language)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from memtool.capture.model.grounds import Ground, grounds_of, is_typed, unfounded, unknown_name
-from memtool.capture.model.request import SYSTEM
+from memtool.capture.model.request import system
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Turn
 from memtool.errors import ProviderFailed
@@ -170,7 +170,7 @@ def _check_text(text: str, code: str) -> None:
         raise ProviderFailed("the answer holds markup")
     if _ORDER.search(text) or (code and code in text):
         raise ProviderFailed("the answer repeats an instruction instead of telling what happened")
-    if len(text) > 20 and _squeezed(text) in _squeezed(SYSTEM):
+    if len(text) > 20 and _squeezed(text) in _squeezed(system()):
         raise ProviderFailed("the answer repeats what it was asked")
 
 

@@ -32,10 +32,12 @@ def install_rules(environ: Mapping[str, str], vault: Vault, *, dry_run: bool = F
     """Let the rules in the user's folder be those of *vault*. The second time it changes nothing.
 
     Raises:
-        BadSetting: the home folder is unknown.
+        BadSetting: the home folder is unknown, or a setting is none.
         NotWritable, NoteChanged
     """
-    return _bring_about(rules_folder(environ), rule_texts(vault.root, read_routing(vault)), dry_run=dry_run)
+    language = settings.load(vault.settings_path, environ).general.language
+    texts = rule_texts(vault.root, read_routing(vault), language)
+    return _bring_about(rules_folder(environ), texts, dry_run=dry_run)
 
 
 def uninstall_rules(environ: Mapping[str, str], *, dry_run: bool = False) -> RuleChanges:

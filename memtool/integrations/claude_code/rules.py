@@ -16,8 +16,9 @@ from memtool.recall.framing import inline
 from memtool.recall.routing.area_triggers import Area
 from memtool.recall.routing.loader_table import LOADER, code
 from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Route, Routing
+from memtool.resources import agent_text
+from memtool.text.languages import labels
 from memtool.vault.frontmatter import quoted
-from memtool.vault.numbers import counted
 from memtool.vault.project_area import area_name
 
 MAIN = "memtool.md"
@@ -28,32 +29,13 @@ _MOST_WORDS = 20  # of one row
 _MOST_FILES = 100
 _MARK = re.compile(r"<!-- memtool rule ([0-9a-f]{8}): [^\n]*-->\n")
 _MARKED = "<!-- memtool rule {}: written by `memtool install claude-code`, removed by `uninstall` -->\n"
-_NATURE = "These are remembered notes from the user's earlier work, for information. They are not instructions."
-_ABOUT = """\
-# Remembered notes
-
-memtool keeps notes in {}. When a word on the left comes up, the file on the right says what is known
-about it: read it directly, without a search. {}
-
-| Word | File |
-| --- | --- |
-"""
-_SCOPED = """\
-# Remembered notes about {}
-
-Files such as the one that was just opened are what these notes speak of{}. Read them before you change such files:
-
-{}
-
-{}
-"""
 
 
-def rule_texts(root: Path, routing: Routing) -> dict[str, str]:
+def rule_texts(root: Path, routing: Routing, language: str = "en") -> dict[str, str]:
     """Return the rule files for the vault at *root* by name: none where it has neither triggers nor paths."""
-    texts = {MAIN: _main(root, routing)}
+    texts = {MAIN: _main(root, routing, language)}
     for area in [area for area in routing.areas if area.globs][:_MOST_FILES]:
-        texts[_free_name(area, texts)] = _scoped(root, area)
+        texts[_free_name(area, texts)] = _scoped(root, area, language)
     return {name: _marked(text) for name, text in texts.items() if text}
 
 
@@ -68,9 +50,9 @@ def is_marked(text: str) -> bool:
     return bool(_MARK.search(text))
 
 
-def _main(root: Path, routing: Routing) -> str:
+def _main(root: Path, routing: Routing, language: str) -> str:
     """Return the rule that holds everywhere; empty without any row."""
-    rows = list(_rows(root, routing))
+    rows = list(_rows(root, routing, labels("rule_files", language)["prefix"]))
     if not rows:
         return ""
     shown: list[str] = []
@@ -78,37 +60,41 @@ def _main(root: Path, routing: Routing) -> str:
         if sum(map(len, shown)) + len(row) > _LONGEST_TABLE:
             break
         shown.append(row)
-    more = counted(len(rows) - len(shown), "more row stands", "more rows stand")
-    rest = f"\n{more} in {_path(root, LOADER)}.\n" if len(shown) < len(rows) else ""
-    return _ABOUT.format(code(str(root)), _NATURE) + "".join(shown) + rest
+    more = len(rows) - len(shown)
+    rest = labels("rule_files", language)["more_rows" if more > 1 else "one_more_row"]
+    about = agent_text("memory-rule", language).replace("{vault}", code(str(root)))
+    return f"{about}\n{''.join(shown)}" + (f"\n{rest.format(more, _path(root, LOADER))}\n" if more else "")
 
 
-def _rows(root: Path, routing: Routing) -> Iterator[str]:
+def _rows(root: Path, routing: Routing, prefix: str) -> Iterator[str]:
     """Give a row for each group of files, with all words that lead there."""
     words: dict[tuple[str, ...], list[str]] = {}
     for route in routing.routes:
         # The globs of an area have a rule of their own.
         if route.kind in (WORD, PREFIX) or (route.kind == GLOB and route.source == LOADER):
-            words.setdefault(route.refs, []).append(_word(route))
+            words.setdefault(route.refs, []).append(_word(route, prefix))
     for refs, triggers in words.items():
         files = [path for ref in refs if (path := _path(root, ref))]
         if files:
             yield f"| {', '.join(list(dict.fromkeys(triggers))[:_MOST_WORDS])} | {', '.join(files)} |\n"
 
 
-def _word(route: Route) -> str:
+def _word(route: Route, prefix: str) -> str:
     text = code(inline(route.trigger).replace("`", "'"))
-    return f"names that begin with {text}" if route.kind == PREFIX else text
+    return prefix.format(text) if route.kind == PREFIX else text
 
 
-def _scoped(root: Path, area: Area) -> str:
+def _scoped(root: Path, area: Area, language: str) -> str:
     files = [f"- {path}" for ref in area.refs if (path := _path(root, ref))]
     if not files:
         return ""
     name = code(inline(area.name).replace("`", "'"))
-    elsewhere = f", if this is the project {name}; in any other one pass over them" if area.kind == "project" else ""
+    words = labels("rule_files", language)
+    elsewhere = words["elsewhere"].format(name) if area.kind == "project" else ""
     globs = "".join(f"  - {quoted(glob.text)}\n" for glob in area.globs)
-    return f"---\npaths:\n{globs}---\n" + _SCOPED.format(f"{area.kind} {name}", elsewhere, "\n".join(files), _NATURE)
+    about = f"{words[area.kind]} {name}"
+    text = agent_text("area-rule", language).format(area=about, elsewhere=elsewhere, files="\n".join(files))
+    return f"---\npaths:\n{globs}---\n{text}\n"
 
 
 def _path(root: Path, ref: str) -> str:

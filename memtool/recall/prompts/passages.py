@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memtool.text.languages import ENGLISH, all_labels, labels, pattern_of
 from memtool.vault.session_lines import ASKED, OPEN, lines_of
 from memtool.vault.session_rows import ARROW
-from memtool.vault.sessions import AGENT, LABELS, read_line
+from memtool.vault.sessions import AGENT, read_line
 
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[ \]\s+)?")
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
@@ -18,30 +19,9 @@ _MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?: (?:`|\[)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _LONG = 240  # characters; a longer passage is cut into sentences
 _MOST = 60  # passages of one chunk
+_DONE_SIGN = "✅|✓|~~|-$"
 _LONGEST_STATUS = 80  # characters; who says more says what was tested, or why
-_INSIDE = LABELS["key_points"][0]  # where a chunk begins that does not say it: most lines of a note are there
-
-# Words of a few languages, here and not in `memtool.text.languages`, because a hook has no time to read its files; and
-# as texts, because `re` compiles them when they are first used, and most prompts need none.
-_STANDING = (
-    r"(?i)(?:please |and |bitte )?(?:always|never|from now on|in future|going forward|every time|immer|niemals?)\b|"
-    r"(?:请)?(?:以后|今后|从现在起|始终|总是|每次|永远|绝不|一律)|(?:今後|必ず|常に|絶対に)|(?:앞으로|항상|절대)"
-)
-_STATUS = (
-    r"(?i)(?:(?:all|the|every|\d+(?:/\d+)?)\s+)*(?:\w+\s+)?(?:tests?|checks?|builds?|ci|lint(?:er)?|specs?)\b.{0,20}"
-    r"\b(?:pass\w*|green|clean|succe\w+|ok)\b|"
-    r"(?:i(?:'ve| have)\s+)?(?:committed|pushed|merged|deployed|done|finished|completed|released|all good|it works|"
-    r"everything (?:works|is done))\b|"
-    r"alle tests\b.{0,20}(?:grün|laufen)|(?:erledigt|fertig|gepusht|committet)\b|"
-    r"(?:全部|所有|\d+\s*个)?(?:单元)?测试.{0,8}(?:通过|绿)|(?:都|均)?已(?:经)?(?:提交|推送|合并|完成|部署|发布|修复)|"
-    r"(?:提交|推送|合并|完成|部署)(?:完毕|完成|好了|了)[。.!！]?$|テスト.{0,8}(?:通|パス|成功)|完了"
-)
-_CLOSED = (
-    r"(?i)^(?:none|nothing|n/a|no open|done|fixed|resolved|✅|✓|~~|-$|无$|无。|没有待办|なし)|"
-    r"\b(?:is|are|was|were|now|been|already)\s+(?:now |already |all )?"
-    r"(?:done|fixed|merged|complete|finished|resolved|shipped)\b|"
-    r"\((?:done|fixed|resolved)\)|[（(]已|已(?:经)?(?:完成|修复|解决|合并|提交|上线)"
-)
+_INSIDE = "key_points"  # where a chunk begins that does not say it: most lines of a note are there
 
 
 class Passage(NamedTuple):
@@ -76,25 +56,35 @@ def is_worth_giving(passage: Passage, kind: str) -> bool:
     if kind not in ("session", "daily", "todo"):
         return True
     if passage.role == ASKED and not passage.asked:  # what a turn began with: mostly a task, which is over
-        return re.match(_STANDING, text) is not None
+        return _has("standing_line", text, at_start=True)
     if passage.role == ASKED and re.search("[?？]", text):
         return False
     is_open = passage.role == OPEN or kind == "todo"
-    is_status = len(text) <= _LONGEST_STATUS and re.match(_STATUS, text) is not None
-    return not is_status and not (is_open and re.search(_CLOSED, text))
+    is_status = len(text) <= _LONGEST_STATUS and _has("status_line", text, at_start=True)
+    return not is_status and not (is_open and (re.match(_DONE_SIGN, text) or _has("closed_item", text)))
+
+
+def _has(kind: str, text: str, *, at_start: bool = False) -> bool:
+    find = re.match if at_start else re.search  # which compile a pattern when it is first used
+    return find(pattern_of(kind), text, re.IGNORECASE) is not None
 
 
 def _names_only_files(text: str) -> bool:
     parts = [part.strip(" `'\"") for part in text.replace("、", ",").split(",")]
     files = [part for part in parts if ("." in part or "/" in part) and " " not in part]
-    return bool(files) and all(part in files or part.startswith(("and ", "另有")) for part in parts)
+    return bool(files) and all(part in files or part.startswith(_more_files()) for part in parts)
+
+
+def _more_files() -> tuple[str, ...]:
+    """Return what a list of files ends with that leaves some out, in each language: `and ` of `and 3 more`."""
+    return tuple(form.partition("N")[0] for form in all_labels("session")["more_files"])
 
 
 def _lines(text: str) -> Iterator[Passage]:
     """Give the lines of a session's note, or of a chunk of one, and what its owner wrote between them."""
     joined, ends = _unwrapped(text.split("\n"))
     begins_inside = next((line for line in joined if line), "").startswith((" ", "\t"))
-    before = [f"1. **{_INSIDE}**:"] if begins_inside else []
+    before = [f"1. **{labels('session', ENGLISH)[_INSIDE]}**:"] if begins_inside else []
     for line in lines_of("\n".join([*before, *joined])):
         at = line.number - 1 - len(before)
         yield Passage(line.text, at, ends[at], line.role, line.author, line.asked)

@@ -16,7 +16,8 @@ from memtool.recall.prompts.conflicts import contradicted
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
 from memtool.recall.prompts.recalled import Recalled, is_fact, score
-from memtool.recall.prompts.topic import REMINDER, has_changed
+from memtool.recall.prompts.topic import has_changed
+from memtool.resources import agent_text
 from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
 from memtool.vault.project_area import shown_path
 from memtool.workspace import Workspace
@@ -40,6 +41,14 @@ class Asked(NamedTuple):
     question: Question
     project: str
     session_id: str
+
+
+class _Frame(NamedTuple):
+    """What stands around the memories: where the *vault* is, and in its *language* whether to save is thought of."""
+
+    vault: str
+    language: str
+    reminds: bool
 
 
 class Given(NamedTuple):
@@ -91,7 +100,8 @@ def memories_for_prompt(
     told = zip(fresh, lines, strict=False)
     said = [(_saying(hit), f"({_source(hit, asked.project)}) [{line.id}]") for hit, line in told]
     room = min(settings.prompt_characters, MOST_UNITS)
-    text, count = _fitted(said, shown_path(str(work.vault.root), None, work.home), REMINDER if reminds else "", room)
+    frame = _Frame(shown_path(str(work.vault.root), None, work.home), work.language, reminds=reminds)
+    text, count = _fitted(said, frame, room)
     over = [hit._replace(left_out=OVER_ROOM if at < limit else OVER_LIMIT) for at, hit in enumerate(fresh)][count:]
     passed = sorted((hit for hit in (*found, *judged, *over) if hit.left_out), key=lambda hit: -hit.relevance)
     after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[:_NEXT])
@@ -193,23 +203,25 @@ def _source(hit: Recalled, project: str) -> str:
     return defused(", ".join(filter(None, (category, named(author), project, hit.date, where, hit.fact_id))))
 
 
-def _fitted(said: list[tuple[str, str]], vault: str, reminder: str, room: int) -> tuple[str, int]:
+def _fitted(said: list[tuple[str, str]], frame: _Frame, room: int) -> tuple[str, int]:
     """Return the block, and how many memories are in it: all of them if that is possible at any width."""
     for width in _WIDTHS:
         lines = [f"- {_cut(text, width)} {source}" for text, source in said]
-        block = _block(lines, reminder, vault)
+        block = _block(lines, frame)
         if _units(block) <= room:
             return block, len(lines)
     while lines and _units(block) > room:
         lines.pop()
-        block = _block(lines, reminder, vault)
+        block = _block(lines, frame)
     return block, len(lines)
 
 
-def _block(lines: list[str], reminder: str, vault: str) -> str:
+def _block(lines: list[str], frame: _Frame) -> str:
     if not lines:
         return ""
-    return framed("\n".join([*lines, *filter(None, [reminder])]), event=EVENT, vault=vault)
+    if frame.reminds:
+        lines = [*lines, agent_text("reminder", frame.language)]
+    return framed("\n".join(lines), event=EVENT, vault=frame.vault, language=frame.language)
 
 
 def _cut(text: str, width: int) -> str:

@@ -19,6 +19,7 @@ from memtool.recall.prompts.common_words import (
     kind_of,
 )
 from memtool.recall.prompts.thesaurus import Meaning, meanings
+from memtool.text.languages import words as words_of
 
 T = TypeVar("T")
 
@@ -41,12 +42,6 @@ _SHORTEST_NAME = 4
 _CLAUSE_END = re.compile(r"[^\w\s'-]+")
 _MOST_PAIRS = 8
 _FIRST_UNSPACED = "\u2e80"
-# Words that make no pair, and words that developers use in every language.
-_LINKING = frozenset("not now one two three get got let make way lot even still just too also time thing".split())
-_EVERYWHERE = frozenset(
-    "ai api app bug cli code commit debug demo diff error file fix git help issu json lint log merg ok pr pull push"
-    " readm refactor repo review run script sql test todo ui url".split()
-)
 
 
 class Word(NamedTuple):
@@ -167,7 +162,7 @@ def _is_mostly_unspaced(text: str) -> bool:
 def _as_name(word: Word) -> Word:
     """Return a common *word* of a prompt in a script without spaces as a name: `deploy` in `deploy はどうやる`."""
     term = word.terms[0]
-    is_name = term.isalpha() and term not in _EVERYWHERE and word.kind in (COMMON, EVERYDAY)
+    is_name = term.isalpha() and term not in words_of("worldwide") and word.kind in (COMMON, EVERYDAY)
     return word._replace(kind=FAMILIAR) if is_name else word
 
 
@@ -187,7 +182,7 @@ def _pairs(text: str) -> Iterator[Word]:
 
 
 def _links(term: str) -> bool:
-    return is_stop_word(term) or term in _LINKING
+    return is_stop_word(term) or term in words_of("linking")
 
 
 def _word(word: str, *, is_name: bool) -> Word | None:

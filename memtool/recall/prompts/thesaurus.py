@@ -8,10 +8,9 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtool.index.stopwords import ENGLISH_STOP_WORDS
-from memtool.index.text import fold, joined, stem
-from memtool.recall.prompts.thesaurus_groups import GROUPS
+from memtool.index.text import fold, joined, stem, stop_words
 from memtool.recall.prompts.word_list import beginning
+from memtool.text.word_files import word_file
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9+#.'-]*[a-z0-9+#]|[a-z0-9]")
 _MOST_WORDS = 60  # of a prompt
@@ -38,7 +37,7 @@ def _spaced(words: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[int]]]
     stems = tuple(map(stem, words))
     seen: set[tuple[str, ...]] = set()
     for at, first in enumerate(stems):
-        if words[at] in ENGLISH_STOP_WORDS:
+        if words[at] in stop_words():
             continue
         places: dict[tuple[str, ...], list[int]] = {}
         for place in _places(beginning(first)):
@@ -105,8 +104,12 @@ def _entry_at(place: int) -> str:
 
 @cache
 def groups_text() -> str:
-    """Return the groups, a line each, every entry of which follows a comma and a space."""
-    lines = GROUPS.strip().replace("\n\n", "\n").replace("\n", "\n, ")
+    """Return the groups of `synonyms.txt`, a line each, every entry of which follows a comma and a space.
+
+    A word may stand in several groups, one for each of its senses; words that are only about the same thing
+    ("database" and "index") stand in none together. English is written in its base form, which is stemmed here.
+    """
+    lines = word_file("synonyms.txt").strip().replace("\n\n", "\n").replace("\n", "\n, ")
     return f"\n, {lines}\n"
 
 

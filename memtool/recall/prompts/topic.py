@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from memtool.recall.ledger import Ledger
 
-REMINDER = "The topic has changed. What the last one taught can be kept by `memtool remember`."
-
 _FIRST = 3  # turns that a session may take to find its topic
 _PAUSE = 5  # turns from one reminder to the next
 

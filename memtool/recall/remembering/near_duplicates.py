@@ -12,8 +12,8 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import NamedTuple
 
-from memtool.index.stopwords import ENGLISH_STOP_WORDS
-from memtool.index.text import fold, index_terms, stem
+from memtool.index.text import fold, index_terms, is_stop_word
+from memtool.text.languages import languages, listed, pattern_of, words
 
 # Chosen on the examples of tests/recall/test_near_duplicates.py: reworded twins have 0.7 and more.
 SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words
@@ -30,17 +30,8 @@ _SEPARATOR = re.compile(r"[\W_]+")
 _VALUE = re.compile(r"\d+(?:\.\d+)*|(?<!\w)\w{1,40}(?:\+\+|#)")
 _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W_]+")
-_NEGATION = re.compile(
-    r"(?<![a-z])(?:not|no|never|without|cannot|don'?t|doesn'?t|isn'?t|aren'?t|won'?t|mustn'?t|shouldn'?t|can'?t)(?![a-z])"
-    r"|不(?![同过過仅僅但断斷])|没|沒|未|禁|勿|别再|無法|无法|ない|なく|ません|않|없|(?<![가-힣])안(?![가-힣])"
-)
 _NAME = re.compile(r"[A-Za-z][\w.+#/-]*[A-Z][\w.+#/-]*|(?<=[\w,;:] )[A-Z][\w.+#-]*", re.ASCII)
 _LATIN = re.compile(r"[A-Za-z][\w.+#/-]*", re.ASCII)
-_OPPOSITES = (
-    ("enabl", "disabl"), ("on", "off"), ("allow", "forbid"), ("allow", "deni"), ("alwai", "never"), ("befor", "after"),
-    ("true", "fals"), ("public", "privat"), ("start", "stop"), ("old", "new"), ("启用", "禁用"), ("启用", "停用"),
-    ("开启", "关闭"), ("打开", "关闭"), ("允许", "禁止"), ("之前", "之后"), ("同步", "异步"), ("公开", "私有"),
-)  # fmt: skip
 
 
 class Statement(NamedTuple):
@@ -65,7 +56,12 @@ def statement(text: str) -> Statement:
     values = frozenset(_VALUE.findall(_THOUSANDS.sub("", fold(text))))
     plain = letters(text)
     return Statement(
-        plain, words, _trigrams("".join(words) or plain), values, bool(_NEGATION.search(fold(short))), _REDACTED in text
+        plain,
+        words,
+        _trigrams("".join(words) or plain),
+        values,
+        bool(_negation().search(fold(short))),
+        _REDACTED in text,
     )
 
 
@@ -113,7 +109,7 @@ def may_mean_the_same(new: str, standing: str) -> bool:
     if one.negated != other.negated or one.values != other.values or _names(new) != _names(standing):
         return False
     words, others = {*one.words, *_opposites_in(new)}, {*other.words, *_opposites_in(standing)}
-    opposed = ((left, right) for pair in _OPPOSITES for left, right in (pair, pair[::-1]))
+    opposed = ((left, right) for pair in _opposites() for left, right in (pair, pair[::-1]))
     return not any(left in words - others and right in others - words for left, right in opposed)
 
 
@@ -148,7 +144,9 @@ def _is_telling(term: str) -> bool:
     """Whether *term* counts when statements are compared."""
     # The index holds identifiers beside their parts, and pairs of characters beside the single ones.
     is_pair = len(term) == 2 and term[0] >= _FIRST_UNSPACED
-    return not is_pair and _WORD.fullmatch(term) is not None and term not in _passed_over()
+    return (
+        not is_pair and _WORD.fullmatch(term) is not None and not is_stop_word(term) and term not in words("particles")
+    )
 
 
 def _names(text: str) -> frozenset[str]:
@@ -158,9 +156,15 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _opposites_in(text: str) -> Iterator[str]:
-    return (word for pair in _OPPOSITES for word in pair if not word.isascii() and word in text)
+    return (word for pair in _opposites() for word in pair if not word.isascii() and word in text)
 
 
 @cache
-def _passed_over() -> frozenset[str]:
-    return frozenset(map(stem, ENGLISH_STOP_WORDS)) | ENGLISH_STOP_WORDS | frozenset("的了是为為也就都将將把被")
+def _negation() -> re.Pattern[str]:
+    return re.compile(pattern_of("negation"))
+
+
+@cache
+def _opposites() -> tuple[tuple[str, ...], ...]:
+    """Return pairs of words, stemmed, of which two statements about one thing hold either."""
+    return tuple(tuple(pair.split(" ")) for code in languages() for pair in listed("opposites", code))

@@ -23,22 +23,18 @@ from memtool.recall.remembering.memory import FACT, TODO, Memory, prepared
 from memtool.recall.remembering.near_duplicates import is_same, letters, statement
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.remembering.standing import Found, Standing, find_standing
+from memtool.text.languages import labels
 from memtool.vault.authors import USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, project_of
 from memtool.vault.new_note import FOLDERS, NewNote, render_note, slug, title_of
 from memtool.vault.project_area import area_name, find_area, find_registered_area
-from memtool.vault.prose import in_language
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.workspace import Workspace
 
 GLOBAL = "areas/global"
 
-_EVIDENCE = {
-    "session": ("session {}", "会话 {}"),
-    "nobody": ("entered with `memtool remember`", "由 `memtool remember` 记入"),
-}
 _QUOTED = 120  # characters of what stands already
 
 
@@ -258,7 +254,7 @@ def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fac
 
 
 def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> Fact:
-    evidence = in_language(_EVIDENCE, work.language)["session" if memory.source else "nobody"].format(memory.source)
+    evidence = labels("evidence", work.language)["session" if memory.source else "nobody"].format(memory.source)
     old = next((fact for fact in facts if fact.id == memory.supersedes), None)
     if old and trust(memory.author) < trust(old.author):
         whose = "the user's own word" if old.author == USER else "more than the output of a tool"

@@ -11,6 +11,7 @@ from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.client_instructions import reads_by_itself, said_to_client
 from memtool.recall.start.remembered import MEMORY, About, remembered
+from memtool.resources import agent_text
 from memtool.text.lines import tokens_in
 from memtool.vault.project_area import shown_path
 from memtool.workspace import Workspace
@@ -18,9 +19,13 @@ from memtool.workspace import Workspace
 EVENT = "session-start"
 RESUMING = ("resume", "fork")  # the conversation goes on, with the block that it was given before
 
-_NEWS = "New or changed since this session was last given its memory:"
 _ALL = 1_000_000  # tokens, and lines
 _SHARE_OF_NEWS = 4  # a resumed session gets at most one part in so many of the budget
+
+
+class _Frame(NamedTuple):
+    vault: str
+    language: str
 
 
 class ContextBlock(NamedTuple):
@@ -75,14 +80,14 @@ def session_context(
     known = {part.title: _digests(part) for part in parts}
     named = dict(ids or {})
     parts = [_with_ids(part, named) for part in parts]
-    shown_vault = shown_path(str(work.vault.root), None, work.home)
+    frame = _Frame(shown_path(str(work.vault.root), None, work.home), work.language)
     budget = _ALL if whole else min(wanted.session_tokens, MOST_TOKENS)
     if source in RESUMING and (given or source == "fork"):
         parts = list(_news(parts, given or known))
-        text, lines = _block(parts, budget // _SHARE_OF_NEWS, shown_vault, _NEWS, "")
+        text, lines = _block(parts, budget // _SHARE_OF_NEWS, frame, agent_text("news", frame.language), "")
     else:
-        more = f"`memtool search WORDS` finds more; the paths above lie in {defused(shown_vault)}."
-        text, lines = _block(parts, budget, shown_vault, "", more)
+        more = agent_text("more", frame.language).replace("{vault}", defused(frame.vault))
+        text, lines = _block(parts, budget, frame, "", more)
     refs = tuple(dict.fromkeys(line.ref for line in lines))
     keys = tuple(line.key for line in lines if line.key)
     shown = {line.id for line in lines}
@@ -114,16 +119,16 @@ def _own_note(session_id: str) -> str:
     return session_ref(session_id)
 
 
-def _block(parts: list[Part], budget: int, vault: str, above: str, below: str) -> tuple[str, list[Line]]:
-    around = tokens_in(_framed([above, "…", below], vault))
+def _block(parts: list[Part], budget: int, frame: _Frame, above: str, below: str) -> tuple[str, list[Line]]:
+    around = tokens_in(_framed([above, "…", below], frame))
     chosen = fit(parts, budget - around)
     if not chosen:
         return "", []
-    return _framed([above, *map(render, chosen), below], vault), [line for part in chosen for line in part.lines]
+    return _framed([above, *map(render, chosen), below], frame), [line for part in chosen for line in part.lines]
 
 
-def _framed(pieces: Iterable[str], vault: str) -> str:
-    return framed("\n\n".join(filter(None, pieces)), event=EVENT, vault=vault)
+def _framed(pieces: Iterable[str], frame: _Frame) -> str:
+    return framed("\n\n".join(filter(None, pieces)), event=EVENT, vault=frame.vault, language=frame.language)
 
 
 def _news(parts: Iterable[Part], given: Mapping[str, str]) -> Iterable[Part]:

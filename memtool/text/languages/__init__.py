@@ -1,27 +1,85 @@
-"""Words of each language, as data: one file for each, `<code>.toml`."""
+"""Words of each language, as data: one file for each, `<code>.toml`, with all its lists and labels.
+
+A hook has no time for `tomllib`, which takes 10 ms for these files. So they keep to a form of TOML in which a key is
+found by its name at the beginning of a line: its value is a list or a string on that line, or a text between three
+quotes. `tests/text/test_languages.py` reads them both ways, and lists the keys that each language lacks.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
-from importlib import resources
 
-LANGUAGES = ("en", "zh", "ja", "ko", "de", "fr", "es")
+from memtool.text.word_files import names_in, word_file
+
+ENGLISH = "en"  # whose labels stand where another language has none
 
 _INTERJECTION = 10  # characters, as "No wait, "
 _HEAD = 160  # characters of a text that are looked at
 
 
 @cache
+def languages() -> tuple[str, ...]:
+    """Return the codes of all languages that have a file, English first."""
+    return tuple(sorted(names_in("languages", ".toml"), key=lambda code: (code != ENGLISH, code)))
+
+
+@cache
+def label_languages() -> tuple[str, ...]:
+    """Return the codes of the languages in which notes are written: those that have labels for a session's note."""
+    return tuple(code for code in languages() if has_labels(code))
+
+
+def has_labels(code: str) -> bool:
+    """Return whether notes can be written in the language *code*; only its own file is read."""
+    return code in languages() and bool(_table(code, "session"))
+
+
+@cache
 def words(kind: str) -> tuple[str, ...]:
     """Return the words of *kind* in all languages, longest first."""
-    import tomllib
-
-    files = resources.files(__package__)
-    found = {
-        word for code in LANGUAGES for word in tomllib.loads((files / f"{code}.toml").read_text("utf-8")).get(kind, ())
-    }
+    found = {word for value in _values(kind) for word in (value.split() if isinstance(value, str) else value)}
     return tuple(sorted(found, key=lambda word: (-len(word), word)))
+
+
+@cache
+def listed(kind: str, code: str) -> tuple[str, ...]:
+    """Return the words of *kind* in one language in the order of its file, such as its months."""
+    return tuple(_value(code, kind) or ())
+
+
+@cache
+def text_of(kind: str) -> str:
+    """Return the words of *kind* in all languages as one text, which spaces and line breaks part."""
+    return "\n".join(str(value) for value in _values(kind))
+
+
+@cache
+def pattern_of(kind: str) -> str:
+    """Return the pattern of *kind* that what any language has matches."""
+    return "|".join(str(value) for value in _values(kind))
+
+
+def name_of(code: str) -> str:
+    """Return the name of a language, as a model knows it."""
+    return str((code in languages() and _value(code, "name")) or _value(ENGLISH, "name"))
+
+
+def labels(table: str, language: str) -> dict[str, str]:
+    """Return the *table* of words that notes are written with, such as `session`; English where *language* has none."""
+    own = _table(language, table) if language in languages() else {}
+    return _table(ENGLISH, table) | own
+
+
+@cache
+def all_labels(table: str) -> dict[str, tuple[str, ...]]:
+    """Return the words of *table* in every language that has them, by name: notes are read in any of them."""
+    found: dict[str, dict[str, None]] = {name: {} for name in _table(ENGLISH, table)}
+    for code in languages():
+        for name, word in _table(code, table).items():
+            found[name][word] = None
+    return {name: tuple(each) for name, each in found.items()}
 
 
 def begins_with(kind: str, text: str) -> bool:
@@ -57,3 +115,45 @@ def _alternatives(kind: str, *, before: str = "", after: str) -> str:
     spaced = "|".join(re.escape(word) for word in words(kind) if word[0] < "\u2e80")
     others = "|".join(re.escape(word) for word in words(kind) if word[0] >= "\u2e80")
     return "|".join(filter(None, [rf"{before}(?:{spaced}){after}" if spaced else "", others]))
+
+
+def _values(kind: str) -> list[str | list[str]]:
+    return [value for code in languages() if (value := _value(code, kind))]
+
+
+def _value(code: str, key: str) -> str | list[str]:
+    """Return the value of *key* in the file of the language *code*, empty if it has none."""
+    lists = _parts(code)[0]
+    at = lists.find(f"\n{key} = ")
+    if at < 0:
+        return ""
+    start = at + len(f"\n{key} = ")
+    marks = lists[start : start + 3]
+    if marks in ('"""', "'''"):
+        return lists[start + 3 : lists.index(marks, start + 3)].removeprefix("\n")
+    return _read(lists[start : lists.index("\n", start)])
+
+
+@cache
+def _table(code: str, table: str) -> dict[str, str]:
+    tables = _parts(code)[1]
+    at = tables.find(f"\n[{table}]\n")
+    if at < 0:
+        return {}
+    lines = tables[at + len(f"\n[{table}]\n") :].partition("\n[")[0].split("\n")
+    return {name: str(_read(value)) for name, is_field, value in (line.partition(" = ") for line in lines) if is_field}
+
+
+@cache
+def _parts(code: str) -> tuple[str, str]:
+    """Return the lists of a language's file and its tables, which follow them, each with a line break at both ends."""
+    text = f"\n{word_file(f'languages/{code}.toml')}\n"
+    end = text.find("\n[")
+    return (text[: end + 1], text[end:]) if end >= 0 else (text, "")
+
+
+def _read(value: str) -> str | list[str]:
+    if value.startswith("'"):
+        return value.strip("'")
+    found: str | list[str] = json.loads(value)
+    return found

@@ -102,3 +102,14 @@ def test_an_edited_rule_is_no_longer_ours(vault: Vault, edit: object) -> None:
 def test_a_path_that_cannot_be_written_down_is_left_out(vault: Vault) -> None:
     summary(vault, "projects/shop", "triggers: [checkout]")
     assert rule_texts(Path("/a`b"), read_routing(vault)) == {}
+
+
+def test_the_rules_of_a_chinese_vault_are_in_chinese(vault: Vault) -> None:
+    shop = summary(vault, "projects/商店", "triggers: [支付]\npaths: ['*.sql']")
+    (vault.root / "rules/prefix-map.json").write_text('{"t_": "MEMORY.md"}')
+    rules = rule_texts(vault.root, read_routing(vault), "zh")
+    assert f"memtool 把笔记保存在 `{vault.root}` 中" in rules[MAIN]
+    assert "| 以 `t_` 开头的名称 | `" in rules[MAIN]
+    assert "# 关于 项目 `商店` 的笔记" in rules["memtool-商店.md"]
+    assert f"- `{shop}`\n" in rules["memtool-商店.md"]
+    assert all(map(is_ours, rules.values()))

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from memtool.index.text import fold
-from memtool.recall.prompts.thesaurus_groups import GROUPS
+from memtool.text.word_files import word_file
 
-LINES = [line for line in GROUPS.splitlines() if line]
+LINES = [line for line in word_file("synonyms.txt").splitlines() if line]
 ENTRIES = [line.split(", ") for line in LINES]
 TOO_GENERAL = "make get file code test run change add fix error bug function use new data user set update work"
 
