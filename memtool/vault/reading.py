@@ -10,7 +10,7 @@ from typing import Any
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.vault.broken import BrokenNote
-from memtool.vault.layout import Vault, kind_of, project_of
+from memtool.vault.layout import DAILY, Vault, kind_of, project_of
 from memtool.vault.note import Note, overview, parse_note
 from memtool.vault.sessions import session_title
 
@@ -103,10 +103,10 @@ def read_note(vault: Vault, ref: Ref, *, level: int, max_bytes: int) -> Reading:
     name = path.relative_to(vault.root).as_posix()  # however it was written: its place says what it is
     if any(part.startswith(".") for part in name.split("/")):
         raise NoteNotFound(ref.name)  # git's files and our own are nobody's notes
-    return read_file(path, name, ref, level=level, max_bytes=max_bytes)
+    return read_file(path, name, ref, level=level, max_bytes=max_bytes, daily=vault.daily)
 
 
-def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int) -> Reading:
+def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, daily: str = DAILY) -> Reading:
     """Return the same of the file at *path*, which is called *name*; the caller knows that it may be read.
 
     Raises:
@@ -121,7 +121,7 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int) ->
     except OSError as error:
         raise BrokenVaultFile(f"cannot read '{ref.name}': {error.strerror}") from None
     readable = Note(note.ref, note.text) if isinstance(note, BrokenNote) else note
-    kind = kind_of(name, readable.field("type"))
+    kind = kind_of(name, readable.field("type"), daily=daily)
     start, end, text = _lines_of(readable.text, ref) if ref.first else _at_level(readable, level)
     return Reading(
         path=name,

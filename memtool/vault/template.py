@@ -84,7 +84,8 @@ def _template() -> dict[str, str]:
 
 def _add_missing(vault: Vault, template: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
     created, kept, notices = [], [], list[str]()
-    for ref in (*FOLDERS, *template):
+    folders = [f"{vault.daily}/" if ref == "daily/" else ref for ref in FOLDERS]
+    for ref in (*folders, *template):
         try:
             path = vault.path(ref)
         except OutsideVault as error:

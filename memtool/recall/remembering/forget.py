@@ -280,7 +280,8 @@ def _delete(desk: Desk, ref: str) -> None:
 def _unlist(desk: Desk, ref: str) -> list[str]:
     """Take the lines that list the session note at *ref* out of the daily notes, and return the paths of those."""
     link, changed = f"](../{ref})", []
-    for daily in [f"daily/{path.name}" for path in sorted((desk.vault.root / "daily").glob("*.md"))]:
+    folder = desk.vault.daily
+    for daily in [f"{folder}/{path.name}" for path in sorted((desk.vault.root / folder).glob("*.md"))]:
         with suppress(BrokenVaultFile, OutsideVault):
             if link in _text(_read(desk, daily), daily):
                 _rewrite(
