@@ -182,7 +182,7 @@ def _faults(installation: _Installation, *, may_run: bool) -> Iterator[Finding]:
 def _program_faults(program: Program, *, may_run: bool) -> Iterator[Finding]:
     if program.vault and not Path(program.vault).is_dir():
         yield Finding(True, f"the hooks write to '{program.vault}', which is not there", _AGAIN)
-    if shutil.which(program.command) is None:
-        yield Finding(True, f"the hooks run '{program.command}', which is not there", _AGAIN)
+    if shutil.which(program.interpreter) is None:
+        yield Finding(True, f"the hooks run '{program.interpreter}', which is not there", _AGAIN)
     elif may_run and (fault := fault_of(program)):
-        yield Finding(True, f"the hooks run '{program.command}', and {fault}", _AGAIN)
+        yield Finding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from memtool.integrations import json_text
 from memtool.integrations.json_text import Node
+from memtool.vault.background import ISOLATED
 
 _TIMEOUT = 10  # seconds; the client's own is 600, and 1.5 for SessionEnd, which a settings file may raise
 
@@ -49,10 +50,16 @@ HOOKS = (
 
 
 class Program(NamedTuple):
-    """What a handler runs, without a shell."""
+    """The program of a handler and its arguments, which the client hands to no shell."""
 
     command: str
     args: tuple[str, ...] = ()
+
+    @property
+    def interpreter(self) -> str:
+        """The Python behind its guard (`memtool.integrations.claude_code.program`); without one, the program itself."""
+        words = (self.command, *self.args)
+        return words[words.index(ISOLATED[0]) - 1] if ISOLATED[0] in self.args else self.command
 
     @property
     def vault(self) -> str:
