@@ -138,7 +138,7 @@ def _put(session: Session, transcripts: tuple[str, ...]) -> None:
 
 
 def capture_context(session: Session) -> Context:
-    """Return what capturing needs to know in this run."""
+    """Return the vault, the settings, the redactor, the home folder and the clock with which this run captures."""
     from memtool.capture.session_capture import Context
     from memtool.redaction import make_redactor
 

@@ -102,7 +102,7 @@ def _frequency(session: Session, terms: list[str]) -> dict[str, float]:
 def _fields(
     line: GivenLine, giving: Giving, look: Callable[[GivenLine], Said | None], frequency: dict[str, float]
 ) -> dict[str, Any] | None:
-    """Return what is told of *line*; None if it does not stand any more."""
+    """Return the fields of *line* for JSON; None if the vault holds it no more."""
     said = look(line)
     if said is None:
         return None

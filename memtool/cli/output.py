@@ -1,4 +1,4 @@
-"""What reaches the terminal: JSON, text in the terminal's width, and notices. Text of a vault is never trusted."""
+"""Output of the commands: JSON, text for a pipe, notices and progress. No text of a vault may steer a terminal."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _rich_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextlib.contextmanager
 def waiting() -> Iterator[Callable[[str], None]]:
-    """Give a function that is told what takes long; on a terminal, a clock runs beside it until the end."""
+    """Give a function that shows a sentence; on a terminal, a clock runs beside it until the block ends."""
     if not is_watched():
         yield say
         return
@@ -151,7 +151,7 @@ def shortened(text: str, room: int) -> str:
 
 
 def wrapped(text: str, room: int, lines: int) -> list[str]:
-    """Return *text* in at most *lines* lines of *room* columns, for what is no terminal: that costs no import."""
+    """Return *text* in at most *lines* lines of *room* columns. For pipes: a terminal's lines are rich's."""
     return [printable(text[start:end]).rstrip() for start, end in _line_breaks(text, room)[:lines]]
 
 

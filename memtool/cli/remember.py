@@ -87,7 +87,7 @@ def command(
 
 
 def desk_of(session: Session) -> Desk:
-    """Return what remembering and forgetting need to know in this run."""
+    """Return the vault, the settings, the clock and the author of this run, for remembering and forgetting."""
     import datetime as dt
 
     from memtool.redaction import make_redactor

@@ -13,7 +13,7 @@ from memtool.recall.routing.loader_table import LOADER
 
 
 class RouteUpdate(NamedTuple):
-    """Whether the table is another one now, the commit that holds it, and which rules are other ones."""
+    """The result of an update: has the table changed, which commit holds it, and the rule files that changed."""
 
     changed: bool
     kept: Kept

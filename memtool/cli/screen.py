@@ -1,4 +1,4 @@
-"""What a terminal shows, drawn by rich: tables, trees, panels and the Markdown of notes.
+"""Output for a terminal, drawn by rich: tables, trees, panels and the Markdown of notes.
 
 A command imports this where stdout is a terminal, and nowhere else. Text of a vault is never markup. It is cleaned on
 its way in, so that widths are right, and once more as it is drawn: Markdown makes characters of `&#8238;`, too.
@@ -23,7 +23,7 @@ _INDENT = 2
 
 
 class _Clean:
-    """What rich draws of *shown*, without control and bidirectional characters."""
+    """A renderable that draws *shown* without control and bidirectional characters."""
 
     def __init__(self, shown: RenderableType) -> None:
         self.shown = shown

@@ -1,4 +1,4 @@
-"""Where things lie in a vault, and what a path says about the note that lies there (docs/vault-format.md)."""
+"""The layout of a vault: its files and folders, and the kind and project that a path tells (docs/vault-format.md)."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _NAMED = 5  # candidates of an ambiguous name
 
 @dataclass(frozen=True)
 class Ref:
-    """What the user names: a path or a name, and lines of it (0, 0: all)."""
+    """A reference by the user: a path or a name, and lines of it (0, 0: all)."""
 
     name: str
     first: int = 0
@@ -33,7 +33,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read. Lines count from 1 and include both ends; *problem* says what is wrong with the file."""
+    """A note, a fact or some lines, read. Lines count from 1 and include both ends; *problem* is the file's fault."""
 
     path: str
     start_line: int
@@ -107,7 +107,7 @@ def read_note(vault: Vault, ref: Ref, *, level: int, max_bytes: int) -> Reading:
 
 
 def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, daily: str = DAILY) -> Reading:
-    """Return the same of the file at *path*, which is called *name*; the caller knows that it may be read.
+    """Return the note in the file at *path*, called *name*, as `read_note` does; the caller knows that it may be read.
 
     Raises:
         NoteNotFound, BrokenVaultFile

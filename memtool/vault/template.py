@@ -20,7 +20,7 @@ _UNFINISHED = "first-commit"  # stands in the state folder until the first commi
 
 @dataclass(frozen=True)
 class MadeVault:
-    """What `make_vault` did. *created* and *kept* are paths in the vault; folders end in `/`."""
+    """The result of `make_vault`. *created* and *kept* are paths in the vault; folders end in `/`."""
 
     vault: Vault
     created: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Which hooks memtool has in Claude Code, and how they come into a settings text and out of it again. All pure.
+"""The hooks of memtool in Claude Code, put into the text of its settings and taken out again. All pure.
 
 What is ours is known by the program that a handler runs, wherever that lies: so an installation by another memtool,
 or one that its user has edited, is brought up to date and not doubled.
@@ -83,7 +83,7 @@ class Handler(NamedTuple):
 
     @property
     def program(self) -> Program:
-        """What it runs."""
+        """The program and the arguments that the handler names."""
         value = self.node.value
         args = value.get("args")
         return Program(value["command"], tuple(map(str, args)) if isinstance(args, list) else ())
@@ -139,7 +139,7 @@ def without_hooks(text: str, original: str | None) -> str:
 
 
 def changes_kept(text: str) -> list[str]:
-    """Return what the user has changed in handlers of ours in the settings *text*, a sentence each.
+    """Return a sentence for each change that the user has made to handlers of ours in the settings *text*.
 
     Raises:
         json.JSONDecodeError, WrongShape
