@@ -104,11 +104,16 @@ def _settings_checks(vault: Vault | None, environ: Mapping[str, str]) -> list[Ch
     changed = [f"{key} from {origin}" for key, origin in settings.origins.items() if origin != "default"]
     path = settings_module.user_config_path(environ)
     is_there = path.is_file()
-    with contextlib.suppress(RuntimeError):  # nobody knows the home folder
-        path = Path(shown_path(str(path), None, Path.home()))
-    where = f"{path}{'' if is_there else ' (not there yet)'}"
+    where = f"{shown_path(str(path), None, _home())}{'' if is_there else ' (not there yet)'}"
     summary = Check("settings", OK, f"{'; '.join(changed) or 'all defaults'}; yours: {where}")
     return [summary, *(Check("settings", NOTE, notice) for notice in settings.notices)]
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # nobody knows it
+        return Path("~")
 
 
 def _history_checks(vault: Vault) -> list[Check]:
@@ -337,7 +342,7 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
     queue = Queue(vault)
     for job in queue.parked()[:_NAMED]:
         fix = "Try it again with `memtool capture --drain --now`."
-        yield Check("capture", BROKEN, f"session {job.session_id} was given up: {job.reason}", fix)
+        yield Check("capture", BROKEN, f"{queue.name_of(job, _home())} was given up: {job.reason}", fix)
     waiting = queue.waiting()
     overdue = [job for job in waiting if now.timestamp() - max(job.queued_at, job.due_at) > _OVERDUE]
     if overdue:

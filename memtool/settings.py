@@ -21,6 +21,7 @@ CONFIG_FILE = "config.toml"
 DEFAULT_VAULT = "~/memory"
 INTERNAL = "MEMTOOL_INTERNAL"  # set while a model works for memtool: its session is none of the user's
 
+OF_THE_VAULT = {"format", "daily_folder"}  # what `memtool.vault.layout` reads of a vault's file; no settings elsewhere
 _NAMED = 5  # unknown settings of one file
 
 
@@ -409,7 +410,7 @@ def _without_trusted(values: dict[str, object], notices: list[str]) -> dict[str,
         f"'{key}' in the vault's memtool.toml is ignored: set it in your own config.toml"
         for key in sorted(trusted & values.keys())
     ]
-    return {key: value for key, value in values.items() if key not in trusted}
+    return {key: value for key, value in values.items() if key not in trusted | OF_THE_VAULT}
 
 
 def _section(
@@ -477,8 +478,7 @@ def _whole_number(value: object, least: int, name: str) -> int:
 
 
 def _unknown_keys(layers: list[tuple[str, dict[str, object]]]) -> list[str]:
-    known = ABOUT.keys() | {"format"}
-    unknown = [(origin, [f"'{key}'" for key in values if key not in known]) for origin, values in layers]
+    unknown = [(origin, [f"'{key}'" for key in values if key not in ABOUT]) for origin, values in layers]
     return [f"unknown settings in {origin}: {_some(keys)}" for origin, keys in unknown if keys]
 
 

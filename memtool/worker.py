@@ -22,7 +22,7 @@ from memtool.workspace import Workspace
 
 
 class RouteUpdate(NamedTuple):
-    """Whether the table is another one now, the commit that holds it, and which rules are other ones."""
+    """The result of an update: has the table changed, which commit holds it, and the rule files that changed."""
 
     changed: bool
     kept: Kept

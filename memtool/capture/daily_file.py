@@ -17,8 +17,8 @@ HOOK_PATIENCE = 0.5  # seconds; somebody waits for a hook
 
 def daily_ref(vault: Vault, day: date) -> str:
     """Return the path of the daily note of *day*; beside the user's own, where a journal of theirs has that name."""
-    ref = f"daily/{day.isoformat()}.md"
-    return ref if _is_free(vault, ref) else f"daily/{day.isoformat()}.memtool.md"
+    ref = f"{vault.daily}/{day.isoformat()}.md"
+    return ref if _is_free(vault, ref) else f"{vault.daily}/{day.isoformat()}.memtool.md"
 
 
 def change_daily(

@@ -18,8 +18,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.errors import Busy, NotWritable
-from memtool.vault.files import write_over
+from memtool.errors import Busy, NotWritable, OutsideVault
+from memtool.vault.files import read_content, write_over
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import session_ref
 from memtool.vault.state import make_state_folder, read_record
@@ -102,6 +102,21 @@ class Queue(NamedTuple):
     def parked(self) -> list[Job]:
         """Return the jobs that were given up, oldest first."""
         return _sorted({job.session_id: job for job in _jobs_in(self.parked_folder)})
+
+    def name_of(self, job: Job, home: Path) -> str:
+        """Return *job* in a person's words: the day and title of its note, else its folder, else the session's id."""
+        if job.session_id == SWEEP:
+            return "looking for sessions that nobody captured"
+        from memtool.vault.note import Note, parse_note
+        from memtool.vault.project_area import shown_path
+        from memtool.vault.sessions import session_title
+
+        ref = session_ref(job.session_id)
+        with suppress(OSError, OutsideVault):
+            note = parse_note(ref, read_content(self.vault.path(ref), largest=_LARGEST))
+            if isinstance(note, Note):
+                return " ".join(filter(None, [note.field("date")[:10], session_title(note)]))
+        return f"a session in {shown_path(job.cwd, None, home)}" if job.cwd else job.session_id
 
     def begin(self, job: Job, now: float) -> Job | None:
         """Note that *job* is tried, and return it as it stands now; None if it was written anew, or is gone."""

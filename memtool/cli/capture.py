@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtool.capture.queue import SWEEP, TRIES, Job, Queue
+from memtool.capture.queue import TRIES, Job, Queue
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
@@ -105,19 +105,22 @@ def _print_status(session: Session, *, as_json: bool) -> None:
     if as_json:
         output.emit_json({"waiting": [_fields(job) for job in waiting], "parked": [_fields(job) for job in parked]})
         return
+    home = Path.home()
+    rows = [(queue.name_of(job, home), _state(job)) for job in waiting]
+    rows += [
+        (queue.name_of(job, home), f"given up after {counted(job.tries, 'try', 'tries')}: {job.reason}")
+        for job in parked
+    ]
     click.echo(f"{counted(len(waiting), 'session')} waiting, {len(parked)} given up.")
-    for job in waiting:
-        click.echo(output.printable(f"  {_name(job)}: {_state(job)}"))
-    for job in parked:
-        click.echo(
-            output.printable(f"  {_name(job)}: given up after {counted(job.tries, 'try', 'tries')}: {job.reason}")
-        )
+    if output.on_terminal() and rows:
+        from memtool.cli import screen
+
+        screen.show(screen.table(("Session", "State"), rows))
+    else:
+        for name, state in rows:
+            click.echo(output.printable(f"  {name}: {state}"))
     if parked:
         output.say("Try them again with `memtool capture --drain --now`. Their extractive notes stand.")
-
-
-def _name(job: Job) -> str:
-    return "looking for sessions that nobody captured" if job.session_id == SWEEP else job.session_id
 
 
 def _state(job: Job) -> str:
@@ -143,8 +146,23 @@ def _print_usage(session: Session, *, as_json: bool) -> None:
         return
     if not rows:
         click.echo("No model was asked yet.")
-    for row in rows:
-        click.echo(_usage_line(row))
+    elif output.on_terminal():
+        _show_usage(rows)
+    else:
+        for row in rows:
+            click.echo(_usage_line(row))
+
+
+def _show_usage(rows: list[Usage]) -> None:
+    from memtool.cli import screen
+
+    names = ("Day", "Provider", "Calls", "Without a usable answer", "Tokens in", "Tokens out", "USD")
+    cells = [
+        (row.day, row.provider, f"{row.calls:,}", f"{row.failed:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}",
+         "" if row.cost_usd is None else f"{row.cost_usd:.4f}")
+        for row in rows
+    ]  # fmt: skip
+    screen.show(screen.table(names, cells, right=names[2:]))
 
 
 def _usage_line(row: Usage) -> str:

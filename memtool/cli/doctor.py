@@ -31,14 +31,33 @@ def command(ctx: click.Context, session: Session, *, is_fixed: bool, as_json: bo
     broken = any(check.state == doctor.BROKEN for check in checks)
     if as_json:
         output.emit_json({"healthy": not broken, "checks": [asdict(check) for check in checks]})
+    elif output.on_terminal():
+        _show(checks)
     else:
         for check in checks:
             _print(check)
     ctx.exit(1 if broken else 0)
 
 
+def _show(checks: list[doctor.Check]) -> None:
+    """Draw a panel for each state, the worst last: that is where the eye rests."""
+    from memtool.cli import screen
+
+    for state, (word, colour) in _SIGNS.items():
+        rows = [
+            (screen.text(check.subject, "bold"), screen.lines(check.sentence, _mended(check)))
+            for check in checks
+            if check.state == state
+        ]
+        if rows:
+            screen.show(screen.panel(word, rows, colour))
+
+
 def _print(check: doctor.Check) -> None:
-    word, colour = _SIGNS[check.state]
-    click.echo(f"{click.style(f'{word:>6}', fg=colour)}  {check.subject}: {output.printable(check.sentence)}")
-    if check.fix and check.state != doctor.OK:
-        click.echo(f"        {output.printable(check.fix)}")
+    click.echo(f"{_SIGNS[check.state][0]:>6}  {check.subject}: {output.printable(check.sentence)}")
+    if mended := _mended(check):
+        click.echo(f"        {output.printable(mended)}")
+
+
+def _mended(check: doctor.Check) -> str:
+    return check.fix if check.state != doctor.OK else ""

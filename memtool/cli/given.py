@@ -39,8 +39,10 @@ def command(session: Session, session_id: str | None, *, last: bool, as_json: bo
     told = list(_told(session, givings))
     if as_json:
         output.emit_json({"session": name, "given": told})
+    elif output.on_terminal():
+        _show(name, told)
     else:
-        click.echo(click.style(f"Session {output.printable(name)}", bold=True))
+        click.echo(f"Session {output.printable(name)}")
         for one in told:
             _print(one)
 
@@ -95,7 +97,7 @@ def _frequency(session: Session, terms: list[str]) -> dict[str, float]:
 def _fields(
     line: GivenLine, giving: Giving, look: Callable[[GivenLine], Said | None], frequency: dict[str, float]
 ) -> dict[str, Any] | None:
-    """Return what is told of *line*; None if it does not stand any more."""
+    """Return the fields of *line* for JSON; None if the vault holds it no more."""
     said = look(line)
     if said is None:
         return None
@@ -110,30 +112,69 @@ def _fields(
     return fields | ({"left_out": line.left_out, "because": reason(line)} if line.left_out else {})
 
 
+def _show(name: str, told: list[dict[str, Any]]) -> None:
+    """Draw a tree of the session: each time it was given something, with its lines; at the start, below their notes."""
+    from memtool.cli import screen
+
+    tree = screen.tree(screen.text(f"Session {name}", "bold"))
+    for one in told:
+        branch = tree.add(screen.text(_head(one), "cyan"))
+        for path, lines in groupby(one["lines"], key=lambda line: line["path"]):
+            place = branch.add(screen.text(path, "dim")) if one["event"] == START else branch
+            for line in lines:
+                place.add(screen.lines(_line(line, f"[{line['id']}]"), _why(line)))
+        if remark := _remark(one):
+            branch.add(screen.text(remark, "dim"))
+        for line in one["next"]:
+            branch.add(screen.lines(_line(line, "not given:"), _why(line)))
+    screen.show(tree)
+
+
 def _print(told: dict[str, Any]) -> None:
     room = output.width()
-    at = told["at"][:16].replace("T", " ")
-    head = "at the start" if told["event"] == START else f"prompt {told['turn']}: {told['prompt'] or '…'}"
     click.echo()
-    click.echo(click.style(output.shortened(output.printable(f"{at}  {head}"), room), fg="cyan"))
+    click.echo(output.shortened(output.printable(_head(told)), room))
     for path, lines in groupby(told["lines"], key=lambda line: line["path"]):
         if told["event"] == START:
-            click.echo(click.style(f"  {output.printable(path)}", dim=True))
+            click.echo(f"  {output.printable(path)}")
         for line in lines:
             _print_line(line, f"[{line['id']}]", room)
-    if told["gone"]:
-        click.echo(click.style(f"  {counted(told['gone'], 'line')} more, gone from the vault since", dim=True))
-    if not told["lines"] and not told["gone"]:
-        click.echo("  nothing")
+    if remark := _remark(told):
+        click.echo(f"  {remark}")
     for line in told["next"]:
         _print_line(line, "not given:", room)
 
 
 def _print_line(line: dict[str, Any], lead: str, room: int) -> None:
-    by = f" (by {line['author']})" if line["author"] not in ("", IMPORTED) else ""
-    click.echo(output.shortened(output.printable(f"  {lead} {' '.join(line['text'].split())}"), room - len(by)) + by)
+    by = _by(line)
+    said = _line(line, lead).removesuffix(by)
+    click.echo(output.shortened(output.printable(f"  {said}"), room - len(by)) + by)
+    if why := _why(line):
+        click.echo(output.printable(f"      {why}"))
+
+
+def _head(told: dict[str, Any]) -> str:
+    at = told["at"][:16].replace("T", " ")
+    return f"{at}  " + ("at the start" if told["event"] == START else f"prompt {told['turn']}: {told['prompt'] or '…'}")
+
+
+def _remark(told: dict[str, Any]) -> str:
+    if told["gone"]:
+        return f"{counted(told['gone'], 'line')} more, gone from the vault since"
+    return "" if told["lines"] else "nothing"
+
+
+def _line(line: dict[str, Any], lead: str) -> str:
+    return f"{lead} {' '.join(line['text'].split())}{_by(line)}"
+
+
+def _by(line: dict[str, Any]) -> str:
+    return f" (by {line['author']})" if line["author"] not in ("", IMPORTED) else ""
+
+
+def _why(line: dict[str, Any]) -> str:
+    """Return why *line* was given, or was not, and where it stands; empty if that goes without saying."""
     why = "; ".join(filter(None, (line.get("because"), line.get("why"))))
-    if not why:
-        return
-    where = f"{line['path']}:{line['line']}" if line["line"] else line["path"]
-    click.echo(click.style(output.printable(f"      {why} – {where}"), dim=True))
+    return (
+        f"{why} – {line['path']}:{line['line']}" if why and line["line"] else f"{why} – {line['path']}" if why else ""
+    )

@@ -119,8 +119,14 @@ def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source
         return
     size = sum(source.size for source in new)
     click.echo(f"{size / 1e6:,.1f} MB, from {min(one.started_on for one in new)} to {new[-1].ended_on}:")
-    for project, number in Counter(source.project for source in new).most_common():
-        click.echo(output.printable(f"  {number:>6,}  {project or '(no project)'}"))
+    by_project = [(f"{count:,}", name or "(no project)") for name, count in _projects(new).items()]
+    if output.on_terminal():
+        from memtool.cli import screen
+
+        screen.show(screen.table(("Sessions", "Project"), by_project, right=["Sessions"]))
+    else:
+        for count, name in by_project:
+            click.echo(output.printable(f"  {count:>6}  {name}"))
     prompts_only = sum(source.path is None for source in new)
     if prompts_only:
         click.echo(f"Of {prompts_only:,} only the prompts are left.")
@@ -138,5 +144,10 @@ def _is_wanted() -> bool:
 
 
 def _fields(sources: Sequence[Source], new: Sequence[Source]) -> dict[str, Any]:
-    by_project = dict(Counter(source.project for source in new).most_common())
-    return {"found": len(sources), "new": len(new), "bytes": sum(one.size for one in new), "projects": by_project}
+    size = sum(one.size for one in new)
+    return {"found": len(sources), "new": len(new), "bytes": size, "projects": _projects(new)}
+
+
+def _projects(sources: Sequence[Source]) -> dict[str, int]:
+    """Return how many of *sources* each project has, the busiest first."""
+    return dict(Counter(source.project for source in sources).most_common())

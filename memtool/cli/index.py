@@ -57,13 +57,14 @@ def _make_vectors(session: Session, index: Index) -> list[str]:
     if session.settings.embeddings.provider == "none":
         return []
     try:
-        embedder = open_embedder(
-            session.settings.embeddings,
-            session.settings.keys.embeddings,
-            session.work.cache,
-            may_download=True,
-            announce=output.say,
-        )
+        with output.waiting() as announce:
+            embedder = open_embedder(
+                session.settings.embeddings,
+                session.settings.keys.embeddings,
+                session.work.cache,
+                may_download=True,
+                announce=announce,
+            )
         _embed(index, embedder)
     except MemtoolError as error:
         if session.settings.has_chosen_embedder:

@@ -117,7 +117,7 @@ def working_folder() -> Path | None:
 
 
 def diff(change: Change, rules: RuleChanges) -> str:
-    """Return what becomes of all files as one unified diff."""
+    """Return the changes to all files as one unified diff."""
     return "".join(one.diff() for one in (change, *rules.changes))
 
 

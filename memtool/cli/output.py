@@ -1,4 +1,4 @@
-"""What reaches the terminal: JSON, text in the terminal's width, and notices. Text of a vault is never trusted."""
+"""Output of the commands: JSON, text for a pipe, notices and progress. No text of a vault may steer a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
 import click
@@ -45,6 +45,11 @@ def say(*sentences: str) -> None:
 
 
 def on_terminal() -> bool:
+    """Whether stdout is a terminal, so that it may be drawn on: see `memtool.cli.screen`."""
+    return _is_terminal(sys.stdout)
+
+
+def is_watched() -> bool:
     """Whether a person is watching stderr, so that progress is welcome."""
     return _is_terminal(sys.stderr)
 
@@ -52,7 +57,7 @@ def on_terminal() -> bool:
 @contextlib.contextmanager
 def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int], None]]:
     """Give a function that is told (done, total) and draws a bar: on a terminal only, and from *least* things on."""
-    if not on_terminal():
+    if not is_watched():
         yield lambda _done, _total: None
         return
     with contextlib.ExitStack() as open_bar:
@@ -81,6 +86,27 @@ def _rich_bar(label: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
+@contextlib.contextmanager
+def waiting() -> Iterator[Callable[[str], None]]:
+    """Give a function that shows a sentence; on a terminal, a clock runs beside it until the block ends."""
+    if not is_watched():
+        yield say
+        return
+    with contextlib.ExitStack() as open_clock:
+        yield lambda sentence: open_clock.enter_context(_rich_clock(sentence))
+
+
+@contextlib.contextmanager
+def _rich_clock(sentence: str) -> Iterator[None]:
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as clock:
+        clock.add_task(printable(sentence), total=None)
+        yield
+
+
 def printable(text: str) -> str:
     """Return *text* without control characters, so that a note cannot steer the terminal."""
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
@@ -101,9 +127,9 @@ def emit_text(text: str) -> None:
         sys.stdout.flush()
 
 
-def width() -> int:
-    """Return how many columns the terminal has, between 40 and 120."""
-    return max(40, min(120, _terminal_columns() or 80))
+def width(*, narrowest: int = 40) -> int:
+    """Return how many columns the terminal has, between *narrowest* and 120."""
+    return max(narrowest, min(120, _terminal_columns() or 80))
 
 
 def _terminal_columns() -> int:
@@ -124,18 +150,9 @@ def shortened(text: str, room: int) -> str:
     return text if end == len(text) else f"{text[start:end].rstrip()}…"
 
 
-def wrapped(text: str, marks: Sequence[tuple[int, int]], room: int, lines: int) -> list[str]:
-    """Return *text* in at most *lines* lines of *room* columns, with the spans *marks* in bold."""
-    marked = {at for start, end in marks for at in range(start, end)}
-    result: list[str] = []
-    for start, end in _line_breaks(text, room)[:lines]:
-        result.append(_styled(text, range(start, end), marked).rstrip())
-    return result
-
-
-def link(text: str, uri: str) -> str:
-    """Return *text* as a terminal hyperlink (OSC 8) where stdout is a terminal."""
-    return f"\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\" if _is_terminal(sys.stdout) else text
+def wrapped(text: str, room: int, lines: int) -> list[str]:
+    """Return *text* in at most *lines* lines of *room* columns. For pipes: a terminal's lines are rich's."""
+    return [printable(text[start:end]).rstrip() for start, end in _line_breaks(text, room)[:lines]]
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -163,14 +180,3 @@ def _line_breaks(text: str, room: int) -> list[tuple[int, int]]:
         if char == " " or _columns_of(char) == 2:
             space = at
     return [*spans, (start, len(text))]
-
-
-def _styled(text: str, span: Iterable[int], marked: set[int]) -> str:
-    parts: list[tuple[bool, str]] = []
-    for at in span:
-        on = at in marked
-        if parts and parts[-1][0] == on:
-            parts[-1] = (on, parts[-1][1] + printable(text[at]))
-        else:
-            parts.append((on, printable(text[at])))
-    return "".join(click.style(part, bold=True, fg="yellow") if on else part for on, part in parts)

@@ -107,8 +107,14 @@ def _answer(session: Session, routing: Routing, routes: list[Route], *, as_json:
             "notices": _notices(routing),
         })  # fmt: skip
         return
-    for ref, reasons in files.items():
-        click.echo(f"{output.printable(ref)}  {click.style(output.printable(_reasons(reasons)), dim=True)}")
+    if output.on_terminal() and files:
+        from memtool.cli import screen
+
+        rows = [(screen.text(ref, "cyan"), _reasons(reasons)) for ref, reasons in files.items()]
+        screen.show(screen.table(("File", "Because of"), rows))
+    else:
+        for ref, reasons in files.items():
+            click.echo(f"{output.printable(ref)}  {output.printable(_reasons(reasons))}")
     output.say(*_notices(routing), *([] if files else [_HINT]))
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,8 +26,12 @@ from memtool.recall.uses import read_uses, uses_path
 from memtool.vault.authors import IMPORTED
 from memtool.vault.layout import KINDS
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
 _DEFAULT_BATCH_LIMIT = 50
-_LISTED = 20  # notes on a page of a list
+__LISTED = 20  # notes on a page of a list
+_LIST = "list"  # the mode without words
 _MANY = 200  # files to read, from which on a person wants to see progress
 
 
@@ -102,11 +106,11 @@ def _found(session: Session, index: Index, text: str, wanted: Filter, page: int)
         chosen, found = _search(session, index, _source(session, index), text, wanted, limit * page)
         found = found._replace(hits=found.hits[limit * (page - 1) :])
     else:
-        limit = limit if session.settings.origins["search.limit"] == "command line" else _LISTED
-        chosen, listed = Chosen("list"), newest(index, wanted, limit=limit, page=page)
+        limit = limit if session.settings.origins["search.limit"] == "command line" else __LISTED
+        chosen, listed = Chosen(_LIST), newest(index, wanted, limit=limit, page=page)
         pages = -(-listed.total // limit)
         more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
-        found = Found(listed.hits, "list", (*index_notices(index), *more))
+        found = Found(listed.hits, _LIST, (*index_notices(index), *more))
     return chosen, found._replace(notices=(*found.notices, *unknown_names(index, wanted)))
 
 
@@ -198,25 +202,70 @@ def _fields(hit: Hit) -> dict[str, Any]:
 
 
 def _print(session: Session, found: Found, *, explain: bool) -> None:
-    for hit in found.hits:
-        _print_hit(session, hit, explain=explain)
+    if output.on_terminal():
+        _show(session.vault.root, found, explain=explain)
+    else:
+        for hit in found.hits:
+            _print_hit(hit, explain=explain)
     if not found.hits:
         click.echo("Nothing found.", err=True)
         output.say("Try fewer or other words, or --all to look at archived and superseded notes too.")
 
 
-def _print_hit(session: Session, hit: Hit, *, explain: bool) -> None:
+def _show(root: Path, found: Found, *, explain: bool) -> None:
+    """Draw a list as a table, and what was searched for with its snippets."""
+    from memtool.cli import screen
+
+    if found.mode == _LIST and found.hits:
+        rows = [
+            (hit.date, hit.kind, hit.project, screen.lines(screen.text(hit.title, "bold"), _link(root, hit, hit.path)))
+            for hit in found.hits
+        ]
+        screen.show(screen.table(("Date", "Kind", "Project", "Note"), rows))
+        return
+    for hit in found.hits:
+        where = _link(root, hit, _lines_of(hit))
+        screen.show(
+            screen.title(_title(hit)),
+            screen.joined(screen.text("  "), where, screen.text(f"  {_about(hit)}")),
+            screen.Indented(screen.marked(hit.snippet, hit.marks), 3),
+            *([screen.Indented(screen.text(_score(hit), "dim"), 9)] if explain else []),
+            "",
+        )
+
+
+def _link(root: Path, hit: Hit, shown: str) -> Text:
+    from memtool.cli import screen
+
+    return screen.text(shown, "cyan", uri=(root / hit.path).as_uri())
+
+
+def _print_hit(hit: Hit, *, explain: bool) -> None:
     room = output.width()
-    below = hit.heading.rsplit(" > ", 1)[-1]  # of a session, its title once more
-    heading = f" > {below}" if below and hit.kind != "session" and not hit.heading.endswith(hit.title) else ""
-    click.echo(click.style(output.shortened(output.printable(hit.title + heading), room), bold=True))
-    where = f"{hit.path}:{hit.start_line}-{hit.end_line}"
-    uri = (session.vault.root / hit.path).as_uri()
-    by = hit.author and hit.author != IMPORTED and f"by {hit.author}"
-    about = "  ".join(part for part in (hit.date, hit.project, hit.kind, by) if part)
-    click.echo(f"  {output.link(click.style(output.printable(where), fg='cyan'), uri)}  {output.printable(about)}")
-    for line in output.wrapped(hit.snippet, hit.marks, room - 2, 3):
+    click.echo(output.shortened(output.printable(_title(hit)), room))
+    click.echo(output.printable(f"  {_lines_of(hit)}  {_about(hit)}"))
+    for line in output.wrapped(hit.snippet, room - 2, 3):
         click.echo(f"  {line}")
     if explain:
-        click.echo(click.style(f"  score {hit.score}  {output.as_json(hit.why)}", dim=True))
+        click.echo(f"  {_score(hit)}")
     click.echo()
+
+
+def _title(hit: Hit) -> str:
+    below = hit.heading.rsplit(" > ", 1)[-1]  # of a session, its title once more
+    return hit.title + (
+        f" > {below}" if below and hit.kind != "session" and not hit.heading.endswith(hit.title) else ""
+    )
+
+
+def _lines_of(hit: Hit) -> str:
+    return f"{hit.path}:{hit.start_line}-{hit.end_line}"
+
+
+def _about(hit: Hit) -> str:
+    by = hit.author and hit.author != IMPORTED and f"by {hit.author}"
+    return "  ".join(part for part in (hit.date, hit.project, hit.kind, by) if part)
+
+
+def _score(hit: Hit) -> str:
+    return f"score {hit.score}  {output.as_json(hit.why)}"

@@ -1,4 +1,4 @@
-"""What every command starts from: which vault, which settings."""
+"""One run of the command line: its vault, its settings and its folders."""
 
 from __future__ import annotations
 

@@ -52,11 +52,23 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
         return
     if reading.problem:
         output.say(f"{reading.path}: {reading.problem}")
-    output.emit_text(reading.text)
-    if output.on_terminal():
+    _print(reading)
+    if output.is_watched():
         if author := named(str(reading.fields.get("author", ""))):
             output.say(f"said by {author}")
         output.say(f"used {counted(used, 'time')}")
+
+
+def _print(reading: Reading) -> None:
+    if not output.on_terminal() or not reading.path.endswith(".md"):
+        output.emit_text(reading.text)
+        return
+    from memtool.cli import screen
+    from memtool.vault.note import split_front_matter
+
+    matter, body_line = split_front_matter(reading.text)
+    body = "\n".join(reading.text.split("\n")[body_line - 1 :])
+    screen.show(*(screen.text(line, "dim") for line in (matter or "").splitlines()), screen.note(body))
 
 
 def _reading(session: Session, text: str, level: int) -> Reading:

@@ -181,7 +181,9 @@ def _is_current(index: Index) -> bool:
     try:
         found = index.place.scan()
         index.problems = found.problems
-        return not schema.misfit(index.db) and (index.is_settled_by(found) or not changes(index.stamps(), found))
+        return not schema.misfit(index.db, index.place.vault.daily) and (
+            index.is_settled_by(found) or not changes(index.stamps(), found)
+        )
     except sqlite3.DatabaseError:
         return False
 
@@ -214,7 +216,7 @@ def _open_and_use(place: Place, use: Callable[[Index], T], rebuild_because: str)
     path = None if rebuild_because else generations.current(place.generations)
     if path is not None:
         with contextlib.closing(schema.connect(path)) as db:
-            rebuild_because = schema.misfit(db)
+            rebuild_because = schema.misfit(db, place.vault.daily)
             if not rebuild_because:
                 return use(_refreshed(Index(place, db, path)))
     path, built = _rebuild(place)
@@ -294,7 +296,7 @@ def _fill(path: Path, place: Place, found: Scan) -> Applied:
         db.execute("PRAGMA journal_mode = OFF")
         db.execute("PRAGMA synchronous = OFF")
         db.execute("PRAGMA cache_size = -65536")
-        schema.create(db)
+        schema.create(db, place.vault.daily)
         applied = _apply(Index(place, db, path), found)
         db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
         db.execute("PRAGMA journal_mode = WAL")

@@ -14,7 +14,7 @@ from memtool.index.text import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.broken import BrokenNote
 from memtool.vault.facts import FactFile, parse_facts
-from memtool.vault.layout import FACTS_FILE, is_archived, kind_of, project_of
+from memtool.vault.layout import DAILY, FACTS_FILE, is_archived, kind_of, project_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.sessions import parse_session, session_title
 
@@ -71,17 +71,20 @@ class NoteRow(NamedTuple):
     names: str = ""
 
 
-def note_row(ref: str, content: bytes) -> NoteRow:
-    """Return the row of the file at *ref*. A broken file gives what can be read of it, and the problem."""
+def note_row(ref: str, content: bytes, *, daily: str = DAILY) -> NoteRow:
+    """Return the row of the file at *ref*; of a broken one, with what can be read of it and the problem.
+
+    *daily* is the vault's folder of daily notes.
+    """
     if ref.rsplit("/", 1)[-1] == FACTS_FILE:
         return _fact_file_row(ref, content)
     note = parse_note(ref, content)
     if isinstance(note, BrokenNote):
         readable = Note(ref, note.text)
-        return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable)))
+        return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable, daily)))
     if note.field("search").casefold() in {"false", "no", "off"}:
         return NoteRow(_title_of(note), "", ())
-    return NoteRow(_title_of(note), "", tuple(_note_chunks(note)), folded_names(note.words("aliases")))
+    return NoteRow(_title_of(note), "", tuple(_note_chunks(note, daily)), folded_names(note.words("aliases")))
 
 
 def folded_names(names: Iterable[str]) -> str:
@@ -90,8 +93,8 @@ def folded_names(names: Iterable[str]) -> str:
     return "\n".join(["", *folded, ""]) if folded else ""
 
 
-def _note_chunks(note: Note) -> Iterator[ChunkRow]:
-    kind = kind_of(note.ref, note.field("type"))
+def _note_chunks(note: Note, daily: str) -> Iterator[ChunkRow]:
+    kind = kind_of(note.ref, note.field("type"), daily=daily)
     project = (note.field("project") or project_of(note.ref))[:_LONGEST_FIELD]
     category = note.field("category")[:_LONGEST_FIELD] or _CATEGORY_OF_KIND.get(kind, "general")
     status = note.field("status").casefold()[:_LONGEST_FIELD]

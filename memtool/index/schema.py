@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memtool.index import versions
+from memtool.vault.layout import DAILY
 
 # FTS5 gets terms that Python has made, joined by spaces; its tokenizer only has to leave them whole. No user text
 # is ever FTS syntax: terms hold letters, digits and these characters, and are always quoted in a query.
@@ -57,16 +58,20 @@ CREATE TABLE piece (hash INTEGER NOT NULL, chunk_id INTEGER NOT NULL, PRIMARY KE
 """
 
 
-def fingerprint() -> str:
-    """Return what an index must have been built with to be usable: tokenizer, chunker and Unicode tables."""
-    return f"text {versions.TEXT}, chunks {versions.CHUNKS}, unicode {unicodedata.unidata_version}"
+def fingerprint(daily: str = DAILY) -> str:
+    """Return what an index must have been built with to be usable: tokenizer, chunker and Unicode tables.
+
+    *daily* is the vault's folder of daily notes.
+    """
+    folder = f", daily notes in {daily}" if daily != DAILY else ""
+    return f"text {versions.TEXT}, chunks {versions.CHUNKS}, unicode {unicodedata.unidata_version}{folder}"
 
 
-def create(db: sqlite3.Connection) -> None:
-    """Make the tables in an empty database."""
+def create(db: sqlite3.Connection, daily: str = DAILY) -> None:
+    """Make the tables in an empty database, for a vault whose daily notes lie in *daily*."""
     db.executescript(_TABLES)
     db.execute("INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('hashsize', ?)", (_FTS_BUFFER,))
-    db.execute("INSERT INTO meta VALUES ('fingerprint', ?)", (fingerprint(),))
+    db.execute("INSERT INTO meta VALUES ('fingerprint', ?)", (fingerprint(daily),))
     db.execute(f"PRAGMA user_version = {versions.SCHEMA}")
 
 
@@ -100,8 +105,10 @@ def unpacked(hashes: bytes) -> list[int]:
     return [int.from_bytes(hashes[at : at + HASH], "little", signed=True) for at in range(0, len(hashes), HASH)]
 
 
-def misfit(db: sqlite3.Connection) -> str:
+def misfit(db: sqlite3.Connection, daily: str = "") -> str:
     """Return why this memtool cannot use the index *db*; an empty string if it can.
+
+    With *daily*, it must have been made for a vault whose daily notes lie there.
 
     Raises:
         sqlite3.DatabaseError: the file is damaged.
@@ -112,4 +119,5 @@ def misfit(db: sqlite3.Connection) -> str:
     if version < versions.SCHEMA:
         return "it is unfinished, or an older memtool made it"
     row = db.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
-    return "" if row and row[0] == fingerprint() else "its text was cut in another way"
+    fits = row and (row[0] == fingerprint(daily) if daily else row[0].startswith(fingerprint()))
+    return "" if fits else "its text was cut in another way"

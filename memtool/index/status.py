@@ -24,7 +24,7 @@ def status(index: Index, settings: Settings, cache: Path) -> dict[str, Any]:
         "notes": _count(index, "SELECT count(*) FROM note"),
         "chunks": chunks,
         "facts": _count(index, "SELECT count(*) FROM chunk WHERE kind = 'fact'"),
-        "fingerprint": schema.fingerprint(),
+        "fingerprint": schema.fingerprint(index.place.vault.daily),
         "vectors": _vectors(index, settings, cache, chunks),
         "problems": problems,
     }

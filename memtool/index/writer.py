@@ -123,7 +123,7 @@ class Writer:
         if read.content is None:
             size, limit = read.stamp.size / 1e6, self.max_bytes / 1e6
             return NoteRow(ref.rsplit("/", 1)[-1], f"too large to read: {size:.0f} MB, the limit is {limit:.0f} MB", ())
-        row = note_row(ref, read.content)
+        row = note_row(ref, read.content, daily=self.vault.daily)
         return self._in_project(ref, row) if os.path.isabs(ref) else row  # noqa: PTH117  (speed)
 
     def _in_project(self, ref: str, row: NoteRow) -> NoteRow:

@@ -1,4 +1,4 @@
-"""Which vaults the user has called his own: only their words reach files outside of them, such as a client's rules.
+"""The vaults that the user calls his own: only their words reach files outside, such as a client's rules.
 
 A vault may be a stranger's clone, so this is kept beside the user's own settings: one path a line in `own-vaults`.
 """

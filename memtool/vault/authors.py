@@ -1,4 +1,4 @@
-"""Who said something, and whose word counts for more. Pure."""
+"""The authors of statements, and the weight of their words. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def trust(author: str) -> int:
 
 
 def named(author: str) -> str:
-    """Return how an agent is told of *author*; empty where it would say nothing."""
+    """Return the name of *author* for an agent; empty for `imported` and for unknown ones."""
     return {USER: USER, AGENT: AGENT, TOOL: "tool output"}.get(author, "")
 
 

@@ -1,4 +1,4 @@
-"""What cannot be read is a value too, so that one broken file does not hide the others."""
+"""Broken files as values, so that one of them does not hide the others."""
 
 from __future__ import annotations
 

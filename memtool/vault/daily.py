@@ -140,7 +140,7 @@ class _Item:
 
     @property
     def words(self) -> str:
-        """What follows the line in its item, without the last line end."""
+        """The text below the line that belongs to its item, without the last line end."""
         return self.rest.removesuffix("\n").removesuffix("\r")
 
 

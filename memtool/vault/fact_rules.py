@@ -1,4 +1,4 @@
-"""What a fact may hold: `facts.schema.json`, and the same rules by hand.
+"""The rules of a fact: `facts.schema.json`, and the same by hand.
 
 Writing validates by the schema. Reading thousands of facts must be quick, so it checks by hand and never imports
 jsonschema, which costs more than a whole search; a test proves that the two agree.
@@ -27,7 +27,7 @@ _LONGEST_MESSAGE = 200  # characters; jsonschema quotes the whole value
 
 
 class Rule(NamedTuple):
-    """What one field of a fact wants, and the attribute of `Fact` that holds it."""
+    """The rule of one field: its test, its wording, and the attribute of `Fact` that holds the field."""
 
     attribute: str
     wanted: str

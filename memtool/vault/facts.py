@@ -89,7 +89,7 @@ def parse_facts(text: str, ref: str = "facts.json") -> FactFile:
 
 
 def check_facts(text: str, ref: str = "facts.json") -> list[str]:
-    """Return what the JSON Schema finds wrong in *text*, one sentence each."""
+    """Return a sentence for each fault that the JSON Schema finds in *text*."""
     try:
         listed = _parse(text, ref)
     except BrokenVaultFile as error:

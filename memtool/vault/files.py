@@ -95,7 +95,7 @@ def replace(path: Path, text: str, *, expected: str | None, durable: bool = True
 
 
 def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
-    """Write over *path* what *changed* makes of its text; return whether that differs. None stands for no file.
+    """Let *changed* turn the text at *path* into its new one; return whether they differ. None stands for no file.
 
     Callers that share a file hold the vault's lock. An editor may save it between our reading and our writing: then
     *changed* is asked again.

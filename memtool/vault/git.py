@@ -1,4 +1,4 @@
-"""git, run by name and without a shell: what it answers, or a sentence why it cannot."""
+"""git, run by name and without a shell: its answer, or an error with a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What its owner wrote into a session note stays there when memtool makes the note again.
+"""The owner's edits of a session note, kept when memtool renders the note again.
 
 A merge of three texts: what memtool wrote last (the base), what stands there now, and what memtool writes now. They
 are compared by the parts of a session note: a field of the front matter, a line of the header, an item of a section.
@@ -109,12 +109,12 @@ def forgotten_in(text: str) -> list[str]:
 
 
 def statement_of(item: str) -> str:
-    """Return what an item of a session note says, without its kind, its tags and its author."""
+    """Return the statement of an item of a session note, without its kind, its tags and its author."""
     return re.sub(r"^\[[a-z]+\] +|(?: +#[^\s#]+)+$", "", signed_by(item.strip())[0])
 
 
 def mark_of(item: str) -> str:
-    """Return what an item is known by once it is forgotten.
+    """Return the mark by which an item is recognised after it was forgotten.
 
     That is a checksum of its letters, and behind a dash one of its numbers and the least hashes of its words.
     """
@@ -387,5 +387,5 @@ def _unnumbered(section: Block) -> str:
 
 
 def _says(lines: Iterable[str]) -> str:
-    """Return what *lines* say, whatever their layout."""
+    """Return the text of *lines* without their layout."""
     return _BULLET.sub("", " " + " ".join(" ".join(lines).split()), count=1).strip()

@@ -18,7 +18,7 @@ AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for user
 
 @dataclass(frozen=True)
 class HistoryStatus:
-    """What `memtool doctor` wants to know. *repository* is the top level that holds the vault, or None."""
+    """The state of a vault's history, for `memtool doctor`. *repository* is the top level that holds it, or None."""
 
     repository: Path | None = None
     is_own: bool = False  # the vault is that top level, so that memtool may commit

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """Where an item stands: `text[start:end]`, and its first and last line, counted from 1."""
+    """The place of an item: `text[start:end]`, and its first and last line, counted from 1."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Where things lie in a vault, and what a path says about the note that lies there (docs/vault-format.md)."""
+"""The layout of a vault: its files and folders, and the kind and project that a path tells (docs/vault-format.md)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import contextlib
 import itertools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.errors import BrokenVaultFile, NotAVault, NotWritable, OutsideVault, VaultNotFound, VaultTooNew
+from memtool.errors import BadSetting, BrokenVaultFile, NotAVault, NotWritable, OutsideVault, VaultNotFound, VaultTooNew
 from memtool.vault.lock import lock
 from memtool.vault.state import STATE_FOLDER, make_state_folder
 
@@ -24,17 +24,23 @@ KINDS = (
     "todo", "schema", "fact", "note",
 )  # fmt: skip
 
+DAILY = "daily"
+_TAKEN = ("areas", "sessions", "archive", "rules")  # folders of other notes
+
 _AREA_SUMMARIES = {"projects": "project", "patterns": "pattern", "tools": "tool"}
 _AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
 _AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
 _FORMAT_LINE = re.compile(r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)""")
+_DAILY_LINE = re.compile(r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?""")
+_LONGEST_FOLDER = 60  # characters
 _LARGEST_SETTINGS = 65_536  # bytes
 
 
 class Vault(NamedTuple):
-    """A folder of Markdown files. *root* is absolute and resolved."""
+    """A folder of Markdown files. *root* is absolute and resolved; *daily* is the name of its folder of daily notes."""
 
     root: Path
+    daily: str = DAILY
 
     @property
     def state_path(self) -> Path:
@@ -95,6 +101,7 @@ def open_vault(root: Path) -> Vault:
 
     Raises:
         VaultNotFound, NotAVault, VaultTooNew
+        BadSetting: its `daily_folder` is none.
         OutsideVault, BrokenVaultFile: its settings are not a small file of its own.
     """
     try:
@@ -107,14 +114,18 @@ def open_vault(root: Path) -> Vault:
         raise NotAVault(f"'{root}' is a file, not a vault")
     vault = Vault(resolved)
     _check_readable(vault)
-    version = _format_version(vault.settings_path)
+    lines = _own_lines(vault.settings_path)
+    version = _format_version(lines)
     if version > FORMAT:
         raise VaultTooNew(f"the vault at '{root}' has format {version}; this memtool knows format {FORMAT}")
-    return vault
+    return vault._replace(daily=_daily_folder(lines, vault.settings_path))
 
 
-def kind_of(ref: str, declared: str = "") -> str:
-    """Return the kind of the note at *ref*: its front matter's `type`, else what its place says."""
+def kind_of(ref: str, declared: str = "", *, daily: str = DAILY) -> str:
+    """Return the kind of the note at *ref*: its front matter's `type`, else what its place says.
+
+    *daily* is the vault's folder of daily notes. Those that lie where they would without the setting are daily, too.
+    """
     if declared in KINDS:
         return declared
     parts = ref.removeprefix("archive/").split("/")
@@ -122,8 +133,8 @@ def kind_of(ref: str, declared: str = "") -> str:
         return "fact"
     if parts == ["MEMORY.md"] or os.path.isabs(ref):  # noqa: PTH117  (see memtool.vault.client_memory)
         return "memory"
-    if len(parts) > 1 and parts[0] in ("sessions", "daily"):
-        return {"sessions": "session", "daily": "daily"}[parts[0]]
+    if len(parts) > 1 and parts[0] in ("sessions", DAILY, daily):
+        return "session" if parts[0] == "sessions" else "daily"
     if len(parts) > 3 and parts[0] == "areas":
         return _kind_in_area(parts[1], parts[3:] if parts[1] != "global" else parts[2:])
     return "note"
@@ -160,13 +171,28 @@ def _check_readable(vault: Vault) -> None:
         raise BrokenVaultFile(f"'{settings}' is no settings file", hint="Move it away.")
 
 
-def _format_version(settings_path: Path) -> int:
-    # One number is wanted before anything else may be trusted; a TOML parser comes later, in settings.py.
+def _own_lines(settings_path: Path) -> list[str]:
+    """Return the settings' lines above the first table: what stands below is somebody else's."""
     try:
         lines = settings_path.read_text(encoding="utf-8-sig", errors="replace").split("\n")
     except OSError:
-        return FORMAT
-    # Below the first table, `format` is somebody else's.
-    own = itertools.takewhile(lambda line: not line.lstrip().startswith("["), lines)
-    match = next(filter(None, map(_FORMAT_LINE.match, own)), None)
+        return []
+    return list(itertools.takewhile(lambda line: not line.lstrip().startswith("["), lines))
+
+
+def _format_version(lines: Iterable[str]) -> int:
+    # Two lines are wanted before anything else may be trusted; a TOML parser comes later, in settings.py.
+    match = next(filter(None, map(_FORMAT_LINE.match, lines)), None)
     return int(match[1][:9]) if match else FORMAT
+
+
+def _daily_folder(lines: Iterable[str], settings_path: Path) -> str:
+    match = next(filter(None, map(_DAILY_LINE.match, lines)), None)
+    name = match[1] or "" if match else DAILY
+    is_plain = name.isprintable() and not re.search(r'^[.\s]|[\\/:*?"<>|]|[.\s]$', name)
+    if not name or len(name) > _LONGEST_FOLDER or not is_plain or name.casefold() in _TAKEN:
+        hint = (
+            f"Name a folder at the top of the vault that holds no other notes of memtool's (not {', '.join(_TAKEN)})."
+        )
+        raise BadSetting(f"daily_folder in '{settings_path}' is no folder for daily notes", hint=hint)
+    return name

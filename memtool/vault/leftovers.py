@@ -1,4 +1,4 @@
-"""What killed runs leave in a vault: hidden temporary files of memtool, and locks of git."""
+"""Leftovers of killed runs in a vault: hidden temporary files of memtool, and locks of git."""
 
 from __future__ import annotations
 

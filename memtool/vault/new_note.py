@@ -20,7 +20,7 @@ _VARIANTS = re.compile("[\ufe00-\ufe0f]")  # how a character is drawn; emoji car
 
 
 class NewNote(NamedTuple):
-    """What is known of a note before it is written. *text* is its body; *sources* are paths or session ids."""
+    """A note before it is written. *text* is its body; *sources* are paths or session ids."""
 
     kind: str
     title: str

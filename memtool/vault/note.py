@@ -178,7 +178,7 @@ def _frontmatter_parse(matter: str) -> dict[str, Any]:
 
 @cache
 def _handler() -> Any:  # noqa: ANN401  (python-frontmatter has no types)
-    """What python-frontmatter reads with. It would take a line `----` for the end, which we have found already."""
+    """Return the handler with which python-frontmatter reads our YAML; the matter was split from the note before."""
     from frontmatter.default_handlers import YAMLHandler
 
     class PlainYAML(YAMLHandler):

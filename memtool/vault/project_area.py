@@ -58,7 +58,7 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
 
 
 def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea:
-    """Return the same, and see to it that the summary of the area lists all identities of *folder*."""
+    """Return the area of *folder*, as `find_area` does, after its summary lists all identities of *folder*."""
     remembered = _remembered(vault, folder, now)
     if remembered and remembered.registered and (not remembered.area.name or _has_summary(vault, remembered.area)):
         return remembered.area
@@ -103,7 +103,7 @@ def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:
 
 
 def remembered_folders(vault: Vault) -> dict[str, Any]:
-    """Return what is remembered of folders: mostly a list of the name of the area, its root, and more."""
+    """Return the remembered folders with their entries: mostly a list of the area's name, its root, and more."""
     try:
         entries = json.loads(read_state(_memory_path(vault), largest=_LARGEST))
     except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to: by its git remote, else its root commit, else its path.
+"""The project of a folder: by its git remote, else its root commit, else its path.
 
 An identity is one line of text, as `identities` in a project's `summary.md` lists them: `github.com/acme/shop` for a
 remote, `commit:` with the root commit, `path:` with the absolute path of the project's root.

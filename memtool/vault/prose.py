@@ -1,4 +1,4 @@
-"""What generated prose has in common: text that stays on its line, links, and the words for each language."""
+"""Parts of generated prose: text that stays on its line, links, and the words for each language."""
 
 from __future__ import annotations
 

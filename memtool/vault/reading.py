@@ -10,7 +10,7 @@ from typing import Any
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.vault.broken import BrokenNote
-from memtool.vault.layout import Vault, kind_of, project_of
+from memtool.vault.layout import DAILY, Vault, kind_of, project_of
 from memtool.vault.note import Note, overview, parse_note
 from memtool.vault.sessions import session_title
 
@@ -24,7 +24,7 @@ _NAMED = 5  # candidates of an ambiguous name
 
 @dataclass(frozen=True)
 class Ref:
-    """What the user names: a path or a name, and lines of it (0, 0: all)."""
+    """A reference by the user: a path or a name, and lines of it (0, 0: all)."""
 
     name: str
     first: int = 0
@@ -33,7 +33,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read. Lines count from 1 and include both ends; *problem* says what is wrong with the file."""
+    """A note, a fact or some lines, read. Lines count from 1 and include both ends; *problem* is the file's fault."""
 
     path: str
     start_line: int
@@ -103,11 +103,11 @@ def read_note(vault: Vault, ref: Ref, *, level: int, max_bytes: int) -> Reading:
     name = path.relative_to(vault.root).as_posix()  # however it was written: its place says what it is
     if any(part.startswith(".") for part in name.split("/")):
         raise NoteNotFound(ref.name)  # git's files and our own are nobody's notes
-    return read_file(path, name, ref, level=level, max_bytes=max_bytes)
+    return read_file(path, name, ref, level=level, max_bytes=max_bytes, daily=vault.daily)
 
 
-def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int) -> Reading:
-    """Return the same of the file at *path*, which is called *name*; the caller knows that it may be read.
+def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, daily: str = DAILY) -> Reading:
+    """Return the note in the file at *path*, called *name*, as `read_note` does; the caller knows that it may be read.
 
     Raises:
         NoteNotFound, BrokenVaultFile
@@ -121,7 +121,7 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int) ->
     except OSError as error:
         raise BrokenVaultFile(f"cannot read '{ref.name}': {error.strerror}") from None
     readable = Note(note.ref, note.text) if isinstance(note, BrokenNote) else note
-    kind = kind_of(name, readable.field("type"))
+    kind = kind_of(name, readable.field("type"), daily=daily)
     start, end, text = _lines_of(readable.text, ref) if ref.first else _at_level(readable, level)
     return Reading(
         path=name,

@@ -20,7 +20,7 @@ _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 
 class Stamp(NamedTuple):
-    """What tells cheaply that a file is the same: its size in bytes and its modification time."""
+    """A cheap sign that a file is the same: its size in bytes and its modification time."""
 
     size: int
     mtime_ns: int
@@ -35,14 +35,14 @@ class KnownStamp(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a walk found. *unreadable* are files, and folders with a slash at the end: unknown is not deleted."""
+    """The result of a walk. *unreadable* are files, and folders with a slash at the end: unknown is not deleted."""
 
     stamps: dict[str, tuple[int, int]]
     unreadable: list[str]
     problems: list[BrokenNote]
 
     def as_bytes(self) -> bytes:
-        """Return what is the same for two walks that found the same in the same order."""
+        """Return bytes that are equal for two walks if they found the same files in the same order."""
         return marshal.dumps((self.stamps, self.unreadable), 2)  # the last version without references; the fastest
 
 
@@ -80,7 +80,7 @@ def scan(root: Path) -> Scan:
 
 
 def changes(known: Mapping[str, KnownStamp], found: Scan) -> Changes:
-    """Return what an index that holds the stamps *known* must read again, and what it must forget."""
+    """Return the files that an index with the stamps *known* must read again, and those it must forget."""
     stamps = found.stamps
     suspects = [ref for ref, stamp in stamps.items() if is_suspect(known.get(ref), stamp)]
     gone = [ref for ref in known if ref not in stamps and not _is_below(ref, found.unreadable)]

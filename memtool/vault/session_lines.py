@@ -94,7 +94,7 @@ def _with_author(text: str, author: str) -> tuple[str, str]:
 
 
 def read_values(vault: Vault, ref: str) -> dict[str, float]:
-    """Return what the statements of the session note at *ref* are worth; nothing where that was lost."""
+    """Return the worth of each statement of the session note at *ref*; nothing where the record was lost."""
     with suppress(OSError, ValueError, RecursionError):
         found = json.loads(read_state(_values_path(vault, ref), largest=_LARGEST))
         if isinstance(found, dict):
@@ -103,7 +103,7 @@ def read_values(vault: Vault, ref: str) -> dict[str, float]:
 
 
 def write_values(vault: Vault, ref: str, values: Mapping[str, float]) -> None:
-    """Keep what the statements of the session note at *ref* are worth. If that fails, they are worth what they say."""
+    """Record the worth of each statement of the session note at *ref*. If that fails, it is computed anew."""
     path = _values_path(vault, ref)
     rounded = {text: round(float(value), 3) for text, value in list(values.items())[:_MOST_VALUES]}
     with suppress(OSError):

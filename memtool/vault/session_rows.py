@@ -1,4 +1,4 @@
-"""Rows of a session note: what the user typed, and behind it what came of it, made smaller to fit. Pure.
+"""Rows of a session note: the user's words with their outcome behind them, made smaller to fit. Pure.
 
 A row is an item of the section "Key points":
 
@@ -74,7 +74,7 @@ def parse_row(text: str, values: Mapping[str, float] | None = None) -> Row:
 
 
 def texts_of(rows: Iterable[Row]) -> list[str]:
-    """Return what was asked in *rows* and what came of it, a text each."""
+    """Return the questions of *rows* and their outcomes, a text each."""
     return [text for row in rows for text in (row.asked, *(piece.text for piece in row.pieces)) if text]
 
 

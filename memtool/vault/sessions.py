@@ -47,7 +47,7 @@ class KeyPoint(NamedTuple):
 
 
 class SessionNote(NamedTuple):
-    """What a session was about.
+    """The content of a session note.
 
     Args:
         id: the name of its file, without the suffix; empty if the note does not say it.
@@ -104,7 +104,7 @@ def render_session(note: SessionNote, *, language: str = "en") -> str:
 
 
 def parse_session(text: str) -> SessionNote:
-    """Return what a session note says, in whichever language; what is no part of the format is passed over."""
+    """Return the content of a session note in any language, without the lines that are no part of the format."""
     title, topic, header, sections = "", "", dict[str, str](), dict[str, list[str]]()
     section: list[str] = []
     for line in text.splitlines():
@@ -121,7 +121,7 @@ def parse_session(text: str) -> SessionNote:
 
 
 def session_title(note: Note) -> str:
-    """Return what a session is called: its topic; if its note tells none, the day, but never its id."""
+    """Return the title of a session: its topic, else its day, but never its id."""
     title = note.title
     named = re.match(rf"({one_of('session')})[:：] *\S+$|(?!.*\s).*[0-9a-f-]{{36}}$", title)
     if not named:

@@ -20,7 +20,7 @@ _UNFINISHED = "first-commit"  # stands in the state folder until the first commi
 
 @dataclass(frozen=True)
 class MadeVault:
-    """What `make_vault` did. *created* and *kept* are paths in the vault; folders end in `/`."""
+    """The result of `make_vault`. *created* and *kept* are paths in the vault; folders end in `/`."""
 
     vault: Vault
     created: tuple[str, ...]
@@ -84,7 +84,8 @@ def _template() -> dict[str, str]:
 
 def _add_missing(vault: Vault, template: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
     created, kept, notices = [], [], list[str]()
-    for ref in (*FOLDERS, *template):
+    folders = [f"{vault.daily}/" if ref == "daily/" else ref for ref in FOLDERS]
+    for ref in (*folders, *template):
         try:
             path = vault.path(ref)
         except OutsideVault as error:

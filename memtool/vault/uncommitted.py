@@ -1,4 +1,4 @@
-"""What was written and not committed yet, a path to a line in `.memtool/uncommitted`: no kill loses a commit."""
+"""Paths that were written and not committed yet, in `.memtool/uncommitted`: so no kill loses a commit."""
 
 from __future__ import annotations
 

@@ -70,6 +70,20 @@ def test_what_was_given_up_is_shown_and_tried_again(memtool: Memtool, notes: Pat
     assert memtool("capture").out == "0 sessions waiting, 0 given up.\n"
 
 
+def test_a_session_is_named_by_its_note_or_its_folder(memtool: Memtool, notes: Path, transcript: Path) -> None:
+    assert memtool("capture", str(transcript)).code == 0
+    queue = Queue(Vault(notes))
+    queue.put(Job("one", str(transcript), event="Stop", queued_at=1.0))
+    queue.put(Job("two", "/t.jsonl", cwd=str(Path.home() / "src" / "商店"), event="Stop", queued_at=2.0))
+    queue.put(Job("../three", "/t.jsonl", event="Stop", queued_at=3.0))
+    _, first, second, third = memtool("capture", "--status").out.splitlines()
+    assert first.startswith("  2026-02-10 Why does the refund endpoint charge customers twice")
+    assert second.startswith("  a session in ~/src/商店: since ")
+    assert third.startswith("  ../three: since ")
+    (notes / "sessions" / "one.md").write_bytes(b"\xff\xfe")
+    assert "  one: since " in memtool("capture", "--status").out
+
+
 def test_a_failure_is_said_and_kept(memtool: Memtool, notes: Path) -> None:
     Queue(Vault(notes)).put(Job("one", str(notes / "gone.jsonl")))
     code, out, err = memtool("capture", "--drain")

@@ -263,7 +263,7 @@ def test_doctor_knows_the_installation(memtool: Memtool, client: Path, notes: Pa
     assert "  note  claude-code: no session is captured" in memtool("doctor").out
     memtool("install", "claude-code")
     assert f"    ok  claude-code: hooks in {client} write to {notes}\n" in memtool("doctor").out
-    client.write_text(client.read_text().replace(PROGRAM.command, "/gone/memtool-hook"))
+    client.write_text(client.read_text().replace(PROGRAM.interpreter, "/gone/python"))
     ran = memtool("doctor")
     assert ran.code == 1
-    assert "broken  claude-code: the hooks run '/gone/memtool-hook', which is not there\n" in ran.out
+    assert "broken  claude-code: the hooks run '/gone/python', which is not there\n" in ran.out

@@ -4,7 +4,6 @@ import io
 import json
 import sys
 
-import click
 import pytest
 from hypothesis import given, strategies as st
 from terminal import on_a_terminal
@@ -62,14 +61,6 @@ def test_text_goes_to_a_pipe_as_it_is_and_to_a_terminal_without_what_steers_it(
     output.emit_text("to nobody")
 
 
-def test_a_link_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdout", Screen())
-    assert output.link("a.md", "file:///v/a.md") == "\x1b]8;;file:///v/a.md\x1b\\a.md\x1b]8;;\x1b\\"
-    for stream in (io.StringIO(), None):
-        monkeypatch.setattr(sys, "stdout", stream)
-        assert output.link("a.md", "file:///v/a.md") == "a.md"
-
-
 @pytest.mark.parametrize(
     ("text", "columns"), [("", 0), ("abc", 3), ("解密", 4), ("ｶﾞ", 2), ("e\u0301", 1), ("😀", 2), ("한글", 4), ("Ａ", 2)]
 )
@@ -82,26 +73,18 @@ texts = st.text(st.sampled_from("ab 解密，😀e\u0301\x1b\n"), max_size=200)
 
 @given(texts, st.integers(4, 40), st.integers(1, 5))
 def test_lines_fit_and_lose_nothing_but_what_is_cut(text: str, room: int, lines: int) -> None:
-    shown = output.wrapped(text, [], room, lines)
+    shown = output.wrapped(text, room, lines)
     assert len(shown) <= lines
     assert all(output.columns(line) <= room for line in shown)
-    whole = output.wrapped(text, [], room, 1_000)
+    whole = output.wrapped(text, room, 1_000)
     assert "".join(whole).replace(" ", "") == output.printable(text).replace(" ", "")
     assert whole[:lines] == shown
 
 
-@given(texts, st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99))), st.integers(4, 40))
-def test_marks_are_bold_and_change_no_letter(text: str, marks: list[tuple[int, int]], room: int) -> None:
-    assert [click.unstyle(line).rstrip() for line in output.wrapped(text, marks, room, 9)] == output.wrapped(
-        text, [], room, 9
-    )
-
-
 def test_a_line_is_broken_between_words_or_wide_characters() -> None:
-    assert output.wrapped("one two three", [], 8, 9) == ["one two", "three"]
-    assert output.wrapped("解密失败了吗", [], 5, 9) == ["解密", "失败", "了吗"]
-    assert output.wrapped("x" * 10, [], 4, 9) == ["xxxx", "xxxx", "xx"]
-    assert output.wrapped("ab cd", [(3, 5)], 8, 9) == ["ab \x1b[33m\x1b[1mcd\x1b[0m"]
+    assert output.wrapped("one two three", 8, 9) == ["one two", "three"]
+    assert output.wrapped("解密失败了吗", 5, 9) == ["解密", "失败", "了吗"]
+    assert output.wrapped("x" * 10, 4, 9) == ["xxxx", "xxxx", "xx"]
 
 
 @given(texts, st.integers(4, 40))
@@ -126,6 +109,21 @@ def test_a_bar_is_drawn_on_a_terminal_only_and_one_at_a_time() -> None:
     assert "2/2" in shown
     with output.progress_bar("Nobody watches") as progress:
         progress(1, 2)
+
+
+def test_a_clock_runs_beside_what_takes_long_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
+    script = (
+        "from memtool.cli import output\n"
+        "with output.waiting() as announce:\n    pass\n"
+        "with output.waiting() as announce:\n    announce('下载 [red]x[/red]\\x1b[2J')"
+    )
+    shown = on_a_terminal(command=[sys.executable, "-c", script]).out
+    assert "下载 [red]x[/red]" in shown
+    assert "0:00:00" in shown
+    assert "\x1b[2J" not in shown
+    with output.waiting() as announce:
+        announce("downloading")
+    assert capsys.readouterr().err == "downloading\n"
 
 
 def test_the_width_is_that_of_the_terminal_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:

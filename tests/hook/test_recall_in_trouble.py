@@ -38,7 +38,7 @@ def test_a_vault_that_goes_in_the_middle_of_a_session_is_silence_and_comes_back_
 
 
 def test_a_vault_that_goes_while_it_is_read_is_silence(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    def misfit(_: sqlite3.Connection) -> str:
+    def misfit(_: sqlite3.Connection, _daily: str = "") -> str:
         agent.vault.root.rename(agent.folder / "away")
         return ""
 

@@ -151,8 +151,8 @@ def test_a_generation_that_goes_between_two_steps_is_no_damage(
 ) -> None:
     true = schema.misfit
 
-    def overtaken(db: sqlite3.Connection) -> str:
-        answer = true(db)
+    def overtaken(db: sqlite3.Connection, daily: str) -> str:
+        answer = true(db, daily)
         monkeypatch.undo()
         built.use(lambda index: index, rebuild=True)
         return answer

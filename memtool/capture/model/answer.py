@@ -30,6 +30,16 @@ _MOST_LINES = 40  # that are looked at
 _WIDEST_ITEM = 220  # columns, so that a note has room for the author
 _OF_THE_USER = ("decision", "rule")
 _OTHERS = ("decision", "rule", "done", "command", "open")  # have sections of their own; all else is a key point
+_FORM = {
+    "properties": {
+        "topic": {"type": "string"},
+        "lines": {
+            "type": "array",
+            "items": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
+        },
+    },
+    "required": ["topic", "lines"],
+}
 _TRIES = 20  # places at which the object may begin
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _LABEL = re.compile(rf"(?:[-*•]\s+|\d{{1,2}}[.)]\s+|\[({'|'.join(KEY_POINT_KINDS)})\]\s*)+")
@@ -79,6 +89,7 @@ def parse_summary(
         ProviderFailed: it is none, or none that can be let in, or none of its lines stands in the turn that it names.
     """
     answer = _object(text)
+    _check_form(answer)
     topic, codes = _topic(answer)
     lines = _lines(answer)
     for part in (topic, *(line.text for line in lines)):
@@ -109,6 +120,14 @@ def _object(text: str) -> dict[str, Any]:
     raise ProviderFailed("the answer is not the JSON object that was asked for")
 
 
+def _check_form(answer: dict[str, Any]) -> None:
+    from jsonschema import Draft202012Validator
+
+    for error in Draft202012Validator(_FORM).iter_errors(answer):
+        place = ".".join(map(str, error.absolute_path)) or "the object"  # without the value, which may be anything
+        raise ProviderFailed(f"the answer has another form than was asked for: {place}: {error.validator}")
+
+
 def _topic(answer: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     topic, codes = _text(answer["topic"])
     if not topic:
@@ -120,20 +139,15 @@ def _topic(answer: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 def _lines(answer: dict[str, Any]) -> list[Line]:
     """Return the lines of *answer*, no text twice."""
-    given = answer.get("lines")
-    if not isinstance(given, list):
-        raise ProviderFailed("the answer has no list of lines")
     lines: dict[str, Line] = {}
-    for line in map(_line, given[:_MOST_LINES]):
+    for line in map(_line, answer["lines"][:_MOST_LINES]):
         if line.text:
             lines.setdefault(_squeezed(line.text), line)
     return list(lines.values())
 
 
-def _line(item: object) -> Line:
-    if not isinstance(item, dict):
-        raise ProviderFailed("the answer holds something else where a line should stand")
-    text, codes = _text(item.get("text"))
+def _line(item: dict[str, Any]) -> Line:
+    text, codes = _text(item["text"])
     label = _LABEL.match(item["text"].lstrip())
     role = item.get("role") or (label and label[1])
     tags = item.get("tags")
@@ -149,10 +163,8 @@ def _line(item: object) -> Line:
     )
 
 
-def _text(item: object) -> tuple[str, tuple[str, ...]]:
+def _text(item: str) -> tuple[str, tuple[str, ...]]:
     """Return a text of the answer on one line, without the marks that models put around things, and its code spans."""
-    if not isinstance(item, str):
-        raise ProviderFailed("the answer holds something else where a text should stand")
     for character in item:
         if unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs") and character not in "\n\r\t\u200c\u200d":
             raise ProviderFailed(f"the answer holds an invisible character (U+{ord(character):04X})")

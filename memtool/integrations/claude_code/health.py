@@ -1,4 +1,4 @@
-"""Whether the installed hooks will run, once each: what `memtool install` warns of and `memtool doctor` examines."""
+"""The health of the installed hooks: will each run, and once? `memtool install` warns, `memtool doctor` examines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AGAIN = "Run `memtool install claude-code` again, with --project for a project.
 
 
 class Finding(NamedTuple):
-    """Something that is wrong, or only worth knowing, and what mends it."""
+    """One fault or remark, as a sentence, and its remedy."""
 
     is_broken: bool
     sentence: str
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
 
 class Health(NamedTuple):
-    """In which settings files hooks of ours stand, what they run, and what is wrong with them.
+    """The settings files that hold hooks of ours, the programs that these run, and the faults that were found.
 
     *plugin* brings the hooks where no settings file does.
     """
@@ -47,7 +47,7 @@ class _Installation(NamedTuple):
     handlers: list[Handler]
 
     def programs(self) -> list[Program]:
-        """Return what they run."""
+        """Return the programs of the hooks, each once."""
         return list(dict.fromkeys(handler.program for handler in self.handlers))
 
 
@@ -98,7 +98,7 @@ def why_unread(path: Path, text: str) -> str:
 
 
 def project_notices(folder: Path) -> list[str]:
-    """Return what is to be known of an installation for the project in *folder* only, a sentence each."""
+    """Return a warning for each risk of an installation for the project in *folder* only."""
     path = places.project_settings_path(folder)
     sentences = []
     with contextlib.suppress(HistoryFailed):
@@ -112,7 +112,7 @@ def project_notices(folder: Path) -> list[str]:
 
 
 def _settings_paths(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
-    """Return where settings stand, the weightiest last."""
+    """Return the paths of all settings files, in the order in which the later overrule the earlier."""
     paths = [places.user_settings_path(environ)]
     if folder:
         paths += [places.shared_settings_path(folder), places.project_settings_path(folder)]
@@ -182,7 +182,7 @@ def _faults(installation: _Installation, *, may_run: bool) -> Iterator[Finding]:
 def _program_faults(program: Program, *, may_run: bool) -> Iterator[Finding]:
     if program.vault and not Path(program.vault).is_dir():
         yield Finding(True, f"the hooks write to '{program.vault}', which is not there", _AGAIN)
-    if shutil.which(program.command) is None:
-        yield Finding(True, f"the hooks run '{program.command}', which is not there", _AGAIN)
+    if shutil.which(program.interpreter) is None:
+        yield Finding(True, f"the hooks run '{program.interpreter}', which is not there", _AGAIN)
     elif may_run and (fault := fault_of(program)):
-        yield Finding(True, f"the hooks run '{program.command}', and {fault}", _AGAIN)
+        yield Finding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)

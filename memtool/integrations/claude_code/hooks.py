@@ -1,4 +1,4 @@
-"""Which hooks memtool has in Claude Code, and how they come into a settings text and out of it again. All pure.
+"""The hooks of memtool in Claude Code, put into the text of its settings and taken out again. All pure.
 
 What is ours is known by the program that a handler runs, wherever that lies: so an installation by another memtool,
 or one that its user has edited, is brought up to date and not doubled.
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from memtool.integrations import json_text
 from memtool.integrations.json_text import Node
+from memtool.vault.background import ISOLATED
 
 _TIMEOUT = 10  # seconds; the client's own is 600, and 1.5 for SessionEnd, which a settings file may raise
 
@@ -49,10 +50,16 @@ HOOKS = (
 
 
 class Program(NamedTuple):
-    """What a handler runs, without a shell."""
+    """The program of a handler and its arguments, which the client hands to no shell."""
 
     command: str
     args: tuple[str, ...] = ()
+
+    @property
+    def interpreter(self) -> str:
+        """The Python behind its guard (`memtool.integrations.claude_code.program`); without one, the program itself."""
+        words = (self.command, *self.args)
+        return words[words.index(ISOLATED[0]) - 1] if ISOLATED[0] in self.args else self.command
 
     @property
     def vault(self) -> str:
@@ -76,7 +83,7 @@ class Handler(NamedTuple):
 
     @property
     def program(self) -> Program:
-        """What it runs."""
+        """The program and the arguments that the handler names."""
         value = self.node.value
         args = value.get("args")
         return Program(value["command"], tuple(map(str, args)) if isinstance(args, list) else ())
@@ -132,7 +139,7 @@ def without_hooks(text: str, original: str | None) -> str:
 
 
 def changes_kept(text: str) -> list[str]:
-    """Return what the user has changed in handlers of ours in the settings *text*, a sentence each.
+    """Return a sentence for each change that the user has made to handlers of ours in the settings *text*.
 
     Raises:
         json.JSONDecodeError, WrongShape

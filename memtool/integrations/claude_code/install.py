@@ -24,7 +24,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True)
 class Change:
-    """What was done, or would be done, to the settings file at *path*. None stands for no file.
+    """The text of the settings file at *path* before a change and after it. None stands for no file.
 
     *original* is the path of the file as it was before the installation, None where there is none.
     """
@@ -36,7 +36,7 @@ class Change:
 
     @property
     def is_change(self) -> bool:
-        """Whether the file becomes another."""
+        """Whether the two texts differ."""
         return self.before != self.after
 
     def diff(self) -> str:
@@ -97,7 +97,7 @@ def uninstall(path: Path, *, dry_run: bool = False) -> Change:
 
 
 def original_path(path: Path) -> Path:
-    """Return where the settings at *path* are kept as they were before the installation."""
+    """Return the path of the copy of the settings at *path* from before the installation."""
     return path.with_name(path.name + _ORIGINAL)
 
 

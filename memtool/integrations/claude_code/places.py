@@ -1,4 +1,4 @@
-"""Where Claude Code's settings lie, and what stands in them."""
+"""The settings files of Claude Code: their paths and their contents."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def managed_settings_path() -> Path:
 
 
 def read(path: Path) -> Content | None:
-    """Return what stands in the settings file at *path*, None where there is no file.
+    """Return the content of the settings file at *path*; None where there is no file.
 
     Raises:
         BadSetting: it cannot be read, or is not a small text file.
@@ -84,7 +84,7 @@ def not_settings(path: Path, error: ValueError) -> BadSetting:
 
 
 def values(path: Path) -> dict[str, Any]:
-    """Return what the settings file at *path* holds, as far as it can be read."""
+    """Return the settings in the file at *path*; nothing where it cannot be read."""
     try:
         content = read(path)
         found = json_text.parse(content.text).value if content else {}

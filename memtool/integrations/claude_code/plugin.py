@@ -34,7 +34,7 @@ def find_plugin(paths: Iterable[Path], environ: Mapping[str, str]) -> Plugin | N
 
 
 def plugin_program(environ: Mapping[str, str]) -> Program | None:
-    """Return what the plugin runs (see `hooks/claude-code/hooks/launch.sh`), None where it finds nothing."""
+    """Return the program that `hooks/claude-code/hooks/launch.sh` would run; None where it would find none."""
     found = shutil.which(_HOOK, path=environ.get("PATH"))
     if not found:
         with contextlib.suppress(RuntimeError):  # nobody knows the home folder

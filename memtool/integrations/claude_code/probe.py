@@ -1,4 +1,4 @@
-"""Whether an installed hook does its work: it is given an edit, as the client would, and a vault of its own."""
+"""A trial of an installed hook: it is given an edit, as the client would give it, and a vault of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IGNORE = settings.variable_of("capture.ignore")
 
 
 def fault_of(program: Program) -> str:
-    """Return what is wrong with *program*, or an empty string if it has written down an edit. Runs it."""
+    """Run *program* on an edit; return its fault, or an empty string if it has written the edit down."""
     try:
         with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
             return _try(program, Path(folder), settings.environment())

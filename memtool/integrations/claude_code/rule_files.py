@@ -22,7 +22,7 @@ _LARGEST = 65_536  # bytes; what we write is smaller
 
 
 class RuleChanges(NamedTuple):
-    """The files that become others, and what keeps further ones from doing so, a sentence each."""
+    """Changes to rule files, and a sentence for each file that could not be changed."""
 
     changes: tuple[Change, ...] = ()
     notices: tuple[str, ...] = ()

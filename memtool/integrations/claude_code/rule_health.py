@@ -1,4 +1,4 @@
-"""Whether the rule files in the user's folder are those of a vault, as it is now."""
+"""The health of the rule files in the user's folder: are they those of the vault as it is now?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RuleHealth(NamedTuple):
 
 
 def examine_rules(environ: Mapping[str, str], vault: Vault) -> RuleHealth:
-    """Return how the rule files stand for *vault*. Nothing is written.
+    """Return the rule files that *vault* has in the user's folder, and their faults. Nothing is written.
 
     Raises:
         BadSetting: the home folder is unknown.

@@ -277,7 +277,8 @@ def _delete(work: Workspace, ref: str) -> None:
 def _unlist(work: Workspace, ref: str) -> list[str]:
     """Take the lines that list the session note at *ref* out of the daily notes, and return the paths of those."""
     link, changed = f"](../{ref})", []
-    for daily in [f"daily/{path.name}" for path in sorted((work.vault.root / "daily").glob("*.md"))]:
+    folder = work.vault.daily
+    for daily in [f"{folder}/{path.name}" for path in sorted((work.vault.root / folder).glob("*.md"))]:
         with suppress(BrokenVaultFile, OutsideVault):
             if link in _text(_read(work, daily), daily):
                 _rewrite(

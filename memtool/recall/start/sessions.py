@@ -59,7 +59,7 @@ def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
     Sessions whose notes are gone or archived are left out, and so is the one of the note *besides*.
     """
     found: dict[str, tuple[str, DailySession, str]] = {}
-    for name in names_in(vault, "daily", _MOST_DAYS):
+    for name in names_in(vault, vault.daily, _MOST_DAYS):
         if len(found) >= most:
             break
         for session in _sessions_of(vault, name) if re.fullmatch(_DAY, name) else ():
@@ -184,7 +184,7 @@ def _is_there(vault: Vault, ref: str) -> bool:
 
 def _sessions_of(vault: Vault, name: str) -> list[DailySession]:
     """Return the sessions of one day, latest first."""
-    found = read_bytes(vault, f"daily/{name}", _LARGEST_DAY)
+    found = read_bytes(vault, f"{vault.daily}/{name}", _LARGEST_DAY)
     if found is None or b"](../sessions/" not in found[0]:
         return []
     text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(found[0])

@@ -17,10 +17,55 @@ RUN = ("-E", "-P", "-m", "memtool.hook")
 
 
 def test_the_interpreter_is_run_on_the_vault_that_was_named() -> None:
-    assert find_program(None, this_project=False) == Program(sys.executable, RUN)
-    named = Program(sys.executable, (*RUN, "--vault", "/记 忆", "--this-project"))
-    assert find_program(Path("/记 忆"), this_project=True) == named
-    assert named.vault == "/记 忆"
+    some, named = find_program(None, this_project=False), find_program(Path("/记 忆"), this_project=True)
+    assert some.args[-5:] == (sys.executable, *RUN)
+    assert named.args[-8:] == (sys.executable, *RUN, "--vault", "/记 忆", "--this-project")
+    assert (some.vault, named.vault) == ("", "/记 忆")
+    assert {some.interpreter, named.interpreter, Program(sys.executable, RUN).interpreter} == {sys.executable}
+    assert Program("/bin/memtool-hook").interpreter == "/bin/memtool-hook"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the guard of Windows is its own")
+@pytest.mark.parametrize("gone", ["python", "package"])
+def test_hooks_whose_program_was_removed_say_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    folder = tmp_path / "a $(touch x) '\" 环境"
+    (folder / "memtool" / "hook").mkdir(parents=True)
+    (folder / "memtool" / "hook" / "__main__.py").touch()
+    (folder / "python").write_text('#!/bin/sh\necho "ran $*"; exit 3\n')
+    (folder / "python").chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setattr("memtool.__file__", str(folder / "memtool" / "__init__.py"))
+    program = find_program(Path("/记 $(id) 忆"), this_project=False)
+
+    def run() -> tuple[int, str, str]:
+        command = [program.command, *program.args]
+        ran = subprocess.run(command, cwd=tmp_path, input="{}", capture_output=True, encoding="utf-8", check=False)
+        return ran.returncode, ran.stdout, ran.stderr
+
+    assert run() == (3, "ran -E -P -m memtool.hook --vault /记 $(id) 忆\n", "")
+    (folder / ("python" if gone == "python" else "memtool/hook/__main__.py")).unlink()
+    assert run() == (0, "", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name]
+
+
+def test_on_windows_cmd_is_the_guard_where_the_paths_mean_nothing_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cmd.exe").touch()
+    monkeypatch.setattr("memtool.integrations.claude_code.program._SHELL", tmp_path / "no sh")
+    monkeypatch.setattr("memtool.integrations.claude_code.program._CMD", tmp_path / "cmd.exe")
+    monkeypatch.setattr("memtool.__file__", "/Program Files/memtool/__init__.py")
+    monkeypatch.setattr(sys, "executable", "C:/记 忆/python.exe")
+    needed = str(Path("/Program Files/memtool/hook/__main__.py"))
+    program = find_program(None, this_project=False)
+    assert program.command == str(tmp_path / "cmd.exe")
+    python = "C:/记 忆/python.exe"
+    assert program.args == ("/d", "/c", "if", "exist", needed, "if", "exist", python, python, *RUN)
+    assert program.interpreter == python
+    for hostile in ("C:/R&D", "C:/%PATH%", "C:/a^b", "C:/a!b", "C:/(a)"):
+        assert find_program(Path(hostile), this_project=False).command == python
 
 
 def test_a_path_that_no_settings_file_can_hold_is_refused() -> None:

@@ -1,0 +1,129 @@
+"""Output for a terminal, drawn by rich: tables, trees, panels and the Markdown of notes.
+
+A command imports this where stdout is a terminal, and nowhere else. Text of a vault is never markup. It is cleaned on
+its way in, so that widths are right, and once more as it is drawn: Markdown makes characters of `&#8238;`, too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.panel import Panel
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from memtool.cli import output
+
+_LONGEST_MARKDOWN = 50_000  # characters; rich takes more than a second for them
+_INDENT = 2
+
+
+class _Clean:
+    """A renderable that draws *shown* without control and bidirectional characters."""
+
+    def __init__(self, shown: RenderableType) -> None:
+        self.shown = shown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self.shown, options):
+            yield segment if segment.control else segment._replace(text=output.printable_lines(segment.text))
+
+
+def show(*shown: RenderableType) -> None:
+    """Draw *shown* on the terminal, one below the other."""
+    # Height and width together keep rich from asking a dumb terminal, for which it takes 80 columns.
+    columns, height = output.width(narrowest=1), 25
+    console = Console(file=sys.stdout, width=columns, height=height, highlight=False, markup=False, emoji=False)
+    for one in shown:
+        console.print(_Clean(one))
+
+
+def text(content: str, style: str | Style = "", *, uri: str = "") -> Text:
+    """Return *content* as it is, on one line, in *style*; *uri* makes a link of it."""
+    return Text(output.printable(content), Style(link=uri) + Style.parse(str(style)) if uri else style)
+
+
+def joined(*parts: Text) -> Text:
+    """Return *parts* one behind the other, each in its own style."""
+    return Text().join(parts)
+
+
+def lines(first: str | Text, second: str | Text) -> Text:
+    """Return *first* and, dim below it, *second* where there is one."""
+    both = [text(part, style) if isinstance(part, str) else part for part, style in ((first, ""), (second, "dim"))]
+    return Text("\n").join(part for part in both if part)
+
+
+def marked(content: str, marks: Iterable[tuple[int, int]]) -> Text:
+    """Return *content* with the spans *marks* in bold yellow."""
+    result = text(content)
+    for start, end in marks:
+        result.stylize("bold yellow", start, end)
+    return result
+
+
+class Indented:
+    """*content*, indented, in at most *lines* lines."""
+
+    def __init__(self, content: Text, lines: int) -> None:
+        self.content = content
+        self.lines = lines
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.content.wrap(console, max(1, options.max_width - _INDENT), overflow="fold")[: self.lines]:
+            line.rstrip()
+            yield joined(Text(" " * _INDENT), line)
+
+
+def title(content: str) -> Text:
+    """Return *content* in bold, cut where it is longer than a line."""
+    result = text(content, "bold")
+    result.no_wrap, result.overflow = True, "ellipsis"
+    return result
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right: Sequence[str] = ()) -> Table:
+    """Return a table of *rows* below the names of the *columns*; those in *right* hold numbers. Narrow, it folds."""
+    result = Table(box=None, pad_edge=False, header_style="dim")
+    for name in columns:
+        result.add_column(name, overflow="fold", justify="right" if name in right else "left")
+    for row in rows:
+        result.add_row(*(text(cell) if isinstance(cell, str) else cell for cell in row))
+    return result
+
+
+def panel(heading: str, rows: Iterable[tuple[Text, Text]], style: str) -> Panel:
+    """Return a frame in *style* around *rows* of a subject and what there is to say of it."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold", ratio=1)
+    for row in rows:
+        grid.add_row(*row)
+    return Panel(grid, title=text(heading), title_align="left", border_style=style)
+
+
+def tree(root: Text) -> Tree:
+    """Return a tree that grows by its `add`."""
+    return Tree(root, guide_style="dim")
+
+
+def note(content: str) -> RenderableType:
+    """Return the Markdown *content* of a note as it reads; as it is written where it is very long or deep."""
+    from markdown_it import MarkdownIt
+
+    clean = output.printable_lines(content)
+    # rich would drop what looks like HTML, such as `List<String>` outside of code.
+    parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
+    tokens = parser.parse(clean) if len(clean) <= _LONGEST_MARKDOWN else []
+    deepest = max((token.level for token in tokens), default=parser.options.maxNesting)
+    if deepest >= parser.options.maxNesting - 1:  # what lies deeper is dropped
+        return Text(clean)
+    from rich.markdown import Markdown
+
+    drawn = Markdown("", hyperlinks=False, code_theme="ansi_dark")
+    drawn.parsed = tokens
+    return drawn
