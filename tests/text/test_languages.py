@@ -11,6 +11,7 @@ from memtool.text.languages import LANGUAGES, begins_with, mentioned, starts_wit
 KINDS = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
+    "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
 )  # fmt: skip
 
 
