@@ -115,6 +115,8 @@ def _says_nothing(each: Statement) -> bool:
     """Return whether *each* only announces, leads in to something, or is too short to be understood."""
     if each.text.endswith((":", "：")) or begins_with("announcement", each.text):
         return True
+    if begins_with("offer", each.text) and not each.text.endswith(("?", "？")) and _is_bare(each):
+        return True
     if each.is_listed and begins_with("announcement", each.lead):
         return True
     return _is_bare(each) and width(each.text) < _SHORTEST

@@ -25,7 +25,7 @@ from memtool.text.markdown import statements
 from memtool.text.sentences import sentences
 from memtool.text.similarity import is_said, words
 from memtool.vault.prose import in_language
-from memtool.vault.session_rows import Piece, Row, without_middle
+from memtool.vault.session_rows import Piece, Row, names_something, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint
 
 _WORDS = {
@@ -48,6 +48,7 @@ _CONTRADICTING, _CONTRADICTED = ("corrected", "rejected"), 0.25
 _PRAISED = 3.0  # value of what the user then found good: of several answers to one thing, the one that held
 _LEAST_DOUBTED = 0.8  # value of what the user contradicted, below which it is not told
 _ASKED_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") tells nothing
+_SHORTEST_NAMING = 12  # columns of a shorter prompt that names something ("compare to #343")
 _REFUSED_FROM = 8  # bytes of what was typed on refusing a tool
 _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
 _SIDE_QUESTION = 60  # columns of a question that is not what the session is about
@@ -56,6 +57,7 @@ _NOTHING_DONE = 0.6  # of the share of a prompt after which no file was edited
 _TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
 _MOST_DECISIONS, _MOST_RULES = 4, 6
 _WIDEST_DECISION, _WIDEST_ASKED = 225, 110  # columns; of the prompt that took an option
+_WIDEST_CHOICE, _WIDEST_ANSWER = 80, 140
 _LONGEST_TYPED = 1_500  # columns; a longer prompt holds something that was pasted, whatever it says
 _WIDEST_QUESTION = 220
 _LONGEST_LABEL = 2  # characters
@@ -124,12 +126,11 @@ def _problem(turns: Sequence[Turn]) -> str:
         return next((turn.asked for turn in turns if turn.asked), "")
     shares = _shares(turns)
     most = max(shares[at] for at in typed)
-    first = next((at for at in typed[:2] if not _is_aside(turns[at].asked) and shares[at] >= _ON_TOPIC * most), None)
-    if first is None and len(turns) > 2:
-        worked = [at for at in typed if not _is_aside(turns[at].asked)] or typed
-        values = {at: shares[at] * (1.0 if _edits_follow(turns, at) else _NOTHING_DONE) for at in worked}
-        first = next(at for at in worked if values[at] >= _AS_GOOD * max(values.values()))
-    return turns[typed[0] if first is None else first].asked
+    main = [at for at in typed if not _is_aside(turns[at].asked)] or typed
+    if main[0] == typed[0] and shares[main[0]] >= _ON_TOPIC * most:
+        return turns[main[0]].asked
+    values = {at: shares[at] * (1.0 if _edits_follow(turns, at) else _NOTHING_DONE) for at in main}
+    return turns[next(at for at in main if values[at] >= _AS_GOOD * max(values.values()))].asked
 
 
 def _shares(turns: Sequence[Turn]) -> list[float]:
@@ -219,8 +220,11 @@ def _is_praised(turns: Sequence[Turn], at: int) -> bool:
 
 
 def _is_shown(turn: Turn) -> bool:
-    """Return whether a row shows what was typed: it tells something, or says in a word that it was right."""
-    return _tells(turn) or (bool(turn.asked) and begins_with("praise", turn.asked))
+    """Return whether a row shows what was typed: it tells or names something, or says in a word that it was right."""
+    if _tells(turn) or begins_with("praise", turn.asked):
+        return True
+    goes_on = starts_with("continuing", turn.asked) or starts_with("consent", turn.asked)
+    return names_something(turn.asked) and not goes_on and width(turn.asked) >= _SHORTEST_NAMING
 
 
 def _is_option(piece: Piece, turns: Sequence[Turn], at: int) -> bool:
@@ -252,7 +256,7 @@ def _answers(turn: Turn) -> Iterator[str]:
     for line in turn.chosen:
         question, _, answer = line.partition(" → ")
         if not re.search("[?？]", answer):
-            yield f"{shortened(question, 110)} → {shortened(answer, 100)} ({USER})"
+            yield f"{shortened(question, _WIDEST_CHOICE)} → {without_middle(answer, _WIDEST_ANSWER)} ({USER})"
 
 
 def _rules(turns: Sequence[Turn]) -> Iterator[str]:
@@ -318,8 +322,13 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
 
 def _question_in(said: str) -> str:
     """Return the last question to the user in the message *said*, with the options that it is about."""
-    asked = [each.text for each in statements(said) if _is_question(each.text) and begins_with("offer", each.text)]
-    question = next((text for text in reversed(asked) if width(text) <= _WIDEST_QUESTION), "")
-    options = offered(said) if mentioned("choosing", question) else {}
-    plain = "; ".join(f"{label} = {text}" for label, text in options.items() if len(label) <= _LONGEST_LABEL)
-    return f"{question} {plain}" if plain else question
+    told = statements(said)
+    asked = [at for at, each in enumerate(told) if _is_question(each.text) and begins_with("offer", each.text)]
+    at = next((at for at in reversed(asked) if width(told[at].text) <= _WIDEST_QUESTION), -1)
+    if at < 0:
+        return ""
+    question = told[at].text
+    options = [each.text for each in told[at + 1 :] if each.is_listed]
+    if mentioned("choosing", question):
+        options = [f"{label} = {text}" for label, text in offered(said).items() if len(label) <= _LONGEST_LABEL]
+    return " ".join([question, "; ".join(options)]).strip()

@@ -33,7 +33,7 @@ _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note alread
 _DENSITY = 0.6  # exponent of a piece's width, by which its value is divided
 _OVERHEAD = 3  # columns around a piece
 _ROW = 12  # bytes around a row
-MOST_ROWS = 8
+MOST_ROWS = 10
 LEAST_ROW = 120  # columns of room that each row needs
 _OF_LIST = r"(.{1,160}?) \((?:\d{1,3}/)?(\d{1,3})\): "  # an item, with how many the list has
 _SENTENCE_START = r"(?<=[。！？；])|(?<=[.!?;])\s+"
@@ -122,8 +122,10 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     What the user typed is shortened evenly; each such text keeps the best of what came of it; then the pieces that are
     worth most for their width.
     """
+    said = list(said)
     known = [words(text) for text in said]
-    rows = _best_of(rows, min(MOST_ROWS, max(1, room // least_row)))
+    rows = _best_of(rows, min(MOST_ROWS, max(1, room // least_row)), known)
+    was_asked = [bool(row.asked) for row in rows]
     rows = [row._replace(asked="" if is_said(words(row.asked), known, _WHOLLY) else row.asked) for row in rows]
     shown = _asked_within(rows, int(_USER_SHARE * room))
     asked = _newest_within(["" if is_said(words(text), known, _WHOLLY) else text for text in shown], room)
@@ -133,25 +135,33 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
         key=lambda each: _density(each[2]),
     )
     for at, text in enumerate(asked):
-        if text:
+        if text or (was_asked[at] and not rows[at].asked):  # the topic shows that prompt
             own = ((place, piece) for number, place, piece in order if number == at and _tells(piece))
             any(taken.take((at, place), piece, _WIDEST_FIRST) for place, piece in own)
     for at, place, piece in order:
         taken.take((at, place), piece, _WIDEST)
     fitted = [row._replace(asked=asked[at], pieces=taken.pieces(at, row)) for at, row in enumerate(rows)]
-    return [row for row in fitted if row.pieces or (row.asked and (row is fitted[-1] or not _is_question(row.asked)))]
+    kept = [at for at, row in enumerate(fitted) if row.pieces or (row.asked and _may_stand(row, fitted))]
+    if len(kept) < len(rows):  # there is more room for the others
+        return fit_rows([rows[at] for at in kept], room, said, least_row=least_row)
+    return fitted
 
 
-def _best_of(rows: Sequence[Row], most: int) -> list[Row]:
-    """Return *most* of *rows*: the last, the first if it says what was asked, and those with the best pieces."""
+def _best_of(rows: Sequence[Row], most: int, known: Sequence[frozenset[str]]) -> list[Row]:
+    """Return *most* of *rows*: the last, the first if it says what was asked, and those with the best pieces.
+
+    One whose prompt is *known*, as the topic is, comes before others: it is what came of that.
+    """
     values = {at: max((piece.value for piece in row.pieces), default=0.0) for at, row in enumerate(rows)}
-    always = {len(rows) - 1, *([0] if rows and rows[0].asked else [])}
+    always = {at for at, row in enumerate(rows) if is_said(words(row.asked), known, _WHOLLY)}
+    always |= {len(rows) - 1, *([0] if rows and rows[0].asked else [])}
     best = sorted(values, key=lambda at: (at in always, values[at], at), reverse=True)[:most]
     return [rows[at] for at in sorted(best)]
 
 
-def _is_question(text: str) -> bool:
-    return text.endswith(("?", "？"))
+def _may_stand(row: Row, rows: Sequence[Row]) -> bool:
+    """Return whether a prompt can stand without what came of it: it was not cut and is no question, or is the last."""
+    return row is rows[-1] or not (row.asked.endswith(("?", "？", "…")) or " … " in row.asked)
 
 
 class _Taken:

@@ -202,7 +202,7 @@ def test_an_answer_is_shown_under_its_own_prompt_only() -> None:
         f"{at} {subject}: {subject}Cache, {subject}Table, {subject}Lock 很慢." for at, subject in enumerate(subjects)
     ]
     rows = fit_rows(summarise(said(*chain.from_iterable(zip(asked, answers, strict=True)))).rows, 1_500)
-    assert 4 < len(rows) < 10
+    assert 4 < len(rows) <= 10
     for row in rows:
         (number,) = re.findall(r"number (\d+)", row.asked)
         assert all(piece.text.startswith(f"{number} ") for piece in row.pieces)
@@ -379,3 +379,49 @@ def test_pieces_of_a_row_are_those_of_its_turns() -> None:
     turns = said("修复登录", "jwt.ts:41 needs the flag.")
     assert [piece.text for row in summarise(turns).rows for piece in row.pieces] == ["jwt.ts:41 needs the flag."]
     assert all(isinstance(piece, Piece) for row in summarise(turns).rows for piece in row.pieces)
+
+
+@pytest.mark.parametrize(
+    ("asked", "topic"),
+    [
+        (["commit this, then go on", "the `invoice` job mails each customer twice", "does the invoice job lock?"], 1),
+        (["and both are slow?", "导出 invoice 的任务太慢，请找出原因", "invoice 的锁呢，是不是导出的原因？"], 1),
+        (["the export of the `invoice` table hangs", "commit this", "push it"], 0),
+    ],
+)
+def test_the_topic_is_no_prompt_that_goes_on_with_another(asked: list[str], topic: int) -> None:
+    answers = ["The invoice job is done, 导出 invoice 也好了, in `jobs/invoice.py`."] * len(asked)
+    assert (
+        asked[topic].replace("`", "") in summarise(said(*chain.from_iterable(zip(asked, answers, strict=True)))).topic
+    )
+
+
+@pytest.mark.parametrize(
+    ("ended", "item"),
+    [
+        (
+            "Both work.\n\n1. Redis\n2. 内存缓存\n\nWhich one do you prefer? I wait with the rest.",
+            "1 = Redis; 2 = 内存缓存",
+        ),
+        ("缓存已经好了。\n\n你希望先做 A 还是 B？我会先写测试。", "你希望先做 A 还是 B？"),
+        ("Would you like me to fix these?\n\n- the lock\n- the 日志", "fix these? the lock; the 日志"),
+    ],
+)
+def test_a_question_anywhere_in_the_last_message_is_open(ended: str, item: str) -> None:
+    (line,) = summarise(said("make the cart faster, 购物车", ended)).open
+    assert item in line
+
+
+def test_how_the_last_checks_ended_is_told() -> None:
+    runs = (
+        Run("go test ./..."),
+        Run("make lint"),
+        Run('git commit -m "cart: 更快" && git push'),
+        Run("make lint", "failed"),
+    )
+    turns = [Turn(asked="make the cart faster", said="Done.", answered=True, files=("/a.go",), runs=runs)]
+    assert summarise(turns).done == ("the command below passed; make lint: failed; committed; pushed",)
+    assert summarise(turns, language="zh").done == ("下面的命令通过; make lint：失败; 已提交; 已推送",)
+    assert summarise(turns).commands == ("go test ./...",)
+    nothing = turns[0]._replace(runs=(Run("npx jest 购物车", "no tests were run"),))
+    assert summarise([nothing]).done == ("npx jest 购物车: no tests were run",)
