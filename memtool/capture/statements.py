@@ -79,7 +79,7 @@ def amends_in(said: str) -> str:
 
 def amendment_of(text: str) -> Piece:
     """Return what *text*, which takes something back, says instead; an empty text if it says nothing."""
-    told = [each for each in _without_chatter(statements(text)) if _may_end(each)]
+    told = [each for each in _without_chatter(statements(text)) if not _is_asking(each)]
     return Piece(" ".join(each.text for each in told), _AMENDED if told else 0.0)
 
 
@@ -99,8 +99,11 @@ def ending_of(said: str) -> str:
 
 
 def _may_end(each: Statement) -> bool:
-    is_asking = each.text.endswith(("?", "？")) or begins_with("offer", each.text)
-    return not is_asking and width(_text(each)) >= _SHORTEST_END
+    return not _is_asking(each) and width(_text(each)) >= _SHORTEST_END
+
+
+def _is_asking(each: Statement) -> bool:
+    return each.text.endswith(("?", "？")) or begins_with("offer", each.text)
 
 
 def _without_chatter(told: list[Statement]) -> list[Statement]:

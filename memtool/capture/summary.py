@@ -37,6 +37,7 @@ _WORDS = {
     "failed": ("{}: failed", "{}：失败"),
     NOTHING_RAN: ("{}: no tests were run", "{}：没有运行任何测试"),
     "committed": ("committed", "已提交"),
+    "edited since": ("files were edited after that commit", "该提交之后又修改了文件"),
     "pushed": ("pushed", "已推送"),
     "no answer": ("not answered: {}", "没有得到回答：{}"),
 }
@@ -63,7 +64,8 @@ _WIDEST_QUESTION = 220
 _LONGEST_LABEL = 2  # characters
 _WIDEST_CHECK = 80
 _WIDEST_OPEN, _WIDEST_RULE, _WIDEST_COMMAND = 300, 220, 100
-_ACTS = {"committed": re.compile(rf"^{COMMIT}|\bgit commit\b"), "pushed": re.compile(r"\bgit push\b")}
+_COMMITS = re.compile(rf"^{COMMIT}|\bgit commit\b")
+_ACTS = {"committed": _COMMITS, "pushed": re.compile(r"\bgit push\b")}
 _UNTOLD_BRANCHES = frozenset({"", "main", "master", "develop", "trunk", "HEAD"})
 
 
@@ -305,6 +307,11 @@ def _done(turns: Sequence[Turn], commands: Sequence[str], language: str) -> Iter
         told.append(labels[outcome if ends[command] or command in commands else "passed"].format(command))
     passed = [run.command for turn in turns for run in turn.runs if not run.error]
     told += [labels[act] for act, sign in _ACTS.items() if any(sign.search(command) for command in passed)]
+    commits = [
+        at for at, turn in enumerate(turns) if any(_COMMITS.search(run.command) for run in turn.runs if not run.error)
+    ]
+    if commits and any(turn.files for turn in turns[commits[-1] + 1 :]):
+        told.append(labels["edited since"])
     if told:
         yield "; ".join(told)
 

@@ -283,4 +283,6 @@ def _shortened(piece: Piece, widest: int) -> str:
 
 
 def _plain(text: str) -> str:
-    return one_line(text).replace(JOINT, "; ").replace('"' + ARROW, "' → ")
+    return (
+        one_line(text).replace(JOINT, "; ").replace('"' + ARROW, '" -> ')
+    )  # an arrow behind a quote ends what was asked
