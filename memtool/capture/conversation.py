@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "plan", "tool", "compaction"]
+StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "amends", "plan", "tool", "compaction"]
 OPENING = ("prompt", "paste", "refusal")  # kinds of steps that open a turn
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
@@ -16,13 +16,15 @@ class Step(NamedTuple):
     Args:
         kind: `prompt` was typed, `paste` is a prompt that was pasted whole, `refusal` was typed while refusing a tool,
             `choice` is what the user chose when asked (a line `question → answer` each), `answer` was said last before
-            the next prompt, `plan` was laid before the user, `tool` was used, `compaction` is the client's own summary
-            of all before it (empty if it gave none).
+            the next prompt, `amends` was said on the way and takes back what had been said or done, `plan` was laid
+            before the user, `tool` was used, `compaction` is the client's own summary of all before it (empty if it
+            gave none).
         text: what was said; the first line of a plan or of a command.
         at: when, as the client noted it.
         tool: the tool's name, such as `Edit`; empty where all that counts is that one was used.
         file: the absolute path of what was to be edited.
         error: why a command failed, `failed` for other tools; empty if it did not fail.
+        pending: no result of the tool is known.
         offset: where its record begins in the transcript, in bytes.
         stopped: the user, or a rule of theirs, refused or interrupted the tool. That is no failure.
     """
@@ -34,6 +36,7 @@ class Step(NamedTuple):
     file: str = ""
     error: str = ""
     stopped: bool = False
+    pending: bool = False
     offset: int = 0
 
 

@@ -7,17 +7,22 @@ messages report, long ones explain. The weights hardly matter (docs/decisions/00
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import groupby
 
 from memtool.capture.options import called_options
-from memtool.text.languages import begins_with
-from memtool.text.lines import width
-from memtool.text.markdown import Statement, statements
+from memtool.text.languages import begins_with, starts_with
+from memtool.text.lines import one_line, width
+from memtool.text.markdown import Statement, plain, statements
+from memtool.text.sentences import sentences
 from memtool.text.similarity import words
 from memtool.vault.session_rows import Piece, names_something
 
+AMENDING = ("concession", "denial", "reversal")  # kinds of words with which something is taken back
 MOST = 24  # statements of one message that are kept
 
 _CODE, _NAME = 2.0, 1.5
+_AMENDED = 3.0  # what was said in place of what was wrong
 _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _LATE = (13, 0.6)
@@ -29,6 +34,7 @@ _SHORTEST = 16  # columns of a statement that names nothing
 _SHORTEST_END = 30
 _CHATTER = 130  # columns
 _LONGEST_OFFER = 160  # columns
+_FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is told as one statement
 _LEAD = 110  # columns of the line above a list that its items are told with
 
 
@@ -37,7 +43,7 @@ def statements_of(said: str) -> tuple[Piece, ...]:
     told = _without_chatter(statements(said))
     length = max(1, width(said))
     whole = min(1.0, (_MESSAGE[0] / length) ** _MESSAGE[1])
-    pieces = [Piece(_text(each), whole * _value(each, at, len(told))) for at, each in enumerate(told)]
+    pieces = list(_pieces(told, whole))
     kept = sorted(range(len(pieces)), key=lambda at: -pieces[at].value)[:MOST]
     return tuple(pieces[at] for at in sorted(kept) if pieces[at].text)
 
@@ -46,6 +52,35 @@ def is_answer(said: str) -> bool:
     """Return whether the message *said* is more than an announcement of what the agent will do."""
     told = statements(said)
     return bool(said) and (not told or not all(begins_with("announcement", each.text) for each in told))
+
+
+def _pieces(told: list[Statement], whole: float) -> Iterator[Piece]:
+    """Give what is *told*, a short list as one piece, an item of a longer one with how many there are."""
+    values = [whole * _value(each, at, len(told)) for at, each in enumerate(told)]
+    at = 0
+    for _, group in groupby(told, key=lambda each: (each.is_listed, each.lead if each.is_listed else each)):
+        items = list(group)
+        own = values[at : at + len(items)]
+        at += len(items)
+        joined = "; ".join(item.text for item in items)
+        if 1 < len(items) <= _FEW and width(joined) <= _WIDEST_LIST:
+            yield Piece(_text(items[0]._replace(text=joined)), max(own))
+        else:
+            yield from (Piece(_text(item, len(items)), value) for item, value in zip(items, own, strict=True))
+
+
+def amends_in(said: str) -> str:
+    """Return the beginning of the message *said* if it takes something back: admits, denies or undoes it."""
+    lines = [one_line(line) for line in said.splitlines() if line.strip()][:2]
+    told = [sentence for line in lines for sentence in sentences(line)]
+    is_amending = bool(told) and any(starts_with(kind, plain(told[0])[0]) for kind in AMENDING)
+    return " ".join(told[:4]) if is_amending else ""
+
+
+def amendment_of(text: str) -> Piece:
+    """Return what *text*, which takes something back, says instead; an empty text if it says nothing."""
+    told = [each for each in _without_chatter(statements(text)) if not _is_asking(each)]
+    return Piece(" ".join(each.text for each in told), _AMENDED if told else 0.0)
 
 
 def is_offer(said: str) -> bool:
@@ -64,8 +99,11 @@ def ending_of(said: str) -> str:
 
 
 def _may_end(each: Statement) -> bool:
-    is_asking = each.text.endswith(("?", "？")) or begins_with("offer", each.text)
-    return not is_asking and width(_text(each)) >= _SHORTEST_END
+    return not _is_asking(each) and width(_text(each)) >= _SHORTEST_END
+
+
+def _is_asking(each: Statement) -> bool:
+    return each.text.endswith(("?", "？")) or begins_with("offer", each.text)
 
 
 def _without_chatter(told: list[Statement]) -> list[Statement]:
@@ -79,6 +117,10 @@ def _without_chatter(told: list[Statement]) -> list[Statement]:
 def _says_nothing(each: Statement) -> bool:
     """Return whether *each* only announces, leads in to something, or is too short to be understood."""
     if each.text.endswith((":", "：")) or begins_with("announcement", each.text):
+        return True
+    if begins_with("offer", each.text) and not each.text.endswith(("?", "？")) and _is_bare(each):
+        return True
+    if each.is_listed and begins_with("announcement", each.lead):
         return True
     return _is_bare(each) and width(each.text) < _SHORTEST
 
@@ -106,8 +148,9 @@ def _value(each: Statement, at: int, count: int) -> float:
     return value * (_QUESTION if each.text.endswith(("?", "？")) else 1.0)
 
 
-def _text(each: Statement) -> str:
-    """Return what *each* says; an item of a list with the line that says what the list is of."""
+def _text(each: Statement, of: int = 1) -> str:
+    """Return what *each* says; an item of a list with the line that says what the list is of, and *of* how many."""
     lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
     is_useful = each.is_listed and lead and width(lead) <= _LEAD and not words(lead) <= words(each.text)
-    return f"{lead}: {each.text}" if is_useful else each.text
+    count = f" ({of})" if of > 1 else ""
+    return f"{lead}{count}: {each.text}" if is_useful else each.text

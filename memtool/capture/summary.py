@@ -7,32 +7,40 @@ All else is the user's words and what came of them.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtool.capture.options import Meant, meant
+from memtool.capture.checks import NOTHING_RAN, check_in, is_test
+from memtool.capture.options import Meant, meant, offered
+from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
+from memtool.capture.transcript.records import COMMIT
 from memtool.capture.turns import Turn
-from memtool.text.languages import begins_with, starts_with
+from memtool.text.languages import begins_with, mentioned, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.markdown import statements
 from memtool.text.sentences import sentences
 from memtool.text.similarity import is_said, words
 from memtool.vault.prose import in_language
-from memtool.vault.session_rows import Piece, Row, without_middle
+from memtool.vault.session_rows import Piece, Row, names_something, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint
 
 _WORDS = {
     "last": ("last: {}", "最后：{}"),
     "no plan": ("plan not approved, nothing of it was done: {}", "计划没有被批准，没有执行：{}"),
     "no decision": ("asked at the end: {}", "最后的提问：{}"),
+    "named passed": ("the command below passed", "下面的命令通过"),
+    "passed": ("{}: passed", "{}：通过"),
+    "failed": ("{}: failed", "{}：失败"),
+    NOTHING_RAN: ("{}: no tests were run", "{}：没有运行任何测试"),
+    "committed": ("committed", "已提交"),
+    "edited since": ("files were edited after that commit", "该提交之后又修改了文件"),
+    "pushed": ("pushed", "已推送"),
     "no answer": ("not answered: {}", "没有得到回答：{}"),
 }
-
-MOST_ROWS = 8  # of a longer session, turns about the same thing share a row
-_OF_EACH_TURN = 0.2  # likeness that each turn more in a row costs: a row of many turns tells little of each
 
 _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with the last; it and its prompt count double
 _SAME_OPTION = 0.8  # of the words of an option
@@ -41,27 +49,23 @@ _CONTRADICTING, _CONTRADICTED = ("corrected", "rejected"), 0.25
 _PRAISED = 3.0  # value of what the user then found good: of several answers to one thing, the one that held
 _LEAST_DOUBTED = 0.8  # value of what the user contradicted, below which it is not told
 _ASKED_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") tells nothing
+_SHORTEST_NAMING = 12  # columns of a shorter prompt that names something ("compare to #343")
 _REFUSED_FROM = 8  # bytes of what was typed on refusing a tool
-_TYPED = {"rejected": 3.0, "corrected": 2.5}  # value of what the user typed within a row
 _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
-_SIDE_QUESTION = 60  # columns of a first prompt that is not what the session is about
+_SIDE_QUESTION = 60  # columns of a question that is not what the session is about
+_ON_TOPIC, _AS_GOOD = 0.1, 0.8  # of the share of the prompt that most is about: for the first one, for any other
+_NOTHING_DONE = 0.6  # of the share of a prompt after which no file was edited
 _TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
 _MOST_DECISIONS, _MOST_RULES = 4, 6
 _WIDEST_DECISION, _WIDEST_ASKED = 225, 110  # columns; of the prompt that took an option
+_WIDEST_CHOICE, _WIDEST_ANSWER = 80, 140
 _LONGEST_TYPED = 1_500  # columns; a longer prompt holds something that was pasted, whatever it says
-_WIDEST_QUESTION = 120
+_WIDEST_QUESTION = 220
+_LONGEST_LABEL = 2  # characters
+_WIDEST_CHECK = 80
 _WIDEST_OPEN, _WIDEST_RULE, _WIDEST_COMMAND = 300, 220, 100
-_CHECK = re.compile(
-    r"(?i)(?<![a-z])(?:tests?|build|builds|lint|check|pytest|cargo|tsc|make|mypy|ruff|jest|vitest|gradlew?|mvn|vet)(?![a-z])"
-)
-_RUNNERS = frozenset(
-    """
-    bazel bun bundle cargo cmake composer dart deno dotnet flutter go gradle gradlew hatch just make meson mise mix mvn
-    mvnw ninja npm npx nox pdm php pixi pnpm poetry python python3 rake sbt swift task tox uv uvx xcodebuild yarn zig
-    """.split()
-)
-_CHANGE_FOLDER = re.compile(r"\Acd [^&;|]+(?:&&|;)\s*")
-_NOISE = re.compile(r"\s*(?:2>&1|\|\s*(?:head|tail|grep|tee|cat|less)\b.*|\|\|.*|;\s*echo.*)\s*\Z")
+_COMMITS = re.compile(rf"^{COMMIT}|\bgit commit\b")
+_ACTS = {"committed": _COMMITS, "pushed": re.compile(r"\bgit push\b")}
 _UNTOLD_BRANCHES = frozenset({"", "main", "master", "develop", "trunk", "HEAD"})
 
 
@@ -83,12 +87,14 @@ class Summary(NamedTuple):
 
 def summarise(turns: Sequence[Turn], *, branch: str = "", language: str = "en") -> Summary:
     """Return what *turns* came to. *language* is that of the few words that nobody said."""
+    commands = tuple(_commands(turns))
     return Summary(
         topic=_topic(turns, branch, language),
         rows=tuple(_rows(turns)),
         decisions=tuple(_decisions(turns))[-_MOST_DECISIONS:],
         rules=tuple(dict.fromkeys(_rules(turns)))[-_MOST_RULES:],
-        commands=tuple(_commands(turns)),
+        done=tuple(_done(turns, commands, language)),
+        commands=commands,
         open=tuple(_open(turns, language)),
     )
 
@@ -115,11 +121,40 @@ def _topic(turns: Sequence[Turn], branch: str, language: str) -> str:
 
 
 def _problem(turns: Sequence[Turn]) -> str:
-    """Return the first prompt that says something, if it is no side question."""
-    told = [turn for turn in turns if _tells(turn)]
-    main = [turn.asked for turn in told[:2] if not (_is_side_question(turn.asked) or turn.refused)]
-    asked = next(iter(main or [turn.asked for turn in told]), "")
-    return asked or next((turn.asked for turn in turns if turn.asked), "")
+    """Return the first prompt that says something, unless most of the session is about another one."""
+    told = [at for at, turn in enumerate(turns) if _tells(turn)]
+    typed = [at for at in told if not turns[at].refused] or told
+    if not typed:
+        return next((turn.asked for turn in turns if turn.asked), "")
+    shares = _shares(turns)
+    most = max(shares[at] for at in typed)
+    main = [at for at in typed if not _is_aside(turns[at].asked)] or typed
+    if main[0] == typed[0] and shares[main[0]] >= _ON_TOPIC * most:
+        return turns[main[0]].asked
+    values = {at: shares[at] * (1.0 if _edits_follow(turns, at) else _NOTHING_DONE) for at in main}
+    return turns[next(at for at in main if values[at] >= _AS_GOOD * max(values.values()))].asked
+
+
+def _shares(turns: Sequence[Turn]) -> list[float]:
+    """Return how much of each turn's prompt the other turns are about."""
+    asked = [telling_words(turn.asked) for turn in turns]
+    counts = Counter(word for turn in turns for word in telling_words(_about(turn)))
+    return [sum(counts[word] - 1 for word in one) / math.sqrt(len(one) or 1) for one in asked]
+
+
+def _about(turn: Turn) -> str:
+    files = (file.rsplit("/", 1)[-1] for file in turn.files)
+    return " ".join([turn.asked, *(piece.text for piece in turn.told), *files])
+
+
+def _edits_follow(turns: Sequence[Turn], at: int) -> bool:
+    """Return whether the turn number *at* edited files, or the next ones that only go on with it."""
+    following = next((after for after in range(at + 1, len(turns)) if _tells(turns[after])), len(turns))
+    return any(turn.files for turn in turns[at:following])
+
+
+def _is_aside(asked: str) -> bool:
+    return (_is_question(asked) and width(asked) < _SIDE_QUESTION) or starts_with("continuing", asked)
 
 
 def _tells(turn: Turn) -> bool:
@@ -131,22 +166,21 @@ def _is_question(text: str) -> bool:
     return text.endswith(("?", "？"))
 
 
-def _is_side_question(text: str) -> bool:
-    return _is_question(text) and width(text) < _SIDE_QUESTION
-
-
 def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
+    """Give a row for each prompt that tells something; others ("yes", "commit") go on with the one before."""
     told = _problem(turns)
-    told = told if width(told) <= _WHOLLY_TOLD else ""  # by the topic
-    for start, stop in _stretches(turns):
+    gone = retractions_in(turns, _is_shown)
+    starts = [at for at, turn in enumerate(turns) if at == 0 or _is_shown(turn)]
+    for start, stop in pairwise([*starts, len(turns)]):
         first = turns[start]
-        pieces: list[Piece] = []
-        for at in range(start, stop):
-            if at > start and _is_shown(turns[at]):
-                pieces.append(Piece(f'"{turns[at].asked}"', _worth_of_asking(turns, at)))
-            pieces += _references(turns, at)
-            pieces += _pieces(turns, at)
-        asked = first.asked if _is_shown(first) and first.asked != told else ""
+        pieces = [
+            piece
+            for at in range(start, stop)
+            for piece in (*_references(turns, at), *_pieces(turns, at))
+            if not is_taken_back(piece.text, at, gone)
+        ]
+        is_told = start == 0 and first.asked == told and width(told) <= _WHOLLY_TOLD  # by the topic
+        asked = first.asked if _is_shown(first) and not is_told else ""
         yield Row(asked, tuple(pieces), _weight(first) * (_LAST if stop == len(turns) else 1.0))
 
 
@@ -161,8 +195,14 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
     pieces = (piece._replace(value=piece.value * factor) for piece in turn.told)
     told = (piece for piece in pieces if piece.value >= _LEAST_DOUBTED or not is_doubted)
     told = (piece for piece in told if not _is_option(piece, turns, at))
-    # What was offered on the way was taken up or not; at the end it may be what is open.
-    return (piece for piece in told if at == len(turns) - 1 or not begins_with("offer", piece.text))
+    # What was offered or proposed on the way was taken up or not; at the end it may be what is open.
+    return (piece for piece in told if at == len(turns) - 1 or not _is_over(piece.text, turn))
+
+
+def _is_over(text: str, turn: Turn) -> bool:
+    """Return whether *text* asked, offered or had the user try something, or proposed what they did not agree to."""
+    is_asking = _is_question(text) or begins_with("offer", text) or begins_with("trial", text)
+    return is_asking or (turn.verdict != "confirmed" and not turn.files and bool(mentioned("proposal", text)))
 
 
 def _references(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
@@ -182,8 +222,11 @@ def _is_praised(turns: Sequence[Turn], at: int) -> bool:
 
 
 def _is_shown(turn: Turn) -> bool:
-    """Return whether a row shows what was typed: it tells something, or says in a word that it was right."""
-    return _tells(turn) or (bool(turn.asked) and begins_with("praise", turn.asked))
+    """Return whether a row shows what was typed: it tells or names something, or says in a word that it was right."""
+    if _tells(turn) or begins_with("praise", turn.asked):
+        return True
+    goes_on = starts_with("continuing", turn.asked) or starts_with("consent", turn.asked)
+    return names_something(turn.asked) and not goes_on and width(turn.asked) >= _SHORTEST_NAMING
 
 
 def _is_option(piece: Piece, turns: Sequence[Turn], at: int) -> bool:
@@ -198,40 +241,6 @@ def _weight(turn: Turn) -> float:
     if turn.refused:
         return _REFUSED_WEIGHT
     return _QUESTION_WEIGHT if _is_question(turn.asked) else 1.0
-
-
-def _worth_of_asking(turns: Sequence[Turn], at: int) -> float:
-    return _weight(turns[at]) * _TYPED.get(turns[at - 1].verdict, 1.0)
-
-
-def _stretches(turns: Sequence[Turn]) -> list[tuple[int, int]]:
-    """Return where the rows begin and end: each turn a row, of a long session neighbours about the same thing."""
-    borders = list(range(len(turns) + 1))
-    last = len(turns) - 1 if turns and _is_shown(turns[-1]) else len(turns)  # how it ended is a row of its own
-    likeness = [0.0, *(_likeness(turn, after) for turn, after in pairwise(turns))]
-    while len(borders) - 1 > MOST_ROWS:
-        joined = {
-            at: likeness[at] - _OF_EACH_TURN * (stop - start) for start, at, stop in _triples(borders) if at < last
-        }
-        borders.remove(max(joined, key=joined.__getitem__))
-    return list(pairwise(borders))
-
-
-def _triples(numbers: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    return zip(numbers, numbers[1:], numbers[2:], strict=False)
-
-
-def _likeness(turn: Turn, after: Turn) -> float:
-    """Return how much *after* goes on with what *turn* was about; a short prompt always does."""
-    if not _tells(after):
-        return 2.0
-    one, other = words(_about(turn)), words(_about(after))
-    return len(one & other) / (min(len(one), len(other)) or 1)
-
-
-def _about(turn: Turn) -> str:
-    files = (file.rsplit("/", 1)[-1] for file in turn.files)
-    return " ".join([turn.asked, *(piece.text for piece in turn.told[:6]), *files])
 
 
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
@@ -249,7 +258,7 @@ def _answers(turn: Turn) -> Iterator[str]:
     for line in turn.chosen:
         question, _, answer = line.partition(" → ")
         if not re.search("[?？]", answer):
-            yield f"{shortened(question, 110)} → {shortened(answer, 100)} ({USER})"
+            yield f"{shortened(question, _WIDEST_CHOICE)} → {without_middle(answer, _WIDEST_ANSWER)} ({USER})"
 
 
 def _rules(turns: Sequence[Turn]) -> Iterator[str]:
@@ -264,20 +273,47 @@ def _rules(turns: Sequence[Turn]) -> Iterator[str]:
 
 
 def _commands(turns: Sequence[Turn]) -> Iterator[str]:
-    """Give the build or test command that passed most often."""
+    """Give the build or test command that passed most often, if it passed the last time."""
     passed: Counter[str] = Counter()
+    last = _last_ends(turns)
     for run in (run for turn in turns for run in turn.runs if not run.error):
-        command = _NOISE.sub("", _NOISE.sub("", _CHANGE_FOLDER.sub("", run.command)))
-        if _is_check(command) and width(command) <= _WIDEST_COMMAND:
+        command = check_in(run.command)
+        if command and width(command) <= _WIDEST_COMMAND and not last[command]:
             passed[command] += 1
     yield from (command for command, _ in passed.most_common(1))
 
 
-def _is_check(command: str) -> bool:
-    """Return whether *command* builds or tests: by the name of its program, or as what a runner is told to run."""
-    parts = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", command).split(maxsplit=1)
-    program = parts[0].rsplit("/", 1)[-1] if parts else ""
-    return program != "test" and bool(_CHECK.search(program) or (program in _RUNNERS and _CHECK.search(command)))
+def _last_ends(turns: Sequence[Turn]) -> dict[str, str]:
+    """Return the checks that were run, the last of them last, each with the error of its last run."""
+    ends: dict[str, str] = {}
+    for run in (run for turn in turns for run in turn.runs):
+        if command := check_in(run.command):
+            ends.pop(command, None)
+            ends[command] = run.error
+    return ends
+
+
+def _done(turns: Sequence[Turn], commands: Sequence[str], language: str) -> Iterator[str]:
+    """Give how the last test and the last other check ended, and whether the work was committed and pushed.
+
+    Those of *commands*, which the note names as well, are not named twice.
+    """
+    labels = in_language(_WORDS, language)
+    ends = _last_ends(turns)
+    last = {is_test(command): command for command in ends if width(command) <= _WIDEST_CHECK}
+    told = []
+    for command in last.values():
+        outcome = "named passed" if command in commands else ends[command] if ends[command] in labels else "failed"
+        told.append(labels[outcome if ends[command] or command in commands else "passed"].format(command))
+    passed = [run.command for turn in turns for run in turn.runs if not run.error]
+    told += [labels[act] for act, sign in _ACTS.items() if any(sign.search(command) for command in passed)]
+    commits = [
+        at for at, turn in enumerate(turns) if any(_COMMITS.search(run.command) for run in turn.runs if not run.error)
+    ]
+    if commits and any(turn.files for turn in turns[commits[-1] + 1 :]):
+        told.append(labels["edited since"])
+    if told:
+        yield "; ".join(told)
 
 
 def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
@@ -287,12 +323,19 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
         yield f"{labels['no plan'].format(shortened(last.plan, 120))} ({AGENT})"
     elif last.asked and not (last.answered or last.files):
         yield f"{labels['no answer'].format(without_middle(last.asked, _WIDEST_OPEN))} ({USER})"
-    elif asked := _offer_at_the_end(last.said):
+    elif asked := _question_in(last.said):
         yield f"{labels['no decision'].format(asked)} ({AGENT})"
 
 
-def _offer_at_the_end(said: str) -> str:
-    """Return the question with which the message *said* ends, if it offers something: nobody answered it."""
-    asked = next((each.text for each in statements(said)[-1:]), "")
-    is_offer = _is_question(asked) and begins_with("offer", asked) and width(asked) <= _WIDEST_QUESTION
-    return asked if is_offer else ""
+def _question_in(said: str) -> str:
+    """Return the last question to the user in the message *said*, with the options that it is about."""
+    told = statements(said)
+    asked = [at for at, each in enumerate(told) if _is_question(each.text) and begins_with("offer", each.text)]
+    at = next((at for at in reversed(asked) if width(told[at].text) <= _WIDEST_QUESTION), -1)
+    if at < 0:
+        return ""
+    question = told[at].text
+    options = [each.text for each in told[at + 1 :] if each.is_listed]
+    if mentioned("choosing", question):
+        options = [f"{label} = {text}" for label, text in offered(said).items() if len(label) <= _LONGEST_LABEL]
+    return " ".join([question, "; ".join(options)]).strip()

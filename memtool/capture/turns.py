@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
 from memtool.capture.options import offered
-from memtool.capture.statements import ending_of, is_answer, statements_of
+from memtool.capture.statements import amendment_of, amends_in, ending_of, is_answer, statements_of
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with, mentioned, starts_with
 from memtool.text.lines import one_line, width
@@ -44,14 +44,15 @@ class Turn(NamedTuple):
         refused: it was typed while refusing a tool, which rejects what the agent was about to do.
         chosen: what the user chose when asked, `question → answer` each.
         said: the agent's last message, as Markdown.
-        told: the statements of that message, and the subjects of commits, with their values.
+        amends: what the agent said that takes back what it had said or done, as Markdown, a line each.
+        told: the statements of that message, what it took back, and the subjects of commits, with their values.
         ended: the one of them that says best how the turn ended.
         answered: the agent said more than what it was going to do.
         offered: the options of that message, a label and what it stands for each.
         plan: the first line of the last plan that was laid before the user; *plan_refused*: they did not approve it,
             and nothing was edited since.
         files: absolute paths of what was edited, in order.
-        runs: the commands, in order, with their outcome.
+        runs: the commands whose end is known, in order, with their outcome.
         looked: whether any tool was used.
         at: when it began.
         offset: where in the transcript it begins, in bytes.
@@ -64,6 +65,7 @@ class Turn(NamedTuple):
     refused: bool = False
     chosen: tuple[str, ...] = ()
     said: str = ""
+    amends: str = ""
     told: tuple[Piece, ...] = ()
     ended: str = ""
     answered: bool = False
@@ -111,19 +113,21 @@ def _turn(steps: Sequence[Step]) -> Turn:
     plans = [step.text for step in steps if step.kind == "plan"]
     planned = max((at for at, step in enumerate(steps) if step.tool == PLANNING_TOOL), default=-1)
     edits = (step.file for step in steps if _is_edit(step))
-    shell = (step for step in steps if step.tool == SHELL_TOOL and step.text and not step.stopped)
+    shell = (step for step in steps if step.tool == SHELL_TOOL and step.text and not (step.stopped or step.pending))
     runs = (Run(step.text, step.error) for step in shell if not step.text.startswith("! "))  # of these nobody knows
     answers = [step.text for step in steps if step.kind == "answer" and step.text != NO_ANSWER]
     summaries = [step.text for step in steps if step.kind == "compaction" and step.text]
     said = next(reversed(answers if answers or typed else summaries), "")  # a talk may begin with its own summary
     commits = tuple(_commits(steps, said))
+    amended = [step.text for step in steps if step.kind == "amends"]
     return Turn(
         asked=one_line(" ".join(dict.fromkeys(_typed(step.text) for step in typed))),
         pasted=bool(typed) and all(step.kind == "paste" for step in typed),
         refused=bool(typed) and typed[-1].kind == "refusal",
         chosen=tuple(line for step in steps if step.kind == "choice" for line in step.text.splitlines()),
         said=said,
-        told=(*statements_of(said), *commits),
+        amends="\n".join(filter(None, map(one_line, [*amended, amends_in(said)]))),
+        told=(*map(amendment_of, amended), *statements_of(said), *commits),
         answered=is_answer(said),
         offered=tuple(offered(said).items()),
         ended=ending_of(said) or (commits[-1].text if commits else ""),
@@ -139,15 +143,16 @@ def _turn(steps: Sequence[Step]) -> Turn:
 
 def _is_edit(step: Step) -> bool:
     is_own = _CLIENTS_OWN in step.file  # the plan that it lays before the user
-    return step.tool in EDITING_TOOLS and bool(step.file) and not (step.error or step.stopped or is_own)
+    return step.tool in EDITING_TOOLS and bool(step.file) and not (step.error or step.stopped or step.pending or is_own)
 
 
 def _commits(steps: Sequence[Step], said: str) -> Iterator[Piece]:
     """Give the subjects of the commits that were made; they say most where the answer is only "Committed."."""
     value = _COMMIT_VALUE if width(said) < _SHORT_ANSWER else _COMMIT_VALUE / 2
     for step in steps:
-        if step.tool == SHELL_TOOL and step.text.startswith(COMMIT) and not (step.error or step.stopped):
-            yield Piece(f"commit: {step.text.removeprefix(COMMIT).strip(chr(34))}", value)
+        is_over = not (step.error or step.stopped or step.pending)
+        if is_over and step.tool == SHELL_TOOL and (match := re.match(rf'{COMMIT}"(.+?)"', step.text)):
+            yield Piece(f"commit: {match[1]}", value)
 
 
 def _typed(text: str) -> str:
@@ -170,6 +175,6 @@ def _verdict(after: Turn | None) -> Verdict:
     if mentioned("refutation", after.said[:_ADMITTED]):
         return "refuted"
     is_contradicted = begins_with("contradiction", after.asked) and not starts_with("consent", after.asked)
-    if is_contradicted or begins_with("admission", after.said):
+    if is_contradicted or begins_with("admission", after.said) or starts_with("concession", after.amends):
         return "corrected"
     return "confirmed" if begins_with("consent", after.asked) else "went on"

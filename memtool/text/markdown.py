@@ -45,12 +45,16 @@ _FENCE = re.compile(r"(?:[-*+]|\d{1,3}[.)])? {0,8}(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6}\s+(\S.*)")
 _ITEM = re.compile(r"(?:[-*+•–·]|\(?\d{1,3}[.)、）]|[①-⑳])\s+(?:\[[ xX]\]\s+)?(\S.*)|\d{1,2}、(\S.*)")
 _ROW = re.compile(r"\|(.*\|.*)\|?")
+_HEAD_MARK = "\x00"  # before the head of a table
+_TABLE_HEAD = re.compile(_HEAD_MARK + r"\|(.*\|.*)\|?")
+_MOST_COLUMNS = 4  # of a table whose rows can be read without it
 _RULE = re.compile(r"[-=*_#~+|:\s]{3,}")
 _LABEL = re.compile(r"\*\*([^*]{2,60})\*\*[:：]?|(.{2,60})[:：](?:\*\*)?")  # a whole line that names what follows
 _SENTENCE_END = (".", "!", "?", "。", "！", "？")
 _MACHINE = re.compile(
     r"""\s*(?:
-      [+\u2500-\u257f]  | [$>%➜❯]\s | \S{1,60}@\S{1,80}[$#]\s | [{}()\[\];,]+$ | //|/\*|\#!|<\?|</?\w[^>]{0,200}>\s*$
+      [+\u2500-\u257f\u25a0-\u25ff\u2b1b-\u2b1e] | [^.]*\s[\u25b6\u25ba]\s
+    | [$>%➜❯]\s | \S{1,60}@\S{1,80}[$#]\s | [{}()\[\];,]+$ | //|/\*|\#!|<\?|</?\w[^>]{0,200}>\s*$
     | (?:File\ "|Traceback\ |During\ handling|Caused\ by:|\.\.\.\ \d+\ more)
     | (?:at\ [\w.$<>\[\] ]{1,120}\s?\((?:<|[^()\s]{1,200}:\d)|at\ \S+:\d)
     | \[?\d{4}-\d\d-\d\d[T ]\d\d: | \[\d\d:\d\d | \d\d:\d\d:\d\d[\s.,]
@@ -81,14 +85,19 @@ def statements(text: str, longest: int = LONGEST_TEXT) -> list[Statement]:
 
 def _statements(text: str) -> Iterator[Statement]:
     section = lead = ""
+    columns: list[str] = []
     for line in _joined(_prose_lines(text)):
+        row = _ROW.fullmatch(line)
+        columns = columns if row else []
         if match := _HEADING.fullmatch(line):
             section, lead = _name(match[1]), ""
+        elif match := _TABLE_HEAD.fullmatch(line):
+            columns = [cell.strip() for cell in match[1].rstrip("|").split("|")]
         elif match := _ITEM.fullmatch(line):
             yield _listed(match[1] or match[2], lead or section)
-        elif match := _ROW.fullmatch(line):
-            cells = [cell for cell in map(str.strip, match[1].split("|")) if cell]
-            yield _listed(": ".join([cells[0], "; ".join(cells[1:])]) if len(cells) > 1 else "".join(cells), section)
+        elif row:
+            cells = [cell.strip() for cell in row[1].rstrip("|").split("|")]
+            yield _listed(_row(cells, columns), lead or section)
         elif match := _LABEL.fullmatch(line):
             *before, last = sentences(plain(match[1] or match[2])[0]) or [""]
             if last.endswith(_SENTENCE_END):  # it says something rather than names what follows
@@ -106,6 +115,16 @@ def _statements(text: str) -> Iterator[Statement]:
                 yield Statement(sentence, codes=sum(code in sentence for code in codes), is_strong=is_strong)
 
 
+def _row(cells: list[str], columns: list[str]) -> str:
+    """Return the row of a table as a statement, each cell but the first with the name of its column; else nothing."""
+    if len(cells) != len(columns) or not 2 <= len(cells) <= _MOST_COLUMNS or not cells[0]:
+        return ""
+    if len(cells) == 2:
+        return ": ".join(cells)
+    named = (f"{name} = {cell}" for name, cell in zip(columns[1:], cells[1:], strict=True) if cell)
+    return f"{cells[0]}: {', '.join(named)}"
+
+
 def _listed(text: str, lead: str) -> Statement:
     said, codes = plain(text)
     return Statement(said, lead, is_listed=True, codes=len(codes))
@@ -116,8 +135,9 @@ def _strong_parts(line: str) -> list[str]:
 
 
 def prose(text: str, longest: int = LONGEST_TEXT) -> str:
-    """Return what *text* says on one line: all of it but code blocks, logs and marks."""
-    lines = (re.sub(r"^#{1,6}\s+", "", line) for line in _joined(_prose_lines(bounded(text, longest))))
+    """Return what *text* says on one line: all of it but code blocks, logs, tables and marks."""
+    told = (line for line in _joined(_prose_lines(bounded(text, longest))) if not line.startswith(("|", _HEAD_MARK)))
+    lines = (re.sub(r"^#{1,6}\s+", "", line) for line in told)
     return " ".join(filter(None, (plain(line)[0] for line in lines)))
 
 
@@ -136,7 +156,7 @@ def is_machine_text(line: str) -> bool:
     """Return whether *line* is code, a log or a command rather than something that was said."""
     if _MACHINE.match(line) or line.count("│") > 1:
         return True
-    start = line[:200]
+    start = line[:200].replace("**", "")
     return len(start) > 8 and len(_LETTERS.sub("", start)) > 0.4 * len(start)
 
 
@@ -164,8 +184,8 @@ def _prose_lines(text: str) -> Iterator[str]:
             tag = "" if f"</{match[2]}>" in body else match[2]
         elif body and len(line) <= _LONGEST_LINE and not _RULE.fullmatch(body):
             body = _unquoted(body)
-            is_row = body.startswith("|") and not _RULE.fullmatch(following.strip() or "no rule")  # no table's head
-            yield body if is_row or not (body.startswith("|") or is_machine_text(body)) else ""
+            is_head = body.startswith("|") and _RULE.fullmatch(following.strip())
+            yield _HEAD_MARK + body if is_head else body if body.startswith("|") or not is_machine_text(body) else ""
             continue
         yield ""
 

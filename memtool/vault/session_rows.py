@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -25,14 +26,16 @@ _USER_SHARE = 0.36  # of the room, for what the user typed (measured: docs/decis
 _LAST_SENTENCES, _LAST_CLAUSES, _LAST_WORDS = 0.6, 0.5, 0.35
 _WORDS_FROM = 100  # columns; of a text that is cut to fewer, the last words alone say nothing
 _SHORTEST_TAIL = 12
-_ASKED, _SHORTEST_ASKED = 320, 40  # columns of a prompt at most; that are left of each at least
+_ASKED, _SHORTEST_ASKED = 320, 60  # columns of a prompt at most; that are left of each at least
 _WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
 _SHORTEST_HEAD = 8  # characters by which a text is known that was cut
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
 _DENSITY = 0.6  # exponent of a piece's width, by which its value is divided
 _OVERHEAD = 3  # columns around a piece
 _ROW = 12  # bytes around a row
+MOST_ROWS = 10
 LEAST_ROW = 120  # columns of room that each row needs
+_OF_LIST = r"(.{1,160}?) \((?:\d{1,3}/)?(\d{1,3})\): "  # an item, with how many the list has
 _SENTENCE_START = r"(?<=[。！？；])|(?<=[.!?;])\s+"
 _CLAUSE_START = r"(?<=[，、：])|(?<=[,:])\s+|\s+[-–—]\s+|\s+(?=\()"
 
@@ -80,10 +83,12 @@ def texts_of(rows: Iterable[Row]) -> list[str]:
 
 def without_texts(rows: Iterable[Row], gone: Sequence[str]) -> list[Row]:
     """Return *rows* without the texts that a note showed as *gone*, where they may have been cut."""
-    heads = [head for text in gone if len(head := re.split(r" … |…$", text.strip('"'))[0]) >= _SHORTEST_HEAD]
+    heads = [
+        head for text in map(_uncounted, gone) if len(head := re.split(r" … |…$", text.strip('"'))[0]) >= _SHORTEST_HEAD
+    ]
 
     def is_gone(text: str) -> bool:
-        plain = text.strip('"')
+        plain = _uncounted(text).strip('"')
         return any(plain.startswith(head) or f": {head}" in plain for head in heads)
 
     kept = (
@@ -94,6 +99,11 @@ def without_texts(rows: Iterable[Row], gone: Sequence[str]) -> list[Row]:
         for row in rows
     )
     return [row for row in kept if row.asked or row.pieces] if heads else list(rows)
+
+
+def _uncounted(text: str) -> str:
+    match = re.match(_OF_LIST, text)
+    return f"{match[1]}: {text[match.end() :]}" if match else text
 
 
 def worth(text: str) -> float:
@@ -112,9 +122,10 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     What the user typed is shortened evenly; each such text keeps the best of what came of it; then the pieces that are
     worth most for their width.
     """
+    said = list(said)
     known = [words(text) for text in said]
-    kept = max(1, room // least_row)  # the oldest rows go, but for the first if it says what was asked
-    rows = [*rows[:1], *rows[max(1, len(rows) - kept + 1) :]] if rows and rows[0].asked else rows[-kept:]
+    rows = _best_of(rows, min(MOST_ROWS, max(1, room // least_row)), known)
+    was_asked = [bool(row.asked) for row in rows]
     rows = [row._replace(asked="" if is_said(words(row.asked), known, _WHOLLY) else row.asked) for row in rows]
     shown = _asked_within(rows, int(_USER_SHARE * room))
     asked = _newest_within(["" if is_said(words(text), known, _WHOLLY) else text for text in shown], room)
@@ -124,17 +135,33 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
         key=lambda each: _density(each[2]),
     )
     for at, text in enumerate(asked):
-        if text:
+        if text or (was_asked[at] and not rows[at].asked):  # the topic shows that prompt
             own = ((place, piece) for number, place, piece in order if number == at and _tells(piece))
             any(taken.take((at, place), piece, _WIDEST_FIRST) for place, piece in own)
     for at, place, piece in order:
         taken.take((at, place), piece, _WIDEST)
     fitted = [row._replace(asked=asked[at], pieces=taken.pieces(at, row)) for at, row in enumerate(rows)]
-    return [row for row in fitted if row.pieces or (row.asked and (row is fitted[-1] or not _is_question(row.asked)))]
+    kept = [at for at, row in enumerate(fitted) if row.pieces or (row.asked and _may_stand(row, fitted))]
+    if len(kept) < len(rows):  # there is more room for the others
+        return fit_rows([rows[at] for at in kept], room, said, least_row=least_row)
+    return fitted
 
 
-def _is_question(text: str) -> bool:
-    return text.endswith(("?", "？"))
+def _best_of(rows: Sequence[Row], most: int, known: Sequence[frozenset[str]]) -> list[Row]:
+    """Return *most* of *rows*: the last, the first if it says what was asked, and those with the best pieces.
+
+    One whose prompt is *known*, as the topic is, comes before others: it is what came of that.
+    """
+    values = {at: max((piece.value for piece in row.pieces), default=0.0) for at, row in enumerate(rows)}
+    always = {at for at, row in enumerate(rows) if is_said(words(row.asked), known, _WHOLLY)}
+    always |= {len(rows) - 1, *([0] if rows and rows[0].asked else [])}
+    best = sorted(values, key=lambda at: (at in always, values[at], at), reverse=True)[:most]
+    return [rows[at] for at in sorted(best)]
+
+
+def _may_stand(row: Row, rows: Sequence[Row]) -> bool:
+    """Return whether a prompt can stand without what came of it: it was not cut and is no question, or is the last."""
+    return row is rows[-1] or not (row.asked.endswith(("?", "？", "…")) or " … " in row.asked)
 
 
 class _Taken:
@@ -221,12 +248,21 @@ def _newest_within(texts: Sequence[str], room: int) -> list[str]:
 
 
 def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Give *pieces*; items of one list, which begin with the same words and a colon, keep them once."""
+    """Give *pieces*; items of one list, which begin with the same words, keep them once: `gone (2/3): a`, then `b`."""
+    pieces = list(pieces)
+    shown = Counter(match[1] for piece in pieces if (match := re.match(_OF_LIST, piece.text)))
     lead = ""
     for piece in pieces:
+        match = re.match(_OF_LIST, piece.text)
         begins = bool(lead) and piece.text.startswith(lead) and len(piece.text) > len(lead)
-        yield piece._replace(text=piece.text[len(lead) :]) if begins else piece
         before, colon, _ = piece.text.partition(": ")
+        if begins:
+            yield piece._replace(text=piece.text[len(lead) :])
+        elif match:
+            count = f" ({shown[match[1]]}/{match[2]})" if shown[match[1]] < int(match[2]) else ""
+            yield piece._replace(text=f"{match[1]}{count}: {piece.text[match.end() :]}")
+        else:
+            yield piece
         lead = before + colon if colon else ""
 
 
@@ -247,4 +283,6 @@ def _shortened(piece: Piece, widest: int) -> str:
 
 
 def _plain(text: str) -> str:
-    return one_line(text).replace(JOINT, "; ").replace('"' + ARROW, "' → ")
+    return (
+        one_line(text).replace(JOINT, "; ").replace('"' + ARROW, '" -> ')
+    )  # an arrow behind a quote ends what was asked

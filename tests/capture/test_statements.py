@@ -37,9 +37,13 @@ def test_an_answer_of_one_short_sentence_leads_in_to_nothing(answer: str) -> Non
 
 def test_an_item_is_told_with_what_its_list_is_of() -> None:
     said = "Still open for the release:\n\n- the rate limit of `login.ts`\n- 邮件队列 in `queue.ts` 的重试次数"
-    assert told(said) == [
-        "Still open for the release: the rate limit of login.ts",
-        "Still open for the release: 邮件队列 in queue.ts 的重试次数",
+    assert told(said) == ["Still open for the release: the rate limit of login.ts; 邮件队列 in queue.ts 的重试次数"]
+
+
+def test_an_item_of_a_long_list_says_how_many_there_are() -> None:
+    items = [f"file{at}.ts no longer needs the old 适配器 of the shop, so it and its tests went" for at in range(5)]
+    assert told("**Removed:**\n\n" + "\n".join(f"- {item}" for item in items)) == [
+        f"Removed (5): {item}" for item in items
     ]
 
 

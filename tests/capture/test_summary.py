@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from memtool.capture.conversation import Step, StepKind
-from memtool.capture.summary import MOST_ROWS, Summary, left_something, summarise
+from memtool.capture.summary import Summary, left_something, summarise
 from memtool.capture.turns import Run, Turn, turns_of
 from memtool.text.lines import one_line, width
 from memtool.vault.session_rows import Piece, Row, fit_rows, render_row
@@ -72,7 +73,6 @@ def test_a_summary_is_of_plain_lines(name: str, language: str) -> None:
     assert width(summary.topic) <= 330
     assert all(text == one_line(text) for text in texts)
     assert not [text for text in texts if any(mark in text for mark in ("**", "`", "## ", "✅"))]
-    assert len(summary.rows) <= MOST_ROWS
 
 
 @pytest.mark.parametrize(
@@ -193,17 +193,19 @@ def test_a_plan_that_was_refused_or_a_prompt_without_an_answer_is_open() -> None
     assert summarise(said("部署脚本呢？要不要一起改")).open == ("not answered: 部署脚本呢？要不要一起改 (user)",)
 
 
-def test_a_long_session_shares_rows_among_turns_about_the_same_thing() -> None:
-    turns = []
-    for at in range(30):
-        about = ("the login page of the shop, 登录", "the mail queue of the shop, 邮件")[at // 15]
-        turns += said(f"and case {at} of {about}?", f"Case {at} of {about} is fixed in file{at}.ts.")
-    summary = summarise(turns)
-    assert len(summary.rows) <= MOST_ROWS
-    assert sum(len(row.pieces) for row in summary.rows) >= 30
-    for row in summary.rows:
-        text = render_row(row)
-        assert not ("login page" in text and "mail queue" in text)
+def test_an_answer_is_shown_under_its_own_prompt_only() -> None:
+    subjects = (
+        "login 支付 mail cache 搜索 cron upload 权限 invoice backup metrics 日志 router theme webhook 通知".split()
+    )
+    asked = [f"and what about the {subject} of number {at}, is it slow?" for at, subject in enumerate(subjects)]
+    answers = [
+        f"{at} {subject}: {subject}Cache, {subject}Table, {subject}Lock 很慢." for at, subject in enumerate(subjects)
+    ]
+    rows = fit_rows(summarise(said(*chain.from_iterable(zip(asked, answers, strict=True)))).rows, 1_500)
+    assert 4 < len(rows) <= 10
+    for row in rows:
+        (number,) = re.findall(r"number (\d+)", row.asked)
+        assert all(piece.text.startswith(f"{number} ") for piece in row.pieces)
 
 
 def test_how_a_long_session_ended_is_a_row_of_its_own_and_told_whole() -> None:
@@ -214,7 +216,6 @@ def test_how_a_long_session_ended_is_a_row_of_its_own_and_told_whole() -> None:
     ]
     texts = [text for pair in pairs for text in pair]
     rows = fit_rows(summarise(said(*texts, last)).rows, 1_500)
-    assert len(rows) <= MOST_ROWS
     assert rows[-1].asked == last
     assert not rows[-1].pieces
 
@@ -378,3 +379,49 @@ def test_pieces_of_a_row_are_those_of_its_turns() -> None:
     turns = said("修复登录", "jwt.ts:41 needs the flag.")
     assert [piece.text for row in summarise(turns).rows for piece in row.pieces] == ["jwt.ts:41 needs the flag."]
     assert all(isinstance(piece, Piece) for row in summarise(turns).rows for piece in row.pieces)
+
+
+@pytest.mark.parametrize(
+    ("asked", "topic"),
+    [
+        (["commit this, then go on", "the `invoice` job mails each customer twice", "does the invoice job lock?"], 1),
+        (["and both are slow?", "导出 invoice 的任务太慢，请找出原因", "invoice 的锁呢，是不是导出的原因？"], 1),
+        (["the export of the `invoice` table hangs", "commit this", "push it"], 0),
+    ],
+)
+def test_the_topic_is_no_prompt_that_goes_on_with_another(asked: list[str], topic: int) -> None:
+    answers = ["The invoice job is done, 导出 invoice 也好了, in `jobs/invoice.py`."] * len(asked)
+    assert (
+        asked[topic].replace("`", "") in summarise(said(*chain.from_iterable(zip(asked, answers, strict=True)))).topic
+    )
+
+
+@pytest.mark.parametrize(
+    ("ended", "item"),
+    [
+        (
+            "Both work.\n\n1. Redis\n2. 内存缓存\n\nWhich one do you prefer? I wait with the rest.",
+            "1 = Redis; 2 = 内存缓存",
+        ),
+        ("缓存已经好了。\n\n你希望先做 A 还是 B？我会先写测试。", "你希望先做 A 还是 B？"),
+        ("Would you like me to fix these?\n\n- the lock\n- the 日志", "fix these? the lock; the 日志"),
+    ],
+)
+def test_a_question_anywhere_in_the_last_message_is_open(ended: str, item: str) -> None:
+    (line,) = summarise(said("make the cart faster, 购物车", ended)).open
+    assert item in line
+
+
+def test_how_the_last_checks_ended_is_told() -> None:
+    runs = (
+        Run("go test ./..."),
+        Run("make lint"),
+        Run('git commit -m "cart: 更快" && git push'),
+        Run("make lint", "failed"),
+    )
+    turns = [Turn(asked="make the cart faster", said="Done.", answered=True, files=("/a.go",), runs=runs)]
+    assert summarise(turns).done == ("the command below passed; make lint: failed; committed; pushed",)
+    assert summarise(turns, language="zh").done == ("下面的命令通过; make lint：失败; 已提交; 已推送",)
+    assert summarise(turns).commands == ("go test ./...",)
+    nothing = turns[0]._replace(runs=(Run("npx jest 购物车", "no tests were run"),))
+    assert summarise([nothing]).done == ("npx jest 购物车: no tests were run",)

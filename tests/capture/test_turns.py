@@ -34,9 +34,11 @@ def test_a_turn_is_from_what_was_typed_to_the_next_such_text(tmp_path: Path) -> 
         call("Bash", {"command": "pnpm test:auth"}, "t1"),
         result("Exit code 1\nTypeError", "t1", is_error=True),
         call("Edit", {"file_path": "/home/ann/shop/jwt.ts"}, "t2"),
+        result("done", "t2"),
         call("Edit", {"file_path": "/home/ann/shop/broken.ts"}, "t3"),
         result("String not found", "t3", is_error=True),
         call("Bash", {"command": "pnpm test:auth"}, "t4"),
+        result("2 passed", "t4"),
         assistant("SameSite=None needs Secure: fixed in `jwt.ts`."),
         user("and the mails?"),
     )
@@ -159,10 +161,13 @@ def test_commits_are_told(tmp_path: Path) -> None:
         tmp_path,
         user("commit it"),
         call("Bash", {"command": 'git commit -am "fix the login"'}, "t1"),
+        result("[main 1a2b] fix the login", "t1"),
         call("Bash", {"command": heredoc}, "t2"),
+        result("[main 3c4d] 修复", "t2"),
         call("Bash", {"command": 'git commit -m "was refused by a hook"'}, "t3"),
         result("Exit code 1", "t3", is_error=True),
         assistant("Committed."),
+        call("Bash", {"command": 'git commit -m "nobody knows how it ended"'}, "t4"),
     )
     commits = [piece.text for piece in turn.told if piece.text.startswith("commit: ")]
     assert commits == ["commit: fix the login", "commit: 修复: keep both cookies"]

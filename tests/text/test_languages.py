@@ -32,6 +32,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding=
 CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
+    "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
 )  # fmt: skip
 PATTERNS = ("standing_line", "status_line", "closed_item", "negation")
 TABLES = ("daily", "evidence", "rule_files", "session", "todos")

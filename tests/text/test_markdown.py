@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.text.lines import one_line
-from memtool.text.markdown import bounded, is_machine_text, plain, statements
+from memtool.text.markdown import bounded, is_machine_text, plain, prose, statements
 
 anything = st.text(st.characters(exclude_categories=()), max_size=400)
 
@@ -167,3 +167,24 @@ def test_a_bold_line_that_ends_as_a_sentence_says_something() -> None:
         ("Root cause: the lock.", True),
         ("It stays.", False),
     ]
+
+
+@pytest.mark.parametrize("label", ["**Removed:**", "**移除：**"])
+def test_a_short_label_in_bold_type_stays_with_its_list(label: str) -> None:
+    (item,) = statements(f"{label}\n\n- the old adapter, 适配器")
+    assert item.lead == label.strip("*:：")
+
+
+def test_a_row_of_a_table_names_its_columns() -> None:
+    text = "| Case | Before | 之后 |\n|---|---|---|\n| no state | conflict | reset |\n| 有状态 | conflict | |"
+    assert [each.text for each in statements(text)] == [
+        "no state: Before = conflict, 之后 = reset",
+        "有状态: Before = conflict",
+    ]
+    assert statements("| a | row | without | a head |") == []
+    assert "conflict" not in prose(f"why does it do this?\n{text}")
+
+
+@pytest.mark.parametrize("banner", ["◆ Spawning researcher...", "BUILD ► RESEARCHING PHASE 12", "● 正在启动服务"])
+def test_banners_say_nothing(banner: str) -> None:
+    assert statements(banner) == []

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from memtool.capture.checks import check_in, fault_in
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step
-from memtool.capture.statements import is_offer
+from memtool.capture.statements import amends_in, is_offer
 from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript, read_records
 from memtool.capture.transcript.records import (
     ASKING_TOOL,
@@ -53,6 +54,8 @@ from memtool.errors import TranscriptUnreadable
 # Characters of one text that are kept.
 _PROMPT, _ANSWER, _COMPACTION = 4_000, 6_000, 12_000
 _ERROR = _LINE = 200
+_AMENDS = 1_000  # of what takes something back
+_OUTPUT = 4_096  # of the end of what a check printed, which is looked at
 _NAME = 200
 _PATH = 4_096
 _ROOM = 8_192  # so many characters more than are kept are redacted
@@ -63,6 +66,7 @@ _TOLD_TOOLS = EDITING_TOOLS | {PLANNING_TOOL, SHELL_TOOL}  # of all others it on
 _MOST_CALLS = 2_000  # whose results are waited for
 _MOST_RECORDS = 200_000  # whose identity is remembered, to know a repeated one
 _MOST_TITLES = 200
+_IN_BACKGROUND = "Command running in background"
 _LAST_ANSWERS = 20  # among which the last one is looked for
 
 
@@ -275,7 +279,7 @@ class _Session:
     def _take_call(self, record: Record, call: Call) -> None:
         number, last = self._steps.last()
         if call.tool in _TOLD_TOOLS:
-            step = Step("tool", self._line(call.command), tool=call.tool, file=self._file(call.file))
+            step = Step("tool", self._line(call.command), tool=call.tool, file=self._file(call.file), pending=True)
             number = self._add(record, step)
         elif last.kind != "tool" or last.tool:
             number = self._add(record, Step("tool"))
@@ -293,10 +297,19 @@ class _Session:
             whole = f"{self._said[-1]}\n\n{text}"
             self._said[-1] = whole if len(whole) <= _MESSAGE else text
         else:
-            self._steps.drop(self._answer)
+            self._end_message()
             self._answer = self._add(record, Step("answer"))
             self._parent = message
             self._said.append(text)
+
+    def _end_message(self) -> None:
+        """Forget the message before the one that comes, but for what it takes back."""
+        amends = amends_in(printable(self._said[-1])[:_AMENDS]) if self._answer >= 0 else ""
+        if amends:
+            text = self._shortened(amends, _AMENDS)
+            self._steps.change(self._answer, lambda step: step._replace(kind="amends", text=text))
+        else:
+            self._steps.drop(self._answer)
 
     def _end_turn(self) -> None:
         if self._answer >= 0:
@@ -305,6 +318,8 @@ class _Session:
 
     def _take_result(self, record: Record, result: Result) -> None:
         number, tool = self._calls.get(result.call_id, (-1, ""))
+        is_over = not result.text.startswith(_IN_BACKGROUND)
+        self._steps.change(number, lambda step: step._replace(pending=not is_over))
         if result.stopped:
             self._steps.change(number, lambda step: step._replace(stopped=True))
             # The error of a server's tool may be anything, the client's words on a refusal as well.
@@ -314,6 +329,8 @@ class _Session:
         elif result.failed:
             error = self._error(result.text) if tool == SHELL_TOOL else "failed"
             self._steps.change(number, lambda step: step._replace(error=error))
+        elif tool == SHELL_TOOL and is_over:
+            self._steps.change(number, lambda step: _checked(step, result.text))
         elif tool == ASKING_TOOL and (chosen := self._prompt(answers_in(record))):
             self._add(record, Step("choice", chosen))
 
@@ -343,3 +360,8 @@ class _Session:
 
     def _file(self, path: str) -> str:
         return self._clean(path, _LINE) if len(path) <= _PATH and "\n" not in path else ""
+
+
+def _checked(step: Step, output: str) -> Step:
+    """Return *step*, a command that was reported as passed; failed if it is a check whose *output* says otherwise."""
+    return step._replace(error=fault_in(step.text, output[-_OUTPUT:])) if check_in(step.text) else step

@@ -185,7 +185,10 @@ def _blocks(content: object, *kinds: str) -> Iterator[Any]:
 
 def _command(command: str) -> str:
     commit = _COMMIT.search(command)
-    return f'{COMMIT}"{commit[1].strip()}"' if commit else command
+    if not commit:
+        return command
+    push = " && git push" if re.search(r"\bgit push\b", command[commit.end() :]) else ""
+    return f'{COMMIT}"{commit[1].strip()}"{push}'
 
 
 def _absolute(file: str, cwd: str) -> str:

@@ -1,0 +1,54 @@
+"""Checks: the commands that build or test, and how one ended by what it printed. Pure."""
+
+from __future__ import annotations
+
+import re
+
+NOTHING_RAN, FAILED = "no tests were run", "failed"
+
+_NAME = re.compile(
+    r"(?i)(?<![a-z])(?:tests?|build|builds|lint|check|pytest|cargo|tsc|make|mypy|ruff|jest|vitest|gradlew?|mvn|vet)(?![a-z])"
+)
+_RUNNERS = frozenset(
+    """
+    bazel bun bundle cargo cmake composer dart deno dotnet flutter go gradle gradlew hatch just make meson mise mix mvn
+    mvnw ninja npm npx nox pdm php pixi pnpm poetry python python3 rake sbt swift task tox uv uvx xcodebuild yarn zig
+    """.split()
+)
+_CHANGE_FOLDER = re.compile(r"\Acd [^&;|]+(?:&&|;)\s*")
+_NOISE = re.compile(r"\s*(?:2>&1|\|\s*(?:head|tail|grep|tee|cat|less)\b.*|\|\|.*|;\s*echo.*)\s*\Z")
+_HIDES_ITS_END = re.compile(r"(?<!\|)\|(?!\|)|;|\|\||&\s*\Z")  # the shell tells the end of the last part only
+_NONE = re.compile(
+    r"(?im)\bno tests? (?:files? )?(?:were )?(?:found|ran|run|executed|collected|to run|match)"
+    r"|\bcollected 0 items|\b(?:ran|running) 0 tests|\b0 passed\b|\bno test files\b"
+)
+_SOME = re.compile(r"(?m)^ok\s|\b[1-9]\d* (?:tests? )?(?:passed|passing|ok)\b|\bTests?:? +[1-9]|^PASS\b|^--- PASS")
+_FAILURE = re.compile(
+    r"(?m)^(?:---\s)?FAIL(?:ED)?\b|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|\bBUILD FAILED"
+    r"|^error(?:\[\w+\])?:|^panic:|^Traceback |^make: \*\*\*|\btest result: FAILED|\bnpm ERR!"
+    r"|\bexit(?:ed with)? (?:code|status) [1-9]|: error (?:TS)?\d+|^ERROR\b.*\bfailed"
+)
+
+
+def check_in(command: str) -> str:
+    """Return *command* without what only leads in to it or cuts its output; empty if it neither builds nor tests."""
+    text = _NOISE.sub("", _NOISE.sub("", _CHANGE_FOLDER.sub("", command)))
+    parts = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", text).split(maxsplit=1)
+    program = parts[0].rsplit("/", 1)[-1] if parts else ""
+    is_check = program != "test" and (_NAME.search(program) or (program in _RUNNERS and _NAME.search(text)))
+    return text if is_check and not text.startswith("/") else ""  # such a program is rather what was built
+
+
+def is_test(command: str) -> bool:
+    """Return whether the check *command* tests rather than builds or looks at the code."""
+    return re.search(r"(?i)test|jest|spec", command) is not None
+
+
+def fault_in(command: str, output: str) -> str:
+    """Return what is wrong with the check *command* that is said to have passed; empty if it has.
+
+    A pipe hides how its first part ended, and a runner that finds no test may call that a success.
+    """
+    if _HIDES_ITS_END.search(command) and _FAILURE.search(output):
+        return FAILED
+    return NOTHING_RAN if _NONE.search(output) and not _SOME.search(output) else ""

@@ -1,0 +1,30 @@
+"""How builds and tests ended, by what they printed, and not by what the shell says of the last command of a pipe."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtool.capture.checks import FAILED, NOTHING_RAN, check_in, fault_in, is_test
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "fault"),
+    [
+        ("pytest -q", "12 passed in 3.1s", ""),
+        ("pytest -q | tail -3", "1 failed, 11 passed in 3.1s", FAILED),
+        ("go test ./... 2>&1 | head -50", "--- FAIL: TestCart (0.1s)", FAILED),
+        ("go test ./...", "ok  \tshop/cart\t0.2s\n?   \tshop/api\t[no test files]", ""),
+        ("npx tsc --noEmit; echo $?", "src/购物车.ts(3,1): error TS2304: Cannot find name", FAILED),
+        ("pnpm test -- --testPathPattern=支付", "No tests found, exiting with code 0", NOTHING_RAN),
+        ("pytest -k nothing", "collected 0 items", NOTHING_RAN),
+        ("npx jest | tail -5", "Tests:       3 passed, 3 total\nwith 0 failed", ""),
+    ],
+)
+def test_a_check_has_passed_only_if_its_output_does_not_say_otherwise(command: str, output: str, fault: str) -> None:
+    assert fault_in(command, output) == fault
+
+
+def test_checks_are_told_from_other_commands() -> None:
+    assert check_in("cd /srv/shop && make test 2>&1 | tail -20") == "make test"
+    assert [check_in(command) for command in ("git status", "test -f a", "/tmp/shop-test run", "")] == [""] * 4
+    assert [is_test(command) for command in ("npm run lint", "npx jest 登录")] == [False, True]
