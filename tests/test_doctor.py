@@ -269,6 +269,7 @@ def test_an_embedder_is_asked_and_missing_vectors_are_counted(vault: Vault) -> N
         assert broken.state == BROKEN
 
 
+@pytest.mark.slow
 def test_installed_hooks_are_examined(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     user, local = tmp_path / "settings.json", tmp_path / ".claude" / "settings.local.json"
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
@@ -349,6 +350,7 @@ def test_a_plugin_alone_is_said_to_write(vault: Vault, tmp_path: Path, monkeypat
     assert checks(vault.root, "claude-code") == [Check("claude-code", OK, f"the plugin memtool@memtool 0.1.0, {where}")]
 
 
+@pytest.mark.slow
 def test_rules_and_routes_are_examined(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
     assert checks(vault.root, "rules") + checks(vault.root, "routing") == []

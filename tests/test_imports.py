@@ -44,6 +44,7 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     assert sorted(imported_by("--help", cwd=tmp_path) & (HEAVY | {"sqlite3"})) == []
 
 
+@pytest.mark.slow
 def test_a_search_over_a_fresh_index_imports_nothing_heavy(vault_path: Path, tmp_path: Path) -> None:
     arguments = ("search", "解密失败", "--json", "--vault", str(vault_path))
     imported_by(*arguments, cwd=tmp_path)  # makes the index

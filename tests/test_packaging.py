@@ -37,6 +37,7 @@ def tracked(folder: Path) -> set[str]:
     return {path.as_posix() for path in paths if ".memtool" not in path.parts and "__pycache__" not in path.parts}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vault_template", "sample_vault", "hooks", "rules"])
 def test_the_wheel_carries_the_shipped_folders_whole(name: str, unpacked: Path) -> None:
     assert tracked(unpacked / "memtool" / "_shipped" / name) == tracked(CLONE / name)
@@ -76,6 +77,7 @@ def test_the_source_archive_carries_the_tests_and_both_commands(built: Path) -> 
     } <= names
 
 
+@pytest.mark.slow
 def test_memtool_runs_from_the_wheel(unpacked: Path, tmp_path: Path) -> None:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("MEMTOOL_")}
     environ |= {"PYTHONPATH": str(unpacked), "HOME": str(tmp_path), "PYTHONUTF8": "1"}

@@ -193,6 +193,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTOOL_EMBEDDINGS_PROVIDER", "none")  # else it would download a model
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_the_quickstart_finds_the_samples_in_two_languages(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     vault = tmp_path / "a vault with spaces"
@@ -206,6 +207,7 @@ def test_the_quickstart_finds_the_samples_in_two_languages(tmp_path: Path, capfd
     assert {name for name in tree(vault).keys() ^ before if not name.startswith((".git/", ".memtool/"))} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_the_commands_it_suggests_work_when_pasted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     quickstart.main(["--vault", str(tmp_path / "a vault with spaces")])
@@ -217,6 +219,7 @@ def test_the_commands_it_suggests_work_when_pasted(tmp_path: Path, capfd: pytest
         assert '"path"' in found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_the_quickstart_searches_the_users_own_notes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     notes = tmp_path / "my notes"

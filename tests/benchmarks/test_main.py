@@ -10,6 +10,7 @@ from benchmarks.__main__ import main
 from benchmarks.processes import Failed, run
 
 
+@pytest.mark.slow
 def test_a_run_prints_a_table_writes_json_and_keeps_vaults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--sizes", "10,20", "--only", "first-index,process", "--repeat", "1"]
     main([*given, "--keep", str(tmp_path), "--json", str(tmp_path / "answer.json")])

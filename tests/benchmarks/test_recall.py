@@ -213,6 +213,7 @@ TURNS = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(TURNS, max_size=9), max_size=4))
 def test_shares_are_shares(sessions: list[list[Turn]]) -> None:
     measured = measure(sessions)
@@ -270,6 +271,7 @@ class Broken(Silent):
         raise HookFailed("2 errors in the hook's log")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hook", "code"), [(Oracle, 0), (Silent, 1), (Broken, 1)])
 def test_the_exit_code_says_whether_the_plain_part_reaches_its_goals(
     hook: type, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -292,6 +294,7 @@ def test_json_holds_the_counts_the_measures_and_the_missed_goals(
     assert answer["parts"]["held_out"]["counts"]["lines"] == 0
 
 
+@pytest.mark.slow
 def test_faults_of_the_held_out_part_stay_unseen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,7 @@ def is_timed(answer: dict[str, Any], repeat: int) -> bool:
     return all(len(seconds) == repeat and min(seconds) > 0 for seconds in answer.values())
 
 
+@pytest.mark.slow
 def test_a_first_index_takes_in_every_file_each_time(folder: str) -> None:
     one, other = samples.first_index(folder), samples.first_index(folder)
     assert one["files"] == other["files"] == len(list(files(SIZE)))
@@ -31,6 +32,7 @@ def test_its_floor_takes_in_every_file(folder: str, tmp_path: Path) -> None:
     assert samples.first_index_floor(folder, str(tmp_path / "floor.sqlite"))["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_ours_and_the_floor_are_timed_equally_often(folder: str, tmp_path: Path) -> None:
     floor = tmp_path / "floor.sqlite"
     floors.create(floor).close()
@@ -39,12 +41,14 @@ def test_ours_and_the_floor_are_timed_equally_often(folder: str, tmp_path: Path)
     assert is_timed(samples.changed(folder, str(floor), size=SIZE, count=4, repeat=2), 2)
 
 
+@pytest.mark.slow
 def test_notes_that_were_changed_are_changed_back(folder: str, tmp_path: Path) -> None:
     floors.create(tmp_path / "floor.sqlite").close()
     samples.changed(folder, str(tmp_path / "floor.sqlite"), size=SIZE, count=4, repeat=1)
     assert all((Path(folder) / file.ref).read_bytes() == file.text.encode() for file in files(SIZE))
 
 
+@pytest.mark.slow
 def test_every_kind_of_question_is_timed_on_both_sides(folder: str) -> None:
     answer = samples.query(folder, size=SIZE, count=2, repeat=1)
     assert answer["everywhere"].keys() == answer["narrowed"].keys() > {"Chinese question", "identifier"}

@@ -157,6 +157,7 @@ def test_the_held_out_set_has_prompts_of_every_kind_in_each_language() -> None:
     assert sum(prompt.is_unrelated for prompt in prompts) >= 15
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SESSIONS.is_dir(), reason="the transcripts of ../shared/transcripts are not on this machine")
 def test_each_label_is_held_by_each_of_its_sessions() -> None:
     statements = {path.stem: list(_statements(path)) for path in SESSIONS.glob("*.jsonl")}
@@ -218,6 +219,7 @@ def test_transcripts_are_laid_where_the_client_keeps_them_with_their_times(trans
     assert copy.stat().st_mtime == 1770710460
 
 
+@pytest.mark.slow
 def test_transcripts_are_imported_and_the_hook_itself_is_asked(
     transcripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +232,7 @@ def test_transcripts_are_imported_and_the_hook_itself_is_asked(
     assert [turn.prompt for turn in turns] == list(talk().prompts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("session", ["1a2b", ""])
 def test_a_conversation_is_held_where_its_session_ran_or_in_a_folder_of_its_own(
     session: str, monkeypatch: pytest.MonkeyPatch, transcripts: Path
@@ -249,6 +252,7 @@ def test_without_the_transcripts_it_says_so_and_fails_nothing(
     assert told.err.startswith("skipped: the transcripts that the prompts are about are not in ")
 
 
+@pytest.mark.slow
 def test_the_program_prints_the_shares_and_keeps_what_was_given(
     transcripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

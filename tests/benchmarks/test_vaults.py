@@ -6,6 +6,8 @@ from collections import Counter
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 from benchmarks.vaults import File, files, note, some_numbers, write, write_vault
 from memtool.index.rows import note_row
 from memtool.vault.scan import scan
@@ -36,6 +38,7 @@ def test_a_larger_vault_begins_with_the_notes_of_a_smaller_one() -> None:
     assert list(files(40, seed=7)) == FILES[: len(list(files(40, seed=7)))]
 
 
+@pytest.mark.slow
 def test_every_note_has_a_place_of_its_own_and_memtool_reads_them_all(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", SIZE, seed=7)
     found = scan(vault)

@@ -136,6 +136,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_texts_are_read_in_bounded_time_and_leave_little(tmp_path: Path, text: str) -> None:
     records = [
@@ -158,6 +159,7 @@ def test_hostile_texts_are_read_in_bounded_time_and_leave_little(tmp_path: Path,
     statements_of(text)
 
 
+@pytest.mark.slow
 def test_thousands_of_turns_leave_one_small_note(desk: Desk) -> None:
     records = [
         record for at in range(1_500) for record in (prompt(f"and case {at}, 第 {at} 个?"), answer(f"`f{at}.ts`"))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -113,6 +114,7 @@ def known(session: Session) -> object:
     return turns, told.cwd, told.branch, told.title, told.started_at, told.ended_at, told.size
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, len(EVENTS) - 1), min_size=1, max_size=12), st.lists(st.floats(0, 1), max_size=3))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
 def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from memtool.capture.conversation import Conversation
@@ -184,6 +185,7 @@ conversations = st.builds(
 files = st.lists(words.map(lambda word: f"/{word}"), max_size=20)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(conversations, summaries, files, st.integers(0, 60), st.text(max_size=60))
 def test_a_note_is_small_and_can_be_read_back(

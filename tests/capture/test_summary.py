@@ -357,6 +357,7 @@ steps = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(steps, max_size=14), st.sampled_from(("en", "zh", "")))
 @settings(deadline=None, max_examples=40)
 def test_every_session_has_a_summary_of_clean_lines(many: list[Step], language: str) -> None:

@@ -358,6 +358,7 @@ def test_a_model_replaces_the_extractive_note(desk: Desk, monkeypatch: pytest.Mo
     assert read_record(desk.vault, "one").provider == "claude"
 
 
+@pytest.mark.slow
 def test_while_a_session_goes_on_a_model_is_asked_now_and_then_only(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

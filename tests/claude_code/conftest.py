@@ -18,6 +18,13 @@ from scripts.claude_client import find_client
 CLIENT = find_client()  # read before the guard forgets the variables of memtool
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all tests of the client as slow."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def box(tmp_path: Path) -> Iterator[Box]:
     """A new user with a project and the client; at the end none of their processes may be left."""

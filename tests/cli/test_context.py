@@ -86,6 +86,7 @@ def test_colours_change_nothing_but_the_colours(
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_colours_unasked(sample: Path) -> None:
     assert "\x1b[" in on_a_terminal("context", "--project", "shop").out
     assert "\x1b[" not in on_a_terminal("context", "--project", "shop", "--format", "markdown").out

@@ -6,6 +6,7 @@ import json
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hook.agent import SHOP, Agent
 
 from memtool.vault.daily import DailySession, render_daily
@@ -70,6 +71,7 @@ def test_no_secret_of_a_prompt_is_written_or_shown(agent: Agent, memtool: Memtoo
     assert records(memtool)[-1]["prompt"] == ""
 
 
+@pytest.mark.slow
 def test_what_was_forgotten_since_is_not_shown(agent: Agent, memtool: Memtool) -> None:
     agent.ask(TOKENS)
     (record,) = records(memtool)

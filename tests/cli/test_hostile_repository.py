@@ -193,6 +193,7 @@ def canary(tmp_path: Path) -> Path:
 REAL = [name for name, trap in TRAPS.items() if trap.springs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_the_trap_is_one(tmp_path: Path, canary: Path, name: str) -> None:
     (tmp_path / "repository").mkdir()
@@ -203,6 +204,7 @@ def test_the_trap_is_one(tmp_path: Path, canary: Path, name: str) -> None:
     assert repository.sprung.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAPS)
 def test_nothing_that_memtool_does_springs_it(
     agent: Agent, memtool: Memtool, canary: Path, name: str, monkeypatch: pytest.MonkeyPatch

@@ -90,6 +90,7 @@ def test_an_index_from_the_future_is_built_anew(memtool: Memtool, sample: Path) 
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_progress_is_for_terminals_only(sample: Path) -> None:
     environ = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
     shown = on_a_terminal("index", environ=environ).out
@@ -101,6 +102,7 @@ def test_progress_is_for_terminals_only(sample: Path) -> None:
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_vectors_are_made_by_the_users_own_endpoint(
     memtool: Memtool, sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +123,7 @@ def test_vectors_are_made_by_the_users_own_endpoint(
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_on_a_terminal_both_works_have_a_bar(sample: Path) -> None:
     with serve_embeddings() as server:
         environ = {f"MEMTOOL_EMBEDDINGS_{name}": value for name, value in

@@ -173,6 +173,7 @@ def test_json_tells_all_of_it(memtool: Memtool, client: Path, notes: Path) -> No
     assert (gone["format"], gone["changed"], gone["backup"], gone["notices"]) == (1, True, "", [])
 
 
+@pytest.mark.slow
 def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
     memtool: Memtool, client: Path, sample: Path, elsewhere: Path
 ) -> None:

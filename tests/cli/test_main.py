@@ -231,6 +231,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(sample: Path, arguments: list[
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("arguments", ["search the", "show MEMORY.md", "index", "doctor"])
@@ -243,6 +244,7 @@ def test_closed_streams_are_no_error(sample: Path, closed: str, arguments: str) 
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_output_is_utf8_wherever_it_runs(notes: Path) -> None:
     (notes / "n.md").write_text("# 解密 é\n\ntea 😀\n", encoding="utf-8")
     for environ in ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "ascii"}):
@@ -254,6 +256,7 @@ def test_output_is_utf8_wherever_it_runs(notes: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_are_no_error(notes: Path) -> None:
     (notes / "n.md").write_text("tea")
     assert with_pipes("search", b"tea \xff\xfe", "--json").answer["hits"][0]["path"] == "n.md"

@@ -109,6 +109,7 @@ def test_bytes_that_are_no_text_are_refused(vault: Vault) -> None:
     assert (ran.code, "half a character" in ran.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_processes_that_remember_at_once_lose_nothing(vault: Vault) -> None:
     environ = {**os.environ, **OFFLINE}
     texts = [
@@ -129,6 +130,7 @@ def test_processes_that_remember_at_once_lose_nothing(vault: Vault) -> None:
     assert tell(vault.root, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "prompt"),
     [
@@ -176,6 +178,7 @@ def test_purging_asks_and_without_anybody_to_ask_it_refuses(memtool: Memtool, va
     assert memtool("forget", "x", "--yes", *there).code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
 @pytest.mark.parametrize(("answer", "left"), [("n", 1), ("y", 0)])
 def test_on_a_terminal_the_answer_decides(memtool: Memtool, vault: Vault, answer: str, left: int) -> None:
@@ -225,6 +228,7 @@ def test_the_turn_of_the_session_is_noted_where_it_is_known(
     assert sources == ["3f2a9c#4", "3f2a9c#4", "x.md"]
 
 
+@pytest.mark.slow
 def test_at_a_terminal_it_is_the_users_word_and_in_a_session_the_agents(
     memtool: Memtool, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:

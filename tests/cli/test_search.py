@@ -117,6 +117,7 @@ def test_no_query_is_syntax(memtool: Memtool, sample: Path, query: str) -> None:
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_a_query_of_a_hundred_kilobytes_is_cut_and_says_so(memtool: Memtool, sample: Path) -> None:
     ran = memtool("search", "token " * 17_000, "--json")
     assert ran.code == 0
@@ -262,6 +263,7 @@ def hostile_name(folder: Path) -> None:
     (folder / "e\x9bvil \x7f.md").write_text(HOSTILE, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_no_note_steers_the_terminal(notes: Path) -> None:
     hostile_name(notes)
     (notes / "sub").mkdir()
@@ -277,6 +279,7 @@ def test_no_note_steers_the_terminal(notes: Path) -> None:
     assert "[red]x[/red]" in on_a_terminal("search", "zebra").out
 
 
+@pytest.mark.slow
 def test_on_a_terminal_paths_are_links_and_words_are_marked(sample: Path) -> None:
     shown = on_a_terminal("search", "getUserById", "-n", "1").out
     path = "areas/projects/shop/knowledge/2026-03-02-getuserbyid-in-loops.md"
@@ -297,6 +300,7 @@ def test_a_snippet_keeps_to_the_width_of_the_terminal(notes: Path, columns: int)
     assert max(widths) > columns - 4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
 def test_a_vault_that_cannot_be_written_is_searched(notes: Path, tmp_path: Path) -> None:
     (notes / "n.md").write_text("tea")

@@ -61,6 +61,7 @@ def shown(ran: Ran, vault: Path) -> Iterator[str]:
         yield f"[{ran.code}]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem)
 def test_a_session_goes_as_it_is_written(memtool: Memtool, sample: Path, path: Path) -> None:
     written = path.read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ FACT = "fact-20260302-8812fd95ac"
 JWT = "areas/projects/shop/decisions/2026-01-19-jwt-rather-than-server-sessions.md"
 
 
+@pytest.mark.slow
 def test_a_note_is_shown_byte_for_byte(memtool: Memtool, notes: Path) -> None:
     for content in ("# 解密\r\n\r\ntext\r\n", "no line end", "\x1b[31mred\x1b[0m\ttab\x9b\n", "two ends\n\n"):
         (notes / "n.md").write_bytes(content.encode("utf-8"))

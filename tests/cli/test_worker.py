@@ -115,6 +115,7 @@ def test_rules_come_only_where_the_hooks_write_to_this_vault(memtool: Memtool, h
     assert not (tmp_path / "config" / "rules").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_the_triggers_of_a_strangers_vault_stay_in_it(memtool: Memtool, tmp_path: Path) -> None:
     memtool("uninstall", "claude-code")
@@ -168,6 +169,7 @@ def test_a_bug_is_told_and_a_file_that_changes_just_now_is_not(
     assert "a bug in memtool, please report it: KeyError" in drain(memtool, home)
 
 
+@pytest.mark.slow
 def test_a_table_that_git_refuses_now_is_committed_with_the_next_notes(memtool: Memtool, home: Path) -> None:
     before = git(home, "log", "--format=%s")
     (home / ".git" / "index.lock").touch()

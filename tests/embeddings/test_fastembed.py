@@ -48,6 +48,7 @@ def _like(embedder: Embedder, query: str, note: str) -> float:
     return float(embedder.embed_notes([note])[0] @ embedder.embed_query(query))
 
 
+@pytest.mark.slow
 def test_a_folder_alone_is_enough(model: Path, opened: Open) -> None:
     embedder = opened(model)
     assert embedder.name.startswith("tiny ")
@@ -78,6 +79,7 @@ def test_no_texts_are_no_rows(model: Path, opened: Open) -> None:
     assert opened(model).embed_notes([]).shape == (0, 16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "\x00", "\ud800", "解密失败", "a" * 100_000, "token " * 50_000])
 def test_any_text_has_a_vector(model: Path, opened: Open, text: str) -> None:
     embedder = opened(model)
@@ -205,6 +207,7 @@ def test_fastembed_says_nothing(model: Path, opened: Open, capfd: pytest.Capture
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_nothing_is_told_to_the_makers_of_libraries_nor_left_in_the_home_folder(model: Path, tmp_path: Path) -> None:
     script = f"""
 from pathlib import Path
@@ -277,6 +280,7 @@ def test_a_model_that_fastembed_does_not_know_is_a_bad_setting(tmp_path: Path) -
 REAL = Path(__file__).parents[2].parent / "shared" / "models" / "all-MiniLM-L6-v2"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs the real model beside the repository")
 def test_a_real_model_knows_meaning(opened: Open) -> None:
     embedder = opened(REAL)
@@ -285,6 +289,7 @@ def test_a_real_model_knows_meaning(opened: Open) -> None:
     assert near > _like(embedder, "how do I sign in", "The database is backed up every night.") + 0.1
 
 
+@pytest.mark.slow
 @given(strategies.lists(strategies.integers(0, 9_000), max_size=40), strategies.integers(1, 8))
 def test_texts_of_like_length_share_a_batch_of_bounded_size(lengths: list[int], at_once: int) -> None:
     batches = list(_batches(lengths, at_once))

@@ -270,6 +270,7 @@ def test_the_helper_of_another_vault_or_memtool_is_not_asked(
             assert find_address(place) is None
 
 
+@pytest.mark.slow
 def test_a_call_waits_no_longer_than_it_was_told(place: HelperPlace) -> None:
     def slow(_: Fields, __: Callable[[], Fields]) -> Fields:
         time.sleep(0.4)

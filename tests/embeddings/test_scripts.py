@@ -160,6 +160,7 @@ def test_unigrams_are_read(tmp_path: Path) -> None:
     assert scripts_of_tokenizer(_tokenizer_file(tmp_path, {"type": "Unigram", "vocab": vocabulary})) == {"latin", "han"}
 
 
+@pytest.mark.slow
 def test_byte_level_tokens_count_for_the_characters_that_they_spell(tmp_path: Path) -> None:
     tokens = [
         *(_byte_level(f" {word}") for word in LATIN_WORDS),

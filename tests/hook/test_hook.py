@@ -257,6 +257,7 @@ def test_a_daily_note_that_is_broken_stays_as_it_is(client: Client) -> None:
     assert len(client.log()) == 1
 
 
+@pytest.mark.slow
 def test_twenty_at_once_lose_nothing_and_write_nothing_twice(client: Client) -> None:
     environ = os.environ | client.environ
     names = [f"文件-{number}.ts" for number in range(20)]

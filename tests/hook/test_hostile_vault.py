@@ -84,6 +84,7 @@ def test_whatever_a_vault_says_is_quoted(agent: Agent, speech: str) -> None:
     assert not errors(agent)
 
 
+@pytest.mark.slow
 @hypothesis_settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(SPEECH) | st.text(max_size=5), max_size=8).map("".join))
 def test_whatever_it_is_put_together_from_is_quoted(agent: Agent, speech: str) -> None:
@@ -119,6 +120,7 @@ PLACES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("indexed", [False, True])
 @pytest.mark.parametrize("place", PLACES)
 def test_no_symlink_leads_out_of_the_vault(agent: Agent, place: str, *, indexed: bool) -> None:
@@ -194,6 +196,7 @@ def headings_of(name: str) -> str:
     return next((heading for part, heading in known.items() if part in name), "")
 
 
+@pytest.mark.slow
 def test_a_million_open_items_are_not_all_read(agent: Agent) -> None:
     agent.write(f"{SHOP}/todos.md", "".join(f"- [ ] item {number}\n" for number in range(1_000_000)))
     assert 0 < agent.start().count("item ") <= 50

@@ -144,6 +144,7 @@ def test_a_locked_vault_does_not_hold_up_a_prompt(agent: Agent) -> None:
     assert time.monotonic() - started < 5  # no lock is waited for, and each would be for longer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["session_id", "cwd", "prompt", "source", "reason"])
 @pytest.mark.parametrize("value", [None, 3, [], "\ud800", "\0", "x" * 5_000])
 def test_a_strange_field_never_escapes(agent: Agent, field: str, value: object) -> None:

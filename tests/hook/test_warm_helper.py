@@ -127,6 +127,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(helper, "DEADLINE", 10.0)
 
 
+@pytest.mark.slow
 def test_a_prompt_is_given_what_it_means_and_not_without_the_helper(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,12 +137,14 @@ def test_a_prompt_is_given_what_it_means_and_not_without_the_helper(
     assert MEANT in another(agent, "s2").ask(ASKED)
 
 
+@pytest.mark.slow
 def test_sessions_of_a_vault_share_one_helper(agent: Agent) -> None:
     first = start(agent)
     assert start(another(agent, "s2")) == first
     assert ask_helper(place_of(agent), {"ask": "status"}, patience=5)["pid"] == first  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_a_killed_helper_is_missed_by_nobody_and_replaced_by_the_next_session(agent: Agent) -> None:
     pid = start(agent)
     os.kill(pid, signal.SIGKILL)
@@ -150,6 +153,7 @@ def test_a_killed_helper_is_missed_by_nobody_and_replaced_by_the_next_session(ag
     assert start(another(agent, "s2")) != pid
 
 
+@pytest.mark.slow
 def test_a_frozen_helper_is_waited_for_once(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     real = Call.__init__
@@ -170,6 +174,7 @@ def test_a_frozen_helper_is_waited_for_once(agent: Agent, monkeypatch: pytest.Mo
         os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.slow
 def test_a_frozen_helper_is_ended_all_the_same(agent: Agent) -> None:
     pid = start(agent)
     os.kill(pid, signal.SIGSTOP)
@@ -177,6 +182,7 @@ def test_a_frozen_helper_is_ended_all_the_same(agent: Agent) -> None:
     wait_until(lambda: not is_alive(pid), "it is gone")
 
 
+@pytest.mark.slow
 def test_new_facts_are_known_without_anybody_s_help(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     patient(monkeypatch)
     start(agent)
@@ -191,6 +197,7 @@ def test_new_facts_are_known_without_anybody_s_help(agent: Agent, monkeypatch: p
     wait_until(is_known, "the helper has made its vector and read it")
 
 
+@pytest.mark.slow
 def test_a_helper_ends_with_its_vault(agent: Agent) -> None:
     pid = start(agent)
     agent.vault.root.rename(agent.folder / "moved")
@@ -198,12 +205,14 @@ def test_a_helper_ends_with_its_vault(agent: Agent) -> None:
     (agent.folder / "moved").rename(agent.vault.root)
 
 
+@pytest.mark.slow
 def test_a_helper_ends_when_its_model_is_replaced(agent: Agent) -> None:
     pid = start(agent)
     make_tiny_model(Path(agent.environ["MEMTOOL_EMBEDDINGS_PATH"]), seed=1)
     wait_until(lambda: not is_alive(pid), "it has ended")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [
@@ -218,6 +227,7 @@ def test_no_helper_is_started_where_it_is_of_no_use(agent: Agent, changed: dict[
     assert not is_at_work(place_of(agent))
 
 
+@pytest.mark.slow
 def test_no_helper_is_started_before_there_are_vectors(agent: Agent) -> None:
     for path in (agent.state() / "vectors").iterdir():
         path.unlink()
@@ -233,6 +243,7 @@ def run_memtool(agent: Agent, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_search_lets_the_helper_read_the_question(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = open_embedder(
         EmbeddingSettings(path=agent.environ["MEMTOOL_EMBEDDINGS_PATH"]), "", agent.cache, may_download=False
@@ -246,6 +257,7 @@ def test_a_search_lets_the_helper_read_the_question(agent: Agent, monkeypatch: p
     assert MEANT in run_memtool(agent, "search", "--json", "--mode", "vector", "quagga")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vector", ["", "AAAA", "x", 7, None, "AAAAAAAA" * 16])
 def test_a_search_makes_its_own_vector_where_the_helper_s_is_nonsense(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, vector: object
@@ -259,6 +271,7 @@ def test_a_search_makes_its_own_vector_where_the_helper_s_is_nonsense(
     assert (found == embedder.embed_query("quagga")).all()
 
 
+@pytest.mark.slow
 def test_doctor_shows_the_helper(agent: Agent) -> None:
     pid = start(agent)
     told = run_memtool(agent, "doctor", "--json")
@@ -267,6 +280,7 @@ def test_doctor_shows_the_helper(agent: Agent) -> None:
     assert f"process {pid}, " in check["sentence"]
 
 
+@pytest.mark.slow
 def test_uninstalling_ends_the_helper(agent: Agent) -> None:
     pid = start(agent)
     assert json.loads(run_memtool(agent, "uninstall", "claude-code", "--json", "--dry-run"))["helpers_ended"] == 0
@@ -275,6 +289,7 @@ def test_uninstalling_ends_the_helper(agent: Agent) -> None:
     wait_until(lambda: not is_alive(pid), "it has ended")
 
 
+@pytest.mark.slow
 def test_the_worker_starts_the_helper_again_while_a_session_goes_on(agent: Agent) -> None:
     transcript = agent.folder / "s1.jsonl"
     transcript.write_text("")

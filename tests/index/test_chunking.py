@@ -24,6 +24,7 @@ def visible(text: str) -> str:
     return "".join(text.split())
 
 
+@pytest.mark.slow
 @given(notes, st.integers(1, 50))
 def test_every_line_is_in_the_one_chunk_whose_range_covers_it(body: str, first: int) -> None:
     numbered = dict(enumerate(body.split("\n"), first))
@@ -38,6 +39,7 @@ def test_every_line_is_in_the_one_chunk_whose_range_covers_it(body: str, first: 
     assert {number for number, line in numbered.items() if line.strip()} <= set(covered)
 
 
+@pytest.mark.slow
 @given(st.lists(lines | long_lines, max_size=20).map("\n".join))
 def test_nothing_is_lost_and_ranges_never_go_backwards(body: str) -> None:
     chunks = chunk_note(body)
@@ -116,6 +118,7 @@ def test_a_line_of_a_megabyte_is_cut_at_sentences() -> None:
 
 
 # None of these would end if the work grew with the square of the size.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -12,6 +12,7 @@ def asks_for(query: str, day: str) -> bool:
     return any(pattern.fullmatch(day) for pattern in asked_dates(query))
 
 
+@pytest.mark.slow
 @given(st.dates(min_value=dt.date(1, 1, 1)))
 def test_each_way_to_write_a_day_asks_for_it(day: dt.date) -> None:
     month = f"{day:%B}"
@@ -68,6 +69,7 @@ def test_other_days_are_not_asked_for(query: str, day: str) -> None:
     assert not asks_for(query, day)
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=())) | st.from_regex(r"\d{1,5}[-/. 年]\d{1,3}[-/. 月]\d{0,3}[日号]?"))
 def test_no_query_is_too_strange(query: str) -> None:
     asks_for(query, "2023-05-08")

@@ -100,6 +100,7 @@ def test_only_changed_text_is_embedded_again(notebook: Notebook) -> None:
     assert lost(notebook, embedder) == 0
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_where_it_stopped(notebook: Notebook) -> None:
     embedder = Recorder()
     for number in range(300):

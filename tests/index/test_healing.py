@@ -22,6 +22,7 @@ def test_a_truncated_index_is_built_anew(built: Notebook, length: int) -> None:
     assert finds_all(built)
 
 
+@pytest.mark.slow
 def test_an_index_that_is_zeroed_anywhere_is_built_anew(built: Notebook) -> None:
     content = built.generation().read_bytes()
     anew = 0

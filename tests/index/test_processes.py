@@ -66,6 +66,7 @@ def limited(pages: int) -> Callable[..., sqlite3.Connection]:
     return connect
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", [1, 5, 20, 30])
 def test_a_full_disk_while_building_is_said_and_leaves_nothing(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch, pages: int
@@ -105,6 +106,7 @@ def test_a_full_disk_while_healing_is_said(built: Notebook, monkeypatch: pytest.
     assert finds_all(built)
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_size_of_files_is_said(built: Notebook) -> None:
     built.write("large.md", "\n\n".join(f"large{number} " * 50 for number in range(2000)))
     code = (
@@ -203,6 +205,7 @@ print(at)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the crashing process is a fork")
 @pytest.mark.parametrize("scene", ["first", "refresh", "rebuild"])
 def test_a_process_that_is_killed_at_any_deed_leaves_an_index_that_is_used_or_rebuilt(
@@ -237,6 +240,7 @@ for turn in range(12):
 """
 
 
+@pytest.mark.slow
 def test_three_processes_write_and_search_one_vault_at_once(notebook: Notebook) -> None:
     fill(notebook, 100)
     command = [sys.executable, "-c", SEARCHING, str(notebook.root)]

@@ -76,6 +76,7 @@ def test_without_words_no_order_of_likeness_is_turned_round(semantic: dict[int, 
     assert ranked == sorted(ranked, reverse=True)
 
 
+@pytest.mark.slow
 @given(lexical_scores, likenesses, ids, st.floats(0.2, 0.7), st.floats(0, 1))
 def test_a_chunk_that_is_more_alike_never_sinks(
     lexical: dict[int, float], semantic: dict[int, float], one: int, weight: float, more: float
@@ -86,6 +87,7 @@ def test_a_chunk_that_is_more_alike_never_sinks(
     assert adaptive_fusion(lexical, semantic, mean=0.0, deviation=0.1, weight=weight)[one] >= before - 1e-9
 
 
+@pytest.mark.slow
 @given(lexical_scores, likenesses, st.floats(0.2, 0.7))
 def test_every_chunk_of_either_side_has_a_score(
     lexical: dict[int, float], semantic: dict[int, float], weight: float

@@ -132,6 +132,7 @@ YAML = st.lists(
 ).map("".join)
 
 
+@pytest.mark.slow
 @given(YAML, st.text(max_size=30))
 @example("&a [*a]", "")
 @example('title: "\\0\\ud800"', "")

@@ -72,6 +72,7 @@ def test_it_is_found_by_whole_and_by_part_in_any_language(many: Notebook, query:
     assert many.find(query)[:1] == [ref]
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(
     st.text(st.characters(exclude_categories=()))
@@ -201,6 +202,7 @@ def test_the_state_of_a_fact_is_that_of_its_chunk(notebook: Notebook) -> None:
     assert ids(everything=True) == set(states)
 
 
+@pytest.mark.slow
 def test_a_narrow_filter_still_fills_the_page(notebook: Notebook) -> None:
     for number in range(400):
         project = "shop" if number % 40 == 0 else "cart"
@@ -571,6 +573,7 @@ def test_a_fact_is_a_note_of_its_own(notebook: Notebook) -> None:
 # ------------------------------------------------------------------------------------------------------------- at once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["word3", "解密失败3", "word3 on 2026-02-10", "wor"])
 def test_a_search_sees_one_state_while_another_process_deletes_everything(notebook: Notebook, query: str) -> None:
     fill(notebook, 12)

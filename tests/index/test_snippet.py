@@ -18,6 +18,7 @@ def marked(text: str, query: str, width: int = WIDTH) -> list[str]:
     return [line[start:end] for start, end in marks]
 
 
+@pytest.mark.slow
 @given(words.map(" ".join), st.sampled_from(["token", "解密", "cafe", "user", "ガ"]))
 def test_marks_stand_in_order_inside_the_snippet_on_what_matches(text: str, query: str) -> None:
     line, marks = snippet(text, frozenset(query_terms(query)))

@@ -64,6 +64,7 @@ def test_fts5_gives_every_term_back_whole(text: str) -> None:
     assert vocabulary_of(text) == set(index_terms(text))
 
 
+@pytest.mark.slow
 def test_fts5_gives_the_terms_of_every_character_back_whole() -> None:
     letters = [letter for letter in map(chr, range(0x110000)) if index_terms(letter)]
     every = " ".join(letters)
@@ -239,6 +240,7 @@ def test_stemming_is_for_english_and_russian_words_only() -> None:
     assert stem("données") == "données"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

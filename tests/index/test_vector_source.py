@@ -109,6 +109,7 @@ def test_who_asks_for_words_hears_nothing_of_vectors(notebook: Notebook, tmp_pat
     assert chosen.notices == ()
 
 
+@pytest.mark.slow
 @needs_fastembed
 def test_a_few_missing_vectors_are_made_on_the_way(local: Finder) -> None:
     chosen, found = local.search("automobile")
@@ -190,6 +191,7 @@ def test_too_many_missing_vectors_wait_for_the_index_command(local: Finder) -> N
     assert chosen.passing == ("120 chunks have no vector yet: run `memtool index`",)
 
 
+@pytest.mark.slow
 @needs_fastembed
 def test_a_rebuilt_index_has_its_vectors_at_once(local: Finder) -> None:
     for number in range(300):

@@ -304,6 +304,7 @@ def test_another_dimension_is_another_model(folder: Path) -> None:
         assert store.matrix().shape == (1, D * 2)
 
 
+@pytest.mark.slow
 def test_a_table_that_is_broken_somewhere_is_a_notice(folder: Path) -> None:
     names = [str(number) for number in range(5000)]
     _add(folder, *names)
@@ -365,6 +366,7 @@ PLACES: list[tuple[object, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "name"), PLACES)
 def test_a_killed_writer_leaves_a_store_that_is_right(
     folder: Path, monkeypatch: pytest.MonkeyPatch, module: object, name: str
@@ -394,6 +396,7 @@ def test_rows_that_no_one_named_are_written_over(folder: Path, store: VectorStor
     _check(store, "a", "b", "c")
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_its_commits(folder: Path) -> None:
     script = f"""
 import os, numpy
@@ -440,6 +443,7 @@ def test_a_reader_is_not_blocked_by_a_transaction(folder: Path) -> None:
     table.close()
 
 
+@pytest.mark.slow
 def test_several_processes_write_and_none_loses_a_vector(folder: Path) -> None:
     script = f"""
 import sys

@@ -26,12 +26,14 @@ def documents(draw: st.DrawFn) -> str:
     return draw(layouts(value))
 
 
+@pytest.mark.slow
 @given(VALUES.flatmap(lambda value: st.tuples(st.just(value), layouts(value))))
 def test_any_layout_is_read_as_what_it_means(case: tuple[Any, str]) -> None:
     value, text = case
     assert parse(text).value == value
 
 
+@pytest.mark.slow
 @given(documents(), st.data())
 def test_what_is_added_comes_last_and_changes_nothing_else(text: str, data: st.DataObject) -> None:
     place = data.draw(st.sampled_from(containers(parse(text))))
@@ -43,6 +45,7 @@ def test_what_is_added_comes_last_and_changes_nothing_else(text: str, data: st.D
     assert new.endswith(text[place.end :])
 
 
+@pytest.mark.slow
 @given(documents(), st.data())
 def test_removing_takes_back_adding(text: str, data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(containers(parse(text))) - 1))
@@ -67,6 +70,7 @@ def without_space(text: str) -> str:
     return re.sub(r"\s", "", text)
 
 
+@pytest.mark.slow
 @given(documents(), st.data())
 def test_any_member_can_be_removed_and_no_comment_is_lost(text: str, data: st.DataObject) -> None:
     places = [place for place in containers(parse(text)) if place.members]
@@ -82,6 +86,7 @@ def test_any_member_can_be_removed_and_no_comment_is_lost(text: str, data: st.Da
     assert is_plain(new) or not is_plain(text)
 
 
+@pytest.mark.slow
 @given(documents(), VALUES, st.data())
 def test_replacing_changes_one_value(text: str, value: Any, data: st.DataObject) -> None:
     nodes = [member.node for place in containers(parse(text)) for member in place.members]

@@ -157,6 +157,7 @@ def test_a_redirect_is_not_followed(name: str, provider: Provider, server: Model
         assert other.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("manner", ["silent", "dripping", "dripping headers"])
 def test_time_is_wall_clock_time(provider: Provider, server: ModelServer, manner: Any) -> None:
     server.replies.append(behaving(manner))

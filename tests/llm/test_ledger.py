@@ -133,6 +133,7 @@ def test_broken_lines_are_passed_over(vault: Vault) -> None:
     assert usage(vault) == [Usage("2026-02-10", "claude", 1, 0, 90, 10, 0.002)]
 
 
+@pytest.mark.slow
 @given(strategies.binary(max_size=300))
 def test_no_content_of_the_file_is_too_odd(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     vault = Vault(tmp_path_factory.mktemp("vault"))

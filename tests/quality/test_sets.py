@@ -65,6 +65,7 @@ def too_low(metrics: dict[str, float], floors: tuple[float, ...]) -> dict[str, f
     return {name: metrics[name] for name, floor in zip(METRICS, floors, strict=False) if metrics[name] < floor}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "floors"),
     [
@@ -85,6 +86,7 @@ def test_words_alone_find_at_least_this_much(tmp_path: Path, name: str, floors: 
     assert too_low(metrics, floors) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not MODEL.is_dir() or find_spec("fastembed") is None, reason="fastembed or the model of ../shared/models is missing"
 )
@@ -105,6 +107,7 @@ def test_words_and_meaning_find_at_least_this_much(tmp_path: Path, name: str, fl
     assert too_low(metrics, floors) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not MODEL.is_dir() or find_spec("fastembed") is None, reason="fastembed or the model of ../shared/models is missing"
 )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
@@ -25,6 +26,7 @@ parts = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(parts, st.integers(-50, 4_000))
 def test_what_fits_never_takes_more_than_the_budget(given_parts: list[Part], budget: int) -> None:
     text = "".join(f"\n\n{render(chosen)}" for chosen in fit(given_parts, budget))
@@ -37,6 +39,7 @@ def test_the_most_tokens_keep_below_the_most_units(text: str) -> None:
     assert 4 * MOST_TOKENS <= MOST_UNITS
 
 
+@pytest.mark.slow
 @given(parts, st.integers(0, 4_000))
 def test_the_order_is_that_of_importance(given_parts: list[Part], budget: int) -> None:
     titles = [given_part.title for given_part in given_parts]

@@ -54,6 +54,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(PIECES, max_size=25).map("".join))
 @hypothesis_settings(max_examples=400)
 def test_redacting_twice_changes_nothing(text: str) -> None:
@@ -173,6 +174,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(3))
 def test_hostile_text_takes_linear_time(part: int) -> None:
     """A megabyte of each takes a fraction of a second; if the time were squared, one of them would take an hour."""

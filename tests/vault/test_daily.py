@@ -251,6 +251,7 @@ sessions = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(entries, sessions), max_size=8))
 def test_entries_and_sessions_stay_together_and_in_order(added: list[DailyEntry | DailySession]) -> None:
     text = render_daily(DAY)
@@ -299,6 +300,7 @@ ANY_SESSION = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(data=st.data(), newline=st.sampled_from(["\n", "\r\n"]), language=st.sampled_from(["en", "zh"]))
 def test_many_are_added_as_one_by_one_and_what_the_owner_wrote_between_stays(
     data: st.DataObject, newline: str, language: str

@@ -175,6 +175,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     items=st.lists(st.dictionaries(st.sampled_from(["id", "fact", "行\n", "x"]), json_values), max_size=5),
     other=json_values,
@@ -223,6 +224,7 @@ def raw_facts(draw: st.DrawFn) -> dict[str, Any]:
     return fact
 
 
+@pytest.mark.slow
 @given(raw_facts() | json_values)
 def test_the_hand_checks_and_the_schema_agree(item: Any) -> None:
     text = in_file(item)
@@ -320,6 +322,7 @@ facts_strategy = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(facts_strategy)
 def test_what_is_rendered_is_read_back_and_rendered_alike(facts: list[Fact]) -> None:
     text = render_facts(facts)
@@ -330,6 +333,7 @@ def test_what_is_rendered_is_read_back_and_rendered_alike(facts: list[Fact]) -> 
     assert render_facts(file.facts) == text
 
 
+@pytest.mark.slow
 @given(facts_strategy, st.sampled_from([None, 1, 4]), st.booleans(), st.data())
 def test_a_change_touches_its_fact_alone(facts: list[Fact], indent: int | None, own: bool, data: st.DataObject) -> None:
     text = render_facts(facts)
@@ -472,6 +476,7 @@ for number in range(5):
 """
 
 
+@pytest.mark.slow
 def test_several_processes_add_facts_and_none_is_lost(vault: Vault) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(vault.root), str(n)]) for n in range(3)]
     assert [writer.wait(timeout=120) for writer in writers] == [0, 0, 0]

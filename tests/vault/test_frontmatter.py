@@ -143,6 +143,7 @@ keys = st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True)
 bodies = st.text().filter(lambda text: parse_note("a.md", text.encode()) == Note("a.md", text))
 
 
+@pytest.mark.slow
 @given(st.dictionaries(keys, st.text(), max_size=4), keys, st.text(), bodies)
 @example({"a": "b"}, "a", "\x00\x85\ufeff\uffff:", "---\nProse.\n---\n")
 def test_what_is_set_is_read_again_and_nothing_else_changes(
@@ -171,6 +172,7 @@ entries = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(entries, unique=True), st.sampled_from("abcdefghijmnqz"), st.text(), st.booleans())
 def test_whatever_stands_around_it_one_field_changes(matter: list[str], key: str, value: str, windows: bool) -> None:
     text = f"---\n{''.join(matter)}---\nbody\n"

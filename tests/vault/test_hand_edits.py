@@ -292,6 +292,7 @@ def test_front_matter_that_the_owner_took_out_or_broke_stays_so() -> None:
         assert text.endswith(NEW[NEW.index("1. **Key points**") :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mark", ["   - x\n", "   x\n", "\n", "```\n", "<!--\n", "a, `", "- **Links**: [", '1. **Files**: "']
 )
@@ -344,11 +345,13 @@ def left_by_their_owner(draw: st.DrawFn) -> tuple[str, str]:
     return base, "\n".join(line for at, line in enumerate(lines) if at not in gone)
 
 
+@pytest.mark.slow
 @given(texts, st.text())
 def test_what_says_nothing_new_changes_nothing(new: str, left: str) -> None:
     assert keep_hand_edits(new, left, new) == left
 
 
+@pytest.mark.slow
 @given(texts, texts)
 def test_what_nobody_edited_is_replaced(base: str, new: str) -> None:
     assert keep_hand_edits(base, base, new) == new
@@ -356,6 +359,7 @@ def test_what_nobody_edited_is_replaced(base: str, new: str) -> None:
     assert keep_hand_edits(base, new, new) == new
 
 
+@pytest.mark.slow
 @given(left_by_their_owner(), texts, st.booleans())
 def test_nothing_that_the_owner_wrote_is_lost(note: tuple[str, str], new: str, knows_base: bool) -> None:
     base, left = note

@@ -129,6 +129,7 @@ def test_any_reference_stays_inside_or_is_refused(ref: str) -> None:
     assert path.resolve().is_relative_to(root)
 
 
+@pytest.mark.slow
 def test_a_very_long_path_is_refused_or_harmless(root: Path) -> None:
     for ref in ("x" * 10_000, "x/" * 100_000):
         try:
@@ -241,6 +242,7 @@ def test_a_pipe_in_place_of_the_index_does_not_hang(root: Path) -> None:
         make_state_folder(root / ".memtool")
 
 
+@pytest.mark.slow
 def test_folders_within_folders_do_no_harm(root: Path) -> None:
     make_state_folder(root / ".memtool" / "queue")
     deep = list(itertools.accumulate(["d"] * 700, Path.__truediv__, initial=root / ".memtool" / "queue"))[1:]

@@ -77,6 +77,7 @@ def test_the_lock_file_is_for_its_owner_only(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / "x.lock").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_many_processes_lose_nothing(tmp_path: Path) -> None:
     (tmp_path / "counter.md").write_text("0")
     (tmp_path / "memtool.toml").touch()

@@ -125,6 +125,7 @@ def test_what_goes_away_during_the_walk_is_no_error(tmp_path: Path, monkeypatch:
     assert scan(tmp_path) == NOTHING
 
 
+@pytest.mark.slow
 def test_a_deep_and_wide_vault_is_walked_to_its_end(tmp_path: Path) -> None:
     deep = "/".join(["d"] * 300)
     write(tmp_path, f"{deep}/a.md", *(f"{number}.md" for number in range(500)))

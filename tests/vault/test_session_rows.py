@@ -68,6 +68,7 @@ def test_a_row_that_was_read_is_written_as_it_was(row: Row) -> None:
     assert render_row(parse_row(text)) == text
 
 
+@pytest.mark.slow
 @given(st.lists(rows, max_size=8), st.integers(0, 2_000))
 def test_rows_fit_into_their_room(many: list[Row], room: int) -> None:
     fitted = fit_rows(many, room)
@@ -75,6 +76,7 @@ def test_rows_fit_into_their_room(many: list[Row], room: int) -> None:
     assert all(row.asked or row.pieces for row in fitted)
 
 
+@pytest.mark.slow
 @given(st.lists(rows, max_size=8), st.integers(100, 2_000))
 def test_nothing_is_in_fitted_rows_that_was_not_in_the_rows(many: list[Row], room: int) -> None:
     told = "\n".join(piece.text for row in many for piece in row.pieces)

@@ -267,6 +267,7 @@ notes = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(notes, st.sampled_from(label_languages()))
 def test_rendering_what_was_parsed_changes_nothing(note: SessionNote, language: str) -> None:
     text = render_session(note, language=language)

@@ -180,6 +180,7 @@ def test_without_git_there_is_a_vault_and_later_its_history(tmp_path: Path, monk
     assert committed(made.vault.root) == FILES
 
 
+@pytest.mark.slow
 def test_whatever_breaks_off_the_next_run_completes_it(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     complete = make_complete_copy(notes)
     steps = 0

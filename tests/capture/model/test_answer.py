@@ -352,6 +352,7 @@ def test_a_wide_text_keeps_its_author() -> None:
     assert point.text.endswith("… (agent)")
 
 
+@pytest.mark.slow
 @given(strategies.recursive(
     strategies.none() | strategies.booleans() | strategies.floats() | strategies.integers()
     | strategies.text(max_size=20),
@@ -380,6 +381,7 @@ ODD_LINES = strategies.fixed_dictionaries({
 })  # fmt: skip
 
 
+@pytest.mark.slow
 @given(strategies.lists(ODD_LINES, max_size=6))
 def test_whatever_is_let_in_stands_in_the_session_and_is_short_and_attributed(lines: list[dict[str, object]]) -> None:
     try:

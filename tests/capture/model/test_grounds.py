@@ -158,6 +158,7 @@ def test_whatever_a_turn_says_stands_in_it(text: str, more: str) -> None:
     assert unfounded(text, (), ground.said) == ""
 
 
+@pytest.mark.slow
 @given(strategies.lists(strategies.builds(
     Turn, asked=strategies.text(max_size=40), said=strategies.text(max_size=80),
     chosen=strategies.lists(strategies.text(max_size=30), max_size=2).map(tuple),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given, strategies
 
 from memtool.capture.model.request import GAP, shown, summary_request
@@ -109,6 +110,7 @@ TURNS = strategies.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(strategies.lists(TURNS, max_size=12), strategies.integers(700, 3_000))
 def test_it_keeps_to_its_limit_whatever_was_said(turns: list[Turn], limit: int) -> None:
     assert width(shown(turns, limit)) <= limit

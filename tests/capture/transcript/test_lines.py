@@ -81,6 +81,7 @@ def peak_of(path: Path) -> list[int]:
     return [int(number) for number in done.stdout.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak of one process")
 def test_a_large_transcript_takes_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "large.jsonl"

@@ -134,6 +134,7 @@ def test_only_closed_blocks_are_taken_out(parts: list[str]) -> None:
     assert left.count("a") <= text.count("a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["<system-reminder>" * 200_000, "<command-message>" * 100_000, "[request interrupted by user " * 100_000,
              "<pasted_content " * 100_000, "<pasted_content>" * 100_000,

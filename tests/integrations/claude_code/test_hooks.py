@@ -63,12 +63,14 @@ def handlers_of(value: dict[str, Any]) -> list[dict[str, Any]]:
 FEWER = hypothesis.settings(max_examples=50)  # each parses a file two dozen times
 
 
+@pytest.mark.slow
 @FEWER
 @given(TEXTS)
 def test_uninstalling_gives_back_every_byte(text: str) -> None:
     assert without_hooks(with_hooks(with_hooks(text, THERE), HERE), text) == text
 
 
+@pytest.mark.slow
 @FEWER
 @given(TEXTS)
 def test_installing_twice_is_installing_once(text: str) -> None:
@@ -76,6 +78,7 @@ def test_installing_twice_is_installing_once(text: str) -> None:
     assert with_hooks(once, HERE) == once
 
 
+@pytest.mark.slow
 @FEWER
 @given(TEXTS)
 def test_every_event_gets_one_handler_and_nothing_else_changes(text: str) -> None:
@@ -89,6 +92,7 @@ def test_every_event_gets_one_handler_and_nothing_else_changes(text: str) -> Non
     }
 
 
+@pytest.mark.slow
 @FEWER
 @given(TEXTS, st.dictionaries(st.sampled_from(["theme", "主题"]), VALUES, min_size=1))
 def test_what_others_changed_since_stays_when_memtool_goes(text: str, more: dict[str, Any]) -> None:
@@ -98,6 +102,7 @@ def test_what_others_changed_since_stays_when_memtool_goes(text: str, more: dict
     assert parse(without_hooks(rewritten, text)).value == before | more
 
 
+@pytest.mark.slow
 @FEWER
 @given(TEXTS)
 def test_a_new_place_of_memtool_changes_only_what_names_it(text: str) -> None:

@@ -123,6 +123,7 @@ NAMES = st.sampled_from(["memtool.md", "memtool-shop.md", "memtool-notes.md", "o
 WORDS = st.lists(st.sampled_from(["支付", "checkout", "a|b", "`x`", "@x"]), max_size=3)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(NAMES, st.binary(max_size=20), max_size=3), WORDS, WORDS)
 def test_installing_and_uninstalling_is_the_identity(
     theirs: dict[str, bytes], words: list[str], globs: list[str]

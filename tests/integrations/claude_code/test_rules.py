@@ -79,6 +79,7 @@ def test_hostile_triggers_stay_in_their_cells(vault: Vault) -> None:
     assert set(texts(vault)) == {MAIN, "memtool-shop.md"}
 
 
+@pytest.mark.slow
 def test_a_huge_vault_does_not_make_a_huge_rule(vault: Vault) -> None:
     for number in range(150):
         words = ", ".join(f"word {number} {word}" for word in range(50))

@@ -19,6 +19,7 @@ def strength(prompt: str, text: str, **frequency: int) -> float:
     return clues_of(prompt, **frequency).held(frozenset(index_terms(text))).strength
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200), st.text(max_size=200), st.integers(0, 10_000))
 def test_a_share_is_a_share_whatever_is_asked_and_held(prompt: str, text: str, count: int) -> None:
     clues = clues_of(prompt, count)

@@ -226,6 +226,7 @@ def test_a_given_line_is_taken_out_of_its_note_and_git_brings_it_back(desk: Memo
     assert desk.read("areas/projects/shop/rules.md") == before
 
 
+@pytest.mark.slow
 def test_a_given_decision_is_its_note_and_a_given_item_its_task(desk: MemoryDesk) -> None:
     decision = desk.remember("# 订单号\n\n订单号由雪花算法生成。", kind="decision")
     todo = desk.remember("退款接口也要支持幂等键", kind="todo")

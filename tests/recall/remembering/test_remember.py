@@ -91,6 +91,7 @@ def test_a_todo_is_a_line_of_the_list(desk: MemoryDesk) -> None:
     assert desk.find("幂等键", kinds=("todo",)) == [done.path]
 
 
+@pytest.mark.slow
 def test_what_belongs_to_no_project_is_global(desk: MemoryDesk) -> None:
     assert desk.remember("Tests run before every push.", project="").path == "areas/global/facts.json"
     assert desk.remember("Dates are ISO dates everywhere.", project=None).project == ""  # in the vault itself
@@ -170,6 +171,7 @@ def test_only_what_stands_counts(desk: MemoryDesk) -> None:
     assert desk.remember("Access tokens live 24 hours.").contradictions[0].id == third.id
 
 
+@pytest.mark.slow
 def test_the_same_note_twice_is_refused(desk: MemoryDesk) -> None:
     text = "# Tea\n\n" + "\n".join(f"Row {number} tells of 茶叶 and of water." for number in range(2000))
     stands = desk.remember(text, kind="knowledge")
@@ -194,6 +196,7 @@ def test_a_fact_may_say_what_a_session_or_a_note_said(desk: MemoryDesk) -> None:
     assert desk.remember(text).kind == "fact"
 
 
+@pytest.mark.slow
 def test_where_the_index_cannot_be_used_the_file_itself_is_asked(
     desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +210,7 @@ def test_where_the_index_cannot_be_used_the_file_itself_is_asked(
     assert any("nobody looked for duplicates" in notice for notice in done.notices)
 
 
+@pytest.mark.slow
 def test_a_statement_that_means_the_same_is_refused_where_vectors_are_at_hand(vault: Vault) -> None:
     one = (
         "the nightly backup of the main database is copied to the second site before the morning shift begins its work"
@@ -311,6 +315,7 @@ def test_a_todo_that_is_no_line_is_refused(desk: MemoryDesk, text: str) -> None:
         desk.remember(text, kind="todo")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -332,6 +337,7 @@ def test_any_other_text_comes_back_as_it_was(desk: MemoryDesk, text: str) -> Non
     assert parsed.field("type") == "knowledge"
 
 
+@pytest.mark.slow
 def test_a_megabyte_is_a_note_and_too_much_is_refused(desk: MemoryDesk) -> None:
     text = "\n".join(f"line {number} 第 {number} 行" for number in range(50_000))
     note = desk.remember(text, kind="knowledge")
@@ -379,6 +385,7 @@ def undo(desk: MemoryDesk, kept: Kept) -> None:
         desk.forget(words[3], purge=True)
 
 
+@pytest.mark.slow
 def test_any_deed_can_be_undone_after_others_came(desk: MemoryDesk) -> None:
     first = desk.remember("Invoices are printed in Osaka.")
     second = desk.remember("接口监听 8080 端口。")
@@ -397,6 +404,7 @@ def test_any_deed_can_be_undone_after_others_came(desk: MemoryDesk) -> None:
     assert not (desk.vault.root / note.path).exists()
 
 
+@pytest.mark.slow
 def test_what_git_takes_back_only_for_a_while_says_so(desk: MemoryDesk) -> None:
     old = desk.remember("Tokens live 24 hours")
     todo = desk.remember("限流 for the login route", kind="todo")

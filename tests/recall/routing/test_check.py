@@ -91,6 +91,7 @@ def test_a_table_elsewhere_is_not_written(vault: Vault) -> None:
 # Size
 
 
+@pytest.mark.slow
 def test_areas_that_have_no_room_in_the_table_are_named_and_still_found(vault: Vault) -> None:
     for number in range(400):
         area(vault, f"p{number:03}", ", ".join(f"词{number}x{other}" for other in range(100)))

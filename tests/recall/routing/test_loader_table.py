@@ -85,6 +85,7 @@ def test_other_line_ends_do_not_make_it_somebody_elses() -> None:
     assert with_rows(text, [TIDE]) == with_rows(TEMPLATE, [TIDE]).replace("\n", "\r\n")
 
 
+@pytest.mark.slow
 @given(HAND, HAND, ROWS, ROWS)
 def test_what_is_written_by_hand_survives_any_generation(
     before: str, after: str, rows: list[Row], others: list[Row]
@@ -101,12 +102,14 @@ def test_what_is_written_by_hand_survives_any_generation(
     ]
 
 
+@pytest.mark.slow
 @given(HAND, ROWS)
 def test_twice_is_once(text: str, rows: list[Row]) -> None:
     once = with_rows(text, rows)
     assert with_rows(once, rows) == once
 
 
+@pytest.mark.slow
 @given(HAND)
 def test_a_text_without_marks_is_kept_to_the_byte(text: str) -> None:
     if "memtool begin" not in text:
@@ -114,6 +117,7 @@ def test_a_text_without_marks_is_kept_to_the_byte(text: str) -> None:
         assert with_rows(text, []) == text
 
 
+@pytest.mark.slow
 @given(ROWS)
 def test_rows_read_back_as_they_were(rows: list[Row]) -> None:
     assert generated(with_rows("", rows)) == rows

@@ -25,6 +25,7 @@ def test_what_is_no_map_is_one_error(text: str) -> None:
         parse_prefix_map(text)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=6), st.booleans())
 def test_any_map_is_read(pairs: dict[str, str], ascii_only: bool) -> None:
     entries = parse_prefix_map(json.dumps(pairs, ensure_ascii=ascii_only, indent=2))

@@ -61,12 +61,14 @@ def test_cutting_a_text_loses_nothing(text: str) -> None:
     assert normal(normal(text)) == normal(text)
 
 
+@pytest.mark.slow
 @given(LETTERS, LETTERS, LETTERS)
 def test_a_trigger_between_spaces_is_always_found(before: str, trigger: str, after: str) -> None:
     line = normal(trigger)
     assert found(f"{before} {trigger} {after}", trigger) == ([line] if line else [])
 
 
+@pytest.mark.slow
 def test_many_long_triggers_in_a_long_text_take_no_time() -> None:
     triggers = ["a " * 20 + str(number) for number in range(5_000)]
     assert found("a " * 50_000, *triggers) == []

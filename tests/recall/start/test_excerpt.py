@@ -99,6 +99,7 @@ def test_fields_are_read_as_yaml_reads_them(matter: str) -> None:
     }
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=60))
 def test_what_memtool_writes_into_front_matter_is_read_back(value: str) -> None:
     assert one_line_fields(f"summary: {quoted(value)}").get("summary", "") == " ".join(value.split())

@@ -59,6 +59,7 @@ def test_what_was_said_later_than_what_takes_it_back_stands() -> None:
     assert last_word.lets_stand("UUIDv7 instead of ULIDs", when="2026-01-01 10:00"), "it says so itself"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_text_is_taken(later: str, line: str) -> None:
     last_word = LastWord()

@@ -216,6 +216,7 @@ def test_a_summary_is_shortened_before_it_is_left_out(sample: Vault) -> None:
     assert "## Overview" not in shown[160]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["tea ", "解密", "😀", "é", "a解 <b>"])
 @pytest.mark.parametrize("budget", [-1, 0, 50, 90, 150, 400, 1_000, 2_375, 100_000])
 def test_no_block_is_larger_than_its_budget(vault: Vault, script: str, budget: int) -> None:
@@ -323,6 +324,7 @@ def test_a_resumed_session_of_which_nothing_is_known_gets_all_and_a_fork_nothing
     assert given(sample, source="fork") == ContextBlock("", (), 0, (), everything.known)
 
 
+@pytest.mark.slow
 def test_a_hook_imports_nothing_that_takes_long(sample: Vault) -> None:
     program = f"""
 import sys
@@ -355,6 +357,7 @@ def test_of_each_list_the_first_line_is_given_before_another_gets_more(vault: Va
     assert re.search(r"- … and \d+ more: `memtool context --all --project shop`\n", text)
 
 
+@pytest.mark.slow
 def test_all_of_it_has_no_budget(vault: Vault) -> None:
     write_facts(vault, *({"fact": f"the {at}. shelf holds tea of the harvest of {at} years"} for at in range(100)))
     text = given(vault, budget=300, whole=True).text

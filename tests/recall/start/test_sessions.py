@@ -186,6 +186,7 @@ PIECES = st.lists(st.builds(Piece, st.text(max_size=80), st.floats(0, 8)), max_s
 ANY_ROWS = st.lists(st.builds(Row, st.text(max_size=80), PIECES, st.sampled_from([0.7, 1.0, 1.5])), max_size=6)
 
 
+@pytest.mark.slow
 @given(ANY_ROWS, st.integers(60, 1_500))
 def test_a_session_takes_no_more_than_its_room_and_a_line(rows: list[Row], room: int) -> None:
     session = PastSession("2026-03-01", "14:30", "sessions/a.md", SessionNote("a", topic="t → e"), (), tuple(rows))
