@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memtool.text.lines import one_line, width
+from memtool.text.scripts import is_unspaced
 from memtool.text.sentences import sentences
 
 LONGEST_TEXT = 24_000  # characters of one text that are read: its beginning and, twice as much, its end
@@ -67,7 +68,6 @@ _MACHINE = re.compile(
 _LETTERS = re.compile(r"[^\W\d_]+|\s+")
 _JOINS_ON = re.compile(r"[a-z]")
 _ENDED = re.compile(r"[.!?:;。！？：；…|]$")
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 
 
 def statements(text: str, longest: int = LONGEST_TEXT) -> list[Statement]:
@@ -175,7 +175,7 @@ def _joined(lines: Iterator[str]) -> Iterator[str]:
     held = ""
     for line in lines:
         if held and line and len(held) < _LONGEST_LINE and _continues(held, line):
-            held += line if _WIDE.match(line) else " " + line
+            held += line if is_unspaced(line[0]) else " " + line
             continue
         if held:
             yield held
@@ -189,7 +189,7 @@ def _continues(held: str, line: str) -> bool:
         return False
     if _JOINS_ON.match(line):
         return True
-    return bool(_WIDE.match(line) and _WIDE.match(held[-1]) and width(held) >= 60)
+    return is_unspaced(line[0]) and is_unspaced(held[-1]) and width(held) >= 60
 
 
 def _name(heading: str) -> str:
