@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memtool.text.fences import closes, opening
 from memtool.vault.note import heading_text
 
 TARGET = 1000  # characters of a chunk
@@ -19,7 +20,6 @@ LONGEST_HEADING = 200  # characters of a heading that go with the chunks below i
 LONGEST_BLOCK = 1500  # a single paragraph or line longer than this is cut at a sentence
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+\S")
-_FENCE = re.compile(r"\s*(?:(`{3,})[^`]*$|(~{3,}))")  # a line of code in backticks is no fence
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _SENTENCE_END = re.compile(r"[.!?。！？；;]\s*|\s")
 
@@ -96,11 +96,9 @@ def _blocks(lines: list[str], first_line: int) -> Iterator[_Block]:
 
 def _block_end(lines: list[str], start: int) -> int:
     """Return the line after the block that begins at *start*."""
-    fence = _FENCE.match(lines[start])
     end = start + 1
-    if fence:
-        marks = fence[1] or fence[2]
-        while end < len(lines) and not lines[end].strip().startswith(marks):
+    if marks := opening(lines[start]):
+        while end < len(lines) and not closes(lines[end], marks):
             end += 1
         end = min(end + 1, len(lines))
         while not lines[end - 1].strip():  # no mark closes it, so it ends with the text
@@ -114,7 +112,7 @@ def _block_end(lines: list[str], start: int) -> int:
 
 
 def _begins_block(line: str) -> bool:
-    return bool(_BULLET.match(line) or _HEADING.match(line) or _FENCE.match(line))
+    return bool(_BULLET.match(line) or _HEADING.match(line) or opening(line))
 
 
 def _cut(lines: list[str], start: int, level: int) -> Iterator[_Block]:

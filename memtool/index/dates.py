@@ -7,6 +7,7 @@ import re
 from functools import cache
 
 from memtool.text.languages import ENGLISH, languages, listed, words
+from memtool.text.scripts import CJK_ON
 
 
 def parse_date(text: str) -> dt.date | None:
@@ -37,7 +38,7 @@ def asked_dates(query: str) -> list[re.Pattern[str]]:
 
 def _may_name_a_date(query: str) -> bool:
     return any(map(str.isdigit, query)) or not _months().keys().isdisjoint(
-        re.findall("[^\\W\\d_\u2e80-\uffff]+", query.lower())
+        re.findall(rf"[^\W\d_{CJK_ON}]+", query.lower())
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from memtool.text.similarity import are_alike, trigrams
+
 RRF_K = 60
 LEAST_LEXICAL = 0.3  # weight of the lexical side where its best chunk holds nothing of the query
 COVERED_LEXICAL = 0.3  # what is added where it holds all of it
@@ -51,22 +53,9 @@ def without_near_duplicates(ranking: Sequence[int], text_of: Callable[[int], str
         if len(kept) == limit:
             break
         if len(kept) < LOOKED_AT:
-            trigrams = _trigrams(text_of(chunk_id))
-            if any(_alike(trigrams, other) for other in seen):
+            letters = trigrams(" ".join(text_of(chunk_id).split()))
+            if any(are_alike(letters, other, NEAR_DUPLICATE) for other in seen):
                 continue
-            seen.append(trigrams)
+            seen.append(letters)
         kept.append(chunk_id)
     return kept
-
-
-def _trigrams(text: str) -> frozenset[str]:
-    line = " ".join(text.split())
-    return frozenset(map("".join, zip(line, line[1:], line[2:], strict=False)))
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    smaller, larger = sorted((len(one), len(other)))
-    if not smaller or smaller < NEAR_DUPLICATE * larger:  # the sizes alone rule it out
-        return False
-    shared = len(one & other)
-    return shared >= NEAR_DUPLICATE * (smaller + larger - shared)

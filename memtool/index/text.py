@@ -16,22 +16,15 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from memtool.text.languages import words as words_in_languages
+from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNSPACED, is_ideograph
 
 CONTEXT_END = " | "  # between the terms of what a chunk is about and those of its text; FTS5 takes no notice of it
 LONGEST_TERM = 64  # characters; longer runs (hashes, base64) are cut, in the index and in the query alike
 
-# Scripts that are written without spaces, or whose words glue particles on (Korean).
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff"  # Thai, Lao, Myanmar, Hangul jamo, Khmer
-    "\u2e80-\u2fd5\u3005-\u3007\u3041-\u30ff\u3131-\u318e\u31f0-\u31ff"  # radicals, kana, compatibility jamo
-    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc"  # Han, Hangul, half-width forms
-    "\U00020000-\U000323af"  # Han extensions
-)
-_FIRST_UNSPACED = "\u0e00"  # no letter before it is of such a script
 # Python's \w leaves out the marks that letters of many scripts carry: accents on their own, vowel signs.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u109f\u1780-\u17d3\u3099\u309a"
-# Nor does it take in the radicals, which stand for whole characters in text copied from PDF files.
-_LETTER = rf"[\w{_MARKS}\u2e80-\u2fd5]"
+# Nor does it take in the radicals.
+_LETTER = rf"[\w{_MARKS}{RADICALS}]"
 _RUN = re.compile(
     rf"#?{_LETTER}+(?:(?:[.\-:@/+=&?%~\\]|::|://|->|(?<=[^\W\d_])['’](?=[^\W\d_])){_LETTER}+)*"
     r"(?:\+\+(?![A-Za-z_])|(?<=[A-Za-z])(?<![A-Za-z\d_][A-Za-z])#(?![A-Za-z\d_]))?"  # C++, C#, F#
@@ -80,7 +73,7 @@ def query_terms(text: str) -> list[str]:
 
 def query_characters(text: str) -> str:
     """Return the distinct Han and Hangul characters that *text* asks for, function words left out."""
-    return "".join(dict.fromkeys(char for run in unspaced_runs(text) for char in run if _is_ideograph(char)))
+    return "".join(dict.fromkeys(char for run in unspaced_runs(text) for char in run if is_ideograph(char)))
 
 
 def query_words(text: str) -> list[str]:
@@ -163,7 +156,7 @@ def _runs(text: str) -> Iterator[_Run]:
 
 def _runs_by_script(text: str, offset: int) -> Iterator[_Run]:
     """Cut *text*, which holds other letters than ASCII, where scripts with and without spaces meet."""
-    if max(text) < _FIRST_UNSPACED:
+    if max(text) < FIRST_UNSPACED:
         yield _Run(text, offset, unspaced=False)
         return
     at = 0
@@ -179,16 +172,12 @@ def _runs_by_script(text: str, offset: int) -> Iterator[_Run]:
 @cache
 def _unspaced_pattern() -> re.Pattern[str]:
     # Compiling so large a class takes milliseconds, which a search in plain English can do without.
-    return re.compile(f"([{_UNSPACED}]+)")
+    return re.compile(f"([{UNSPACED}]+)")
 
 
 @cache
 def _breaking_pattern() -> re.Pattern[str]:
     return re.compile("|".join(words_in_languages("question_words")))
-
-
-def _is_ideograph(char: str) -> bool:
-    return "\u3400" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7ff" or char >= "\U00020000"
 
 
 @lru_cache(maxsize=65_536)
@@ -209,7 +198,7 @@ def _stemmer(algorithm: str) -> Any:  # noqa: ANN401  (PyStemmer has no types)
 
 def is_spaced(text: str) -> bool:
     """Whether all of *text* is written in scripts with spaces between the words."""
-    return text.isascii() or max(text, default="") < _FIRST_UNSPACED or not _unspaced_pattern().search(text)
+    return text.isascii() or max(text, default="") < FIRST_UNSPACED or not _unspaced_pattern().search(text)
 
 
 @cache
@@ -276,7 +265,7 @@ def _as_term(run: str) -> str:
 
 
 def _mixed_terms(text: str) -> list[str]:
-    if max(text) < _FIRST_UNSPACED:
+    if max(text) < FIRST_UNSPACED:
         return list(_spaced_terms(text))
     terms: list[str] = []
     for at, part in enumerate(_unspaced_pattern().split(text)):  # each second part is of a script without spaces

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from memtool.redaction.finding import Finding
 from memtool.redaction.names import STEMS, WORDS, Secret, secret_of
-from memtool.redaction.shapes import CJK
 from memtool.redaction.values import Form, is_passphrase, is_secret
+from memtool.text.scripts import CJK_TEXT as CJK, HAN
 
 _IN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
 _LONGEST_NAME = 64
@@ -144,7 +144,7 @@ def _patterns() -> _Patterns:
         r"(?:[ \t](?:now|still|just|currently|jetzt|nun|ahora|maintenant"
         r"|(?:set|changed|reset|updated)(?: from [^\s.;!?]{1,64})? to))?"
         r":?[ \t]{1,4}",
-        "said_in_cjk": r"[ \t]{0,2}(?:[\u4e00-\u9fff]{0,6}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
+        "said_in_cjk": rf"[ \t]{{0,2}}(?:[{HAN}]{{0,6}}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
         r"[ \t]{0,2}",
         "spaced": r"[ \t]{1,4}|(?<=[^\x00-\x7f])",
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memtool.redaction.shapes import CJK, Shape
+from memtool.redaction.shapes import Shape
+from memtool.text.scripts import CJK_TEXT as CJK
 
 _ARGUMENT = rf"(?:\"([^\"\n]{{1,256}})\"|'([^'\n]{{1,256}})'|([^\s\"'<>|;{CJK}]{{1,256}}))"
 _ON = r"[^\n]{0,200}?[ \t]"  # further on in the same line

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from memtool.redaction.finding import Finding
 from memtool.redaction.values import is_blank
 
-CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff"  # ends an unquoted value
-
 
 class Shape(NamedTuple):
     """What one kind of secret looks like.

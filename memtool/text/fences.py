@@ -34,3 +34,9 @@ def in_code(lines: Iterable[str]) -> Iterator[bool]:
         else:
             marks = opening(line)
             yield bool(marks)
+
+
+def without_code(text: str) -> str:
+    """Return *text* without its lines of fenced code."""
+    lines = text.split("\n")
+    return "\n".join(line for line, is_code in zip(lines, in_code(lines), strict=True) if not is_code)

@@ -8,13 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from memtool.text.scripts import WIDE, is_unspaced
+
 _UNPRINTABLE = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 _CLAUSE = r"[，；、。]|(?:[,;:]| [-–—])(?= )| (?=[(（])"
-_WIDE = (
-    "[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6"
-    "\U0001f300-\U0001faff\U00020000-\U0003fffd]+"
-)
-_SPACED = r"[^\W\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]"  # a character of a word that is written between spaces
 _JOINING = "._-/\\:@#$%&+='`~"
 
 
@@ -27,7 +24,7 @@ def width(text: str) -> int:
     """Return how many columns *text* takes; a Chinese, Japanese or Korean character takes two."""
     if text.isascii():
         return len(text)
-    return len(text) + sum(map(len, re.findall(_WIDE, text)))
+    return len(text) + sum(map(len, re.findall(f"[{WIDE}]+", text)))
 
 
 def shortened(text: str, limit: int) -> str:
@@ -65,4 +62,9 @@ def _inside_word(text: str, at: int) -> bool:
     if unicodedata.combining(after) or after in "\u200d\ufe0f" or before == "\u200d":
         return True
     pair = before + after
-    return all(character in _JOINING or re.match(_SPACED, character) for character in pair)
+    return all(character in _JOINING or _is_spaced(character) for character in pair)
+
+
+def _is_spaced(character: str) -> bool:
+    """Return whether *character* is of a word that is written between spaces."""
+    return (character.isalnum() or character == "_") and not is_unspaced(character)

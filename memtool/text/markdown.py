@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memtool.text.fences import closes, opening
 from memtool.text.lines import one_line, width
+from memtool.text.scripts import is_unspaced
 from memtool.text.sentences import sentences
 
 LONGEST_TEXT = 24_000  # characters of one text that are read: its beginning and, twice as much, its end
@@ -41,7 +43,6 @@ _TAG = re.compile(
     r"<!--.{0,2000}?-->|</?(?:details|summary|b|i|u|em|strong|br|p|code|kbd|sub|sup|ins|del|div|span|ul|li)\s{0,3}/?>"
 )
 _BLOCK_TAG = re.compile(r"<(/?)([a-z]{1,40}[-_][a-z_-]{1,40})\b[^<>]{0,300}>")  # <pasted_content id="1">
-_FENCE = re.compile(r"(?:[-*+]|\d{1,3}[.)])? {0,8}(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6}\s+(\S.*)")
 _ITEM = re.compile(r"(?:[-*+•–·]|\(?\d{1,3}[.)、）]|[①-⑳])\s+(?:\[[ xX]\]\s+)?(\S.*)|\d{1,2}、(\S.*)")
 _ROW = re.compile(r"\|(.*\|.*)\|?")
@@ -71,7 +72,6 @@ _MACHINE = re.compile(
 _LETTERS = re.compile(r"[^\W\d_]+|\s+")
 _JOINS_ON = re.compile(r"[a-z]")
 _ENDED = re.compile(r"[.!?:;。！？：；…|]$")
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 
 
 def statements(text: str, longest: int = LONGEST_TEXT) -> list[Statement]:
@@ -175,11 +175,11 @@ def _prose_lines(text: str) -> Iterator[str]:
     for line, following in zip(lines, [*lines[1:], ""], strict=False):
         body = line.strip()
         if fence:
-            fence = "" if body.startswith(fence) and not body.strip(fence[0]) else fence
+            fence = "" if closes(line, fence) else fence
         elif tag:
             tag = "" if f"</{tag}>" in body else tag
-        elif match := _FENCE.match(body):
-            fence = match[1]
+        elif fence := opening(line):
+            pass
         elif (match := _BLOCK_TAG.match(body)) and not match[1] and f"</{match[2]}>" in text:
             tag = "" if f"</{match[2]}>" in body else match[2]
         elif body and len(line) <= _LONGEST_LINE and not _RULE.fullmatch(body):
@@ -195,7 +195,7 @@ def _joined(lines: Iterator[str]) -> Iterator[str]:
     held = ""
     for line in lines:
         if held and line and len(held) < _LONGEST_LINE and _continues(held, line):
-            held += line if _WIDE.match(line) else " " + line
+            held += line if is_unspaced(line[0]) else " " + line
             continue
         if held:
             yield held
@@ -209,7 +209,7 @@ def _continues(held: str, line: str) -> bool:
         return False
     if _JOINS_ON.match(line):
         return True
-    return bool(_WIDE.match(line) and _WIDE.match(held[-1]) and width(held) >= 60)
+    return is_unspaced(line[0]) and is_unspaced(held[-1]) and width(held) >= 60
 
 
 def _name(heading: str) -> str:

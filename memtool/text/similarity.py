@@ -1,4 +1,4 @@
-"""How much of one text another says, by their words. Pure."""
+"""How much of one text another says: by their words, and by three letters at a time. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from memtool.text.scripts import UNSPACED, is_unspaced
+
 _WORD = r"[^\W_]{3,}|\d+"
-_UNSPACED = "[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]"
 
 
 @lru_cache(4_096)  # a text is compared with many others, and made smaller more than once
@@ -16,11 +17,25 @@ def words(text: str) -> frozenset[str]:
     folded = text.casefold()
     found = set(re.findall(_WORD, folded))
     if not folded.isascii():
-        found |= set(re.findall(f"(?=({_UNSPACED}{{2}}))", folded))
-        found = {word for word in found if len(word) == 2 or not re.match(_UNSPACED, word)}
+        found |= set(re.findall(f"(?=([{UNSPACED}]{{2}}))", folded))
+        found = {word for word in found if len(word) == 2 or not is_unspaced(word[0])}
     return frozenset(found)
 
 
 def is_said(said: frozenset[str], others: Iterable[frozenset[str]], share: float = 0.6) -> bool:
     """Return whether one of *others* has at least *share* of the words in *said*; what has no words is not said."""
     return bool(said) and any(len(said & other) >= share * len(said) for other in others)
+
+
+def trigrams(text: str) -> frozenset[str]:
+    """Return all three characters that stand side by side in *text*; of a shorter one none."""
+    return frozenset(map("".join, zip(text, text[1:], text[2:], strict=False)))
+
+
+def are_alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
+    """Return whether both hold at least the share *least* of what either holds (Jaccard); an empty set is like none."""
+    smaller, larger = sorted((len(one), len(other)))
+    if not smaller or smaller < least * larger:  # the sizes alone rule it out
+        return False
+    shared = len(one & other)
+    return shared >= least * (smaller + larger - shared)

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.index.chunking import chunk_note
 from memtool.recall.routing.loader_table import hand_rows
-from memtool.text.fences import closes, in_code, opening
+from memtool.recall.start.client_instructions import reads_by_itself
+from memtool.text.fences import closes, in_code, opening, without_code
+from memtool.text.markdown import statements
 from memtool.vault.daily import DailyEntry, add_entries
 from memtool.vault.note import first_heading
 from memtool.vault.todos import find_todos
@@ -59,3 +64,17 @@ def test_all_readers_of_notes_agree(block: str) -> None:
     assert daily.index("`a.py`") < daily.index("## Mine 我的")
     table = f"{block}\n\n| Trigger | File |\n| --- | --- |\n| 支付 | [pay](../pay.md) |\n"
     assert [row.line for row in hand_rows(table)] == [table.count("\n")]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_what_is_chunked_compared_and_imported_knows_the_same_code(block: str, tmp_path: Path) -> None:
+    text = f"# 标题\n\n{block}\n\nThe cookie is 解密失败.\n"
+    assert all(block in chunk.text for chunk in chunk_note(text))
+    assert {chunk.heading for chunk in chunk_note(text + "\n".join(["x" * 90] * 12))} == {"标题"}
+    assert [statement.text for statement in statements(text)] == ["The cookie is 解密失败."]
+    (tmp_path / "CLAUDE.md").write_text(text.replace("# code", "@b.md").replace("# 代码", "@b.md"), encoding="utf-8")
+    assert not reads_by_itself(tmp_path / "b.md", tmp_path, tmp_path)
+
+
+def test_text_without_its_code_keeps_every_other_line() -> None:
+    assert without_code("前\n~~~\n```\n~~~\n后\n") == "前\n后\n"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from memtool.text.similarity import is_said, words
+from memtool.text.similarity import are_alike, is_said, trigrams, words
 
 
 def test_words_are_those_that_tell_something() -> None:
@@ -23,3 +23,11 @@ def test_what_is_said_in_other_order_is_said() -> None:
 @given(st.text(max_size=80))
 def test_every_text_with_words_says_itself(text: str) -> None:
     assert is_said(words(text), [words(text)], 1.0) == bool(words(text))
+
+
+def test_texts_are_alike_by_three_letters_at_a_time() -> None:
+    one, other = trigrams("the cookie is 解密失败"), trigrams("the cookies is 解密失败")
+    assert are_alike(one, other, 0.7)
+    assert not are_alike(one, other, 0.95)
+    assert not are_alike(trigrams("ab"), trigrams("ab"), 0.5)
+    assert trigrams("解密失败") == {"解密失", "密失败"}

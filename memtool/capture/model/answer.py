@@ -20,6 +20,7 @@ from memtool.capture.turns import Turn
 from memtool.errors import ProviderFailed
 from memtool.text.languages import begins_with
 from memtool.text.lines import one_line, shortened
+from memtool.text.scripts import HAN
 from memtool.vault.sessions import AGENT, KEY_POINT_KINDS, USER, KeyPoint
 
 WIDEST_TOPIC, WIDEST_TEXT = 120, 200  # characters
@@ -63,7 +64,7 @@ _ORDER = re.compile(  # no \b: it does not see a word that begins right behind a
     r"|(?:我的|你的)系统提示|你现在是|作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我(?:不能|无法)(?:协助|帮助|提供)",
     re.IGNORECASE,
 )
-_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+_HAN = re.compile(f"[{HAN}]")
 _FOREIGN = re.compile("[^\\W\\d_\x00-\u024f\u1e00-\u1eff]")  # a letter of another script than Latin
 _LATIN_WORD = re.compile("[a-z\u00df-\u024f]{2,}", re.IGNORECASE)
 _PLAIN = re.compile(r"\W+")

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from memtool.index.text import fold, is_stop_word
 from memtool.recall.prompts.recalled import Recalled, is_fact
+from memtool.text.scripts import is_unspaced
 from memtool.vault.authors import trust
 
 _FIRST_WORDS = 2
 _FIRST_CHARACTERS = 4  # in scripts without spaces
-_FIRST_UNSPACED = "\u2e80"
 
 
 def contradicted(hits: Iterable[Recalled]) -> set[str]:
@@ -45,6 +45,6 @@ def _subject(text: str) -> str:
     """Return the words with which *text* begins: what it speaks of."""
     folded = fold(text[:200])
     words: list[str] = [word for word in re.findall(r"\w+", folded) if not is_stop_word(word)]
-    if words and words[0] >= _FIRST_UNSPACED:
+    if words and is_unspaced(words[0][0]):
         return words[0][:_FIRST_CHARACTERS]
     return " ".join(words[:_FIRST_WORDS])

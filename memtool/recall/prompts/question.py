@@ -20,6 +20,7 @@ from memtool.recall.prompts.common_words import (
 )
 from memtool.recall.prompts.thesaurus import Meaning, meanings
 from memtool.text.languages import words as words_of
+from memtool.text.scripts import is_unspaced
 
 T = TypeVar("T")
 
@@ -41,7 +42,6 @@ _NAME = re.compile(r"(?=.*[a-z])(?=.*\d)|[a-z\d][_/:#@\\.-]+[a-z\d]|^#\d{2,}$")
 _SHORTEST_NAME = 4
 _CLAUSE_END = re.compile(r"[^\w\s'-]+")
 _MOST_PAIRS = 8
-_FIRST_UNSPACED = "\u2e80"
 
 
 class Word(NamedTuple):
@@ -155,8 +155,8 @@ def _told(word: Word) -> Iterator[str]:
 def _is_mostly_unspaced(text: str) -> bool:
     """Whether a third of the letters of *text* or more are Chinese, Japanese or Korean, which say more than others."""
     letters = sum(map(str.isalpha, text))
-    spaced = sum(char < _FIRST_UNSPACED for char in text if char.isalpha())
-    return letters > spaced and (letters - spaced) * 3 >= spaced
+    unspaced = 0 if text.isascii() else sum(char.isalpha() and is_unspaced(char) for char in text)
+    return unspaced > 0 and unspaced * 3 >= letters - unspaced
 
 
 def _as_name(word: Word) -> Word:

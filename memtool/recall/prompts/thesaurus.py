@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from memtool.index.text import fold, joined, stem, stop_words
 from memtool.recall.prompts.word_list import beginning
+from memtool.text.scripts import HAN, is_ideograph
 from memtool.text.word_files import word_file
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9+#.'-]*[a-z0-9+#]|[a-z0-9]")
 _MOST_WORDS = 60  # of a prompt
 _LONGEST_UNSPACED = 6  # characters
-_HAN = "\u4e00-\u9fff"
 
 
 class Meaning(NamedTuple):
@@ -52,7 +52,7 @@ def _spaced(words: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[int]]]
 
 def _unspaced(runs: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[int]]]:
     """Give the longest entries that *runs* are made of, as terms, with their places."""
-    known = _unspaced_entries() if any("\u4e00" <= run[0] <= "\u9fff" for run in runs) else frozenset()
+    known = _unspaced_entries() if any(is_ideograph(run[0]) for run in runs) else frozenset()
     seen: set[str] = set()
     for run in runs:
         at = 0
@@ -115,4 +115,4 @@ def groups_text() -> str:
 
 @cache
 def _unspaced_entries() -> frozenset[str]:
-    return frozenset(re.findall(rf", ([{_HAN}]{{2,{_LONGEST_UNSPACED}}})(?=[,\n])", groups_text()))
+    return frozenset(re.findall(rf", ([{HAN}]{{2,{_LONGEST_UNSPACED}}})(?=[,\n])", groups_text()))

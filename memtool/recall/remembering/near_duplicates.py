@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from memtool.index.text import fold, index_terms, is_stop_word
 from memtool.text.languages import languages, listed, pattern_of, words
+from memtool.text.scripts import is_unspaced
+from memtool.text.similarity import are_alike, trigrams
 
 # Chosen on the examples of tests/recall/test_near_duplicates.py: reworded twins have 0.7 and more.
 SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words
@@ -25,7 +27,6 @@ SAME_SUBJECT = 0.5  # share of the shorter statement's words that both hold
 _LONGEST_COMPARED = 2_000  # characters; longer texts are notes, which nobody compares word by word
 _SAME_WORD = 0.75  # of two spellings
 _REDACTED = "[redacted: "
-_FIRST_UNSPACED = "\u2e80"  # from here on, letters of Chinese, Japanese and Korean
 _SEPARATOR = re.compile(r"[\W_]+")
 _VALUE = re.compile(r"\d+(?:\.\d+)*|(?<!\w)\w{1,40}(?:\+\+|#)")
 _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
@@ -55,10 +56,11 @@ def statement(text: str) -> Statement:
     words = tuple(term for term in index_terms(short) if _is_telling(term))
     values = frozenset(_VALUE.findall(_THOUSANDS.sub("", fold(text))))
     plain = letters(text)
+    told = "".join(words) or plain
     return Statement(
         plain,
         words,
-        _trigrams("".join(words) or plain),
+        trigrams(told) or frozenset([told]),
         values,
         bool(_negation().search(fold(short))),
         _REDACTED in text,
@@ -77,12 +79,12 @@ def is_same(new: Statement, standing: Statement) -> bool:
         return False
     if new.letters == standing.letters:
         return True
-    likeness = jaccard(new.trigrams, standing.trigrams)
     if not (new.words and standing.words):
-        return likeness >= SAME_LONG_LETTERS
+        return are_alike(new.trigrams, standing.trigrams, SAME_LONG_LETTERS)
     pairs = ((new, standing), (standing, new))
     has_own = any(len(_own(one.words, other.words)) > OWN_WORDS * len(one.words) for one, other in pairs)
-    return likeness >= SAME_LETTERS and not has_own and not any(_replaced(new, standing))
+    is_like = are_alike(new.trigrams, standing.trigrams, SAME_LETTERS)
+    return is_like and not has_own and not any(_replaced(new, standing))
 
 
 def contradicts(new: Statement, standing: Statement, *, in_one_place: bool = False) -> bool:
@@ -113,11 +115,6 @@ def may_mean_the_same(new: str, standing: str) -> bool:
     return not any(left in words - others and right in others - words for left, right in opposed)
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of what the two sets hold that both hold, from 0 to 1."""
-    return len(one & other) / (len(one | other) or 1)
-
-
 def _replaced(one: Statement, other: Statement) -> Iterator[tuple[str, str]]:
     """Give what stands in one statement in the place of something else, other spellings of a word aside."""
     left, right = sorted((one.words, other.words))  # so that the order of the two does not matter
@@ -136,14 +133,10 @@ def _own(words: Sequence[str], other: Sequence[str]) -> list[str]:
     return [word for word in words if word not in held]
 
 
-def _trigrams(letters: str) -> frozenset[str]:
-    return frozenset(letters[at : at + 3] for at in range(max(1, len(letters) - 2)))
-
-
 def _is_telling(term: str) -> bool:
     """Whether *term* counts when statements are compared."""
     # The index holds identifiers beside their parts, and pairs of characters beside the single ones.
-    is_pair = len(term) == 2 and term[0] >= _FIRST_UNSPACED
+    is_pair = len(term) == 2 and is_unspaced(term[0])
     return (
         not is_pair and _WORD.fullmatch(term) is not None and not is_stop_word(term) and term not in words("particles")
     )
@@ -151,7 +144,7 @@ def _is_telling(term: str) -> bool:
 
 def _names(text: str) -> frozenset[str]:
     """Return the names that can be told from words: by their capitals, or by their script in a Chinese sentence."""
-    pattern = _LATIN if any(char >= _FIRST_UNSPACED for char in text) else _NAME
+    pattern = _LATIN if any(map(is_unspaced, text)) else _NAME
     return frozenset(map(fold, pattern.findall(text)))
 
 

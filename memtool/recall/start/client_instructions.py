@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from memtool.text.fences import without_code
 from memtool.text.similarity import words
 
 _PROJECTS_OWN = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
@@ -15,7 +16,7 @@ _MOST_FOLDERS, _MOST_LINES, _LEAST_WORDS = 8, 400, 3
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
 _MOST_RULES = 50
 _LARGEST = 65_536  # characters of an instruction file
-_CODE = r"^[ \t]*(```|~~~).*?^[ \t]*\1|`[^`\n]*`"
+_CODE = "`[^`\n]*`"
 _IMPORT = r"(?:^|(?<=\s))@(\S+)"
 _CONDITIONAL = r"---[ \t]*\n(?:[^\n]+\n)*?paths:"
 
@@ -51,7 +52,7 @@ def _imports(client_folder: Path, home: Path) -> Iterator[Path]:
     for path in (client_folder / "CLAUDE.md", *rules):
         text = _text(path)
         if "@" in text and not re.match(_CONDITIONAL, text):
-            for name in re.findall(_IMPORT, re.sub(_CODE, "", text, flags=re.DOTALL | re.MULTILINE)):
+            for name in re.findall(_IMPORT, re.sub(_CODE, "", without_code(text))):
                 yield home / name[2:] if name.startswith("~/") else path.parent / name
 
 

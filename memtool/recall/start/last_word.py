@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.text.languages import words as words_of
+from memtool.text.scripts import CJK_ON, is_unspaced
 from memtool.text.similarity import words
 
 _MOST_WORDS = 3  # behind a cue, of which one may be what is taken back
@@ -73,7 +74,7 @@ def _is_name(term: str, line: str) -> bool:
     """Return whether *term* is a name by its look: inner capitals, digits, signs, or Latin within Chinese."""
     if re.search(r"\d|[_./]|[a-z][A-Z]|[A-Z]{2}", term):
         return True
-    return not line.isascii() and re.search(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]", line) is not None
+    return not line.isascii() and any(map(is_unspaced, line))
 
 
 def _singular(term: str) -> str:
@@ -91,6 +92,6 @@ def _cues() -> re.Pattern[str]:
     before = "|".join(re.escape(word) for word in words_of("taken_back"))
     middle = "|".join(re.escape(word) for word in words_of("replaced_by"))
     return re.compile(
-        rf"(?<![^\W_\u2e80-\uffff])(?:{before})(?![A-Za-z])\s*(?P<none>)|(?P<before>[A-Za-z0-9_][\w./+#-]*)\s*(?:{middle})(?![A-Za-z])",
+        rf"(?<![^\W_{CJK_ON}])(?:{before})(?![A-Za-z])\s*(?P<none>)|(?P<before>[A-Za-z0-9_][\w./+#-]*)\s*(?:{middle})(?![A-Za-z])",
         re.IGNORECASE,
     )

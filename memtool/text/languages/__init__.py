@@ -11,6 +11,7 @@ import json
 import re
 from functools import cache
 
+from memtool.text.scripts import CJK_ON, is_unspaced
 from memtool.text.word_files import names_in, word_file
 
 ENGLISH = "en"  # whose labels stand where another language has none
@@ -106,14 +107,14 @@ def _pattern(kind: str) -> re.Pattern[str]:
 
 @cache
 def _words_pattern(kind: str) -> re.Pattern[str]:
-    letter = "[^\\W_\u2e80-\uffff]"  # of a script with spaces
+    letter = f"[^\\W_{CJK_ON}]"  # of a script with spaces
     return re.compile(_alternatives(kind, before=f"(?<!{letter})", after=f"(?!{letter})"))
 
 
 def _alternatives(kind: str, *, before: str = "", after: str) -> str:
     """Return a pattern for the words of *kind*; those of a script with spaces stand between *before* and *after*."""
-    spaced = "|".join(re.escape(word) for word in words(kind) if word[0] < "\u2e80")
-    others = "|".join(re.escape(word) for word in words(kind) if word[0] >= "\u2e80")
+    spaced = "|".join(re.escape(word) for word in words(kind) if not is_unspaced(word[0]))
+    others = "|".join(re.escape(word) for word in words(kind) if is_unspaced(word[0]))
     return "|".join(filter(None, [rf"{before}(?:{spaced}){after}" if spaced else "", others]))
 
 
