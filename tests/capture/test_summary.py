@@ -425,3 +425,14 @@ def test_how_the_last_checks_ended_is_told() -> None:
     assert summarise(turns).commands == ("go test ./...",)
     nothing = turns[0]._replace(runs=(Run("npx jest 购物车", "no tests were run"),))
     assert summarise([nothing]).done == ("npx jest 购物车: no tests were run",)
+
+
+def test_items_of_a_list_of_options_keep_their_beginning_once() -> None:
+    pieces = tuple(
+        Piece(f"Option 2: a 新 path (3): {item} of the cart", 3.0)
+        for item in ("alphaStore and its 锁 in store.ts, two lines", "betaIndex with nothing else to do, 索引")
+    )
+    (row,) = fit_rows([Row("which way is better for the cart?", pieces)], 600)
+    assert render_row(row).endswith(
+        "(2/3): alphaStore and its 锁 in store.ts, two lines of the cart · betaIndex with nothing else to do, 索引 of the cart"
+    )
