@@ -73,7 +73,7 @@ def session_note(
         topic=shortened(summary.topic or conversation.title, _WIDEST_TOPIC),
         key_points=tuple(filter(None, map(_short_point, summary.key_points[:_MOST_ITEMS]))),
         files=tuple(named),
-        more_files=len(dict.fromkeys(files)) - len(named),
+        more_files=len(dict.fromkeys(files)) - len(named) if named else 0,  # "and 1 more" than nothing says nothing
         decisions=_short_items(summary.decisions),
         rules=_short_items(summary.rules),
         done=_short_items(summary.done),

@@ -263,7 +263,7 @@ def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
             yield piece._replace(text=f"{match[1]}{count}: {piece.text[match.end() :]}")
         else:
             yield piece
-        lead = before + colon if colon else ""
+        lead = piece.text[: match.end()] if match else before + colon if colon else ""
 
 
 def _tells(piece: Piece) -> bool:

@@ -426,3 +426,15 @@ def test_how_the_last_checks_ended_is_told() -> None:
     assert summarise(turns).commands == ("go test ./...",)
     nothing = turns[0]._replace(runs=(Run("npx jest 购物车", "no tests were run"),))
     assert summarise([nothing]).done == ("npx jest 购物车: no tests were run",)
+
+
+def test_items_of_a_list_of_options_keep_their_beginning_once() -> None:
+    pieces = tuple(
+        Piece(f"Option 2: a 新 path (3): {item} of the cart", 3.0)
+        for item in ("alphaStore and its 锁 in store.ts, two lines", "betaIndex with nothing else to do, 索引")
+    )
+    (row,) = fit_rows([Row("which way is better for the cart?", pieces)], 600)
+    told = render_row(row)
+    assert told.count("Option 2: a 新 path") == 1
+    assert "(2/3): alphaStore" in told
+    assert "· betaIndex" in told
