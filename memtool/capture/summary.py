@@ -19,29 +19,15 @@ from memtool.capture.options import Meant, meant, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.records import COMMIT
 from memtool.capture.turns import Turn
-from memtool.text.languages import begins_with, mentioned, starts_with
+from memtool.text.languages import begins_with, labels, mentioned, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.markdown import statements
 from memtool.text.sentences import sentences
 from memtool.text.similarity import is_said, words
-from memtool.vault.prose import in_language
 from memtool.vault.session_rows import Piece, Row, names_something, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint
 
-_WORDS = {
-    "last": ("last: {}", "最后：{}"),
-    "no plan": ("plan not approved, nothing of it was done: {}", "计划没有被批准，没有执行：{}"),
-    "no decision": ("asked at the end: {}", "最后的提问：{}"),
-    "named passed": ("the command below passed", "下面的命令通过"),
-    "passed": ("{}: passed", "{}：通过"),
-    "failed": ("{}: failed", "{}：失败"),
-    NOTHING_RAN: ("{}: no tests were run", "{}：没有运行任何测试"),
-    "committed": ("committed", "已提交"),
-    "edited since": ("files were edited after that commit", "该提交之后又修改了文件"),
-    "pushed": ("pushed", "已推送"),
-    "no answer": ("not answered: {}", "没有得到回答：{}"),
-}
-
+_OUTCOMES = {"": "passed", NOTHING_RAN: "nothing_ran"}  # by the error of a run; of any other error it has failed
 _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with the last; it and its prompt count double
 _SAME_OPTION = 0.8  # of the words of an option
 _REFERENCE_VALUE, _REFERENCE_BACK = 6.0, 6  # of an option that a prompt names; turns back in which it is looked for
@@ -114,7 +100,7 @@ def _topic(turns: Sequence[Turn], branch: str, language: str) -> str:
     endings = (turn.ended for turn in reversed(turns) if turn.ended and turn.verdict != "refuted")
     ended = shortened(next(endings, ""), _TOPIC_ENDED)
     if ended and len(turns) > 1:  # it need not answer that prompt
-        ended = in_language(_WORDS, language)["last"].format(ended)
+        ended = labels("summary", language)["last"].format(ended)
     parts = [without_middle(_problem(turns), _TOPIC_ASKED), ended]
     topic = " → ".join(filter(None, parts))
     return f"{branch}: {topic}" if topic and branch not in _UNTOLD_BRANCHES else topic
@@ -298,33 +284,33 @@ def _done(turns: Sequence[Turn], commands: Sequence[str], language: str) -> Iter
 
     Those of *commands*, which the note names as well, are not named twice.
     """
-    labels = in_language(_WORDS, language)
+    words = labels("summary", language)
     ends = _last_ends(turns)
     last = {is_test(command): command for command in ends if width(command) <= _WIDEST_CHECK}
     told = []
     for command in last.values():
-        outcome = "named passed" if command in commands else ends[command] if ends[command] in labels else "failed"
-        told.append(labels[outcome if ends[command] or command in commands else "passed"].format(command))
+        outcome = "named_passed" if command in commands else _OUTCOMES.get(ends[command], "failed")
+        told.append(words[outcome].format(command))
     passed = [run.command for turn in turns for run in turn.runs if not run.error]
-    told += [labels[act] for act, sign in _ACTS.items() if any(sign.search(command) for command in passed)]
+    told += [words[act] for act, sign in _ACTS.items() if any(sign.search(command) for command in passed)]
     commits = [
         at for at, turn in enumerate(turns) if any(_COMMITS.search(run.command) for run in turn.runs if not run.error)
     ]
     if commits and any(turn.files for turn in turns[commits[-1] + 1 :]):
-        told.append(labels["edited since"])
+        told.append(words["edited_since"])
     if told:
         yield "; ".join(told)
 
 
 def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
-    labels = in_language(_WORDS, language)
+    words = labels("summary", language)
     last = turns[-1] if turns else Turn()
     if last.plan and last.plan_refused:
-        yield f"{labels['no plan'].format(shortened(last.plan, 120))} ({AGENT})"
+        yield f"{words['no_plan'].format(shortened(last.plan, 120))} ({AGENT})"
     elif last.asked and not (last.answered or last.files):
-        yield f"{labels['no answer'].format(without_middle(last.asked, _WIDEST_OPEN))} ({USER})"
+        yield f"{words['no_answer'].format(without_middle(last.asked, _WIDEST_OPEN))} ({USER})"
     elif asked := _question_in(last.said):
-        yield f"{labels['no decision'].format(asked)} ({AGENT})"
+        yield f"{words['no_decision'].format(asked)} ({AGENT})"
 
 
 def _question_in(said: str) -> str:

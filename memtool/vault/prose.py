@@ -1,12 +1,10 @@
-"""Parts of generated prose: text that stays on its line, links, and the words for each language."""
+"""Links in generated prose, which neither a text nor a path can break out of."""
 
 from __future__ import annotations
 
 import re
 
 from memtool.text.lines import one_line
-
-LANGUAGES = ("en", "zh")
 
 # Patterns are texts, here and in daily.py and sessions.py: `re` compiles them when they are first used, and a hook
 # that needs none of them pays for none.
@@ -32,12 +30,6 @@ def find_links(text: str) -> list[tuple[str, str]]:
 def unescape(text: str) -> str:
     """Return the text of a link as it reads."""
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
-
-
-def in_language(labels: dict[str, tuple[str, str]], language: str) -> dict[str, str]:
-    """Return the column of *labels* for *language*; English where memtool does not know it."""
-    column = LANGUAGES.index(language) if language in LANGUAGES else 0
-    return {name: words[column] for name, words in labels.items()}
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -94,10 +94,10 @@ BEHIND_ITS_NAME = lines(r"""
 BEHIND_ITS_NAME += ["pass\u200bword: §", "\x1b[1mpassword\x1b[0m: §"]
 
 
-@pytest.mark.parametrize("text", BEHIND_ITS_NAME)
 @pytest.mark.parametrize("secret", ["Tr0ub4dor&3", "hunter2"])
-def test_a_password_behind_its_name_goes(redact: Redactor, text: str, secret: str) -> None:
-    assert redact(text.replace("§", secret)) == text.replace("§", "[redacted: password]")
+def test_a_password_behind_its_name_goes(redact: Redactor, secret: str) -> None:
+    cleaned = [redact(text.replace("§", secret)) for text in BEHIND_ITS_NAME]
+    assert cleaned == [text.replace("§", "[redacted: password]") for text in BEHIND_ITS_NAME]
 
 
 @pytest.mark.parametrize(
@@ -243,10 +243,9 @@ NO_SECRETS = lines(r"""
 NO_SECRETS += [f"session_id: {uuid()}", f"etag: {noise(32, HEX)}", f"cache_key = '{noise(64, HEX)}'"]
 
 
-@pytest.mark.parametrize("text", NO_SECRETS)
-def test_what_is_no_secret_stays(redact: Redactor, text: str) -> None:
-    assert redact(text) == text
-    assert redact(f"# Notes\n\n- {text}\n- next\n") == f"# Notes\n\n- {text}\n- next\n"
+def test_what_is_no_secret_stays(redact: Redactor) -> None:
+    within_notes = [f"# Notes\n\n- {text}\n- next\n" for text in NO_SECRETS]
+    assert [text for text in (*NO_SECRETS, *within_notes) if redact(text) != text] == []
 
 
 OF_TWO_CASES = lines("""

@@ -156,14 +156,13 @@ COMMANDS = lines(r"""
 """)
 
 
-@pytest.mark.parametrize("text", COMMANDS)
 @pytest.mark.parametrize("secret", ["S3cret!x", "hunter2"])
-def test_a_command_loses_its_password(redact: Redactor, text: str, secret: str) -> None:
-    before, after = text.split("§")
-    cleaned = redact(f"{before}{secret}{after}")
-    assert secret not in cleaned
-    assert cleaned.startswith(f"{before}[redacted: ")
-    assert cleaned.endswith(f"]{after}")
+def test_a_command_loses_its_password(redact: Redactor, secret: str) -> None:
+    for before, after in (text.split("§") for text in COMMANDS):
+        cleaned = redact(f"{before}{secret}{after}")
+        assert secret not in cleaned
+        assert cleaned.startswith(f"{before}[redacted: "), cleaned
+        assert cleaned.endswith(f"]{after}"), cleaned
 
 
 @pytest.mark.parametrize("scheme", ["https", "postgres", "mongodb+srv"])

@@ -35,7 +35,7 @@ CUES = (
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
 )  # fmt: skip
 PATTERNS = ("standing_line", "status_line", "closed_item", "negation")
-TABLES = ("daily", "evidence", "rule_files", "session", "todos")
+TABLES = ("daily", "evidence", "rule_files", "session", "summary", "todos")
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
 LACKING = {
     "en": "",

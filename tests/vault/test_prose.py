@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.text.lines import one_line
-from memtool.vault.prose import find_links, in_language, link
+from memtool.vault.prose import find_links, link
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,3 @@ def test_nothing_breaks_out_of_a_link(text: str, target: str, markdown: str) -> 
 def test_links_are_read_back(links: list[tuple[str, str]]) -> None:
     text = ", ".join(link(shown, target) for shown, target in links)
     assert find_links(text) == [(one_line(shown), one_line(target)) for shown, target in links]
-
-
-def test_an_unknown_language_is_english() -> None:
-    assert in_language({"a": ("x", "y")}, "zh") == {"a": "y"}
-    assert in_language({"a": ("x", "y")}, "tlh") == {"a": "x"}
