@@ -50,8 +50,9 @@ _WIDEST_QUESTION = 220
 _LONGEST_LABEL = 2  # characters
 _WIDEST_CHECK = 80
 _WIDEST_OPEN, _WIDEST_RULE, _WIDEST_COMMAND = 300, 220, 100
-_COMMITS = re.compile(rf"^{COMMIT}|\bgit commit\b")
-_ACTS = {"committed": _COMMITS, "pushed": re.compile(r"\bgit push\b")}
+_GIT = r"(?:^|[;&|]\s*|\b(?:then|do)\s+)git (?:-[Cc] \S+ )*"  # run as a command, and not looked for by another one
+_COMMITS = re.compile(rf"^{COMMIT}|{_GIT}commit\b(?! --help)", re.MULTILINE)
+_ACTS = {"committed": _COMMITS, "pushed": re.compile(rf"{_GIT}push\b(?! --help)", re.MULTILINE)}
 _UNTOLD_BRANCHES = frozenset({"", "main", "master", "develop", "trunk", "HEAD"})
 
 

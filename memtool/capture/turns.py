@@ -143,7 +143,7 @@ def _turn(steps: Sequence[Step]) -> Turn:
 
 def _is_edit(step: Step) -> bool:
     is_own = _CLIENTS_OWN in step.file  # the plan that it lays before the user
-    return step.tool in EDITING_TOOLS and bool(step.file) and not (step.error or step.stopped or step.pending or is_own)
+    return step.tool in EDITING_TOOLS and bool(step.file) and not (step.error or step.stopped or is_own)
 
 
 def _commits(steps: Sequence[Step], said: str) -> Iterator[Piece]:

@@ -12,7 +12,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError
 from memtool.index import evaluation
 from memtool.index.engine import Index, use_index
-from memtool.index.evaluation import Place, Question
+from memtool.index.evaluation import Question, Span
 from memtool.index.filters import Filter
 from memtool.index.lookup import note_refs
 from memtool.index.search import search
@@ -87,7 +87,7 @@ def _compare(session: Session, index: Index, asked: Sequence[Question], ways: Se
     return {"questions": len(asked), "results": results, "notices": notices}
 
 
-def _places(index: Index, source: VectorSource, wanted: Filter, question: Question, way: Way) -> list[Place]:
+def _places(index: Index, source: VectorSource, wanted: Filter, question: Question, way: Way) -> list[Span]:
     chosen = source.choose(question.query, way.mode)
     if way.mode != "bm25":  # without vectors the row would only repeat that of bm25: this says why there are none
         source.choose(question.query, "vector")
@@ -100,7 +100,7 @@ def _places(index: Index, source: VectorSource, wanted: Filter, question: Questi
         fusion=way.fusion,
         vectors=chosen.vectors,
     )
-    return [Place(hit.path, hit.start_line, hit.end_line) for hit in found.hits]
+    return [Span(hit.path, hit.start_line, hit.end_line) for hit in found.hits]
 
 
 def _print(answer: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ from memtool.recall.routing.routes import (
 from memtool.vault.numbers import counted
 
 if TYPE_CHECKING:
-    from memtool.recall.routing.area_triggers import Finding
+    from memtool.recall.routing.area_triggers import TriggerProblem
 
 _HINT = "Nothing leads anywhere from here. `memtool route` lists what does; `memtool search` finds the rest."
 
@@ -152,7 +152,7 @@ def _check(session: Session, *, as_json: bool) -> int:
     return 0 if is_good else 1
 
 
-def _sentence(finding: Finding) -> str:
+def _sentence(finding: TriggerProblem) -> str:
     return f"{finding.path}:{finding.line}: {'warning: ' if finding.is_warning else ''}{finding.sentence}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting
-from memtool.hook.occasion import Action, Answer, Occasion
+from memtool.hook.occasion import Action, Occasion, Reply
 from memtool.hook.options import Options, vault_path
 from memtool.hook.problems import note, report
 from memtool.vault.layout import open_vault
@@ -43,7 +43,7 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
     if _is_private(occasion):
         actions = tuple(action for action in actions if action not in (note_edit, queue_session))
     answers = [_done(action, occasion) for action in actions]
-    return _spoken(name, next((answer for answer in answers if answer and answer.text), Answer()))
+    return _spoken(name, next((answer for answer in answers if answer and answer.text), Reply()))
 
 
 def _is_private(occasion: Occasion) -> bool:
@@ -57,7 +57,7 @@ def _is_private(occasion: Occasion) -> bool:
     return is_excluded(occasion.text("cwd"), occasion.work.settings.capture.exclude, occasion.work.home)
 
 
-def _spoken(name: str, answer: Answer) -> str:
+def _spoken(name: str, answer: Reply) -> str:
     """Return what is printed so that the client gives the text to its model; before a compaction, to its summariser."""
     if not answer.text or name not in ("SessionStart", "UserPromptSubmit"):
         return answer.text
@@ -68,7 +68,7 @@ def _spoken(name: str, answer: Answer) -> str:
     return json.dumps({**notice, "hookSpecificOutput": context})
 
 
-def _done(action: Action, occasion: Occasion) -> Answer | None:
+def _done(action: Action, occasion: Occasion) -> Reply | None:
     try:
         return action(occasion)
     except Exception as error:  # noqa: BLE001
@@ -128,7 +128,7 @@ def sweep(occasion: Occasion) -> None:
         _put(occasion, job)
 
 
-def give_context(occasion: Occasion) -> Answer:
+def give_context(occasion: Occasion) -> Reply:
     """Give the memory of the project to a session that begins."""
     from memtool.hook.recalling import context_of_session
 
@@ -142,14 +142,14 @@ def warm_up(occasion: Occasion) -> None:
     start(occasion)
 
 
-def give_memories(occasion: Occasion) -> Answer:
+def give_memories(occasion: Occasion) -> Reply:
     """Give a prompt the memories that matter to it."""
     from memtool.hook.recalling import memories_of_prompt
 
     return memories_of_prompt(occasion)
 
 
-def tell_summariser(occasion: Occasion) -> Answer:
+def tell_summariser(occasion: Occasion) -> Reply:
     """Tell the client what its summary must keep, and forget what was given: it will be gone from the context."""
     from memtool.hook.recalling import what_summary_keeps
 

@@ -23,7 +23,7 @@ class Occasion(NamedTuple):
         return value if isinstance(value, str) else ""
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """What the client is told.
 
     Args:
@@ -35,4 +35,4 @@ class Answer(NamedTuple):
     notice: str = ""
 
 
-Action: TypeAlias = Callable[[Occasion], Answer | None]
+Action: TypeAlias = Callable[[Occasion], Reply | None]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtool.errors import Busy, MemtoolError, NotWritable
-from memtool.hook.occasion import Answer, Occasion
+from memtool.hook.occasion import Occasion, Reply
 from memtool.hook.problems import note, report
 from memtool.recall.given import PROMPT, START, Giving, in_known_words, keep_giving, lines_of_start
 from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
@@ -26,7 +26,7 @@ _SHOWN, _CLAUSE = 3, 40  # memories of which the user is told, and characters of
 _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a few thousand
 
 
-def context_of_session(occasion: Occasion) -> Answer:
+def context_of_session(occasion: Occasion) -> Reply:
     """Return what a session is given at its start, and begin its ledger with it."""
     from memtool.recall.start.session_start import RESUMING, session_context
     from memtool.recall.uses import count_uses, uses_path
@@ -54,23 +54,23 @@ def context_of_session(occasion: Occasion) -> Answer:
         report(occasion.name, error, occasion.options, occasion.work.environ)
     count_uses(uses_path(occasion.work.index_folder), block.keys)
     sweep_ledgers(ledgers, work.now().timestamp())
-    return Answer(block.text, _notice(occasion, [line.text for line in block.lines if line.id]))
+    return Reply(block.text, _notice(occasion, [line.text for line in block.lines if line.id]))
 
 
-def memories_of_prompt(occasion: Occasion) -> Answer:
+def memories_of_prompt(occasion: Occasion) -> Reply:
     """Return what a prompt is given: mostly nothing. The ledger is written before anything is said."""
     from memtool.recall.prompts.question import ask
 
     session_id, wanted = occasion.text("session_id"), occasion.work.settings.recall
     if not session_id or not wanted.prompt_characters:
-        return Answer()
+        return Reply()
     ledgers = _ledgers(occasion)
     ledger = read_ledger(ledgers, session_id).next_turn()
     question = ask(occasion.text("prompt"))
     meaning = _meaning(occasion)
     if not question.terms() and not meaning:
         write_ledger(ledgers, session_id, ledger)
-        return Answer()
+        return Reply()
     from memtool.recall.prompts.current_index import current_index, known_words
     from memtool.recall.prompts.finding import find
     from memtool.recall.prompts.prompt import memories_for_prompt
@@ -88,12 +88,12 @@ def memories_of_prompt(occasion: Occasion) -> Answer:
     except Busy as busy:
         write_ledger(ledgers, session_id, ledger)
         _leave_to_worker(occasion, busy)
-        return Answer()
+        return Reply()
     write_ledger(ledgers, session_id, given.ledger)
     at = occasion.work.now().isoformat(timespec="seconds")
     keep_giving(ledgers, session_id, Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next))
     count_uses(counts, given.keys)
-    return Answer(given.text, _notice(occasion, given.said))
+    return Reply(given.text, _notice(occasion, given.said))
 
 
 def _prompt(occasion: Occasion, known: Callable[[list[str]], set[str]]) -> str:
@@ -152,20 +152,20 @@ def _asked(occasion: Occasion, question: Question) -> Asked:
     return Asked(question, occasion.work.area().name, occasion.text("session_id"))
 
 
-def what_summary_keeps(occasion: Occasion) -> Answer:
+def what_summary_keeps(occasion: Occasion) -> Reply:
     """Return what the client's summariser is told, and forget what the session was given."""
     from memtool.recall.compaction import what_must_survive
     from memtool.vault.sessions import parse_session, session_ref
 
     session_id = occasion.text("session_id")
     if not session_id:
-        return Answer()
+        return Reply()
     forget_given(occasion)
     with suppress(OSError, MemtoolError):
         head = read_head(occasion.work.vault.path(session_ref(session_id)), _LONGEST_NOTE)
         said = parse_session(head.decode("utf-8", "replace"))
-        return Answer(what_must_survive(said, occasion.work.language))
-    return Answer()
+        return Reply(what_must_survive(said, occasion.work.language))
+    return Reply()
 
 
 def forget_given(occasion: Occasion) -> None:

@@ -16,7 +16,7 @@ LINES_AT = 6  # what a search shows by default
 _MOST_LINES = 100_000  # of one piece of evidence
 
 
-class Evidence(NamedTuple):
+class Expected(NamedTuple):
     """A note that answers a question; lines (0, 0) mean all of it."""
 
     path: str
@@ -30,10 +30,10 @@ class Question:
 
     id: str
     query: str
-    relevant: tuple[Evidence, ...]
+    relevant: tuple[Expected, ...]
 
 
-class Place(NamedTuple):
+class Span(NamedTuple):
     """Where a hit lies."""
 
     path: str
@@ -60,7 +60,7 @@ def parse_questions(lines: Iterable[str]) -> list[Question]:
     return questions
 
 
-def evaluate(questions: Sequence[Question], places: Sequence[Sequence[Place]]) -> dict[str, float]:
+def evaluate(questions: Sequence[Question], places: Sequence[Sequence[Span]]) -> dict[str, float]:
     """Return the mean of each metric over *questions*; *places* are the hits of each, best first.
 
     Recall and MRR count distinct notes in the order of the hits; `lines@6` is the share of evidence lines that the
@@ -78,16 +78,16 @@ def _question(given: dict[str, Any], number: int) -> Question:
     return Question(str(given.get("id", number)), given["query"], relevant)
 
 
-def _evidence(item: str | dict[str, Any]) -> Evidence:
+def _evidence(item: str | dict[str, Any]) -> Expected:
     if isinstance(item, str):
-        return Evidence(item)
+        return Expected(item)
     first, last = item.get("lines") or (0, 0)
     if not 0 <= int(last) - int(first) < _MOST_LINES:
         raise ValueError
-    return Evidence(str(item["path"]), int(first), int(last))
+    return Expected(str(item["path"]), int(first), int(last))
 
 
-def _metrics(question: Question, hits: Sequence[Place]) -> dict[str, float]:
+def _metrics(question: Question, hits: Sequence[Span]) -> dict[str, float]:
     relevant = {evidence.path for evidence in question.relevant}
     found = [path in relevant for path in dict.fromkeys(hit.path for hit in hits)]
     row = {f"recall@{k}": sum(found[:k]) / len(relevant) for k in RECALL_AT}

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from memtool.errors import MemtoolError
 from memtool.http import Unavailable
 from memtool.llm import EXTRACTIVE, Answer, OutOfTime, Provider, Request, open_provider
-from memtool.llm.ledger import BudgetSpent, Ledger
+from memtool.llm.ledger import BudgetSpent, CallLog
 from memtool.settings import Keys, ModelSettings
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Chain(NamedTuple):
 
     settings: ModelSettings
     keys: Keys
-    ledger: Ledger
+    ledger: CallLog
     clock: Clock
     open_provider: Callable[[str, ModelSettings, Keys], Provider] = open_provider
 

@@ -65,7 +65,7 @@ class Usage(NamedTuple):
     cost_usd: float | None
 
 
-class Ledger(NamedTuple):
+class CallLog(NamedTuple):
     """The calls that are made for one vault, and how many tokens they may take in a day (0: as many as they like)."""
 
     vault: Vault

@@ -16,7 +16,7 @@ from memtool.text.lines import tokens_in
 MOST_TOKENS = MOST_UNITS // 4
 
 
-class Line(NamedTuple):
+class BlockLine(NamedTuple):
     """A line of a part, defused.
 
     Args:
@@ -64,14 +64,14 @@ class Part(NamedTuple):
     path: str
     date: str
     share: float
-    levels: tuple[tuple[Line, ...], ...]
-    made_for: Callable[[int], tuple[Line, ...]] | None = None
+    levels: tuple[tuple[BlockLine, ...], ...]
+    made_for: Callable[[int], tuple[BlockLine, ...]] | None = None
     shortened: bool = False
     left_out: int = 0
     more: str = ""
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[BlockLine, ...]:
         """The lines at the highest level of detail that is left."""
         return self.levels[0]
 
@@ -122,7 +122,7 @@ def _cost_of(part: Part | None) -> int:
     return cost(part) if part else 0
 
 
-def _cost_of_line(line: Line) -> int:
+def _cost_of_line(line: BlockLine) -> int:
     return tokens_in(f"\n{line}")
 
 

@@ -17,7 +17,7 @@ from memtool.vault.sessions import session_ref
 from memtool.vault.state import append_state, read_state, write_state
 
 if TYPE_CHECKING:
-    from memtool.recall.budget import Line
+    from memtool.recall.budget import BlockLine
 
 START, PROMPT = "start", "prompt"
 # Why a line was not given.
@@ -91,7 +91,7 @@ def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
         append_state(path, line)
 
 
-def lines_of_start(lines: Iterable[Line]) -> tuple[GivenLine, ...]:
+def lines_of_start(lines: Iterable[BlockLine]) -> tuple[GivenLine, ...]:
     """Return the *lines* of the block of a start that have ids."""
     return tuple(map(_of_start, (line for line in lines if line.id)))
 
@@ -178,7 +178,7 @@ def in_known_words(prompt: str, known: Callable[[list[str]], set[str]]) -> str:
     return " ".join(shown)
 
 
-def _of_start(line: Line) -> GivenLine:
+def _of_start(line: BlockLine) -> GivenLine:
     ref, _, place = line.ref.partition(":")
     first = place.partition("-")[0]
     fact_id = line.key.removeprefix(f"{ref}#") if line.key != ref else ""

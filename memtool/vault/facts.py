@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.vault import files
 from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES, faults, schema_faults
-from memtool.vault.json_list import Item, JsonList, Place, parse_list
+from memtool.vault.json_list import Item, JsonList, LineRange, parse_list
 
 if TYPE_CHECKING:
     from memtool.vault.layout import Vault
 
 __all__ = [
-    "CATEGORIES", "NO_FACTS", "STATUSES", "Fact", "FactFile", "Place", "add", "archive", "check_facts", "is_expired",
-    "new_fact_id", "parse_facts", "purge", "render_facts", "supersede", "supersede_by", "update_facts", "without",
+    "CATEGORIES", "NO_FACTS", "STATUSES", "Fact", "FactFile", "LineRange", "add", "archive", "check_facts",
+    "is_expired", "new_fact_id", "parse_facts", "purge", "render_facts", "supersede", "supersede_by",
+    "update_facts", "without",
 ]  # fmt: skip
 
 NO_FACTS = '{\n  "facts": []\n}\n'
@@ -66,7 +67,7 @@ class FactFile:
 
     text: str
     facts: tuple[Fact, ...]
-    places: tuple[Place, ...]
+    places: tuple[LineRange, ...]
     problems: tuple[str, ...]
     listed: JsonList = field(repr=False)  # the same as plain JSON, for writing
 
@@ -276,7 +277,7 @@ def _as_json(fact: Fact) -> dict[str, Any]:
     return known | {name: value for name, value in fact.extra.items() if name not in known}
 
 
-def _render(fact: Fact, text: str, place: Place) -> str:
+def _render(fact: Fact, text: str, place: LineRange) -> str:
     """Return *fact* in the style of what stands at *place*: on one line, or indented like it."""
     if place.start_line == place.end_line:
         return json.dumps(_as_json(fact), ensure_ascii=False)

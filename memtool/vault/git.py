@@ -28,7 +28,7 @@ _NO_PROGRAMS = (
 )  # fmt: skip
 
 
-class Answer(NamedTuple):
+class GitAnswer(NamedTuple):
     """What git said. Paths in *out* are decoded as the file system does it."""
 
     code: int
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
     err: str
 
 
-def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 10.0) -> Answer:
+def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 10.0) -> GitAnswer:
     """Run `git ARGS` in *folder* and return its answer, whatever the exit code; *paths* go to its stdin, NUL-separated.
 
     Raises:
@@ -60,7 +60,7 @@ def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 10
         raise HistoryFailed(f"git did not answer within {timeout:g} seconds") from None
     except (OSError, ValueError) as error:
         raise HistoryFailed(f"git cannot be run: {error}") from None
-    answer = Answer(done.returncode, os.fsdecode(done.stdout), done.stderr.decode("utf-8", "replace"))
+    answer = GitAnswer(done.returncode, os.fsdecode(done.stdout), done.stderr.decode("utf-8", "replace"))
     if "dubious ownership" in answer.err:
         hint = f"If you trust it, run `git config --global --add safe.directory '{folder}'`."
         raise HistoryFailed(f"git does not trust '{folder}', because another user owns it", hint=hint)
@@ -79,7 +79,7 @@ def tell(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 6
     return answer.out
 
 
-def refused(folder: Path, answer: Answer) -> HistoryFailed:
+def refused(folder: Path, answer: GitAnswer) -> HistoryFailed:
     """Return the error for an *answer* that is no success; git's own first sentence is in it."""
     said = (answer.err.strip() or answer.out.strip() or f"exit code {answer.code}").splitlines()[0]
     return HistoryFailed(f"git refused in '{folder}': {said.rstrip('.')}")

@@ -8,7 +8,7 @@ import re
 from typing import Any, NamedTuple
 
 
-class Place(NamedTuple):
+class LineRange(NamedTuple):
     """The place of an item: `text[start:end]`, and its first and last line, counted from 1."""
 
     start: int
@@ -21,7 +21,7 @@ class Item(NamedTuple):
     """One value of the list."""
 
     value: Any
-    place: Place
+    place: LineRange
 
 
 class JsonList(NamedTuple):
@@ -135,7 +135,7 @@ def _placed(text: str, spans: list[_Span]) -> tuple[Item, ...]:
     for value, start, end in spans:
         first = line + text.count("\n", seen, start)
         line, seen = first + text.count("\n", start, end), end
-        items.append(Item(value, Place(start, end, first, line)))
+        items.append(Item(value, LineRange(start, end, first, line)))
     return tuple(items)
 
 

@@ -428,6 +428,21 @@ def test_how_the_last_checks_ended_is_told() -> None:
     assert summarise([nothing]).done == ("npx jest 购物车: no tests were run",)
 
 
+@pytest.mark.parametrize(
+    ("command", "done"),
+    [
+        ("git -C 商店 commit -m x", ("committed",)),
+        ("cd shop && git commit -am x", ("committed",)),
+        ("find . -name '*.sh' | xargs grep -l \"git commit\"", ()),
+        ("rg 'git push' docs/", ()),
+        ("echo 提交: git commit", ()),
+    ],
+)
+def test_only_a_command_that_commits_is_a_commit(command: str, done: tuple[str, ...]) -> None:
+    turn = Turn(asked="make the cart faster", said="Done.", answered=True, files=("/a.go",), runs=(Run(command),))
+    assert summarise([turn]).done == done
+
+
 def test_items_of_a_list_of_options_keep_their_beginning_once() -> None:
     pieces = tuple(
         Piece(f"Option 2: a 新 path (3): {item} of the cart", 3.0)

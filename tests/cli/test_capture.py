@@ -15,7 +15,7 @@ from memtool.capture.queue import TRIES, Job, Queue, only_worker
 from memtool.capture.session_capture import read_session
 from memtool.errors import Busy
 from memtool.llm import Request
-from memtool.llm.ledger import Ledger
+from memtool.llm.ledger import CallLog
 from memtool.vault.layout import Vault
 from memtool.workspace import Workspace
 
@@ -125,7 +125,7 @@ def test_while_another_worker_is_at_work_the_session_is_left_to_it(
 
 def test_usage_sums_what_models_were_asked(memtool: Memtool, notes: Path) -> None:
     assert memtool("capture", "--usage").out == "No model was asked yet.\n"
-    Ledger(Vault(notes), 0).begin("claude", Request("s", "p" * 400, 100), "summary", NOW)
+    CallLog(Vault(notes), 0).begin("claude", Request("s", "p" * 400, 100), "summary", NOW)
     assert memtool("capture", "--usage").out.startswith("2026-02-10  claude: 1 call, 1 without a usable answer, ")
     answer = json.loads(memtool("capture", "--usage", "--json").out)
     assert answer["budget"] == 300_000

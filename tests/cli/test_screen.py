@@ -15,7 +15,7 @@ from terminal import on_a_terminal, with_pipes
 
 from memtool.capture.queue import TRIES, Job, Queue
 from memtool.llm import Request
-from memtool.llm.ledger import Ledger
+from memtool.llm.ledger import CallLog
 from memtool.vault.layout import Vault
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def test_what_waits_and_what_was_asked_of_models_are_tables(notes: Path) -> None
     shown = seen("capture", "--status")
     assert "0 sessions waiting, 1 given up.\nSession " in shown
     assert "a session in /src/商店[red]  given up after 3 tries" in shown
-    Ledger(vault, 0).begin("claude", Request("s", "p" * 400, 100), "summary", datetime(2026, 2, 10, tzinfo=UTC))
+    CallLog(vault, 0).begin("claude", Request("s", "p" * 400, 100), "summary", datetime(2026, 2, 10, tzinfo=UTC))
     assert re.search(r"2026-02-10  claude +1 ", seen("capture", "--usage"))
 
 

@@ -4,24 +4,24 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import UsageError
-from memtool.index.evaluation import Evidence, Place, Question, evaluate, parse_questions
+from memtool.index.evaluation import Expected, Question, Span, evaluate, parse_questions
 
 
-def places(*found: str) -> list[Place]:
+def places(*found: str) -> list[Span]:
     """Read `a:1-3` as lines 1 to 3 of the note a."""
     parts = [each.replace(":", "-").split("-") for each in found]
-    return [Place(path, int(first), int(last)) for path, first, last in parts]
+    return [Span(path, int(first), int(last)) for path, first, last in parts]
 
 
-def question(*relevant: Evidence) -> Question:
+def question(*relevant: Expected) -> Question:
     return Question("1", "key", relevant)
 
 
 def test_the_metrics_by_hand() -> None:
     asked = [
-        question(Evidence("b", 1, 4), Evidence("z", 1, 1)),  # second note of four, one of two found
-        question(Evidence("a")),  # first
-        question(Evidence("q")),  # not found
+        question(Expected("b", 1, 4), Expected("z", 1, 1)),  # second note of four, one of two found
+        question(Expected("a")),  # first
+        question(Expected("q")),  # not found
     ]
     hits = [places("a:1-9", "a:10-12", "b:3-8", "c:1-1", "b:1-1"), places("a:1-2"), []]
 
@@ -39,21 +39,21 @@ def test_the_metrics_by_hand() -> None:
 def test_only_the_first_six_hits_show_lines() -> None:
     hits = places("b:1-1", "a:1-1", "a:2-2", "a:3-3", "a:4-4", "a:5-5", "b:2-2")
 
-    assert evaluate([question(Evidence("b", 1, 2))], [hits])["lines@6"] == 1 / 2
+    assert evaluate([question(Expected("b", 1, 2))], [hits])["lines@6"] == 1 / 2
 
 
 def test_ten_notes_count_for_the_rank() -> None:
     tenth = places(*(f"{letter}:1-1" for letter in "bcdefghijak"))
 
-    metrics = evaluate([question(Evidence("a"))], [tenth])
+    metrics = evaluate([question(Expected("a"))], [tenth])
 
     assert (metrics["recall@5"], metrics["recall@10"], metrics["mrr@10"]) == (0, 1, 1 / 10)
-    assert evaluate([question(Evidence("k"))], [tenth])["mrr@10"] == 0
+    assert evaluate([question(Expected("k"))], [tenth])["mrr@10"] == 0
 
 
 @given(st.lists(st.sampled_from("abcd")), st.sets(st.sampled_from("abcd"), min_size=1))
 def test_metrics_are_shares_and_grow_with_the_depth(found: list[str], relevant: set[str]) -> None:
-    metrics = evaluate([question(*map(Evidence, sorted(relevant)))], [places(*(f"{path}:1-1" for path in found))])
+    metrics = evaluate([question(*map(Expected, sorted(relevant)))], [places(*(f"{path}:1-1" for path in found))])
 
     assert 0 <= metrics["recall@1"] <= metrics["recall@5"] <= metrics["recall@10"] <= 1
     assert metrics["mrr@10"] >= metrics["recall@1"]
@@ -67,8 +67,8 @@ def test_questions_are_read_from_json_lines() -> None:
     ]
 
     assert parse_questions(lines) == [
-        Question("1", "deploy key", (Evidence("a.md"),)),
-        Question("7", "密钥", (Evidence("b.md", 3, 9), Evidence("c.md"))),
+        Question("1", "deploy key", (Expected("a.md"),)),
+        Question("7", "密钥", (Expected("b.md", 3, 9), Expected("c.md"))),
     ]
 
 

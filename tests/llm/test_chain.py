@@ -11,7 +11,7 @@ from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
 from memtool.http import Unavailable
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted
 from memtool.llm.chain import Chain, Clock, Outcome
-from memtool.llm.ledger import Ledger, usage
+from memtool.llm.ledger import CallLog, usage
 from memtool.settings import Keys, ModelSettings
 from memtool.vault.layout import Vault
 
@@ -73,7 +73,7 @@ def run(vault: Vault, time: Time) -> Run:
             return provider
 
         settings = ModelSettings(providers=names or ("claude", "anthropic", "openai")[: len(providers)])
-        chain = Chain(settings, Keys(), Ledger(vault, daily_tokens), time.clock(), open_provider)
+        chain = Chain(settings, Keys(), CallLog(vault, daily_tokens), time.clock(), open_provider)
         return chain.complete(REQUEST, number, purpose="a test")
 
     return run
@@ -203,7 +203,7 @@ def test_it_works_from_end_to_end(vault: Vault, server: ModelServer) -> None:
         openai_base_url=f"{server.url}/v1", openai_model="small",
     )  # fmt: skip
     clock = Clock(lambda: NOW, pause=lambda _seconds: None)
-    outcome = Chain(settings, Keys(anthropic="k"), Ledger(vault, 0), clock).complete(REQUEST, number, purpose="a test")
+    outcome = Chain(settings, Keys(anthropic="k"), CallLog(vault, 0), clock).complete(REQUEST, number, purpose="a test")
     assert outcome.value == 42
     assert "answered 529" in outcome.reasons[0]
     assert [request.path for request in server.requests] == ["/v1/messages"] * 2 + ["/v1/chat/completions"] * 2

@@ -16,7 +16,7 @@ from hypothesis import given, strategies
 
 from memtool.errors import MemtoolError, ProviderFailed
 from memtool.llm import Answer, Request, Wasted, ledger as ledger_module
-from memtool.llm.ledger import BudgetSpent, Ledger, Usage, usage
+from memtool.llm.ledger import BudgetSpent, CallLog, Usage, usage
 from memtool.text.lines import tokens_in
 from memtool.vault.layout import Vault
 
@@ -29,14 +29,14 @@ def path_of(vault: Vault) -> Path:
 
 
 def spend(
-    ledger: Ledger, outcome: Answer | MemtoolError = ANSWER, at: datetime = NOW, provider: str = "claude"
+    ledger: CallLog, outcome: Answer | MemtoolError = ANSWER, at: datetime = NOW, provider: str = "claude"
 ) -> None:
     call = ledger.begin(provider, REQUEST, "summary", at)
     ledger.end(call, outcome, 1.5, failure="" if isinstance(outcome, Answer) else str(outcome))
 
 
 def test_usage_is_summed_per_day_and_provider(vault: Vault) -> None:
-    ledger = Ledger(vault, 0)
+    ledger = CallLog(vault, 0)
     spend(ledger, at=NOW - timedelta(days=1))
     spend(ledger)
     spend(ledger)
@@ -53,7 +53,7 @@ def test_a_vault_without_calls_has_no_usage(vault: Vault) -> None:
 
 
 def test_each_call_is_a_line_that_says_all(vault: Vault) -> None:
-    spend(Ledger(vault, 0))
+    spend(CallLog(vault, 0))
     last = json.loads(path_of(vault).read_text().splitlines()[-1])
     assert last | {"id": ""} == {
         "id": "", "at": "2026-02-10T14:30:00+08:00", "provider": "claude", "purpose": "summary", "model": "small",
@@ -63,17 +63,17 @@ def test_each_call_is_a_line_that_says_all(vault: Vault) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 def test_the_ledger_is_for_its_owner_only(vault: Vault) -> None:
-    spend(Ledger(vault, 0))
+    spend(CallLog(vault, 0))
     assert path_of(vault).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_call_is_counted_before_it_is_made(vault: Vault) -> None:
-    Ledger(vault, 0).begin("claude", REQUEST, "summary", NOW)  # and then the process is killed
+    CallLog(vault, 0).begin("claude", REQUEST, "summary", NOW)  # and then the process is killed
     assert usage(vault) == [Usage("2026-02-10", "claude", 1, 1, 100, 0, None)]
 
 
 def test_the_budget_counts_what_was_taken_and_what_a_call_will_take(vault: Vault) -> None:
-    ledger = Ledger(vault, 250)
+    ledger = CallLog(vault, 250)
     spend(ledger)  # 100
     spend(ledger)  # 200
     with pytest.raises(BudgetSpent, match="200, and this takes 100"):
@@ -83,7 +83,7 @@ def test_the_budget_counts_what_was_taken_and_what_a_call_will_take(vault: Vault
 
 
 def test_a_new_day_has_a_new_budget(vault: Vault) -> None:
-    ledger = Ledger(vault, 150)
+    ledger = CallLog(vault, 150)
     spend(ledger)
     with pytest.raises(BudgetSpent):
         spend(ledger)
@@ -91,7 +91,7 @@ def test_a_new_day_has_a_new_budget(vault: Vault) -> None:
 
 
 def test_a_day_is_a_local_one(vault: Vault) -> None:
-    ledger = Ledger(vault, 150)
+    ledger = CallLog(vault, 150)
     spend(ledger, at=datetime(2026, 2, 10, 23, 59, tzinfo=timezone(timedelta(hours=8))))
     spend(ledger, at=datetime(2026, 2, 11, 0, 1, tzinfo=timezone(timedelta(hours=8))))  # the same day in UTC
     assert [row.day for row in usage(vault)] == ["2026-02-11", "2026-02-10"]
@@ -99,11 +99,11 @@ def test_a_day_is_a_local_one(vault: Vault) -> None:
 
 def test_no_budget_is_no_limit(vault: Vault) -> None:
     for _ in range(5):
-        spend(Ledger(vault, 0))
+        spend(CallLog(vault, 0))
 
 
 def test_a_failure_that_cost_nothing_takes_nothing_from_the_budget(vault: Vault) -> None:
-    ledger = Ledger(vault, 150)
+    ledger = CallLog(vault, 150)
     for _ in range(3):
         spend(ledger, ProviderFailed("nobody is there"))
     spend(ledger)
@@ -111,7 +111,7 @@ def test_a_failure_that_cost_nothing_takes_nothing_from_the_budget(vault: Vault)
 
 
 def test_a_failure_that_cost_something_is_counted(vault: Vault) -> None:
-    ledger = Ledger(vault, 250)
+    ledger = CallLog(vault, 250)
     spend(ledger, Wasted("too late", 200, cost_usd=0.5))
     with pytest.raises(BudgetSpent):
         ledger.begin("claude", REQUEST, "summary", NOW)
@@ -125,7 +125,7 @@ ODD: tuple[dict[str, object], ...] = (
 
 
 def test_broken_lines_are_passed_over(vault: Vault) -> None:
-    spend(Ledger(vault, 0))
+    spend(CallLog(vault, 0))
     good = path_of(vault).read_bytes().splitlines()[-1]
     broken = [b"", b"{", b"[]", b"7", b"null", b"\xff\xfe", b"{}", b"[" * 100_000, good[:-7]]
     odd = [json.dumps(json.loads(good) | {"id": "x"} | changed).encode() for changed in ODD]
@@ -140,12 +140,12 @@ def test_no_content_of_the_file_is_too_odd(tmp_path_factory: pytest.TempPathFact
     vault.settings_path.touch()
     vault.state_path.mkdir()
     path_of(vault).write_bytes(content)
-    spend(Ledger(vault, 0))
+    spend(CallLog(vault, 0))
     assert usage(vault)[0].calls >= 1
 
 
 def test_what_a_crash_cut_off_does_not_swallow_the_next_call(vault: Vault) -> None:
-    ledger = Ledger(vault, 0)
+    ledger = CallLog(vault, 0)
     spend(ledger)
     with path_of(vault).open("ab") as file:
         file.write(b'{"id": "half')
@@ -156,11 +156,11 @@ def test_what_a_crash_cut_off_does_not_swallow_the_next_call(vault: Vault) -> No
 def test_without_a_ledger_there_is_no_call(vault: Vault) -> None:
     path_of(vault).mkdir(parents=True)
     with pytest.raises(BudgetSpent, match="cannot be kept"):
-        Ledger(vault, 0).begin("claude", REQUEST, "summary", NOW)
+        CallLog(vault, 0).begin("claude", REQUEST, "summary", NOW)
 
 
 def test_a_full_disk_is_told_and_leaves_no_half_line(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = Ledger(vault, 0)
+    ledger = CallLog(vault, 0)
     spend(ledger)
     before = path_of(vault).read_bytes()
     with _full_disk(monkeypatch), pytest.raises(BudgetSpent, match="cannot be kept"):
@@ -169,7 +169,7 @@ def test_a_full_disk_is_told_and_leaves_no_half_line(vault: Vault, monkeypatch: 
 
 
 def test_an_end_that_cannot_be_written_leaves_the_estimate(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = Ledger(vault, 0)
+    ledger = CallLog(vault, 0)
     call = ledger.begin("claude", REQUEST, "summary", NOW)
     with _full_disk(monkeypatch):
         ledger.end(call, ANSWER, 1.0)
@@ -208,7 +208,7 @@ def test_a_vault_does_not_choose_where_the_ledger_lies(vault: Vault, tmp_path: P
     vault.state_path.mkdir(exist_ok=True)
     path_of(vault).symlink_to(elsewhere)
     with pytest.raises(BudgetSpent):
-        Ledger(vault, 0).begin("claude", REQUEST, "summary", NOW)
+        CallLog(vault, 0).begin("claude", REQUEST, "summary", NOW)
     assert elsewhere.read_text() == ""
     assert usage(vault) == []
 
@@ -217,7 +217,7 @@ def test_a_large_ledger_forgets_the_oldest_and_nothing_of_the_day(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger_module, "MAX_BYTES", 4_000)
-    ledger = Ledger(vault, 0)
+    ledger = CallLog(vault, 0)
     for day in range(20, 0, -1):
         spend(ledger, at=NOW - timedelta(days=day))
     for _ in range(20):
@@ -232,7 +232,7 @@ def test_a_ledger_full_of_junk_is_cleaned(vault: Vault, monkeypatch: pytest.Monk
     monkeypatch.setattr(ledger_module, "MAX_BYTES", 4_000)
     vault.state_path.mkdir(exist_ok=True)
     path_of(vault).write_bytes(b"junk\n" * 5_000)
-    spend(Ledger(vault, 0))
+    spend(CallLog(vault, 0))
     assert path_of(vault).stat().st_size < 1_000
     assert usage(vault)[0].calls == 1
 
@@ -242,9 +242,9 @@ import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from memtool.llm import Answer, Request
-from memtool.llm.ledger import BudgetSpent, Ledger
+from memtool.llm.ledger import BudgetSpent, CallLog
 from memtool.vault.layout import Vault
-ledger, made = Ledger(Vault(Path(sys.argv[1])), 1000), 0
+ledger, made = CallLog(Vault(Path(sys.argv[1])), 1000), 0
 at = datetime(2026, 2, 10, tzinfo=timezone.utc)
 for _ in range(5):
     try:

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
+from memtool.recall.budget import MOST_TOKENS, BlockLine, Part, fit, render
 from memtool.recall.framing import MOST_UNITS
 from memtool.text.lines import tokens_in
 
 
 def part(title: str, *levels: Sequence[str], share: float = 0.25) -> Part:
-    return Part(title, f"{title}.md", "", share, tuple(tuple(Line(text, title) for text in level) for level in levels))
+    return Part(
+        title, f"{title}.md", "", share, tuple(tuple(BlockLine(text, title) for text in level) for level in levels)
+    )
 
 
 lines = st.lists(st.text(alphabet="ab 解密😀\U00020000é`", max_size=60), max_size=20)
@@ -78,4 +80,4 @@ def test_a_large_part_leaves_the_others_their_shares() -> None:
 
 
 def test_a_line_says_where_it_stands() -> None:
-    assert str(Line("- tea", "a.md:3", "line 3")) == "- tea [line 3]"
+    assert str(BlockLine("- tea", "a.md:3", "line 3")) == "- tea [line 3]"

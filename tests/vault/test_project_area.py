@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from memtool.errors import HistoryFailed
 from memtool.vault import projects
 from memtool.vault.frontmatter import set_list
-from memtool.vault.git import Answer, ask
+from memtool.vault.git import GitAnswer, ask
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import (
     FRESH,
@@ -168,7 +168,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What git was asked for."""
     asked: list[str] = []
 
-    def watched(folder: Path, *args: str, timeout: float = 10.0) -> Answer:
+    def watched(folder: Path, *args: str, timeout: float = 10.0) -> GitAnswer:
         asked.append(args[0])
         return ask(folder, *args, timeout=timeout)
 
@@ -220,7 +220,7 @@ def test_a_hook_does_not_wait_for_the_root_commit_and_what_it_guessed_is_soon_fo
     folder = make_moved_repository(vault, tmp_path / "moved")
     waits: list[float] = []
 
-    def slow(place: Path, *args: str, timeout: float = 10.0) -> Answer:
+    def slow(place: Path, *args: str, timeout: float = 10.0) -> GitAnswer:
         if args[0] == "rev-list":
             waits.append(timeout)
         if args[0] == "rev-list" and timeout < 1.0:
@@ -242,7 +242,7 @@ def test_a_hook_does_not_wait_for_git_and_takes_the_path_for_a_while(
     folder.mkdir()
     waits: list[float] = []
 
-    def slow(place: Path, *args: str, timeout: float = 10.0) -> Answer:
+    def slow(place: Path, *args: str, timeout: float = 10.0) -> GitAnswer:
         waits.append(timeout)
         if args[0] == command and timeout < 10:
             raise HistoryFailed("git did not answer")

@@ -70,7 +70,7 @@ _LATIN_WORD = re.compile("[a-z\u00df-\u024f]{2,}", re.IGNORECASE)
 _PLAIN = re.compile(r"\W+")
 
 
-class Line(NamedTuple):
+class AnswerLine(NamedTuple):
     """One line of an answer, as the model gave it. *turn* counts from 1, 0 for none; *codes* were in backticks."""
 
     turn: int
@@ -138,23 +138,23 @@ def _topic(answer: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     return topic, codes
 
 
-def _lines(answer: dict[str, Any]) -> list[Line]:
+def _lines(answer: dict[str, Any]) -> list[AnswerLine]:
     """Return the lines of *answer*, no text twice."""
-    lines: dict[str, Line] = {}
+    lines: dict[str, AnswerLine] = {}
     for line in map(_line, answer["lines"][:_MOST_LINES]):
         if line.text:
             lines.setdefault(_squeezed(line.text), line)
     return list(lines.values())
 
 
-def _line(item: dict[str, Any]) -> Line:
+def _line(item: dict[str, Any]) -> AnswerLine:
     text, codes = _text(item["text"])
     label = _LABEL.match(item["text"].lstrip())
     role = item.get("role") or (label and label[1])
     tags = item.get("tags")
     words = [tag.strip().lstrip("#") for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
     turn = _TURN.fullmatch(str(item.get("turn")))
-    return Line(
+    return AnswerLine(
         int(turn[1]) if turn else 0,
         role if isinstance(role, str) else "",
         USER if item.get("author") == USER else AGENT,
@@ -203,7 +203,9 @@ def _check_is_new(texts: Iterable[str], turns: Sequence[Turn]) -> None:
         raise ProviderFailed("the answer only repeats the prompt")
 
 
-def _standing(lines: Sequence[Line], turns: Sequence[Turn], grounds: Sequence[Ground], whole: str) -> list[Line]:
+def _standing(
+    lines: Sequence[AnswerLine], turns: Sequence[Turn], grounds: Sequence[Ground], whole: str
+) -> list[AnswerLine]:
     """Return the lines that stand in the turns that they name, each with the role and the author that are sure."""
     standing, faults = [], []
     for line in lines:
@@ -216,7 +218,7 @@ def _standing(lines: Sequence[Line], turns: Sequence[Turn], grounds: Sequence[Gr
     return standing
 
 
-def _fault(line: Line, turns: Sequence[Turn], grounds: Sequence[Ground], whole: str) -> str:
+def _fault(line: AnswerLine, turns: Sequence[Turn], grounds: Sequence[Ground], whole: str) -> str:
     if not 0 < line.turn <= len(turns):
         return "it names no turn that there is"
     if line.role == "command":
@@ -234,7 +236,7 @@ def _commands(command: str) -> list[str]:
     return [plain, *_AND.split(plain)]
 
 
-def _sure(line: Line, ground: Ground) -> Line:
+def _sure(line: AnswerLine, ground: Ground) -> AnswerLine:
     """Return *line* as the user's where its words are theirs; what they did not say decides and demands nothing."""
     if line.role in _OF_THE_USER:
         return (
@@ -243,7 +245,7 @@ def _sure(line: Line, ground: Ground) -> Line:
     return line._replace(author=USER if line.author == USER and is_typed(line.text, ground) else AGENT)
 
 
-def _summary(topic: str, lines: Sequence[Line], redact: Callable[[str], str]) -> Summary:
+def _summary(topic: str, lines: Sequence[AnswerLine], redact: Callable[[str], str]) -> Summary:
     clean = [line._replace(text=redact(line.text)) for line in lines]
     sections = {role: [line for line in clean if line.role == role][:MOST_OTHERS] for role in _OTHERS}
     points = (
@@ -266,7 +268,7 @@ def _summary(topic: str, lines: Sequence[Line], redact: Callable[[str], str]) ->
     )
 
 
-def _told(line: Line) -> str:
+def _told(line: AnswerLine) -> str:
     return f"{shortened(line.text, _WIDEST_ITEM)} ({line.author})"
 
 

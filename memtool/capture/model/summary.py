@@ -13,7 +13,7 @@ from memtool.capture.summary import Summary
 from memtool.capture.turns import Turn
 from memtool.llm import EXTRACTIVE, Answer
 from memtool.llm.chain import Chain, Clock
-from memtool.llm.ledger import Ledger
+from memtool.llm.ledger import CallLog
 from memtool.redaction import make_redactor
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
@@ -54,6 +54,6 @@ def summarise_with_model(turns: Sequence[Turn], settings: Settings, vault: Vault
     def accept(text: str) -> Summary:
         return parse_summary(text, turns, language=language, code=code, redact=redact)
 
-    chain = Chain(settings.llm, settings.keys, Ledger(vault, settings.llm.daily_tokens), Clock(lambda: now))
+    chain = Chain(settings.llm, settings.keys, CallLog(vault, settings.llm.daily_tokens), Clock(lambda: now))
     outcome = chain.complete(summary_request(turns, language=language, code=code), accept, purpose=PURPOSE)
     return ModelSummary(outcome.value, outcome.answer, outcome.reasons, outcome.may_pass)

@@ -19,7 +19,7 @@ from memtool.vault import git
 _AGAIN = "Run `memtool install claude-code` again, with --project for a project."
 
 
-class Finding(NamedTuple):
+class HookFinding(NamedTuple):
     """One fault or remark, as a sentence, and its remedy."""
 
     is_broken: bool
@@ -35,7 +35,7 @@ class Health(NamedTuple):
 
     paths: tuple[Path, ...]
     programs: tuple[Program, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[HookFinding, ...]
     plugin: Plugin | None = None
 
 
@@ -58,7 +58,7 @@ def examine(environ: Mapping[str, str], folder: Path | None) -> Health:
         BadSetting: the home folder is unknown.
     """
     found, errors = _installations(environ, folder)
-    findings = [Finding(True, str(error), error.hint) for error in errors]
+    findings = [HookFinding(True, str(error), error.hint) for error in errors]
     for installation in found:
         findings += _faults(installation, may_run=installation.path == places.user_settings_path(environ))
     plugin = None if found else find_plugin(_settings_paths(environ, folder), environ)
@@ -149,40 +149,40 @@ def _switches(path: Path) -> Iterator[str]:
         yield f"'{path}' says allowManagedHooksOnly, so only the hooks of your administrator run"
 
 
-def _notes(sentences: Iterable[str]) -> list[Finding]:
-    return [Finding(False, sentence, "") for sentence in sentences]
+def _notes(sentences: Iterable[str]) -> list[HookFinding]:
+    return [HookFinding(False, sentence, "") for sentence in sentences]
 
 
-def _plugin_faults(plugin: Plugin, program: Program | None) -> Iterator[Finding]:
+def _plugin_faults(plugin: Plugin, program: Program | None) -> Iterator[HookFinding]:
     if not plugin.version:
         sentence = f"'{plugin.path}' enables the plugin '{plugin.id}', which Claude Code has not installed"
         # A project may be a stranger's: what it enables is not proposed for installation.
-        yield Finding(
+        yield HookFinding(
             False, sentence, "Run `memtool install claude-code`, or install the plugin as `docs/plugin.md` says."
         )
     if program is None:
         sentence = "the plugin finds no memtool-hook: it is neither on your PATH nor in ~/.local/bin"
-        yield Finding(True, sentence, "Install memtool with pipx or uv, or run `memtool install claude-code`.")
+        yield HookFinding(True, sentence, "Install memtool with pipx or uv, or run `memtool install claude-code`.")
     elif fault := fault_of(program):
-        yield Finding(True, f"the plugin runs '{program.command}', and {fault}", "Install memtool again.")
+        yield HookFinding(True, f"the plugin runs '{program.command}', and {fault}", "Install memtool again.")
 
 
-def _faults(installation: _Installation, *, may_run: bool) -> Iterator[Finding]:
+def _faults(installation: _Installation, *, may_run: bool) -> Iterator[HookFinding]:
     path, handlers = installation.path, installation.handlers
     unread = why_unread(path, installation.text)
     if unread:
-        yield Finding(True, unread, "Remove them from the file.")
+        yield HookFinding(True, unread, "Remove them from the file.")
     missing = [hook.event for hook in HOOKS if hook.event not in {handler.event for handler in handlers}]
     if missing:
-        yield Finding(False, f"'{path}' lacks the hooks {', '.join(missing)}", _AGAIN)
+        yield HookFinding(False, f"'{path}' lacks the hooks {', '.join(missing)}", _AGAIN)
     for program in installation.programs():
         yield from _program_faults(program, may_run=may_run)
 
 
-def _program_faults(program: Program, *, may_run: bool) -> Iterator[Finding]:
+def _program_faults(program: Program, *, may_run: bool) -> Iterator[HookFinding]:
     if program.vault and not Path(program.vault).is_dir():
-        yield Finding(True, f"the hooks write to '{program.vault}', which is not there", _AGAIN)
+        yield HookFinding(True, f"the hooks write to '{program.vault}', which is not there", _AGAIN)
     if shutil.which(program.interpreter) is None:
-        yield Finding(True, f"the hooks run '{program.interpreter}', which is not there", _AGAIN)
+        yield HookFinding(True, f"the hooks run '{program.interpreter}', which is not there", _AGAIN)
     elif may_run and (fault := fault_of(program)):
-        yield Finding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)
+        yield HookFinding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.integrations.claude_code.health import Finding
+from memtool.integrations.claude_code.health import HookFinding
 from memtool.integrations.claude_code.rule_files import are_for, install_rules, rules_folder, written_rules
 from memtool.integrations.own_vaults import is_own
 from memtool.vault.layout import Vault
@@ -20,7 +20,7 @@ class RuleHealth(NamedTuple):
 
     folder: Path
     names: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[HookFinding, ...]
 
 
 def examine_rules(environ: Mapping[str, str], vault: Vault) -> RuleHealth:
@@ -34,28 +34,28 @@ def examine_rules(environ: Mapping[str, str], vault: Vault) -> RuleHealth:
     return RuleHealth(rules_folder(environ), tuple(texts), tuple(_findings(environ, vault, texts)))
 
 
-def _findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str, str]) -> Iterator[Finding]:
+def _findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str, str]) -> Iterator[HookFinding]:
     folder = rules_folder(environ)
     foreign = [name for name, text in texts.items() if not _speaks_of(text, vault)]
     if foreign:
         sentence = f"rules in '{folder}' are for another vault: {', '.join(foreign)}"
-        yield Finding(False, sentence, _INSTALL)
+        yield HookFinding(False, sentence, _INSTALL)
     elif texts and not are_for(environ, vault):
         sentence = f"the rules in '{folder}' do not follow this vault, because no hook in your settings writes to it"
-        yield Finding(False, sentence, _INSTALL)
+        yield HookFinding(False, sentence, _INSTALL)
     if not are_for(environ, vault):
         return
     planned = install_rules(environ, vault, dry_run=True)
     if planned.changes and not is_own(environ, vault):
         sentence = f"the triggers of {vault.root} are no rules yet, since you have not said that the vault is yours"
-        yield Finding(False, sentence, "If it is, run `memtool init` in it, then `memtool install claude-code`.")
+        yield HookFinding(False, sentence, "If it is, run `memtool init` in it, then `memtool install claude-code`.")
         return
     stale = [change.path.name for change in planned.changes if change.path.name not in foreign]
     if stale:
         fix = "Run `memtool route --update`. The end of the next session does the same."
-        yield Finding(False, f"rules in '{folder}' are not up to date: {', '.join(stale)}", fix)
+        yield HookFinding(False, f"rules in '{folder}' are not up to date: {', '.join(stale)}", fix)
     for notice in planned.notices:
-        yield Finding(False, notice, "Move the file away if memtool is to write its rule again.")
+        yield HookFinding(False, notice, "Move the file away if memtool is to write its rule again.")
 
 
 def _speaks_of(text: str, vault: Vault) -> bool:

@@ -15,7 +15,7 @@ _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
 _FEW = 2  # words; a text of fewer is not covered by one of them
 
 
-class Place(NamedTuple):
+class Whereabouts(NamedTuple):
     """Where a memory stands.
 
     Args:
@@ -43,7 +43,7 @@ class Evidence(NamedTuple):
     share: float
     coverage: float
     lead: float
-    place: Place
+    place: Whereabouts
     likeness: Likeness | None = None
 
     def told(self) -> dict[str, float]:

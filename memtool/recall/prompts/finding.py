@@ -22,7 +22,7 @@ from memtool.index.ranking import without_near_duplicates
 from memtool.index.text import CONTEXT_END, fold, index_terms, is_spaced
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity
-from memtool.recall.prompts.evidence import Evidence, Place, covered, floor_of, lead_of, relevance
+from memtool.recall.prompts.evidence import Evidence, Whereabouts, covered, floor_of, lead_of, relevance
 from memtool.recall.prompts.meaning import Likeness, Meaning, likeness_of
 from memtool.recall.prompts.occurrences import Scope, completed, find_scope, of_meaning, of_terms
 from memtool.recall.prompts.passages import Passage, passages
@@ -123,7 +123,7 @@ def judged(
     likenesses = dict(_likenesses(nearness, nearest)) if nearness else {}
     more = likenesses.keys() - {candidate.chunk_id for _, candidate in by_words}
     for held, candidate in [*by_words, *weighed(sorted(more))]:
-        place = Place(scope.size, candidate.project == project, candidate.project not in ("", project))
+        place = Whereabouts(scope.size, candidate.project == project, candidate.project not in ("", project))
         likeness = likenesses.get(candidate.chunk_id)
         at_best = Evidence(*held, coverage=1.0, lead=1.0, place=place, likeness=likeness)  # a passage holds no more
         if only_likely and relevance(at_best) < floor_of(at_best, question.length):
@@ -166,7 +166,9 @@ def is_given_anyway(ref: str) -> bool:
     return ref.startswith(_NEVER) or ref.endswith(_NEVER_OF_CLIENT)
 
 
-def _judge(candidate: Candidate, clues: Clues, beginnings: Iterable[str], place: Place) -> tuple[Evidence, Recalled]:
+def _judge(
+    candidate: Candidate, clues: Clues, beginnings: Iterable[str], place: Whereabouts
+) -> tuple[Evidence, Recalled]:
     best, held, adds = _best_passage(candidate, clues, beginnings)
     whole = is_fact(candidate.ref)
     evidence = Evidence(

@@ -35,7 +35,7 @@ _NAME = re.compile(r"[A-Za-z][\w.+#/-]*[A-Z][\w.+#/-]*|(?<=[\w,;:] )[A-Z][\w.+#-
 _LATIN = re.compile(r"[A-Za-z][\w.+#/-]*", re.ASCII)
 
 
-class Statement(NamedTuple):
+class Claim(NamedTuple):
     """What is compared of a text: all its letters, its telling words in order, and these in threes of letters.
 
     Its numbers (and the like of C++) must not differ, nor whether something is *negated*. What was *redacted* may be
@@ -50,14 +50,14 @@ class Statement(NamedTuple):
     redacted: bool = False
 
 
-def statement(text: str) -> Statement:
+def statement(text: str) -> Claim:
     """Return what is compared of *text*."""
     short = text if len(text) <= _LONGEST_COMPARED else ""
     words = tuple(term for term in index_terms(short) if _is_telling(term))
     values = frozenset(_VALUE.findall(_THOUSANDS.sub("", fold(text))))
     plain = letters(text)
     told = "".join(words) or plain
-    return Statement(
+    return Claim(
         plain,
         words,
         trigrams(told) or frozenset([told]),
@@ -73,7 +73,7 @@ def letters(text: str) -> str:
     return _SEPARATOR.sub("", folded) or " ".join(folded.split())
 
 
-def is_same(new: Statement, standing: Statement) -> bool:
+def is_same(new: Claim, standing: Claim) -> bool:
     """Whether *new* says what *standing* says: it is equal but for case, width and punctuation, or nearly so."""
     if new.negated != standing.negated or new.values != standing.values or new.redacted or standing.redacted:
         return False
@@ -87,7 +87,7 @@ def is_same(new: Statement, standing: Statement) -> bool:
     return is_like and not has_own and not any(_replaced(new, standing))
 
 
-def contradicts(new: Statement, standing: Statement, *, in_one_place: bool = False) -> bool:
+def contradicts(new: Claim, standing: Claim, *, in_one_place: bool = False) -> bool:
     """Whether both seem to speak of one subject and say different things of it: another value, or a "not".
 
     What differs *in_one_place* only is nearly sure to: the ports of two services differ in their names, too.
@@ -115,7 +115,7 @@ def may_mean_the_same(new: str, standing: str) -> bool:
     return not any(left in words - others and right in others - words for left, right in opposed)
 
 
-def _replaced(one: Statement, other: Statement) -> Iterator[tuple[str, str]]:
+def _replaced(one: Claim, other: Claim) -> Iterator[tuple[str, str]]:
     """Give what stands in one statement in the place of something else, other spellings of a word aside."""
     left, right = sorted((one.words, other.words))  # so that the order of the two does not matter
     for tag, start, end, other_start, other_end in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():

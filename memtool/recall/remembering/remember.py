@@ -22,7 +22,7 @@ from memtool.index.vector_source import VectorSource
 from memtool.recall.remembering.memory import FACT, TODO, Memory, prepared
 from memtool.recall.remembering.near_duplicates import is_same, letters, statement
 from memtool.recall.remembering.one_commit import Kept, alone, commit
-from memtool.recall.remembering.standing import Found, Standing, find_standing
+from memtool.recall.remembering.standing import Neighbours, Standing, find_standing
 from memtool.text.languages import labels
 from memtool.vault.authors import USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
@@ -88,7 +88,7 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
     project, notices = _project(work, memory)
     with alone(work.vault):
         ref = _ref(memory, project)
-        found = Found()
+        found = Neighbours()
         if memory.kind != TODO:
             ref, project, found, more = _look(work, memory, ref, project)
             notices += more
@@ -145,14 +145,14 @@ def _ref(memory: Memory, project: str) -> str:
     return f"{area}/{FOLDERS.get(memory.kind) or ('todos.md' if memory.kind == TODO else FACTS_FILE)}"
 
 
-def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str, str, Found, list[str]]:
+def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str, str, Neighbours, list[str]]:
     """Return where *memory* goes (beside the fact that it supersedes) and what stands there.
 
     Raises:
         AlreadyKnown: something says the same, and *memory* does not insist.
     """
 
-    def look(index: Index) -> tuple[str, str, Found]:
+    def look(index: Index) -> tuple[str, str, Neighbours]:
         there, owner = _beside_superseded(index, memory, ref, project)
         vectors = _vectors(work, index, memory)
         today = work.now().date()
@@ -166,7 +166,7 @@ def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str,
     except (Busy, NotWritable) as error:
         if memory.supersedes:
             raise
-        return ref, project, Found(), [f"nobody looked for duplicates: {error}"]
+        return ref, project, Neighbours(), [f"nobody looked for duplicates: {error}"]
     twin = found.twin
     if twin and not (memory.force or _can_be_linked(memory, twin, there) or _outranks(memory, twin, there)):
         raise AlreadyKnown(twin)

@@ -16,7 +16,7 @@ from memtool.index.semantic import Vectors
 from memtool.recall.remembering.memory import FACT
 from memtool.recall.remembering.near_duplicates import (
     SAME_MEANING,
-    Statement,
+    Claim,
     contradicts,
     is_same,
     may_mean_the_same,
@@ -51,7 +51,7 @@ class Standing(NamedTuple):
         return self.id or f"{self.path}:{self.start_line}{end}"
 
 
-class Found(NamedTuple):
+class Neighbours(NamedTuple):
     """What stands: the *twin* that says the same, if any, and facts that seem to say otherwise."""
 
     twin: Standing | None = None
@@ -60,7 +60,7 @@ class Found(NamedTuple):
 
 def find_standing(
     index: Index, text: str, kind: str, project: str, today: dt.date, *, ref: str, besides: str, vectors: Vectors | None
-) -> Found:
+) -> Neighbours:
     """Return what stands in *project* and in no project beside *text*, which is to be written.
 
     Args:
@@ -80,13 +80,13 @@ def find_standing(
     compared = [(one, statement(one.text)) for one in candidates]
     twin = next((one for one, other in compared if is_same(new, other)), None)
     if kind != FACT:
-        return Found(twin)
+        return Neighbours(twin)
     if twin is None and vectors is not None:
         twin = _of_same_meaning(index, text, wanted, vectors, besides)
-    return Found(twin, tuple(_contradictions(new, compared, ref)))
+    return Neighbours(twin, tuple(_contradictions(new, compared, ref)))
 
 
-def _contradictions(new: Statement, compared: Iterable[tuple[Standing, Statement]], ref: str) -> Iterator[Standing]:
+def _contradictions(new: Claim, compared: Iterable[tuple[Standing, Claim]], ref: str) -> Iterator[Standing]:
     shown = 0
     for one, other in compared:
         if shown < _MOST_SHOWN and one.id and one.path == ref and contradicts(new, other):

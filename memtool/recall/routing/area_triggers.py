@@ -19,7 +19,7 @@ _FOLDERS = ("projects", "patterns", "tools")
 _HEAD = 4 * 65_536  # bytes, in which the front matter ends
 
 
-class Finding(NamedTuple):
+class TriggerProblem(NamedTuple):
     """What is wrong at a line of a file; a warning leads somewhere all the same."""
 
     path: str
@@ -42,7 +42,7 @@ class Area(NamedTuple):
     words: tuple[Trigger, ...] = ()
     globs: tuple[Trigger, ...] = ()
     identities: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[TriggerProblem, ...] = ()
 
     @property
     def ref(self) -> str:
@@ -79,10 +79,10 @@ def parse_area(ref: str, text: str, *, others: tuple[str, ...] = ()) -> Area | N
         return None
     fields = parse_fields(matter) if len(matter) <= LONGEST_FRONT_MATTER else "too much front matter"
     if isinstance(fields, str):
-        return Area((ref,), findings=(Finding(ref, 1, fields),))
+        return Area((ref,), findings=(TriggerProblem(ref, 1, fields),))
     if fields is None or fields.get("status") in ("superseded", "archived"):
         return None
-    findings: list[Finding] = []
+    findings: list[TriggerProblem] = []
     lines = matter.split("\n")
     words = [*_taken(ref, fields, "triggers", lines, findings), *_taken(ref, fields, "aliases", lines, findings)]
     globs = _taken(ref, fields, "paths", lines, findings)
@@ -110,21 +110,23 @@ def _read(vault: Vault, ref: str) -> Area | None:
     try:
         text = read_head(vault.path(ref), _HEAD).decode("utf-8-sig", "replace")
     except OutsideVault as error:
-        return Area((ref,), findings=(Finding(ref, 1, str(error)),))
+        return Area((ref,), findings=(TriggerProblem(ref, 1, str(error)),))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Area((ref,), findings=(Finding(ref, 1, f"it cannot be read: {error.strerror}"),))
+        return Area((ref,), findings=(TriggerProblem(ref, 1, f"it cannot be read: {error.strerror}"),))
     rules = f"{ref.rpartition('/')[0]}/rules.md"
     try:
         others = (rules,) if "/projects/" in ref and vault.path(rules).is_file() else ()
     except OutsideVault as error:  # the area's own note is read all the same
         area = parse_area(ref, text)
-        return area._replace(findings=(*area.findings, Finding(rules, 1, str(error)))) if area else None
+        return area._replace(findings=(*area.findings, TriggerProblem(rules, 1, str(error)))) if area else None
     return parse_area(ref, text, others=others)
 
 
-def _taken(ref: str, fields: Mapping[str, Any], field: str, lines: list[str], findings: list[Finding]) -> list[Trigger]:
+def _taken(
+    ref: str, fields: Mapping[str, Any], field: str, lines: list[str], findings: list[TriggerProblem]
+) -> list[Trigger]:
     """Return the usable items of the list *field*, and add to *findings* what is wrong with the others."""
     taken: dict[str, Trigger] = {}
     items = _listed(fields.get(field))
@@ -133,12 +135,12 @@ def _taken(ref: str, fields: Mapping[str, Any], field: str, lines: list[str], fi
         fault = (fault_of if field == "paths" else fault_in_word)(trigger.text)
         if fault:
             sentence = f"'{_short(trigger.text)}' in '{field}' {fault}"
-            findings.append(Finding(ref, trigger.line, sentence))
+            findings.append(TriggerProblem(ref, trigger.line, sentence))
         else:
             taken.setdefault(normal(trigger.text), trigger)
     if len(items) > MOST_TRIGGERS:
         line = _line(lines, field, "")
-        findings.append(Finding(ref, line, f"'{field}' lists more than {MOST_TRIGGERS}: the rest is not read"))
+        findings.append(TriggerProblem(ref, line, f"'{field}' lists more than {MOST_TRIGGERS}: the rest is not read"))
     return list(taken.values())
 
 

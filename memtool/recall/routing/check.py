@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from memtool.errors import BrokenVaultFile, MemtoolError
-from memtool.recall.routing.area_triggers import Area, Finding, read_areas
+from memtool.recall.routing.area_triggers import Area, TriggerProblem, read_areas
 from memtool.recall.routing.loader_table import LOADER, Row, fitting, with_rows
 from memtool.recall.routing.routes import LARGEST, PAGE, Route, Routing
 from memtool.recall.routing.triggers import normal
@@ -15,7 +15,7 @@ from memtool.vault.files import read_text, replace
 from memtool.vault.layout import Vault
 
 
-def check(vault: Vault, routing: Routing) -> list[Finding]:
+def check(vault: Vault, routing: Routing) -> list[TriggerProblem]:
     """Return what is wrong with the routes of *vault*, faults first; warnings do not keep anything from working."""
     findings = [*routing.findings, *_ambiguities(routing), *_stale(vault, routing)]
     return sorted(dict.fromkeys(findings), key=lambda finding: (finding.is_warning, finding.path, finding.line))
@@ -58,23 +58,25 @@ def _table(vault: Vault) -> tuple[str, str | None]:
     return read_text(path)
 
 
-def _stale(vault: Vault, routing: Routing) -> Iterator[Finding]:
+def _stale(vault: Vault, routing: Routing) -> Iterator[TriggerProblem]:
     with suppress(MemtoolError, OSError):  # a table that cannot be read has been found before
         text, rows = _table(vault)[0], rows_of(routing.areas)
         fit = fitting(text, rows, LARGEST)
         if len(fit) < len(rows):
             first = rows[len(fit)].refs[0]
             sentence = f"the table has no room for {len(rows) - len(fit)} of {len(rows)} areas, from '{first}' on"
-            yield Finding(LOADER, 1, sentence, is_warning=True)
+            yield TriggerProblem(LOADER, 1, sentence, is_warning=True)
         if with_rows(text, fit) != text:
-            yield Finding(LOADER, 1, "the table is not up to date: run `memtool route --update`", is_warning=True)
+            yield TriggerProblem(
+                LOADER, 1, "the table is not up to date: run `memtool route --update`", is_warning=True
+            )
 
 
-def _ambiguities(routing: Routing) -> Iterator[Finding]:
+def _ambiguities(routing: Routing) -> Iterator[TriggerProblem]:
     """Warn of triggers that lead to different files, at every place but the first."""
     first: dict[tuple[str, str], Route] = {}
     for route in routing.routes:
         known = first.setdefault((route.kind, normal(route.trigger)), route)
         if set(known.refs) != set(route.refs) and route.kind != PAGE:
             sentence = f"'{route.trigger}' leads to other files in {known.source}:{known.line}"
-            yield Finding(route.source, route.line, sentence, is_warning=True)
+            yield TriggerProblem(route.source, route.line, sentence, is_warning=True)

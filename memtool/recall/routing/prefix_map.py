@@ -14,7 +14,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?', re.DOTALL)
 _QUOTES = "\"'`[]"
 
 
-class Entry(NamedTuple):
+class PrefixEntry(NamedTuple):
     """A name that begins with *prefix* belongs to the page *ref*; empty where the map holds no text for it."""
 
     prefix: str
@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     line: int
 
 
-def parse_prefix_map(text: str) -> list[Entry]:
+def parse_prefix_map(text: str) -> list[PrefixEntry]:
     """Return the entries of a map in their order.
 
     Raises:
@@ -37,7 +37,7 @@ def parse_prefix_map(text: str) -> list[Entry]:
     lines: dict[str, list[int]] = {}
     for key, line in _key_lines(text):
         lines.setdefault(key, []).append(line)
-    return [Entry(key, ref if isinstance(ref, str) else "", lines[key].pop(0)) for key, ref in pairs]
+    return [PrefixEntry(key, ref if isinstance(ref, str) else "", lines[key].pop(0)) for key, ref in pairs]
 
 
 def longest(prefixes: Collection[str], names: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, OutsideVault
 from memtool.recall.routing import globs
-from memtool.recall.routing.area_triggers import Area, Finding, fault_in_word, read_areas
+from memtool.recall.routing.area_triggers import Area, TriggerProblem, fault_in_word, read_areas
 from memtool.recall.routing.loader_table import LOADER, Row, hand_rows
 from memtool.recall.routing.prefix_map import PREFIX_MAP, longest, parse_prefix_map, table_names
 from memtool.recall.routing.triggers import atoms, find_triggers, normal, trie_of
@@ -44,7 +44,7 @@ class Routing(NamedTuple):
 
     routes: tuple[Route, ...] = ()
     areas: tuple[Area, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[TriggerProblem, ...] = ()
 
 
 def read_routing(vault: Vault) -> Routing:
@@ -133,36 +133,36 @@ def _area_routes(area: Area) -> Iterator[Route]:
             yield Route(kind, trigger.text, area.refs, area.ref, trigger.line, project if kind == GLOB else "")
 
 
-def _table_routes(vault: Vault, findings: list[Finding]) -> Iterator[Route]:
+def _table_routes(vault: Vault, findings: list[TriggerProblem]) -> Iterator[Route]:
     for row in hand_rows(_text(vault, LOADER, findings)):
         if not row.triggers or not row.refs:
             missing = "trigger" if not row.triggers else "file"
-            findings.append(Finding(LOADER, row.line, f"the row names no {missing}"))
+            findings.append(TriggerProblem(LOADER, row.line, f"the row names no {missing}"))
             continue
         for trigger in row.triggers:
             yield from _row_route(row, trigger, findings)
 
 
-def _row_route(row: Row, trigger: str, findings: list[Finding]) -> Iterator[Route]:
+def _row_route(row: Row, trigger: str, findings: list[TriggerProblem]) -> Iterator[Route]:
     kind = GLOB if "*" in trigger else WORD
     fault = globs.fault_of(trigger) if kind == GLOB else fault_in_word(trigger)
     if fault:
-        findings.append(Finding(LOADER, row.line, f"the trigger '{trigger[:60]}' {fault}"))
+        findings.append(TriggerProblem(LOADER, row.line, f"the trigger '{trigger[:60]}' {fault}"))
     else:
         yield Route(kind, trigger, row.refs, LOADER, row.line)
 
 
-def _map_routes(vault: Vault, findings: list[Finding]) -> Iterator[Route]:
+def _map_routes(vault: Vault, findings: list[TriggerProblem]) -> Iterator[Route]:
     text = _text(vault, PREFIX_MAP, findings)
     try:
         entries = parse_prefix_map(text) if text.strip() else []
     except json.JSONDecodeError as error:
-        findings.append(Finding(PREFIX_MAP, error.lineno, f"it is no map of prefixes: {error.msg}"))
+        findings.append(TriggerProblem(PREFIX_MAP, error.lineno, f"it is no map of prefixes: {error.msg}"))
         return
     for prefix, ref, line in entries:
         fault = fault_in_word(prefix)
         if fault:
-            findings.append(Finding(PREFIX_MAP, line, f"the prefix '{prefix[:60]}' {fault}"))
+            findings.append(TriggerProblem(PREFIX_MAP, line, f"the prefix '{prefix[:60]}' {fault}"))
         else:
             yield Route(PREFIX, prefix, (ref,), PREFIX_MAP, line)
 
@@ -175,11 +175,11 @@ def _pages(vault: Vault) -> Iterator[Route]:
             yield Route(PAGE, path.stem, (ref,), ref, 1)
 
 
-def _leading_somewhere(vault: Vault, routes: Iterable[Route], findings: list[Finding]) -> Iterator[Route]:
+def _leading_somewhere(vault: Vault, routes: Iterable[Route], findings: list[TriggerProblem]) -> Iterator[Route]:
     for route in routes:
         faults = {ref: _fault_of_target(vault, ref) for ref in route.refs}
         findings += [
-            Finding(route.source, route.line, f"'{route.trigger}' leads nowhere: '{ref[:200]}' {fault}")
+            TriggerProblem(route.source, route.line, f"'{route.trigger}' leads nowhere: '{ref[:200]}' {fault}")
             for ref, fault in faults.items()
             if fault
         ]
@@ -203,7 +203,7 @@ def _fault_of_target(vault: Vault, ref: str) -> str:
     return "" if is_note else "is no path of a note"
 
 
-def _text(vault: Vault, ref: str, findings: list[Finding]) -> str:
+def _text(vault: Vault, ref: str, findings: list[TriggerProblem]) -> str:
     """Return the text of the file at *ref*, which need not be there."""
     with suppress(FileNotFoundError, NotADirectoryError):
         try:
@@ -211,9 +211,9 @@ def _text(vault: Vault, ref: str, findings: list[Finding]) -> str:
             about = path.stat()
             if stat.S_ISREG(about.st_mode) and about.st_size <= LARGEST:
                 return read_text(path)[0].removeprefix("\ufeff")
-            findings.append(Finding(ref, 1, f"it is no file of at most {LARGEST // 1024} KiB"))
+            findings.append(TriggerProblem(ref, 1, f"it is no file of at most {LARGEST // 1024} KiB"))
         except (OutsideVault, BrokenVaultFile) as error:
-            findings.append(Finding(ref, 1, str(error)))
+            findings.append(TriggerProblem(ref, 1, str(error)))
         except PermissionError as error:
-            findings.append(Finding(ref, 1, f"it cannot be read: {error.strerror}"))
+            findings.append(TriggerProblem(ref, 1, f"it cannot be read: {error.strerror}"))
     return ""

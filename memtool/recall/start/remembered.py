@@ -10,7 +10,7 @@ from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError
-from memtool.recall.budget import Line, Part
+from memtool.recall.budget import BlockLine, Part
 from memtool.recall.framing import defused, quoted
 from memtool.recall.prompts.recalled import key_of
 from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, read_excerpt
@@ -27,7 +27,7 @@ from memtool.vault.session_lines import COMMAND, DECISION, RULE
 from memtool.vault.session_rows import Row, render_row, texts_of
 
 if TYPE_CHECKING:
-    from memtool.vault.facts import Fact, Place
+    from memtool.vault.facts import Fact, LineRange
     from memtool.vault.todos import Todo
 
 MEMORY = "MEMORY.md"
@@ -150,7 +150,7 @@ def _decisions(vault: Vault, ref: str, title: str, now: datetime, most: int) -> 
     return Part(title, defused(ref), "", 0.06, (tuple(newest_first),))
 
 
-def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
+def _decision(note: Excerpt, folder: str, today: date) -> BlockLine | None:
     from memtool.vault.note import first_heading, first_sentence
 
     if note.fields.get("status", "").casefold() in _ENDED or _is_past(note.fields.get("expires", ""), today):
@@ -166,7 +166,7 @@ def _decision(note: Excerpt, folder: str, today: date) -> Line | None:
     author = note.fields.get("author", IMPORTED)
     when = note.changed if note.changed.startswith(dated) else f"{dated} {_END_OF_DAY}"
     about = defused(", ".join(filter(None, (named(author), dated))))
-    return Line(
+    return BlockLine(
         f"- {_clipped(said)} ({about})", note.ref, defused(name), key_of(note.ref), said, when=when, author=author
     )
 
@@ -183,7 +183,7 @@ def _facts(
 ) -> Part:
     content, _ = read_bytes(vault, ref, _LARGEST_FACTS + 1) or (b"", 0.0)
     if len(content) > _LARGEST_FACTS:
-        lines = [Line("- more than is read when a session begins; `memtool search` finds them", ref)]
+        lines = [BlockLine("- more than is read when a session begins; `memtool search` finds them", ref)]
     else:
         living = [
             (fact, place)
@@ -197,7 +197,7 @@ def _facts(
     return Part(title, defused(ref), "", share, (tuple(lines),))
 
 
-def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, Place]]:
+def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, LineRange]]:
     if b"{" not in content:
         return
     from memtool.vault.facts import parse_facts
@@ -207,26 +207,26 @@ def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, Place]]:
         yield from zip(file.facts, file.places, strict=True)
 
 
-def _by_importance(facts: list[tuple[Fact, Place]]) -> list[tuple[Fact, Place]]:
+def _by_importance(facts: list[tuple[Fact, LineRange]]) -> list[tuple[Fact, LineRange]]:
     from memtool.vault.fact_rules import CATEGORIES
 
     newest_first = sorted(facts, key=lambda found: (found[0].timestamp, found[1].start_line), reverse=True)
     rank = {category: at for at, category in enumerate(CATEGORIES)}  # they are listed by weight
 
-    def order(found: tuple[Fact, Place]) -> tuple[bool, int, int]:
+    def order(found: tuple[Fact, LineRange]) -> tuple[bool, int, int]:
         fact = found[0]
         return fact.author == TOOL, rank.get(fact.category, len(rank)), -trust(fact.author)
 
     return sorted(newest_first, key=order)
 
 
-def _fact(fact: Fact, place: Place, ref: str, zone: tzinfo | None) -> Line:
+def _fact(fact: Fact, place: LineRange, ref: str, zone: tzinfo | None) -> BlockLine:
     where = f"{place.start_line}-{place.end_line}"
     category = standing_category(fact.category, fact.author)
     about = defused(", ".join(filter(None, (category, named(fact.author), fact.timestamp[:10]))))
     key = key_of(ref, fact.id) if fact.id else ""
     text, when, author = f"- {_clipped(fact.fact)} ({about})", _local(fact.timestamp, zone), fact.author or IMPORTED
-    return Line(text, f"{ref}:{where}", f"lines {where}", key, fact.fact, when=when, author=author)
+    return BlockLine(text, f"{ref}:{where}", f"lines {where}", key, fact.fact, when=when, author=author)
 
 
 def _local(timestamp: str, zone: tzinfo | None) -> str:
@@ -247,7 +247,7 @@ def _open_items(vault: Vault, ref: str, title: str, now: datetime, most: int) ->
     newest_first = [item for item in reversed(find_todos(note.body)) if item.is_open]
     numbered = [(note.body_line - 1 + item.line, item.text) for item in _urgent_first(newest_first)]
     shown = numbered[: max(_MOST_TODOS, most)]
-    lines = (Line(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}", said=text) for number, text in shown)
+    lines = (BlockLine(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}", said=text) for number, text in shown)
     left_out = len(numbered) - len(shown)
     return Part(title, defused(ref), note.date, 0.06, (tuple(lines),), left_out=left_out)
 
@@ -275,13 +275,13 @@ def _of_sessions(title: str, found: Iterable[Said], share: float) -> Part:
     return Part(title, "sessions/", "", share, (tuple(lines),))
 
 
-def _said(said: Said) -> Line:
+def _said(said: Said) -> BlockLine:
     line, day = said.line, said.when[:10]
     text = f"`{defused(line.text)}`" if line.role == COMMAND else _clipped(line.text)
     name = _short_name(said.ref)
     about = day if line.role == COMMAND else f"{line.author}, {day}"
     place = f"{said.ref}:{line.number}"
-    return Line(f"- {text} ({about})", place, name, said=line.text, when=said.when, author=line.author)
+    return BlockLine(f"- {text} ({about})", place, name, said=line.text, when=said.when, author=line.author)
 
 
 def _short_name(ref: str) -> str:
@@ -300,9 +300,9 @@ def _sessions(sessions: list[PastSession], title: str) -> Part:
     return Part(title, "sessions/", about, 0.4, (known,), made_for=lambda tokens: _within(sessions, tokens))
 
 
-def _within(sessions: list[PastSession], tokens: int) -> tuple[Line, ...]:
+def _within(sessions: list[PastSession], tokens: int) -> tuple[BlockLine, ...]:
     """Return the *sessions* as whole notes made smaller, each to the same size, in at most *tokens*."""
-    best: tuple[Line, ...] = ()
+    best: tuple[BlockLine, ...] = ()
     least, most = 0.0, float(_MOST_ROOM)
     room = min(most, tokens * _COLUMNS / max(1, len(sessions)))
     for _ in range(_TRIES):
@@ -319,19 +319,19 @@ def _within(sessions: list[PastSession], tokens: int) -> tuple[Line, ...]:
     return best
 
 
-def _told(sessions: list[PastSession], room: int) -> tuple[Line, ...]:
+def _told(sessions: list[PastSession], room: int) -> tuple[BlockLine, ...]:
     return tuple(line for session in sessions for line in _session(session, room))
 
 
-def _session(session: PastSession, room: int) -> Iterator[Line]:
+def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
     topic, rows = told_in(session, room)
     if not (topic or rows):
         return
     name = _short_name(session.ref)
     told = _clipped(topic) or "what it began with was taken back later"
-    yield Line(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref))
+    yield BlockLine(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref))
     for row in rows:
-        yield Line(f"  - {defused(render_row(row))}", session.ref, said=_whole_text(row))
+        yield BlockLine(f"  - {defused(render_row(row))}", session.ref, said=_whole_text(row))
 
 
 def _whole_text(row: Row) -> str:
@@ -347,11 +347,11 @@ def _note_part(note: Excerpt, title: str, share: float, levels: Iterable[str]) -
     return Part(title, defused(note.ref), note.date, share, tuple(filter(None, dict.fromkeys(quotations))))
 
 
-def _quotation(text: str, ref: str) -> Iterator[Line]:
+def _quotation(text: str, ref: str) -> Iterator[BlockLine]:
     cut = _without_comments(text)[:_LONGEST_BODY].split("\n")[:_MOST_LINES]
     if any(_says_something(line) for line in cut):
         quotation = quoted("\n".join(line[:_LONGEST_LINE] for line in cut))
-        yield from (Line(line, ref) for line in quotation.split("\n") if line)
+        yield from (BlockLine(line, ref) for line in quotation.split("\n") if line)
 
 
 def _says_something(line: str) -> bool:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memtool.recall.budget import MOST_TOKENS, Line, Part, fit, render
+from memtool.recall.budget import MOST_TOKENS, BlockLine, Part, fit, render
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.client_instructions import reads_by_itself, said_to_client
 from memtool.recall.start.remembered import MEMORY, About, remembered
@@ -46,7 +46,7 @@ class ContextBlock(NamedTuple):
     tokens: int
     keys: tuple[str, ...]
     known: Mapping[str, str]
-    lines: tuple[Line, ...] = ()
+    lines: tuple[BlockLine, ...] = ()
     ids: Mapping[str, int] = {}
 
 
@@ -96,7 +96,7 @@ def session_context(
 
 
 def _with_ids(part: Part, ids: dict[str, int]) -> Part:
-    def named(lines: Iterable[Line]) -> tuple[Line, ...]:
+    def named(lines: Iterable[BlockLine]) -> tuple[BlockLine, ...]:
         return tuple(line._replace(id=_id(line, ids)) for line in lines)
 
     made_for = part.made_for
@@ -104,7 +104,7 @@ def _with_ids(part: Part, ids: dict[str, int]) -> Part:
     return part._replace(levels=tuple(map(named, part.levels)), made_for=sized)
 
 
-def _id(line: Line, ids: dict[str, int]) -> str:
+def _id(line: BlockLine, ids: dict[str, int]) -> str:
     """Return the short id of *line*; none for a heading, a rule and what goes on from the line above."""
     if re.match(r"> (?:#|[-=*_| ]*$|\||\s)", line.text):
         return ""
@@ -119,7 +119,7 @@ def _own_note(session_id: str) -> str:
     return session_ref(session_id)
 
 
-def _block(parts: list[Part], budget: int, frame: _Frame, above: str, below: str) -> tuple[str, list[Line]]:
+def _block(parts: list[Part], budget: int, frame: _Frame, above: str, below: str) -> tuple[str, list[BlockLine]]:
     around = tokens_in(_framed([above, "…", below], frame))
     chosen = fit(parts, budget - around)
     if not chosen:
@@ -144,6 +144,6 @@ def _digests(part: Part) -> str:
     return " ".join(dict.fromkeys(map(_digest, part.lines)))
 
 
-def _digest(line: Line) -> str:
+def _digest(line: BlockLine) -> str:
     """Return what stands for *line*, wherever in its file it stands."""
     return f"{zlib.crc32(line.text.encode('utf-8', 'replace')):08x}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtool.recall.budget import Line, Part
+from memtool.recall.budget import BlockLine, Part
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import USER
 
@@ -15,7 +15,7 @@ _SAID = 0.85  # of the words of a line
 
 class _Standing(NamedTuple):
     at: tuple[int, int]
-    line: Line
+    line: BlockLine
 
 
 def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = ()) -> list[Part]:
@@ -49,13 +49,13 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
     return result
 
 
-def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tuple[int, int], Line]]:
+def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tuple[int, int], BlockLine]]:
     """Return which lines are said by a stronger or newer one, and those that such a one contradicts, marked."""
     ordered = sorted(standing, key=lambda each: (each.line.author == USER, each.line.when), reverse=True)
     texts = [each.line.said for each in ordered]
     told = [words(text) for text in texts]
     gone: set[tuple[int, int]] = set()
-    marked: dict[tuple[int, int], Line] = {}
+    marked: dict[tuple[int, int], BlockLine] = {}
     for number, each in enumerate(ordered):
         for other in range(number):
             if ordered[other].at in gone or not _may_concern_the_same(told[number], told[other]):

@@ -11,7 +11,7 @@ import pytest
 from memtool import settings
 from memtool.integrations.claude_code import places, probe
 from memtool.integrations.claude_code.health import (
-    Finding,
+    HookFinding,
     examine,
     installed_in,
     obstacles,
@@ -96,7 +96,7 @@ def test_a_file_that_the_client_ignores_is_broken(environ: dict[str, str]) -> No
     path.write_text('{"model": "x",}')
     install(path, find_program(None, this_project=False))
     sentence = f"Claude Code ignores all of '{path}' while it holds comments or trailing commas"
-    assert examine(environ, None).findings == (Finding(True, sentence, "Remove them from the file."),)
+    assert examine(environ, None).findings == (HookFinding(True, sentence, "Remove them from the file."),)
     assert (why_unread(path, '{"a": "//"}'), why_unread(path, "")) == ("", "")
 
 

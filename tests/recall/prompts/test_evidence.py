@@ -7,8 +7,8 @@ from memtool.recall.prompts.evidence import (
     FLOOR_WITH_MEANING,
     WEIGHTS,
     Evidence,
-    Place,
     Weights,
+    Whereabouts,
     covered,
     features,
     floor_of,
@@ -17,11 +17,11 @@ from memtool.recall.prompts.evidence import (
 )
 from memtool.recall.prompts.meaning import Likeness
 
-PLAIN = Evidence(5.0, 0.5, 0.2, 0.2, Place(300, is_here=True))
+PLAIN = Evidence(5.0, 0.5, 0.2, 0.2, Whereabouts(300, is_here=True))
 shares = st.floats(0, 1)
 
 
-@given(st.builds(Evidence, st.floats(0, 1e6), shares, shares, shares, st.builds(Place, st.integers(0, 10**9))))
+@given(st.builds(Evidence, st.floats(0, 1e6), shares, shares, shares, st.builds(Whereabouts, st.integers(0, 10**9))))
 def test_relevance_is_a_share_whatever_the_evidence(evidence: Evidence) -> None:
     assert 0 <= relevance(evidence) <= 1
 
@@ -37,7 +37,7 @@ def test_what_many_others_could_share_by_chance_is_less_relevant() -> None:
 
 
 def test_a_memory_of_another_project_needs_far_more_evidence() -> None:
-    elsewhere = PLAIN._replace(place=Place(300, is_elsewhere=True))
+    elsewhere = PLAIN._replace(place=Whereabouts(300, is_elsewhere=True))
     assert relevance(elsewhere) < relevance(PLAIN) / 10
     assert relevance(elsewhere._replace(strength=30.0)) > 0.9
 
@@ -76,7 +76,7 @@ def test_a_memory_says_at_its_beginning_what_it_is_about(text: str, lead: str) -
 
 
 def test_a_long_prompt_needs_more_evidence_with_and_without_meaning() -> None:
-    words = Evidence(5.0, 0.5, 0.5, 0.5, Place(100, is_here=True))
+    words = Evidence(5.0, 0.5, 0.5, 0.5, Whereabouts(100, is_here=True))
     for evidence in (words, words._replace(likeness=Likeness(0.5, 0.0, 0.1, 1.0))):
         floors = [floor_of(evidence, length) for length in (0, 15, 30, 60, 600)]
         assert floors == sorted(floors)
@@ -86,14 +86,14 @@ def test_a_long_prompt_needs_more_evidence_with_and_without_meaning() -> None:
 def test_a_memory_of_no_project_stands_between_this_one_s_and_another_s() -> None:
     here, nowhere, elsewhere = (
         relevance(Evidence(5.0, 0.5, 0.5, 0.5, place))
-        for place in (Place(100, is_here=True), Place(100), Place(100, is_elsewhere=True))
+        for place in (Whereabouts(100, is_here=True), Whereabouts(100), Whereabouts(100, is_elsewhere=True))
     )
     assert here > nowhere > elsewhere
 
 
 def test_the_nearer_a_memory_the_more_relevant_it_is() -> None:
     near, far = (
-        relevance(Evidence(0.0, 0.0, 0.0, 0.0, Place(100, is_here=True), Likeness(cosine, 0.0, gap, nearest)))
+        relevance(Evidence(0.0, 0.0, 0.0, 0.0, Whereabouts(100, is_here=True), Likeness(cosine, 0.0, gap, nearest)))
         for cosine, gap, nearest in ((0.8, 0.3, 1.0), (0.2, -0.5, 0.0))
     )
     assert near > FLOOR_WITH_MEANING > far

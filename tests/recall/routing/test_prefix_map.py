@@ -5,17 +5,17 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.routing.prefix_map import Entry, longest, parse_prefix_map, table_names
+from memtool.recall.routing.prefix_map import PrefixEntry, longest, parse_prefix_map, table_names
 
 
 def test_entries_know_their_lines_even_twice() -> None:
     text = '{\n  "t_order_": "a.md",\n  "订单_": "b.md",\n "t_order_": "c.md", "x": 1, "y": {"z": "d.md"}}'
     assert parse_prefix_map(text) == [
-        Entry("t_order_", "a.md", 2),
-        Entry("订单_", "b.md", 3),
-        Entry("t_order_", "c.md", 4),
-        Entry("x", "", 4),
-        Entry("y", "", 4),
+        PrefixEntry("t_order_", "a.md", 2),
+        PrefixEntry("订单_", "b.md", 3),
+        PrefixEntry("t_order_", "c.md", 4),
+        PrefixEntry("x", "", 4),
+        PrefixEntry("y", "", 4),
     ]
 
 

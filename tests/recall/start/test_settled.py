@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memtool.recall.budget import Line, Part, render
+from memtool.recall.budget import BlockLine, Part, render
 from memtool.recall.start.settled import settled
 from memtool.text.similarity import words
 
@@ -10,10 +10,10 @@ def part(title: str, *lines: str) -> Part:
     return Part(title, "sessions/", "", 0.1, (tuple(map(_line, lines)),), more="memtool context --all")
 
 
-def _line(text: str) -> Line:
+def _line(text: str) -> BlockLine:
     said, _, about = text.rpartition(" (")
     author, _, day = about.removesuffix(")").partition(", ")
-    return Line(f"- {text}", "sessions/a.md:3", said=said, when=day, author=author)
+    return BlockLine(f"- {text}", "sessions/a.md:3", said=said, when=day, author=author)
 
 
 def texts(parts: list[Part]) -> list[str]:
@@ -89,7 +89,11 @@ def test_things_that_only_look_alike_do_not_contradict_each_other() -> None:
 
 def test_an_open_item_that_a_session_left_open_as_well_is_told_once() -> None:
     todos = Part(
-        "Open items", "todos.md", "", 0.1, ((Line("- 短信模板仍然是英文", "todos.md:3", said="短信模板仍然是英文"),),)
+        "Open items",
+        "todos.md",
+        "",
+        0.1,
+        ((BlockLine("- 短信模板仍然是英文", "todos.md:3", said="短信模板仍然是英文"),),),
     )
     told = settled([todos, part("Left open", "短信模板仍然是英文 (agent, 2026-03-01)")], 40)
     assert len(texts(told)) == 1
