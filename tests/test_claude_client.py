@@ -51,6 +51,7 @@ def test_the_pinned_version_is_installed_once(tmp_path: Path) -> None:
     assert (tmp_path / "bin" / "asked").read_text() == f"@anthropic-ai/claude-code@{claude_client.VERSION}\n"
 
 
+@pytest.mark.slow
 def test_an_installation_that_fails_leaves_no_client_and_is_tried_again(tmp_path: Path) -> None:
     failing = NPM + "sys.exit('npm error network\\nand a log of a hundred lines')\n"
     put_npm(tmp_path, failing)

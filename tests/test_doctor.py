@@ -40,6 +40,7 @@ def git(folder: Path, *args: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_a_new_vault_is_healthy(vault: Vault) -> None:
     assert checks(vault.root) == []
     found = examine(vault.root, "MEMTOOL_VAULT", {**settings.environment(), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"})
@@ -83,6 +84,7 @@ def everything(*folders: Path) -> dict[Path, tuple[int, int]]:
     return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_indexed", [False, True])
 def test_nothing_is_changed(vault: Vault, is_indexed: bool) -> None:
     cache = settings.user_cache_path(settings.environment())
@@ -120,6 +122,7 @@ def test_settings_that_cannot_be_used_are_broken(vault: Vault) -> None:
     assert "should be a whole number" in broken.sentence
 
 
+@pytest.mark.slow
 def test_settings_that_are_ignored_are_noted(vault: Vault) -> None:
     vault.settings_path.write_text("colour = 'red'\n[embeddings]\nbase_url = 'http://evil.example'\n")
     ignored, unknown, uncommitted = checks(vault.root, "settings")[1:] + checks(vault.root, "git")
@@ -133,6 +136,7 @@ def test_a_cache_that_cannot_be_named_is_found(vault: Vault) -> None:
     assert (broken.subject, broken.state) == ("index", BROKEN)
 
 
+@pytest.mark.slow
 def test_a_vault_without_a_history_of_its_own_is_noted(tmp_path: Path) -> None:
     (tmp_path / "repository" / "notes").mkdir(parents=True)
     (tmp_path / "repository" / "notes" / "memtool.toml").touch()
@@ -245,6 +249,7 @@ def test_the_probe_leaves_nothing_behind(vault: Vault, tmp_path: Path, monkeypat
     )
 
 
+@pytest.mark.slow
 def test_a_missing_embedder_is_a_note_and_a_chosen_one_is_broken(vault: Vault) -> None:
     (note,) = checks(vault.root, "vectors", MEMTOOL_EMBEDDINGS_PROVIDER="")
     assert (note.state, note.sentence.startswith("search is by words only: ")) == (NOTE, True)
@@ -258,6 +263,7 @@ def endpoint(base_url: str) -> Mapping[str, str]:
     return {f"MEMTOOL_EMBEDDINGS_{name}": value for name, value in values.items()}
 
 
+@pytest.mark.slow
 def test_an_embedder_is_asked_and_missing_vectors_are_counted(vault: Vault) -> None:
     with serve_embeddings() as server:
         waiting, ready = checks(vault.root, "vectors", **endpoint(server.base_url))
@@ -325,6 +331,7 @@ def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> No
     assert "one was given up: the model is down" in found[2].sentence
 
 
+@pytest.mark.slow
 def test_a_job_that_nobody_does_and_a_pattern_that_stops_capture_are_found(vault: Vault) -> None:
     Queue(vault).put(Job("one", "/t.jsonl", queued_at=datetime.now().astimezone().timestamp() - 7200))
     assert "1 session has waited for more than an hour" in checks(vault.root, "capture")[0].sentence
@@ -333,6 +340,7 @@ def test_a_job_that_nobody_does_and_a_pattern_that_stops_capture_are_found(vault
     assert "redact.patterns" in broken.sentence
 
 
+@pytest.mark.slow
 def test_a_plugin_alone_is_said_to_write(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     program = tmp_path / "bin" / "memtool-hook"

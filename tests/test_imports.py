@@ -51,6 +51,7 @@ def test_a_search_over_a_fresh_index_imports_nothing_heavy(vault_path: Path, tmp
     assert sorted(imported_by(*arguments, cwd=tmp_path) & HEAVY) == []
 
 
+@pytest.mark.slow
 def test_what_goes_to_a_pipe_does_not_pay_for_what_draws_on_a_terminal(vault_path: Path, tmp_path: Path) -> None:
     for arguments in (["search"], ["show", "a"], ["route", "tea"], ["capture", "--status"], ["capture", "--usage"]):
         imported = imported_by(*arguments, "--vault", str(vault_path), cwd=tmp_path)

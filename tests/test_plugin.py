@@ -181,6 +181,7 @@ def test_the_plugin_leaves_an_event_to_the_settings_that_name_memtool(
     assert machine.edit("one.py") == []
 
 
+@pytest.mark.slow
 @unix
 def test_the_plugin_acts_where_the_settings_name_memtool_for_something_else(machine: Machine) -> None:
     machine.install_program()
@@ -193,6 +194,7 @@ def test_the_plugin_acts_where_the_settings_name_memtool_for_something_else(mach
     assert "three.py" in machine.edit("three.py")[0]
 
 
+@pytest.mark.slow
 @unix
 @pytest.mark.parametrize("broken", ["{", "[]", '{"hooks": 3, "a": "memtool"}', "\x00memtool"])
 def test_the_plugin_acts_where_the_client_ignores_the_settings(broken: str, machine: Machine) -> None:
@@ -205,6 +207,7 @@ def test_the_plugin_acts_where_the_client_ignores_the_settings(broken: str, mach
     assert "two.py" in machine.edit("two.py")[0]
 
 
+@pytest.mark.slow
 @unix
 def test_the_local_settings_of_the_repository_count_in_its_folders_and_not_in_another_repository(
     machine: Machine,

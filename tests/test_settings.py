@@ -301,6 +301,7 @@ def test_without_a_vault_there_are_settings_too(layers: Layers) -> None:
     assert load(None, layers.environ).search.limit == 6
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(sorted(map(variable_of, ABOUT))), st.text(), max_size=3))
 def test_whatever_the_environment_holds_it_is_taken_or_refused(environ: Mapping[str, str]) -> None:
     with contextlib.suppress(BadSetting):

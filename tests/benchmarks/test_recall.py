@@ -282,6 +282,7 @@ def test_the_exit_code_says_whether_the_plain_part_reaches_its_goals(
     assert ("| what | plain | development | held-out | fresh | goal |" in told.out) is (hook is not Broken)
 
 
+@pytest.mark.slow
 def test_json_holds_the_counts_the_measures_and_the_missed_goals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -311,6 +312,7 @@ def hook(tmp_path: Path) -> Callable[[], Hook]:
     return lambda: Hook(tmp_path, tmp_path / "vault")
 
 
+@pytest.mark.slow
 def test_the_hook_itself_is_asked_and_its_errors_are_not_taken_for_silence(
     hook: Callable[[], Hook], tmp_path: Path
 ) -> None:

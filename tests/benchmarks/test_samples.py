@@ -28,6 +28,7 @@ def test_a_first_index_takes_in_every_file_each_time(folder: str) -> None:
     assert min(one["seconds"], one["index_bytes"], one["note_bytes"]) > 0
 
 
+@pytest.mark.slow
 def test_its_floor_takes_in_every_file(folder: str, tmp_path: Path) -> None:
     assert samples.first_index_floor(folder, str(tmp_path / "floor.sqlite"))["seconds"] > 0
 
@@ -55,6 +56,7 @@ def test_every_kind_of_question_is_timed_on_both_sides(folder: str) -> None:
     assert all(is_timed(times, 2) for by_kind in answer.values() for times in by_kind.values())
 
 
+@pytest.mark.slow
 def test_vectors_are_found_with_and_without_their_chunks(tmp_path: Path) -> None:
     answer = samples.vectors(str(tmp_path), count=50, dimension=8, repeat=2)
     assert answer.keys() == {"vectors", "chunks", "floor"}

@@ -21,6 +21,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     one, other = (write_vault(tmp_path / name, 60, seed=7) for name in ("one", "other"))
     assert contents(one) == contents(other)
@@ -70,6 +71,7 @@ def test_a_vault_that_is_finished_is_used_again(tmp_path: Path) -> None:
     assert contents(write_vault(vault, 5, seed=8)) == kept
 
 
+@pytest.mark.slow
 def test_a_vault_holds_what_real_ones_hold() -> None:
     everything = "\n".join(file.text for file in FILES)
     kinds = {row.kind for file in FILES for row in note_row(file.ref, file.text.encode()).chunks}

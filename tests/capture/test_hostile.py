@@ -169,6 +169,7 @@ def test_thousands_of_turns_leave_one_small_note(desk: Desk) -> None:
     assert width(desk.read("sessions/one.md")) <= 2_048
 
 
+@pytest.mark.slow
 def test_a_line_of_megabytes_and_deep_nesting_hide_nothing_else(desk: Desk) -> None:
     path = write_transcript(desk.folder / "one.jsonl", [prompt("fix the login, 登录"), *edit("/src/shop/a.ts")])
     with path.open("ab") as file:

@@ -54,6 +54,7 @@ def test_a_preview_counts_and_changes_nothing(desk: Desk, client: Path) -> None:
     assert len(desk.everything()) - len(before) < 1000  # what it remembers of the folders
 
 
+@pytest.mark.slow
 def test_sessions_become_session_and_daily_notes(desk: Desk, client: Path) -> None:
     assert do_import(desk, client) == Imported(notes=3, empty=1)
     assert "\nproject: shop\n" in desk.read("sessions/one.md")
@@ -66,6 +67,7 @@ def test_sessions_become_session_and_daily_notes(desk: Desk, client: Path) -> No
     assert log.stdout.splitlines()[0] == b"import: 3 sessions of Claude Code"
 
 
+@pytest.mark.slow
 def test_a_second_import_changes_nothing(desk: Desk, client: Path) -> None:
     do_import(desk, client)
     before = {path: path.read_bytes() for path in desk.vault.root.rglob("*.md")}
@@ -73,6 +75,7 @@ def test_a_second_import_changes_nothing(desk: Desk, client: Path) -> None:
     assert {path: path.read_bytes() for path in desk.vault.root.rglob("*.md")} == before
 
 
+@pytest.mark.slow
 def test_an_import_that_was_interrupted_goes_on_where_it_stopped(desk: Desk, client: Path) -> None:
     def interrupt(done: int, _all: int) -> None:
         if done == 2:
@@ -91,6 +94,7 @@ def daily_notes(desk: Desk) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in (desk.vault.root / "daily").glob("*.md")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 2, 100])
 def test_a_day_is_the_same_however_many_sessions_are_written_at_once(
     desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch, batch: int
@@ -124,6 +128,7 @@ def test_an_import_that_was_killed_is_mended_by_the_next(
     assert len(daily_notes(desk)) == 2
 
 
+@pytest.mark.slow
 def test_a_day_that_cannot_be_written_is_a_problem_and_comes_with_the_next_import(desk: Desk, client: Path) -> None:
     day = desk.vault.root / "daily" / "2026-02-10.md"
     day.parent.mkdir(exist_ok=True)
@@ -150,6 +155,7 @@ def test_nothing_of_the_clients_own_is_changed(desk: Desk, client: Path) -> None
     } == before
 
 
+@pytest.mark.slow
 def test_a_transcript_that_cannot_be_read_does_not_stop_the_others(desk: Desk, client: Path) -> None:
     (client / "projects" / "-src-shop" / "folder.jsonl").mkdir()
     (client / "projects" / "-src-shop" / "garbage.jsonl").write_bytes(b"\xff\x00{" * 1000)
@@ -157,6 +163,7 @@ def test_a_transcript_that_cannot_be_read_does_not_stop_the_others(desk: Desk, c
     assert done.notes == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["_replace_note", "write_record"])
 def test_prompts_whose_import_was_killed_have_their_line_in_the_day(
     desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch, what: str

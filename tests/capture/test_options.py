@@ -89,6 +89,7 @@ def test_several_are_answered_at_once() -> None:
     assert [one.label for one in meant("1 - yeah, 2 - definitely, go for it.", [offered(THREE)])] == ["1", "2"]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_text_is_read(asked: str, said: str) -> None:
     assert set(offered(said)) >= {one.label for one in meant(asked, [offered(said)])}

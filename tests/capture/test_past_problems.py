@@ -32,6 +32,7 @@ def test_an_error_stands_for_a_day_and_is_spoken_of_for_a_week(vault: Vault) -> 
     assert problems(vault) == (["磁盘已满", "a clock that was wrong"], ["yesterday"])
 
 
+@pytest.mark.slow
 def test_a_warning_never_stands_and_a_note_is_no_problem(vault: Vault) -> None:
     put(vault, 1, "-", "the event is no JSON", WARNING)
     put(vault, 1, "Stop", "there is no transcript", NOTE)

@@ -63,6 +63,7 @@ def test_a_record_of_another_version_is_none(vault: Vault, content: bytes) -> No
     assert read_record(vault, "one") == Record()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(Record._fields))
 def test_a_field_of_another_type_is_no_record(vault: Vault, name: str) -> None:
     write_record(vault, "one", RECORD)
@@ -80,6 +81,7 @@ def test_of_very_many_turns_the_first_and_the_last_are_kept_without_their_messag
     assert not any(turn.said for turn in kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", [".memtool", ".memtool/captured", ".memtool/captured/one.json"])
 def test_a_vault_does_not_choose_where_records_lie(vault: Vault, tmp_path: Path, link: str) -> None:
     write_record(vault, "one", RECORD)

@@ -158,6 +158,7 @@ def test_a_transcript_that_was_replaced_or_cut_is_read_whole_again(desk: Desk) -
     assert read_twice(desk, TURNS[1], b"").turns == []
 
 
+@pytest.mark.slow
 def test_a_note_grows_with_its_transcript(desk: Desk) -> None:
     path = desk.folder / "one.jsonl"
     content = written([0, 6, 4, 2, 8, 5, 7, 4, 9, 5, 11, 1, 5])
@@ -191,6 +192,7 @@ def test_a_helpers_edit_is_told_once_however_often_its_session_is_read(desk: Des
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_session_that_left_nothing_has_a_line_of_its_day_until_it_is_worth_a_note(desk: Desk) -> None:
     path = write_transcript(desk.folder / "8d01b2.jsonl", [prompt("what does HTTP 418 mean?"), answer("茶壶。")])
     desk.put(path)

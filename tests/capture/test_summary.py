@@ -366,6 +366,7 @@ def test_every_session_has_a_summary_of_clean_lines(many: list[Step], language: 
     assert all(text == one_line(text) and text for text in lines_of(summary)[1 + len(summary.rows) :])
 
 
+@pytest.mark.slow
 @given(st.lists(steps, max_size=10))
 @settings(deadline=None, max_examples=30)
 def test_every_word_of_a_summary_was_said(many: list[Step]) -> None:

@@ -59,6 +59,7 @@ def test_capture_is_switched_off_for_a_session(environ: dict[str, str], print_se
     assert is_off(environ, CaptureSettings(print_sessions=print_sessions)) is off
 
 
+@pytest.mark.slow
 def test_a_session_that_was_switched_off_is_passed_over_by_sweep_and_import(desk: Desk) -> None:
     path = write_transcript(desk.folder / ".claude" / "projects" / "-src" / "one.jsonl", TALK)
     switch_off(desk.vault, "one")
@@ -71,6 +72,7 @@ def test_a_session_that_was_switched_off_is_passed_over_by_sweep_and_import(desk
     assert desk.drain().captured == ("one",)
 
 
+@pytest.mark.slow
 def test_a_session_in_an_excluded_folder_is_not_written_down(desk: Desk) -> None:
     desk.settings = desk.settings._replace(capture=CaptureSettings(exclude=("/src/shop",)))
     path = write_transcript(desk.folder / ".claude" / "projects" / "-src" / "one.jsonl", TALK)

@@ -39,6 +39,7 @@ def log_of(desk: Desk) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_session_becomes_a_note_and_a_line_of_its_day(desk: Desk) -> None:
     desk.put(write_transcript(desk.folder / "3f2a9c.jsonl", TALK))
     assert desk.drain().captured == ("3f2a9c",)
@@ -130,6 +131,7 @@ def test_the_same_session_again_gives_the_same_note(desk: Desk) -> None:
     assert (desk.read("sessions/one.md"), desk.read("daily/2026-02-10.md")) == first
 
 
+@pytest.mark.slow
 def test_what_the_owner_wrote_into_a_note_survives_its_next_version(desk: Desk) -> None:
     path = write_transcript(desk.folder / "one.jsonl", TALK)
     desk.put(path)
@@ -289,6 +291,7 @@ def test_a_bug_in_one_session_does_not_stop_the_others(desk: Desk, monkeypatch: 
     assert (drained.captured, drained.failed) == (("good",), ("bad",))
 
 
+@pytest.mark.slow
 def test_a_sweep_finds_what_nobody_captured(desk: Desk) -> None:
     folder = desk.folder / "projects"
     captured = write_transcript(folder / "-src-shop" / "known.jsonl", TALK)
@@ -373,6 +376,7 @@ def test_while_a_session_goes_on_a_model_is_asked_now_and_then_only(
     assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"  # and the extractive one never comes back
 
 
+@pytest.mark.slow
 def test_a_model_is_shown_the_whole_of_a_session_that_grew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, GOOD)
     path = desk.folder / "one.jsonl"
@@ -383,6 +387,7 @@ def test_a_model_is_shown_the_whole_of_a_session_that_grew(desk: Desk, monkeypat
     assert [turn.said for turn in model.turns] == [f"Part {number} is repaired." for number in (1, 2, 3)]
 
 
+@pytest.mark.slow
 def test_what_it_was_too_early_for_is_done_after_a_later_sweep(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, GOOD)
     path = write_transcript(desk.folder / "projects" / "p" / "one.jsonl", TALK)
@@ -400,6 +405,7 @@ def test_what_it_was_too_early_for_is_done_after_a_later_sweep(desk: Desk, monke
         assert model.asked == asked
 
 
+@pytest.mark.slow
 def test_a_model_that_is_down_leaves_the_extractive_note_and_is_tried_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +418,7 @@ def test_a_model_that_is_down_leaves_the_extractive_note_and_is_tried_again(
     assert (model.asked, parse_session(desk.read("sessions/one.md")).topic) == (2, "重复扣款")
 
 
+@pytest.mark.slow
 def test_a_model_that_stays_down_is_given_up_with_the_reason(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, DOWN)
     desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
@@ -441,6 +448,7 @@ def test_no_model_is_asked_around_a_compaction(desk: Desk, monkeypatch: pytest.M
     assert model.asked == 0
 
 
+@pytest.mark.slow
 def test_a_vault_that_cannot_be_written_keeps_the_job(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise ProviderFailed("the disk is full")
@@ -486,6 +494,7 @@ def test_what_a_killed_worker_wrote_is_committed_by_the_next_one(desk: Desk, mon
     assert subprocess.run(status, capture_output=True, check=True).stdout == b""
 
 
+@pytest.mark.slow
 def test_a_note_whose_record_was_lost_to_a_kill_is_brought_up_to_date(desk: Desk) -> None:
     path = write_transcript(desk.folder / "one.jsonl", TALK)
     desk.put(path)

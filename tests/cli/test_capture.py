@@ -55,6 +55,7 @@ def test_without_options_it_says_what_waits(memtool: Memtool, notes: Path, trans
     assert [job["session_id"] for job in waiting] == ["one", "sweep"]
 
 
+@pytest.mark.slow
 def test_what_was_given_up_is_shown_and_tried_again(memtool: Memtool, notes: Path, transcript: Path) -> None:
     queue = Queue(Vault(notes))
     queue.put(Job("one", str(transcript)))

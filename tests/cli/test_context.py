@@ -22,6 +22,7 @@ def test_a_person_sees_what_an_agent_is_given(memtool: Memtool, sample: Path) ->
     assert str(sample) in ran.out
 
 
+@pytest.mark.slow
 def test_it_prints_what_the_hook_gives(memtool: Memtool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = agent_in(tmp_path)
     for name in ("HOME", "USERPROFILE", "MEMTOOL_VAULT"):

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from terminal import Memtool
 
 
+@pytest.mark.slow
 def test_a_healthy_vault_ends_with_nought(memtool: Memtool, sample: Path) -> None:
     code, out, err = memtool("doctor")
     assert (code, err) == (0, "")
@@ -34,6 +35,7 @@ def test_no_vault_ends_with_one(memtool: Memtool, tmp_path: Path, vault: str) ->
     assert out.startswith("broken  vault: ")
 
 
+@pytest.mark.slow
 def test_json_gives_every_finding(memtool: Memtool, sample: Path) -> None:
     ran = memtool("doctor", "--json")
     answer = ran.answer

@@ -39,6 +39,7 @@ def test_json_gives_each_metric_of_each_way(memtool: Memtool, sample: Path) -> N
     ]
 
 
+@pytest.mark.slow
 def test_a_person_gets_a_table(memtool: Memtool, sample: Path) -> None:
     code, out, err = memtool("eval", questions(sample, {"query": "JWT", "relevant": [JWT]}), "--mode", "bm25")
     assert (code, err) == (0, "")

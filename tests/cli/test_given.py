@@ -46,6 +46,7 @@ def test_the_evidence_is_told_in_words_of_the_prompt(agent: Agent, memtool: Memt
     assert (english["turn"], english["prompt"], english["project"]) == (1, TOKENS, "shop")
 
 
+@pytest.mark.slow
 def test_what_was_not_given_says_why(agent: Agent, memtool: Memtool) -> None:
     agent.start()
     agent.ask(TOKENS)

@@ -68,6 +68,7 @@ def test_a_rebuild_makes_another_file_and_says_so(memtool: Memtool, sample: Path
     assert [path.name for path in sample.glob(".memtool/*/index/*.sqlite")] == [Path(after["path"]).name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"", b"\0" * 100_000, b"hello" * 1_000])
 def test_a_damaged_index_is_built_anew(memtool: Memtool, sample: Path, damage: bytes) -> None:
     path = Path(memtool("index", "--json").answer["path"])
@@ -79,6 +80,7 @@ def test_a_damaged_index_is_built_anew(memtool: Memtool, sample: Path, damage: b
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_an_index_from_the_future_is_built_anew(memtool: Memtool, sample: Path) -> None:
     path = memtool("index", "--json").answer["path"]
     with sqlite3.connect(path) as db:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from terminal import Memtool
 
 
+@pytest.mark.slow
 def test_it_says_what_it_made_and_the_second_time_that_nothing_was_left(memtool: Memtool, tmp_path: Path) -> None:
     out = memtool("init", str(tmp_path / "记忆")).out
     assert out.startswith(f"The vault is ready: {tmp_path / '记忆'}\nAdded: ")
@@ -34,6 +35,7 @@ def test_json_carries_its_format(memtool: Memtool, tmp_path: Path) -> None:
     assert "memtool.toml" in made["created"]
 
 
+@pytest.mark.slow
 def test_the_path_wins_then_the_option_then_the_global_option(memtool: Memtool, tmp_path: Path) -> None:
     one, two, three = (str(tmp_path / name) for name in ("one", "two", "three"))
     assert one in memtool("--vault", three, "init", one, "--vault", two).out

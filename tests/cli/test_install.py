@@ -70,6 +70,7 @@ def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, c
     assert memtool("uninstall", "claude-code").out == f"Nothing to do: no hook of memtool stands in {client}.\n"
 
 
+@pytest.mark.slow
 def test_without_a_variable_it_is_the_folder_in_the_home(
     memtool: Memtool, home_vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +82,7 @@ def test_without_a_variable_it_is_the_folder_in_the_home(
     assert home_vault.is_dir()
 
 
+@pytest.mark.slow
 def test_a_vault_that_was_named_or_is_where_we_are_is_written_down(
     memtool: Memtool, client: Path, home_vault: Path, notes: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +206,7 @@ def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
     assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("home_vault")
 def test_what_stands_in_the_way_is_said(memtool: Memtool, client: Path, elsewhere: Path) -> None:
     client.write_text('{"disableAllHooks": true, /* 暂时 */}')
@@ -232,6 +235,7 @@ def test_a_broken_file_is_one_sentence(memtool: Memtool, client: Path, verb: str
     assert client.read_text() == '{"hooks": '
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("notes")
 def test_a_working_folder_that_is_gone_does_not_matter(
     client: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -244,6 +248,7 @@ def test_a_working_folder_that_is_gone_does_not_matter(
     assert client.read_text() == OTHERS
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("client", "notes")
 def test_a_path_cannot_steer_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "a\x1b[31m").mkdir()
@@ -259,6 +264,7 @@ def test_without_a_target_it_says_what_there_is(memtool: Memtool) -> None:
         assert "claude-code" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("notes")
 def test_doctor_knows_the_installation(memtool: Memtool, client: Path, notes: Path) -> None:
     assert "  note  claude-code: no session is captured" in memtool("doctor").out

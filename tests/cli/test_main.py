@@ -30,6 +30,7 @@ def commands() -> list[list[str]]:
     return words
 
 
+@pytest.mark.slow
 def test_help_names_every_command_and_every_command_has_help(memtool: Memtool) -> None:
     code, out, err = memtool("--help")
     assert (code, err) == (0, "")
@@ -127,6 +128,7 @@ def test_the_vault_is_found_upwards(memtool: Memtool, notes: Path, monkeypatch: 
     assert memtool("search", "tea", "--json").answer["hits"][0]["path"] == "a/n.md"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not let it happen")
 @pytest.mark.parametrize(("vault", "code"), [("{}", "0"), ("notes", "21"), (".", "21")])
 def test_a_working_folder_that_is_gone_is_no_hindrance(notes: Path, tmp_path: Path, vault: str, code: str) -> None:
@@ -188,6 +190,7 @@ def test_an_interruption_ends_with_130(memtool: Memtool, notes: Path, monkeypatc
     assert memtool("show", str(notes)) == (130, "", "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows interrupts in another way")
 def test_an_interrupted_process_says_nothing_and_leaves_a_usable_index(notes: Path) -> None:
     (notes / "n.md").write_text("tea")
@@ -209,6 +212,7 @@ threading.Thread(target=lambda: (threading.main_thread().join(), print("last wor
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_behind", [AT_EXIT, IN_A_THREAD])
 def test_the_end_of_a_process_cuts_nothing_off(notes: Path, left_behind: str) -> None:
     script = f"{left_behind}\nfrom memtool.cli.main import main\nmain()"
@@ -218,6 +222,7 @@ def test_the_end_of_a_process_cuts_nothing_off(notes: Path, left_behind: str) ->
     assert notes.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
 @pytest.mark.parametrize(
     "arguments", [["search", "the"], ["search", "the", "--json"], ["show", "MEMORY.md"], ["--help"]]

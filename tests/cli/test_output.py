@@ -27,12 +27,14 @@ def test_nothing_that_steers_a_terminal_is_printable() -> None:
     assert output.printable_lines("a\tb\r\n\x1bc") == "a   b \n c"
 
 
+@pytest.mark.slow
 @given(st.text(st.characters()))
 def test_what_is_printed_has_no_control_characters(text: str) -> None:
     assert output.printable(text).isprintable()
     assert len(output.printable(text)) == len(text)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_json_can_be_written_shown_and_read_again(text: str) -> None:
     written = output.as_json({text: [text]})
@@ -71,6 +73,7 @@ def test_wide_characters_take_two_columns(text: str, columns: int) -> None:
 texts = st.text(st.sampled_from("ab 解密，😀e\u0301\x1b\n"), max_size=200)
 
 
+@pytest.mark.slow
 @given(texts, st.integers(4, 40), st.integers(1, 5))
 def test_lines_fit_and_lose_nothing_but_what_is_cut(text: str, room: int, lines: int) -> None:
     shown = output.wrapped(text, room, lines)
@@ -87,6 +90,7 @@ def test_a_line_is_broken_between_words_or_wide_characters() -> None:
     assert output.wrapped("x" * 10, 4, 9) == ["xxxx", "xxxx", "xx"]
 
 
+@pytest.mark.slow
 @given(texts, st.integers(4, 40))
 def test_a_title_fits_on_its_line(text: str, room: int) -> None:
     short = output.shortened(text, room)
@@ -94,6 +98,7 @@ def test_a_title_fits_on_its_line(text: str, room: int) -> None:
     assert short == text or short.endswith("…")
 
 
+@pytest.mark.slow
 def test_a_bar_is_drawn_on_a_terminal_only_and_one_at_a_time() -> None:
     script = (
         "from memtool.cli import output\n"
@@ -111,6 +116,7 @@ def test_a_bar_is_drawn_on_a_terminal_only_and_one_at_a_time() -> None:
         progress(1, 2)
 
 
+@pytest.mark.slow
 def test_a_clock_runs_beside_what_takes_long_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
     script = (
         "from memtool.cli import output\n"

@@ -26,6 +26,7 @@ FACTS = "areas/global/facts.json"
 OFFLINE = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
 
 
+@pytest.mark.slow
 def test_it_prints_the_id_the_lines_and_how_to_undo(memtool: Memtool, vault: Vault) -> None:
     ran = memtool("remember", "The", "API", "listens", "on", "port", "8080.", "--vault", str(vault.root), "--global")
     assert ran.code == 0
@@ -47,6 +48,7 @@ def test_json_holds_all_of_it(memtool: Memtool) -> None:
     assert (new["commit"], new["undo"]) == ("", "")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("notes")
 def test_a_duplicate_is_exit_1_with_the_id_in_json_too(memtool: Memtool) -> None:
     stands = memtool("remember", "Tokens live 24 hours", "--json").answer
@@ -78,6 +80,7 @@ def test_a_pipe_without_text_is_a_sentence(memtool: Memtool, stdin: bytes, said:
     assert ran.out == ""
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_does_not_wait_for_input(vault: Vault) -> None:
     ran = on_a_terminal("remember", "--vault", str(vault.root), environ=OFFLINE)
     assert (ran.code, "nothing to remember" in ran.out) == (2, True)
@@ -104,6 +107,7 @@ def test_wrong_use_writes_nothing(memtool: Memtool, notes: Path, arguments: tupl
     assert not (notes / "areas").exists()
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_are_refused(vault: Vault) -> None:
     ran = with_pipes("remember", b"a\xffb", "--global", "--vault", str(vault.root), environ=OFFLINE)
     assert (ran.code, "half a character" in ran.err) == (2, True)
@@ -155,6 +159,7 @@ def test_what_was_remembered_and_forgotten_is_known_to_the_very_next_prompt(
 # Forgetting
 
 
+@pytest.mark.slow
 def test_forgetting_says_how_to_undo(memtool: Memtool, vault: Vault) -> None:
     there = ("--vault", str(vault.root))
     done = memtool("remember", "Tokens live 24 hours", "--global", "--json", *there).answer
@@ -166,6 +171,7 @@ def test_forgetting_says_how_to_undo(memtool: Memtool, vault: Vault) -> None:
     assert (answer["format"], answer["changed"], answer["purged"], answer["name"]) == (1, False, False, done["id"])
 
 
+@pytest.mark.slow
 def test_purging_asks_and_without_anybody_to_ask_it_refuses(memtool: Memtool, vault: Vault) -> None:
     there = ("--vault", str(vault.root))
     done = memtool("remember", "Tokens live 24 hours", "--global", "--json", *there).answer
@@ -204,6 +210,7 @@ def test_without_a_history_copies_are_named_instead(memtool: Memtool) -> None:
     assert "no git repository of its own" in ran.err
 
 
+@pytest.mark.slow
 def test_in_a_session_of_the_client_that_is_the_source(
     memtool: Memtool, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +220,7 @@ def test_in_a_session_of_the_client_that_is_the_source(
     assert [fact.source for fact in parse_facts((vault.root / FACTS).read_text()).facts] == ["3f2a-9c", ""]
 
 
+@pytest.mark.slow
 def test_the_turn_of_the_session_is_noted_where_it_is_known(
     memtool: Memtool, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ def test_a_table_leads_to_the_page_of_its_prefix(memtool: Memtool, shop: Path) -
     assert ran.out == "areas/projects/shop/summary.md  'order_' in rules/prefix-map.json:1\n"
 
 
+@pytest.mark.slow
 def test_a_file_is_taken_relative_to_its_repository(
     memtool: Memtool, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +112,7 @@ def test_check_fails_on_what_leads_nowhere_and_not_on_warnings(memtool: Memtool,
     assert "see `memtool route --check`" in memtool("route", "t_x").err
 
 
+@pytest.mark.slow
 def test_update_writes_the_table_in_one_commit(
     memtool: Memtool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,7 @@ def test_update_writes_the_table_in_one_commit(
     assert not memtool("route", "--update", "--json", *vault).answer["changed"]
 
 
+@pytest.mark.slow
 def test_update_brings_the_rules_of_an_installed_client_up_to_date(
     memtool: Memtool, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

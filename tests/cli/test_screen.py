@@ -53,6 +53,7 @@ def hostile(notes: Path) -> Path:
     return notes
 
 
+@pytest.mark.slow
 def test_a_note_reads_as_markdown_and_loses_no_word(sample: Path) -> None:
     ref = next((sample / "areas/projects/shop/knowledge").glob("*-getuserbyid-in-loops.md"))
     shown = seen("show", ref.relative_to(sample).as_posix())
@@ -63,6 +64,7 @@ def test_a_note_reads_as_markdown_and_loses_no_word(sample: Path) -> None:
     assert with_pipes("show", ref.relative_to(sample).as_posix()).out == ref.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_what_a_renderer_makes_of_a_note_does_not_steer_the_terminal_either(hostile: Path) -> None:
     for arguments in (["show", "evil"], ["show", "evil", "--level", "1"], ["search", "解密"], ["search"]):
         shown = seen(*arguments)
@@ -75,6 +77,7 @@ def test_what_a_renderer_makes_of_a_note_does_not_steer_the_terminal_either(host
     assert hostile.is_dir()
 
 
+@pytest.mark.slow
 def test_a_very_long_or_deep_note_is_shown_in_bounded_time(notes: Path) -> None:
     (notes / "long.md").write_text("# 长\n\n" + "**解密** `x` " * 20_000, encoding="utf-8")
     (notes / "deep.md").write_text(">" * 5_000 + "解密\n" + "[" * 5_000 + "*_" * 5_000, encoding="utf-8")
@@ -85,6 +88,7 @@ def test_a_very_long_or_deep_note_is_shown_in_bounded_time(notes: Path) -> None:
         assert "解密" in ran.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [12, 31, 100])
 @pytest.mark.parametrize(
     "arguments", [["search"], ["search", "解密", "--explain"], ["doctor"], ["route"], ["show", "tideline"]]
@@ -96,6 +100,7 @@ def test_every_width_is_kept(sample: Path, arguments: list[str], columns: int) -
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_a_list_is_a_table(sample: Path) -> None:
     lines = [line.rstrip() for line in seen("search", "--kind", "decision").splitlines()]
     assert lines[0].split() == ["Date", "Kind", "Project", "Note"]
@@ -104,6 +109,7 @@ def test_a_list_is_a_table(sample: Path) -> None:
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_without_colours_and_on_a_dumb_terminal_the_words_are_the_same(sample: Path) -> None:
     plain = on_a_terminal("search", "getUserById", environ={**ENVIRON, "TERM": "dumb"}).out
     assert "\x1b" not in plain
@@ -114,6 +120,7 @@ def test_without_colours_and_on_a_dumb_terminal_the_words_are_the_same(sample: P
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_doctor_has_a_panel_for_each_state_with_the_worst_last(sample: Path) -> None:
     (sample / "gbk.md").write_bytes("解密".encode("gbk"))
     shown = seen("doctor")
@@ -123,6 +130,7 @@ def test_doctor_has_a_panel_for_each_state_with_the_worst_last(sample: Path) -> 
     assert "Run `memtool init` in the vault." in shown
 
 
+@pytest.mark.slow
 def test_what_a_session_was_given_is_a_tree(agent: Agent, memtool: Memtool) -> None:
     agent.start()
     agent.ask("How long do access tokens live now? 解密")
@@ -133,6 +141,7 @@ def test_what_a_session_was_given_is_a_tree(agent: Agent, memtool: Memtool) -> N
         assert all(f"[{line['id']}]" in shown for line in record["lines"])
 
 
+@pytest.mark.slow
 def test_what_waits_and_what_was_asked_of_models_are_tables(notes: Path) -> None:
     vault = Vault(notes)
     Queue(vault).put(Job("one", "/t.jsonl", cwd="/src/商店[red]", event="Stop", queued_at=1.0))
@@ -147,6 +156,7 @@ def test_what_waits_and_what_was_asked_of_models_are_tables(notes: Path) -> None
     assert re.search(r"2026-02-10  claude +1 ", seen("capture", "--usage"))
 
 
+@pytest.mark.slow
 def test_what_would_be_imported_is_a_table(notes: Path, tmp_path: Path) -> None:
     write_transcript(
         tmp_path / "client" / "projects" / "-src-mail" / "two.jsonl",

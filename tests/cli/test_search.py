@@ -52,6 +52,7 @@ def test_a_hit_says_where_it_stands(memtool: Memtool, notes: Path) -> None:
     assert "zebras" in hit["text"]
 
 
+@pytest.mark.slow
 def test_results_are_on_stdout_and_talk_is_on_stderr(memtool: Memtool, sample: Path) -> None:
     code, out, err = memtool("search", "getUserById")
     assert (code, err) == (0, "")
@@ -64,6 +65,7 @@ def test_results_are_on_stdout_and_talk_is_on_stderr(memtool: Memtool, sample: P
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_a_missing_embedder_is_said_once_for_each_vault_and_always_in_json(
     memtool: Memtool, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +88,7 @@ def test_the_mode_vector_without_vectors_is_an_error(memtool: Memtool, sample: P
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_nothing_found_is_no_error(memtool: Memtool, sample: Path) -> None:
     assert memtool("search", "xyzzyx", "--mode", "bm25") == (
         0, "", "Nothing found.\nTry fewer or other words, or --all to look at archived and superseded notes too.\n",
@@ -102,6 +105,7 @@ def test_a_query_without_words_is_a_usage_error(memtool: Memtool, sample: Path, 
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -135,6 +139,7 @@ def test_a_date_that_is_none_is_a_usage_error(memtool: Memtool, sample: Path, op
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_filters_narrow_the_search(memtool: Memtool, sample: Path) -> None:
     def hits(*options: str) -> list[dict[str, str]]:
         found: list[dict[str, str]] = memtool("search", "token", "--json", "-n", "50", *options).answer["hits"]
@@ -157,6 +162,7 @@ def test_the_archive_is_searched_on_request(memtool: Memtool, notes: Path) -> No
     assert (hit["path"], hit["kind"]) == ("archive/daily/2025-01-01.md", "daily")
 
 
+@pytest.mark.slow
 def test_explain_shows_what_a_score_is_made_of(memtool: Memtool, sample: Path) -> None:
     assert re.search(
         r'^  score [\d.]+  \{"bm25": \{"rank": 1, "score": [\d.]+',
@@ -167,6 +173,7 @@ def test_explain_shows_what_a_score_is_made_of(memtool: Memtool, sample: Path) -
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_the_settings_choose_and_the_command_line_overrules(memtool: Memtool, sample: Path) -> None:
     (sample / "memtool.toml").write_text('[search]\nlimit = 2\nmode = "bm25"\n')
     ran = memtool("search", "token", "--json")
@@ -203,6 +210,7 @@ def test_a_batch_answers_line_by_line(memtool: Memtool, sample: Path) -> None:
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -289,6 +297,7 @@ def test_on_a_terminal_paths_are_links_and_words_are_marked(sample: Path) -> Non
     assert "\x1b" not in with_pipes("search", "getUserById", "-n", "1").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 61, 100])
 def test_a_snippet_keeps_to_the_width_of_the_terminal(notes: Path, columns: int) -> None:
     text = "解密失败 zebra getUserById 日志里出现，任务状态为“解密失败”时：" * 20
@@ -317,6 +326,7 @@ def test_a_vault_that_cannot_be_written_is_searched(notes: Path, tmp_path: Path)
     notes.chmod(0o700)
 
 
+@pytest.mark.slow
 def test_a_vault_whose_state_folder_leads_elsewhere_is_searched_and_nothing_is_written_there(
     memtool: Memtool, notes: Path, tmp_path: Path
 ) -> None:
@@ -338,6 +348,7 @@ def test_a_vault_whose_state_folder_leads_elsewhere_is_searched_and_nothing_is_w
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_explain_shows_how_often_a_hit_was_used(memtool: Memtool, sample: Path) -> None:
     hit = memtool("search", "getUserById", "--json", "--explain").answer["hits"][0]
     assert hit["why"]["uses"] == 0

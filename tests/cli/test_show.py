@@ -43,6 +43,7 @@ def test_json_says_what_was_read(memtool: Memtool, sample: Path) -> None:
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_what_stands_behind_a_short_id_is_shown_wherever_one_is(memtool: Memtool, sample: Path) -> None:
     given = memtool("context", "--project", "shop").out
     for beginning, text in (
@@ -80,6 +81,7 @@ def test_a_name_that_means_several_notes_is_a_usage_error(memtool: Memtool, samp
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 def test_a_fact_is_shown_by_its_id(memtool: Memtool, sample: Path) -> None:
     whole = memtool("show", FACT).out
     assert json.loads(whole.strip().rstrip(","))["id"] == FACT
@@ -120,6 +122,7 @@ def test_an_id_of_several_facts_names_their_places(memtool: Memtool, notes: Path
     assert err.startswith("memtool: 'fact-001' is the id of 2 facts: a/facts.json:1-1, facts.json:1-1\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ref", ["nothing", "nothing.md", "MEMORY.md:27", "MEMORY.md:9-3", "", ".", "areas", "x" * 300, "\0a", "a\nb"]
 )

@@ -6,6 +6,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
 from hook.agent import Agent
 from terminal import on_a_terminal
 
@@ -21,6 +22,7 @@ def explained(memtool: Memtool) -> int:
     return next(int(hit["why"]["uses"]) for hit in hits if hit["fact_id"] == FACT)
 
 
+@pytest.mark.slow
 def test_what_a_prompt_was_given_counts_as_used_for_every_command(agent: Agent, memtool: Memtool) -> None:
     assert explained(memtool) == 0
     assert FACT in agent.ask(TOKENS)
@@ -31,6 +33,7 @@ def test_what_a_prompt_was_given_counts_as_used_for_every_command(agent: Agent, 
     assert explained(memtool) == 4
 
 
+@pytest.mark.slow
 def test_once_is_one_time(agent: Agent, memtool: Memtool) -> None:
     assert explained(memtool) == 0
     agent.ask(TOKENS)
@@ -44,6 +47,7 @@ def test_what_was_silent_or_only_searched_for_does_not_count(agent: Agent, memto
     assert explained(memtool) == 1
 
 
+@pytest.mark.slow
 def test_counts_are_not_in_what_git_sees_and_may_be_deleted(agent: Agent, memtool: Memtool) -> None:
     memtool("init", str(agent.vault.root))
     agent.ask(TOKENS)

@@ -61,6 +61,7 @@ def drain(memtool: Memtool, vault: Path) -> str:
     return ran.err
 
 
+@pytest.mark.slow
 def test_a_trigger_that_came_changed_or_went_is_followed(memtool: Memtool, home: Path, tmp_path: Path) -> None:
     loader, rule = home / "rules" / "memory-loader.md", tmp_path / "config" / "rules" / "memtool.md"
     loader.write_bytes((table(home) + OWN_ROWS).encode("utf-8"))
@@ -96,6 +97,7 @@ def test_a_table_that_the_owner_has_removed_stays_away(memtool: Memtool, home: P
     assert "支付" in table(home)
 
 
+@pytest.mark.slow
 def test_a_rule_that_its_owner_has_edited_stays(memtool: Memtool, home: Path, tmp_path: Path) -> None:
     drain(memtool, home)
     rule = tmp_path / "config" / "rules" / "memtool.md"
@@ -106,6 +108,7 @@ def test_a_rule_that_its_owner_has_edited_stays(memtool: Memtool, home: Path, tm
     assert rule.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_rules_come_only_where_the_hooks_write_to_this_vault(memtool: Memtool, home: Path, tmp_path: Path) -> None:
     memtool("uninstall", "claude-code")
     memtool("init", "other")
@@ -132,6 +135,7 @@ def test_the_triggers_of_a_strangers_vault_stay_in_it(memtool: Memtool, tmp_path
     assert "checkout" in (tmp_path / "config" / "rules" / "memtool.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_hooks_that_name_no_vault_are_for_the_users_own(
     memtool: Memtool, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +150,7 @@ def test_hooks_that_name_no_vault_are_for_the_users_own(
     assert "结账" in (tmp_path / "config" / "rules" / "memtool.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_problem_is_told_once_and_fails_nothing(memtool: Memtool, home: Path) -> None:
     (home / "rules" / "memory-loader.md").write_bytes(b"\xff")
     assert drain(memtool, home) == "triggers could not be followed: 'memory-loader.md' is not UTF-8 (byte 0)\n"
@@ -154,6 +159,7 @@ def test_a_problem_is_told_once_and_fails_nothing(memtool: Memtool, home: Path) 
     assert (problem.level, problem.subject) == (ERROR, "routes")
 
 
+@pytest.mark.slow
 def test_a_bug_is_told_and_a_file_that_changes_just_now_is_not(
     memtool: Memtool, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -242,6 +242,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return hub
 
 
+@pytest.mark.slow
 def test_a_model_by_name_is_downloaded_once_and_then_needs_no_network(
     tmp_path: Path, opened: Open, hub: Callable[[str], None], capfd: pytest.CaptureFixture[str]
 ) -> None:

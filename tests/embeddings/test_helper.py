@@ -85,6 +85,7 @@ def raw(place: HelperPlace, *lines: bytes) -> bytes:
     return b""
 
 
+@pytest.mark.slow
 def test_one_that_is_still_loading_its_model_is_ended_too(place: HelperPlace) -> None:
     def run() -> None:
         with only_helper(place):
@@ -100,11 +101,13 @@ def test_one_that_is_still_loading_its_model_is_ended_too(place: HelperPlace) ->
     assert not thread.is_alive()
 
 
+@pytest.mark.slow
 def test_a_question_is_answered(place: HelperPlace) -> None:
     with serving(place):
         assert ask_helper(place, {"text": "解密失败 \ud800"}, patience=1) == {"text": "解密失败 \ud800"}
 
 
+@pytest.mark.slow
 def test_a_question_goes_on_when_its_second_half_is_known(place: HelperPlace) -> None:
     with serving(place):
         address = find_address(place)
@@ -129,6 +132,7 @@ def test_there_is_never_a_second_one(place: HelperPlace) -> None:
         assert is_at_work(place)
 
 
+@pytest.mark.slow
 def test_it_ends_when_nobody_asks(place: HelperPlace) -> None:
     with serving(place, idle=0.3) as thread:
         deadline = time.monotonic() + 10
@@ -151,6 +155,7 @@ def test_it_ends_when_its_address_is_taken_away(place: HelperPlace) -> None:
         assert not thread.is_alive()
 
 
+@pytest.mark.slow
 def test_all_helpers_of_a_user_are_ended(tmp_path: Path, place: HelperPlace) -> None:
     other = helper_place(tmp_path, tmp_path / "w")
     with serving(place), serving(other):
@@ -160,6 +165,7 @@ def test_all_helpers_of_a_user_are_ended(tmp_path: Path, place: HelperPlace) -> 
     assert end_helpers(tmp_path) == 0
 
 
+@pytest.mark.slow
 def test_what_a_peer_sends_harms_nobody(place: HelperPlace) -> None:
     with serving(place):
         hello = b'{"nonce": "x"}\n' if find_address(place).port else b""  # type: ignore[union-attr]
@@ -173,6 +179,7 @@ def test_what_a_peer_sends_harms_nobody(place: HelperPlace) -> None:
         assert ask_helper(place, {"text": "还在"}, patience=1) == {"text": "还在"}
 
 
+@pytest.mark.slow
 def test_a_peer_that_says_nothing_is_not_listened_to_for_long(
     place: HelperPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +239,7 @@ def test_who_took_over_a_port_learns_nothing_and_is_asked_once(tmp_path: Path, a
     assert not any(b"secret of mine" in each for each in heard)
 
 
+@pytest.mark.slow
 def test_one_that_was_late_is_asked_again_once_it_is_seen_to_live(
     place: HelperPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,7 @@ def test_languages_may_be_stated(opened: Open) -> None:
     assert opened(languages="en").scripts == {"latin"}
 
 
+@pytest.mark.slow
 def test_a_stated_dimension_must_be_right(opened: Open) -> None:
     for _ in "before and after it is remembered":
         with pytest.raises(BadSetting, match=r"is 384, but the model 'tiny' makes vectors of 16"):

@@ -55,6 +55,7 @@ def test_digits_and_punctuation_belong_to_no_script() -> None:
     assert scripts_of("4573 #!? 2026-02-10 🎉") == {}
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_shares_are_of_known_scripts_and_add_up(text: str) -> None:
     shares = scripts_of(text)
@@ -62,6 +63,7 @@ def test_shares_are_of_known_scripts_and_add_up(text: str) -> None:
     assert not shares or sum(shares.values()) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_a_model_that_knows_all_scripts_fits_every_text(text: str) -> None:
     assert fits(ALL_SCRIPTS, text)
@@ -129,6 +131,7 @@ def test_a_vocabulary_too_small_to_tell_is_taken_for_latin() -> None:
     assert scripts_of_vocabulary([]) == {"latin"}
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=6)))
 def test_any_vocabulary_has_an_answer(tokens: list[str]) -> None:
     assert scripts_of_vocabulary(tokens) == {"latin"}
@@ -155,6 +158,7 @@ def test_word_pieces_are_read(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_unigrams_are_read(tmp_path: Path) -> None:
     vocabulary = [[f"▁{token}", -1.0] for token in [*LATIN_WORDS, *HAN]]
     assert scripts_of_tokenizer(_tokenizer_file(tmp_path, {"type": "Unigram", "vocab": vocabulary})) == {"latin", "han"}
@@ -173,6 +177,7 @@ def test_byte_level_tokens_count_for_the_characters_that_they_spell(tmp_path: Pa
     assert scripts_of_tokenizer(path) == {"latin", "han"}
 
 
+@pytest.mark.slow
 def test_byte_level_spelling_is_not_mistaken_for_latin_words(tmp_path: Path) -> None:
     # Undecoded, a Chinese word looks like four to nine Latin letters with accents.
     vocabulary = {_byte_level(a + b): place for place, (a, b) in enumerate(itertools.pairwise(HAN))}

@@ -68,6 +68,7 @@ def client(tmp_path: Path, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Cli
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "field"),
     [("Write", "file_path"), ("Edit", "file_path"), ("MultiEdit", "file_path"), ("NotebookEdit", "notebook_path")],
@@ -127,6 +128,7 @@ def test_a_secret_in_a_files_name_is_not_written(client: Client) -> None:
     assert KEY not in client.lines()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["Stop", "PreCompact", "PostCompact", "SessionEnd"])
 def test_the_session_goes_on_the_queue(client: Client, workers: list[Vault], event: str) -> None:
     said = {"last_assistant_message": f"完成: the key is {KEY}", "compact_summary": f"<summary>{KEY}</summary>"}
@@ -141,6 +143,7 @@ def test_the_session_goes_on_the_queue(client: Client, workers: list[Vault], eve
     assert KEY.encode() not in everything
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "levels"), [((), 2), (("--this-project",), 1)])
 def test_a_sweep_is_queued_at_the_start(
     client: Client, workers: list[Vault], arguments: tuple[str, ...], levels: int
@@ -153,6 +156,7 @@ def test_a_sweep_is_queued_at_the_start(
     assert client.log() == []
 
 
+@pytest.mark.slow
 def test_nothing_is_done_inside_our_own_model_calls(client: Client, workers: list[Vault]) -> None:
     client.environ["MEMTOOL_INTERNAL"] = "1"
     client.fire(client.edit(str(client.project / "a.ts")))
@@ -189,6 +193,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD)
 def test_bad_input_is_one_line_in_the_log(
     client: Client, workers: list[Vault], capsys: pytest.CaptureFixture[str], content: bytes
@@ -198,6 +203,7 @@ def test_bad_input_is_one_line_in_the_log(
     assert (client.lines(), workers, capsys.readouterr()) == ([], [], ("", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["session_id", "transcript_path", "cwd", "last_assistant_message", "compact_summary"])
 @pytest.mark.parametrize("value", [None, 3, [], {}, "\ud800", "\0", "x" * 100_000])
 def test_a_strange_field_never_escapes(client: Client, workers: list[Vault], field: str, value: object) -> None:
@@ -208,6 +214,7 @@ def test_a_strange_field_never_escapes(client: Client, workers: list[Vault], fie
     assert len(workers) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [Path.mkdir, lambda _path: None, os.mkfifo], ids=["folder", "missing", "pipe"])
 def test_a_transcript_that_is_no_file_is_one_line_in_the_log(
     client: Client, workers: list[Vault], make: Callable[[Path], None]
@@ -218,6 +225,7 @@ def test_a_transcript_that_is_no_file_is_one_line_in_the_log(
     assert (len(client.log()), workers, Queue(client.vault).waiting()) == (1, [], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", ["gone", "file"])
 def test_a_vault_that_is_gone_is_one_line_in_the_users_own_log(client: Client, tmp_path: Path, named: str) -> None:
     (tmp_path / "file").write_text("x")
@@ -227,6 +235,7 @@ def test_a_vault_that_is_gone_is_one_line_in_the_users_own_log(client: Client, t
     assert not (tmp_path / "gone").exists()
 
 
+@pytest.mark.slow
 def test_broken_settings_are_one_line_in_the_log(client: Client) -> None:
     client.vault.settings_path.write_text("language = [", encoding="utf-8")
     client.fire(client.edit(str(client.project / "a.ts")))
@@ -275,12 +284,14 @@ def test_twenty_at_once_lose_nothing_and_write_nothing_twice(client: Client) -> 
     assert client.log() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"{", b'{"hook_event_name": "MindRead"}'])
 def test_the_program_ends_with_0_and_prints_nothing(client: Client, content: bytes) -> None:
     done = subprocess.run(HOOK, input=content, capture_output=True, env=os.environ | client.environ, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["off", "folder", "print"])
 def test_nothing_is_captured_where_it_is_switched_off(client: Client, way: str) -> None:
     client.environ |= {

@@ -39,6 +39,7 @@ def lead(agent: Agent, name: str, target: Path) -> None:
     path.symlink_to(target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", [".memtool", ".memtool/ledgers", ".memtool/queue", ".memtool/locks"])
 def test_whatever_a_session_does_files_outside_the_vault_stay_as_they_are(agent: Agent, link: str) -> None:
     outside = agent.folder / "outside"
@@ -58,6 +59,7 @@ def test_whatever_a_session_does_files_outside_the_vault_stay_as_they_are(agent:
     assert {(outside / name).read_text() for name in names} == {"years of work"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exists", [True, False])
 def test_where_a_folder_belongs_is_neither_read_nor_written_outside_the_vault(agent: Agent, *, exists: bool) -> None:
     outside = agent.folder / "outside.json"
@@ -72,6 +74,7 @@ def test_where_a_folder_belongs_is_neither_read_nor_written_outside_the_vault(ag
 # Pipes
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 @pytest.mark.parametrize(
     "ref", ["sessions/s1.md", ".memtool/ledgers/s1.json", ".memtool/hook.log", ".memtool/projects.json",
@@ -114,6 +117,7 @@ def refuse_to_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # Locks
 
 
+@pytest.mark.slow
 def test_no_hook_waits_long_for_a_lock_that_is_held_and_no_session_is_lost(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +147,7 @@ def test_no_hook_waits_long_for_a_lock_that_is_held_and_no_session_is_lost(
 # Ledgers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [YEAR, -YEAR])
 def test_a_clock_that_jumps_before_another_session_starts_repeats_nothing(agent: Agent, seconds: int) -> None:
     assert FACT in agent.ask(TOKENS)
@@ -152,6 +157,7 @@ def test_a_clock_that_jumps_before_another_session_starts_repeats_nothing(agent:
     assert agent.ask(TOKENS) == ""
 
 
+@pytest.mark.slow
 def test_where_the_state_folder_cannot_be_written_a_session_is_given_everything_once(agent: Agent) -> None:
     agent.ask("continue")
     folders = [agent.vault.state_path, agent.vault.state_path / "ledgers"]
@@ -168,6 +174,7 @@ def test_where_the_state_folder_cannot_be_written_a_session_is_given_everything_
             folder.chmod(0o700)
 
 
+@pytest.mark.slow
 def test_where_no_ledger_can_be_written_a_session_is_given_its_start_and_nothing_else(agent: Agent) -> None:
     agent.ask("continue")
     ledgers = agent.vault.state_path / "ledgers"
@@ -183,6 +190,7 @@ def test_where_no_ledger_can_be_written_a_session_is_given_its_start_and_nothing
             folder.chmod(0o700)
 
 
+@pytest.mark.slow
 def test_a_huge_summary_is_not_read_whole(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     path = agent.write("areas/projects/evil/summary.md", "")
     with path.open("wb") as file:

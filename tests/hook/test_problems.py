@@ -20,11 +20,13 @@ def logged(vault: Vault, content: bytes) -> list[tuple[str, str]]:
     return [(entry.level, entry.subject) for entry in read_log([vault.state_path], LONG_AGO)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\n", b'{"hook_event_name": "Stop', b"[]", "不是 JSON".encode()])
 def test_what_is_no_event_is_a_warning(vault: Vault, content: bytes) -> None:
     assert logged(vault, content) == [(WARNING, "hook")]
 
 
+@pytest.mark.slow
 def test_an_event_that_cannot_be_acted_on_is_an_error(vault: Vault) -> None:
     vault.settings_path.write_text("language = [")
     assert logged(vault, b'{"hook_event_name": "Stop"}') == [(ERROR, "Stop")]

@@ -27,6 +27,7 @@ MEGABYTE = 1_000_000
 # The vault
 
 
+@pytest.mark.slow
 def test_a_vault_that_goes_in_the_middle_of_a_session_is_silence_and_comes_back_with_its_ledger(agent: Agent) -> None:
     assert FACT in agent.ask(TOKENS)
     away = agent.vault.root.rename(agent.folder / "away")
@@ -47,6 +48,7 @@ def test_a_vault_that_goes_while_it_is_read_is_silence(agent: Agent, monkeypatch
     assert not agent.vault.root.exists()
 
 
+@pytest.mark.slow
 def test_a_generation_that_is_swapped_in_the_middle_of_a_session_is_used_from_then_on(agent: Agent) -> None:
     assert FACT in agent.ask(TOKENS)
     agent.write(f"{SHOP}/knowledge/2026-03-10-gate.md", "# Zeppelin\n\nThe zeppelin docks at gate 7.\n")
@@ -72,6 +74,7 @@ def test_a_writer_in_the_middle_of_its_work_does_not_hold_up_a_prompt(agent: Age
         writer.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 def test_files_that_are_gone_since_they_were_indexed_do_no_harm(agent: Agent) -> None:
     for path in [*agent.vault.root.rglob("*.md"), *agent.vault.root.rglob("facts.json")]:
         path.unlink()
@@ -94,6 +97,7 @@ def jump(agent: Agent, seconds: float) -> None:
     folders.write_text(json.dumps(shifted))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [YEAR, -YEAR])
 def test_a_clock_that_jumps_in_the_middle_of_a_session_repeats_and_loses_nothing(agent: Agent, seconds: int) -> None:
     assert FACT in agent.ask(TOKENS)
@@ -103,6 +107,7 @@ def test_a_clock_that_jumps_in_the_middle_of_a_session_repeats_and_loses_nothing
     assert agent.log() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [YEAR, -YEAR])
 def test_the_project_of_a_folder_is_known_after_a_clock_has_jumped(agent: Agent, seconds: int) -> None:
     before = agent.start()
@@ -112,6 +117,7 @@ def test_the_project_of_a_folder_is_known_after_a_clock_has_jumped(agent: Agent,
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("year", ["0001", "1969", "2099", "9999"])
 def test_a_memory_from_another_time_is_found(agent: Agent, year: str) -> None:
     note = f"---\ndate: {year}-01-01\n---\n# Zeppelin\n\nThe zeppelin docks at gate 7.\n"
@@ -138,6 +144,7 @@ HUGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prompt", HUGE.values(), ids=HUGE)
 def test_a_megabyte_that_asks_nothing_is_given_nothing(agent: Agent, prompt: str) -> None:
     assert agent.ask(prompt) == ""
@@ -150,6 +157,7 @@ def test_a_question_at_either_end_of_a_megabyte_is_heard(agent: Agent, filler: s
     assert USER_FACT in agent.other("s2").ask(f"{filler * (MEGABYTE // len(filler))}\n\n{USER}")
 
 
+@pytest.mark.slow
 def test_the_program_answers_a_megabyte_in_one_json_text(agent: Agent) -> None:
     content = agent.event("UserPromptSubmit", prompt=f"{TOKENS}\n{TRACE * (MEGABYTE // len(TRACE))}")
     ran = subprocess.run(HOOK, input=content, capture_output=True, env=agent.environ, check=False)

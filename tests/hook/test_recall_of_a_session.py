@@ -35,6 +35,7 @@ PARTS = ("hull", "fins", "nose cone", "gondola", "rudder", "ballast tanks", "moo
 # Compaction
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["PreCompact", "clear"])
 def test_the_first_prompt_after_a_compaction_gets_the_full_set_again(agent: Agent, event: str) -> None:
     write_facts(agent, *(f"The zeppelin's {part}: inspected on day {day}." for day, part in enumerate(PARTS)))
@@ -49,6 +50,7 @@ def test_the_first_prompt_after_a_compaction_gets_the_full_set_again(agent: Agen
     assert len(lines_of(agent.ask(WHEN))) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["startup", "clear", "compact"])
 def test_what_stands_in_the_block_of_the_start_is_not_given_to_a_prompt(agent: Agent, source: str) -> None:
     assert FACT_ID in agent.ask(TOKENS)
@@ -88,6 +90,7 @@ def test_a_decision_without_a_summary_is_given_once(agent: Agent) -> None:
     assert agent.other("s2").ask("are zeppelins grounded at night?") == ""
 
 
+@pytest.mark.slow
 def test_a_fact_that_the_block_of_the_start_cuts_is_given_once(agent: Agent) -> None:
     write_facts(agent, f"The zeppelin is inspected on Monday: {'飞艇每周一检查，' * 60}")
     assert "…" in agent.start()
@@ -95,6 +98,7 @@ def test_a_fact_that_the_block_of_the_start_cuts_is_given_once(agent: Agent) -> 
     assert "Monday" in agent.other("s2").ask(WHEN)
 
 
+@pytest.mark.slow
 def test_a_rule_over_several_lines_is_given_once(agent: Agent) -> None:
     agent.write(f"{SHOP}/rules.md", "# Rules\n\n- The zeppelin is only inspected\n  while it is moored to the mast.\n")
     agent.index()
@@ -192,6 +196,7 @@ def test_deleting_what_is_derived_loses_only_counts(agent: Agent) -> None:
 # Resuming
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reason", ["other", "prompt_input_exit", "logout"])
 def test_the_end_of_a_session_clears_its_ledger(agent: Agent, reason: str) -> None:
     assert FACT_ID in agent.ask(TOKENS)
@@ -199,6 +204,7 @@ def test_the_end_of_a_session_clears_its_ledger(agent: Agent, reason: str) -> No
     assert FACT_ID in agent.ask(TOKENS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reason", ["other", "prompt_input_exit", "logout", "resume"])
 def test_a_resumed_session_is_not_given_again_what_its_context_still_holds(agent: Agent, reason: str) -> None:
     """`claude -p … --resume ID` ends and resumes the session at every prompt."""
@@ -221,6 +227,7 @@ def test_a_note_that_the_session_wrote_with_its_own_tools_is_no_news_to_it(agent
     assert agent.ask(prompt) == ""
 
 
+@pytest.mark.slow
 def test_what_the_block_of_the_start_gives_counts_as_used(agent: Agent) -> None:
     assert FACT in agent.start()
     path = uses_path(agent.state())

@@ -27,6 +27,7 @@ def lines_of(block: str) -> list[str]:
     return [line for line in block.splitlines() if line.startswith("- ")]
 
 
+@pytest.mark.slow
 def test_a_prompt_is_given_what_matters_to_it_in_one_framed_block(agent: Agent) -> None:
     block = agent.ask(TOKENS)
     assert block.startswith(f"<{CONTEXT_TAG} ")
@@ -39,6 +40,7 @@ def test_a_prompt_is_given_what_matters_to_it_in_one_framed_block(agent: Agent) 
     assert agent.log() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "expected"),
     [
@@ -52,6 +54,7 @@ def test_memories_are_found_in_every_script(agent: Agent, prompt: str, expected:
     assert expected in agent.ask(prompt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prompt",
     [
@@ -71,11 +74,13 @@ def test_nothing_is_given_twice_within_five_turns(agent: Agent) -> None:
     assert [FACT in block for block in blocks] == [True, False, False, False, False, False, True, False]
 
 
+@pytest.mark.slow
 def test_two_sessions_have_two_ledgers(agent: Agent, tmp_path: Path) -> None:
     assert FACT in agent.ask(TOKENS)
     assert FACT in Agent(tmp_path, "s2").ask(TOKENS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("event", "fields"), [("PreCompact", {"trigger": "auto"}), ("SessionEnd", {"reason": "clear"})]
 )
@@ -88,6 +93,7 @@ def test_what_was_given_comes_back_when_the_context_was_cleared(
     assert agent.ask(TOKENS) == first
 
 
+@pytest.mark.slow
 def test_the_first_memories_are_more_than_the_later_ones(agent: Agent) -> None:
     agent.environ |= {"MEMTOOL_RECALL_FIRST_PROMPT": "2", "MEMTOOL_RECALL_LATER_PROMPTS": "1"}
     agent.ask("continue")
@@ -95,6 +101,7 @@ def test_the_first_memories_are_more_than_the_later_ones(agent: Agent) -> None:
     assert len(lines_of(agent.ask("the idempotency key of the checkout"))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [400, 600, 900, 1_500, 20_000])
 def test_a_block_fits_into_its_room(agent: Agent, room: int) -> None:
     agent.environ["MEMTOOL_RECALL_PROMPT_CHARACTERS"] = str(room)
@@ -104,6 +111,7 @@ def test_a_block_fits_into_its_room(agent: Agent, room: int) -> None:
     assert agent.ask("getUserById") == ""
 
 
+@pytest.mark.slow
 def test_what_the_session_wrote_itself_is_no_news_to_it(agent: Agent) -> None:
     note = SessionNote("s1", "shop", "2026-03-10 10:00", key_points=(KeyPoint("the zeppelin docks at gate 7"),))
     path = agent.vault.root / "sessions" / "s1.md"
@@ -152,6 +160,7 @@ def test_a_strange_field_never_escapes(agent: Agent, field: str, value: object) 
         agent.fire(event, **{"prompt": TOKENS, "source": "startup", field: value})
 
 
+@pytest.mark.slow
 @hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=200))
 def test_no_prompt_is_an_error(agent: Agent, prompt: str) -> None:

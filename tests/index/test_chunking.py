@@ -49,6 +49,7 @@ def test_nothing_is_lost_and_ranges_never_go_backwards(body: str) -> None:
     assert ends == sorted(ends)
 
 
+@pytest.mark.slow
 @given(st.lists(lines | long_lines, max_size=40).map("\n".join))
 def test_no_chunk_is_much_larger_than_the_bound(body: str) -> None:
     assert all(len(chunk.text) <= LARGEST for chunk in chunk_note(body))

@@ -31,6 +31,7 @@ def test_each_way_to_write_a_day_asks_for_it(day: dt.date) -> None:
     assert [way for way in ways if not asks_for(f"what happened {way}?", day.isoformat())] == []
 
 
+@pytest.mark.slow
 @given(st.dates())
 def test_the_words_of_a_date_hold_the_date(day: dt.date) -> None:
     assert parse_date(date_words(day)) == day

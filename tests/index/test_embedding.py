@@ -124,6 +124,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(notebook: Notebook) -> None
     assert len(again) == 300 - first
 
 
+@pytest.mark.slow
 def test_the_progress_is_counted_in_chunks(notebook: Notebook) -> None:
     for number in range(150):
         notebook.write(f"{number:03}.md", f"note {number}")
@@ -167,6 +168,7 @@ def test_vectors_that_are_lost_are_made_anew(notebook: Notebook, damage: str) ->
     assert lost(notebook, embedder) == 0
 
 
+@pytest.mark.slow
 def test_the_vectors_of_another_model_stay_until_the_new_ones_stand(notebook: Notebook) -> None:
     notebook.write("a.md", NOTE)
     old, new = Recorder("old"), Recorder("new")

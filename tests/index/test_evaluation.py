@@ -51,6 +51,7 @@ def test_ten_notes_count_for_the_rank() -> None:
     assert evaluate([question(Expected("k"))], [tenth])["mrr@10"] == 0
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from("abcd")), st.sets(st.sampled_from("abcd"), min_size=1))
 def test_metrics_are_shares_and_grow_with_the_depth(found: list[str], relevant: set[str]) -> None:
     metrics = evaluate([question(*map(Expected, sorted(relevant)))], [places(*(f"{path}:1-1" for path in found))])

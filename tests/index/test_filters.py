@@ -48,6 +48,7 @@ def test_a_day_that_the_calendar_does_not_have_is_refused(text: str) -> None:
         parse_day(text, TODAY, end=True)
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=())))
 def test_any_other_text_is_refused_in_a_sentence(text: str) -> None:
     try:

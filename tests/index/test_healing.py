@@ -14,6 +14,7 @@ from memtool.index import engine, generations, schema
 from memtool.index.engine import Index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [0, 1, 15, 99, 100, 512, 4095, 4096, 4097, 20_000, -1])
 def test_a_truncated_index_is_built_anew(built: Notebook, length: int) -> None:
     content = built.generation().read_bytes()
@@ -43,6 +44,7 @@ def _put(path: Path, content: bytes) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_an_index_with_garbage_in_it_is_built_anew(built: Notebook, seed: int) -> None:
     dice = random.Random(seed)
@@ -55,6 +57,7 @@ def test_an_index_with_garbage_in_it_is_built_anew(built: Notebook, seed: int) -
     assert finds_all(built)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [bytes(8192), b"# not a database\n" * 500, random.Random(1).randbytes(8192)],
@@ -68,6 +71,7 @@ def test_an_index_that_was_replaced_is_built_anew_and_says_so(built: Notebook, c
     assert finds_all(built)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -112,6 +116,7 @@ def test_a_newer_index_is_not_touched_until_the_new_one_stands(
     assert set(built.index_files()) == {"current", before.name}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pointer", ["", "deadbeef.sqlite\n", "../a.md\n", "\x00"])
 def test_a_pointer_to_nowhere_leads_to_a_new_index(built: Notebook, pointer: str) -> None:
     (built.place.generations / "current").write_text(pointer)
@@ -120,12 +125,14 @@ def test_a_pointer_to_nowhere_leads_to_a_new_index(built: Notebook, pointer: str
     assert len([name for name in built.index_files() if name.endswith(".sqlite")]) == 1
 
 
+@pytest.mark.slow
 def test_everything_derived_may_be_deleted(built: Notebook) -> None:
     shutil.rmtree(built.place.folder)
 
     assert finds_all(built)
 
 
+@pytest.mark.slow
 def test_asking_for_it_builds_the_index_anew(built: Notebook) -> None:
     before = built.generation()
 
@@ -147,6 +154,7 @@ def test_a_reader_keeps_what_it_has_open_while_the_index_is_built_anew(built: No
     assert built.find("new")[:1] == ["new.md"]
 
 
+@pytest.mark.slow
 def test_a_generation_that_goes_between_two_steps_is_no_damage(
     built: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_full_disk_while_building_is_said_and_leaves_nothing(
     assert finds_all(notebook, 3)
 
 
+@pytest.mark.slow
 def test_a_full_disk_while_refreshing_is_said_and_keeps_the_last_state(
     built: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +97,7 @@ def test_a_full_disk_while_refreshing_is_said_and_keeps_the_last_state(
     assert built.generation() == before
 
 
+@pytest.mark.slow
 def test_a_full_disk_while_healing_is_said(built: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     built.generation().write_bytes(b"garbage" * 1000)
     with monkeypatch.context() as patch:

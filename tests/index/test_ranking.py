@@ -30,6 +30,7 @@ def test_a_smaller_k_makes_the_first_ranks_count_more() -> None:
     assert reciprocal_rank_fusion([[1]], k=10) == {1: 1 / 11}
 
 
+@pytest.mark.slow
 @given(st.lists(ids, unique=True))
 def test_rrf_keeps_the_order_of_one_ranking(ranking: list[int]) -> None:
     scores = reciprocal_rank_fusion([ranking, []])
@@ -50,6 +51,7 @@ def test_meaning_has_no_say_where_nothing_is_nearer_than_usual() -> None:
     assert order(scores) == [1, 2]
 
 
+@pytest.mark.slow
 @given(likenesses, st.floats(0.1, 10), st.floats(-1, 1))
 def test_models_with_other_scales_give_the_same_order(semantic: dict[int, float], scale: float, shift: float) -> None:
     other = {each: scale * likeness + shift for each, likeness in semantic.items()}
@@ -60,6 +62,7 @@ def test_models_with_other_scales_give_the_same_order(semantic: dict[int, float]
     assert same == pytest.approx(one, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(lexical_scores, st.floats(0.2, 0.7))
 def test_without_meaning_the_order_is_that_of_the_words(lexical: dict[int, float], weight: float) -> None:
     scores = adaptive_fusion(lexical, {}, mean=0.0, deviation=0.1, weight=weight)
@@ -68,6 +71,7 @@ def test_without_meaning_the_order_is_that_of_the_words(lexical: dict[int, float
     assert ranked == sorted(ranked, reverse=True)
 
 
+@pytest.mark.slow
 @given(likenesses, st.floats(0.2, 0.7))
 def test_without_words_no_order_of_likeness_is_turned_round(semantic: dict[int, float], weight: float) -> None:
     scores = adaptive_fusion({}, semantic, mean=min(semantic.values(), default=0.0), deviation=0.1, weight=weight)
@@ -117,6 +121,7 @@ def test_texts_that_differ_in_more_than_a_sixth_are_both_kept() -> None:
     assert without_near_duplicates([1, 2], texts.__getitem__, 6) == [1, 2]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=8), max_size=60), st.integers(0, 10))
 def test_a_page_is_never_too_long_and_keeps_the_order(texts: list[str], limit: int) -> None:
     kept = without_near_duplicates(range(len(texts)), texts.__getitem__, limit)

@@ -141,6 +141,7 @@ def test_no_front_matter_is_too_strange_for_the_index(matter: str, body: str) ->
     storable(note_row("daily/2026-02-10.md", f"---\n{matter}\n---\n{body}".encode()))
 
 
+@pytest.mark.slow
 @given(
     st.binary() | st.text().map(str.encode),
     st.sampled_from(["a.md", "facts.json", "archive/x/facts.json", "b.markdown"]),
@@ -157,6 +158,7 @@ def storable(row: NoteRow) -> None:
         text.encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "matter", ["'a: ' + '[' * 60000", "'- ' * 30000", "'? ' * 30000", "'[{a: ' * 10000", "'{a: ' * 15000 + '}' * 5000"]
 )
@@ -172,6 +174,7 @@ def test_front_matter_that_is_nested_deeply_does_not_end_the_process(matter: str
     assert "front matter" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -195,6 +198,7 @@ def test_what_goes_with_every_chunk_stays_short(hostile: str) -> None:
     ) < 6000 * len(chunks)
 
 
+@pytest.mark.slow
 def test_a_heading_of_a_megabyte_is_read_in_no_time() -> None:
     assert row("# a" + " " * 1_000_000 + "b").title.startswith("a ")
 

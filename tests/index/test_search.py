@@ -214,6 +214,7 @@ def test_a_narrow_filter_still_fills_the_page(notebook: Notebook) -> None:
     assert len(notebook.find("key", limit=10, projects=("shop",))) == 10
 
 
+@pytest.mark.slow
 def test_superseded_notes_do_not_push_living_ones_off_the_page(notebook: Notebook) -> None:
     for number in range(300):
         status = "active" if number % 30 == 0 else "superseded"
@@ -225,6 +226,7 @@ def test_superseded_notes_do_not_push_living_ones_off_the_page(notebook: Noteboo
     assert len(notebook.find("key", limit=10)) == 10
 
 
+@pytest.mark.slow
 def test_as_many_hits_as_are_asked_for(notebook: Notebook) -> None:
     for number in range(150):
         notebook.write(f"{number:03}.md", f"key {number * 7919} {number * 104729} {number * 15485863}")
@@ -235,6 +237,7 @@ def test_as_many_hits_as_are_asked_for(notebook: Notebook) -> None:
 # --------------------------------------------------------------------------------------------------------------- order
 
 
+@pytest.mark.slow
 def test_of_near_duplicates_one_is_shown_and_the_page_is_full(notebook: Notebook) -> None:
     for number in range(40):
         notebook.write(
@@ -251,6 +254,7 @@ def test_of_near_duplicates_one_is_shown_and_the_page_is_full(notebook: Notebook
     assert sum(ref.startswith("copy") for ref in found) == 1
 
 
+@pytest.mark.slow
 def test_equal_scores_are_ordered_the_same_way_each_time(notebook: Notebook) -> None:
     for number in range(30):
         notebook.write(f"{number:02}.md", f"key{chr(97 + number % 26)}{number} same")
@@ -390,6 +394,7 @@ def test_a_run_that_occurs_nowhere_is_tried_by_its_characters(notebook: Notebook
     assert notebook.search("解密").notices == ("'解密' occurs nowhere; searched for 解, 密",)
 
 
+@pytest.mark.slow
 def test_a_long_query_completes_few_words_and_none_that_occur(notebook: Notebook) -> None:
     words = [f"word{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(600)]
     notebook.write("a.md", "\n\n".join(words))

@@ -29,6 +29,7 @@ def test_marks_stand_in_order_inside_the_snippet_on_what_matches(text: str, quer
     assert ends == sorted(ends)
 
 
+@pytest.mark.slow
 @given(words.map(" ".join), st.sampled_from(["token", "解密", "cafe", "user"]))
 def test_what_matches_is_shown(text: str, query: str) -> None:
     terms = frozenset(query_terms(query))

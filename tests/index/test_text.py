@@ -35,6 +35,7 @@ letters_without_spaces = st.one_of(
 around = st.text(st.sampled_from("ab Z_0.,#/-+，。「」 \n"))
 
 
+@pytest.mark.slow
 @given(around, st.text(letters_without_spaces, min_size=1), around, st.data())
 def test_every_one_or_two_characters_of_a_run_are_findable(
     before: str, run: str, after: str, data: st.DataObject
@@ -48,17 +49,20 @@ def test_every_one_or_two_characters_of_a_run_are_findable(
     assert set(asked) <= set(index_terms(before + run + after))
 
 
+@pytest.mark.slow
 @given(anything)
 def test_a_text_is_found_by_itself(text: str) -> None:
     assert set(query_terms(text)) <= set(index_terms(text))
     assert bool(query_terms(text)) == bool(index_terms(text))
 
 
+@pytest.mark.slow
 @given(anything)
 def test_folding_twice_is_folding_once(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
+@pytest.mark.slow
 @given(anything)
 def test_fts5_gives_every_term_back_whole(text: str) -> None:
     assert vocabulary_of(text) == set(index_terms(text))
@@ -87,6 +91,7 @@ def test_no_text_is_too_strange(text: str) -> None:
     assert len(plain_words(text)) <= len(text)
 
 
+@pytest.mark.slow
 @given(anything, st.data())
 def test_spans_are_in_order_inside_the_text_apart_and_match(text: str, data: st.DataObject) -> None:
     terms = index_terms(text)

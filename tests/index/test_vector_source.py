@@ -146,6 +146,7 @@ def test_filters_hold_for_meaning_too(local: Finder) -> None:
     ]
 
 
+@pytest.mark.slow
 @needs_fastembed
 def test_a_narrow_filter_finds_what_is_far_from_the_query_too(local: Finder) -> None:
     for number in range(30):
@@ -171,6 +172,7 @@ def test_a_query_in_a_language_the_model_does_not_know_is_searched_by_words(loca
     assert local.search("数据库备份", "vector")[1].mode == "vector"
 
 
+@pytest.mark.slow
 @needs_fastembed
 def test_too_many_missing_vectors_wait_for_the_index_command(local: Finder) -> None:
     for number in range(120):
@@ -204,6 +206,7 @@ def test_a_rebuilt_index_has_its_vectors_at_once(local: Finder) -> None:
     assert (chosen.notices, found.mode, found.hits[0].path) == ((), "hybrid", "car.md")
 
 
+@pytest.mark.slow
 @needs_fastembed
 def test_damaged_vectors_are_said_and_made_anew(local: Finder) -> None:
     for number in range(120):

@@ -118,6 +118,7 @@ def test_scores_are_dot_products_and_the_nearest_come_first(store: VectorStore) 
     assert len(store.nearest([1, 0, 0, 0], 99)[0]) == 3
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-3, 3)), st.integers(-1, 12))
 def test_the_highest_are_those_that_sorting_finds(numbers: list[int], n: int) -> None:
     scores = np.array(numbers, np.float32)

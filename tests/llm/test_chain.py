@@ -85,6 +85,7 @@ def number(text: str) -> int:
     return int(text)
 
 
+@pytest.mark.slow
 def test_the_first_good_answer_is_taken(run: Run, time: Time) -> None:
     second = Scripted(time, "8")
     outcome = run(Scripted(time, "7"), second)
@@ -92,6 +93,7 @@ def test_the_first_good_answer_is_taken(run: Run, time: Time) -> None:
     assert second.timeouts == []
 
 
+@pytest.mark.slow
 def test_each_has_the_timeout_to_itself(run: Run, time: Time) -> None:
     first, second = Scripted(time, ProviderFailed("it broke")), Scripted(time, "8")
     run(first, second)
@@ -104,6 +106,7 @@ def test_a_failure_a_missing_one_and_a_bad_answer_are_passed_over_with_a_sentenc
     assert outcome.reasons == ("claude: there is no command 'claude'", "anthropic: the answer is no number")
 
 
+@pytest.mark.slow
 def test_when_all_fail_the_reasons_remain(run: Run, time: Time, vault: Vault) -> None:
     outcome = run(Scripted(time, ProviderFailed("it broke")), Scripted(time, "seven"))
     assert outcome == Outcome(None, None, ("claude: it broke", "anthropic: the answer is no number"), may_pass=False)
@@ -119,12 +122,14 @@ def test_nobody_is_asked_behind_extractive(run: Run, time: Time) -> None:
     assert never.timeouts == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [Unavailable("busy"), OutOfTime("it", REQUEST, 30)])
 def test_what_may_pass_is_told_apart(run: Run, time: Time, error: MemtoolError) -> None:
     assert run(ProviderMissing("no key"), Scripted(time, error, error)).may_pass
     assert not run(ProviderMissing("no key"), Scripted(time, "seven")).may_pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "waited"), [(0.0, 1.0), (0.2, 1.0), (5.0, 5.0)])
 def test_it_asks_a_second_time_after_as_long_as_it_is_told_to_wait(
     run: Run, time: Time, asked: float, waited: float
@@ -135,6 +140,7 @@ def test_it_asks_a_second_time_after_as_long_as_it_is_told_to_wait(
     assert provider.timeouts == [30, 30 - 1 - waited]  # in all, still thirty seconds
 
 
+@pytest.mark.slow
 def test_it_does_not_ask_a_third_time(run: Run, time: Time) -> None:
     provider = Scripted(time, Unavailable("busy"), Unavailable("still busy"), "7")
     assert run(provider).reasons == ("claude: still busy",)
@@ -194,6 +200,7 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
+@pytest.mark.slow
 def test_it_works_from_end_to_end(vault: Vault, server: ModelServer) -> None:
     pytest.importorskip("anthropic")
     server.text = "42"

@@ -68,11 +68,13 @@ def test_nothing_of_the_users_takes_part(box: Path) -> None:
         assert environ["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] == "777"
 
 
+@pytest.mark.slow
 def test_a_model_need_not_be_named(box: Path) -> None:
     opened(make_claude(box, result()), model="").complete(REQUEST, PATIENT)
     assert "--model" not in started(box)["argv"]
 
 
+@pytest.mark.slow
 def test_the_surrounding_session_is_not_seen_and_the_login_is(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     around = {
         "CLAUDECODE": "1",
@@ -97,6 +99,7 @@ def test_a_file_that_the_transcript_mentions_is_no_mention_to_the_client(box: Pa
     assert answer.text == "sent by ann@example"
 
 
+@pytest.mark.slow
 def test_it_works_in_an_empty_folder_of_its_own_and_leaves_nothing(box: Path, temporary: Path) -> None:
     opened(make_claude(box, result())).complete(REQUEST, PATIENT)
     report = started(box)
@@ -125,6 +128,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stdout", "stderr", "code", "reason"), FAILURES.values(), ids=FAILURES.keys())
 def test_a_failure_is_one_short_sentence(box: Path, stdout: str, stderr: str, code: int, reason: str) -> None:
     with pytest.raises(Wasted, match="the `claude` command failed") as caught:
@@ -138,6 +142,7 @@ BUSY = result("API Error: 529 overloaded", is_error=True, api_error_status=529, 
 UNREACHABLE = result("API Error: Unable to connect to API (ECONNRESET)", is_error=True, usage={})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stdout", [BUSY, UNREACHABLE])
 def test_what_may_pass_is_unavailable(box: Path, stdout: str) -> None:
     with pytest.raises(Unavailable, match="API Error"):
@@ -150,6 +155,7 @@ def test_a_failure_that_cost_something_says_so(box: Path) -> None:
     assert (caught.value.input_tokens, caught.value.output_tokens, caught.value.cost_usd) == (100, 12, 0.0004)
 
 
+@pytest.mark.slow
 def test_a_warning_before_the_result_does_no_harm(box: Path) -> None:
     assert opened(make_claude(box, f"a warning\n{result()}\n")).complete(REQUEST, PATIENT).text == "hello"
 

@@ -115,6 +115,7 @@ def test_a_proxy_of_the_environment_does_not_see_what_stays_on_this_machine(
     assert opened(name, server).complete(REQUEST, PATIENT).text == "hello"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://[", "http://127.0.0.1:9"])
 def test_an_odd_proxy_is_one_sentence(
     name: str, server: ModelServer, monkeypatch: pytest.MonkeyPatch, proxy: str
@@ -127,6 +128,7 @@ def test_an_odd_proxy_is_one_sentence(
     assert str(caught.value).isprintable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "wait"), [("7", 7.0), ("0.5", 0.5), ("", 0.0), ("soon", 0.0), ("-3", 0.0)])
 @pytest.mark.parametrize("status", [408, 429, 500, 503, 529])
 def test_what_may_pass_is_unavailable_and_is_not_repeated_here(
@@ -212,6 +214,7 @@ NONSENSE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", NONSENSE.values(), ids=NONSENSE.keys())
 def test_nonsense_is_one_sentence(provider: Provider, server: ModelServer, reply: Reply) -> None:
     server.replies.append(reply)
@@ -264,6 +267,7 @@ def test_an_error_in_no_known_form_is_not_repeated_at_length(provider: Provider,
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.slow
 def test_a_call_that_took_too_long_does_not_keep_the_process(provider: Provider, server: ModelServer) -> None:
     server.replies.append(behaving("silent"))
     with pytest.raises(OutOfTime):

@@ -35,6 +35,7 @@ def spend(
     ledger.end(call, outcome, 1.5, failure="" if isinstance(outcome, Answer) else str(outcome))
 
 
+@pytest.mark.slow
 def test_usage_is_summed_per_day_and_provider(vault: Vault) -> None:
     ledger = CallLog(vault, 0)
     spend(ledger, at=NOW - timedelta(days=1))
@@ -48,10 +49,12 @@ def test_usage_is_summed_per_day_and_provider(vault: Vault) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_vault_without_calls_has_no_usage(vault: Vault) -> None:
     assert usage(vault) == []
 
 
+@pytest.mark.slow
 def test_each_call_is_a_line_that_says_all(vault: Vault) -> None:
     spend(CallLog(vault, 0))
     last = json.loads(path_of(vault).read_text().splitlines()[-1])
@@ -61,6 +64,7 @@ def test_each_call_is_a_line_that_says_all(vault: Vault) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 def test_the_ledger_is_for_its_owner_only(vault: Vault) -> None:
     spend(CallLog(vault, 0))
@@ -124,6 +128,7 @@ ODD: tuple[dict[str, object], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_broken_lines_are_passed_over(vault: Vault) -> None:
     spend(CallLog(vault, 0))
     good = path_of(vault).read_bytes().splitlines()[-1]
@@ -168,6 +173,7 @@ def test_a_full_disk_is_told_and_leaves_no_half_line(vault: Vault, monkeypatch: 
     assert path_of(vault).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_an_end_that_cannot_be_written_leaves_the_estimate(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = CallLog(vault, 0)
     call = ledger.begin("claude", REQUEST, "summary", NOW)
@@ -201,6 +207,7 @@ def _full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="symlinks need a privilege there")
 def test_a_vault_does_not_choose_where_the_ledger_lies(vault: Vault, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
@@ -213,6 +220,7 @@ def test_a_vault_does_not_choose_where_the_ledger_lies(vault: Vault, tmp_path: P
     assert usage(vault) == []
 
 
+@pytest.mark.slow
 def test_a_large_ledger_forgets_the_oldest_and_nothing_of_the_day(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +236,7 @@ def test_a_large_ledger_forgets_the_oldest_and_nothing_of_the_day(
     assert rows[1:] == sorted(rows[1:], key=lambda row: row.day, reverse=True)
 
 
+@pytest.mark.slow
 def test_a_ledger_full_of_junk_is_cleaned(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger_module, "MAX_BYTES", 4_000)
     vault.state_path.mkdir(exist_ok=True)
@@ -257,6 +266,7 @@ print(made)
 """
 
 
+@pytest.mark.slow
 def test_several_processes_do_not_spend_more_than_there_is(vault: Vault) -> None:
     command = [sys.executable, "-c", _SPENDER, str(vault.root)]
     running = [
@@ -270,6 +280,7 @@ def test_several_processes_do_not_spend_more_than_there_is(vault: Vault) -> None
     assert usage(vault) == [Usage("2026-02-10", "claude", 10, 0, 900, 100, None)]
 
 
+@pytest.mark.slow
 @given(strategies.text(), strategies.text())
 def test_an_estimate_grows_with_the_text_and_never_exceeds_its_length(one: str, other: str) -> None:
     assert tokens_in(one) <= len(one)

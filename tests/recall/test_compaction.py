@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.compaction import what_must_survive
@@ -30,6 +31,7 @@ def test_a_session_that_left_nothing_says_nothing() -> None:
     )
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=60))
 def test_whatever_a_note_says_the_block_stays_short_and_whole(items: list[str]) -> None:
     said = what_must_survive(SessionNote("x", decisions=tuple(items), files=tuple(items)))

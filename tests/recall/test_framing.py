@@ -102,17 +102,20 @@ def test_every_line_of_a_quotation_is_marked(text: str) -> None:
     assert tags_in(quoted(text)) == []
 
 
+@pytest.mark.slow
 @given(hostile)
 def test_a_block_is_closed_once_whatever_is_in_it(text: str) -> None:
     block = framed(text, event=text, vault=text)
     assert len(tags_in(block)) == (2 if text.strip() else 0)
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_brackets_takes_no_time_to_speak_of() -> None:
     for piece in ("<", "< ", "<a", "&lt;", "‹a", "</", "- ", "#"):
         assert tags_in(defused(piece * 100_000)) == []
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(["sessions/a.md", "sessions/b.md"]), st.text(max_size=30)), max_size=40))
 def test_each_line_has_a_short_id_of_its_own_and_keeps_it(lines: list[tuple[str, str]]) -> None:
     ids: dict[str, int] = {}

@@ -125,6 +125,7 @@ def test_of_a_prompt_only_words_that_the_vault_knows_are_kept(prompt: str, shown
     assert in_known_words(prompt, KNOWN.intersection) == shown
 
 
+@pytest.mark.slow
 @given(st.text(max_size=400))
 def test_no_unknown_word_is_ever_kept(prompt: str) -> None:
     shown = in_known_words(f"{prompt} hunter2", KNOWN.intersection)

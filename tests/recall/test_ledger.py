@@ -65,6 +65,7 @@ def test_a_memory_rests_for_five_turns_after_it_was_given() -> None:
     assert not ledger.rests("b")
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=5), max_size=400))
 def test_a_ledger_stays_small(keys: list[str]) -> None:
     ledger = Ledger(1).with_given(keys).with_hits(keys)

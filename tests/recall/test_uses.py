@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from memtool.recall.uses import count_uses, read_uses, uses_path
 
 COUNT = "import sys; from pathlib import Path; from memtool.recall.uses import count_uses\n"
@@ -24,6 +26,7 @@ def test_where_nothing_was_counted_nothing_is_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_several_processes_lose_few_counts_and_damage_nothing(tmp_path: Path) -> None:
     path = uses_path(tmp_path)
     running = [subprocess.Popen([sys.executable, "-c", COUNT, str(path)]) for _ in range(4)]

@@ -62,6 +62,7 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
     assert REDACT(once) == once
 
 
+@pytest.mark.slow
 @given(st.text(st.characters()))
 def test_any_text_can_be_redacted(text: str) -> None:
     once = REDACT(text)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given, strategies as st
 from redaction.noise import noise
 
@@ -32,6 +33,7 @@ SPELLINGS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(SPELLINGS)
 def test_every_place_in_a_view_has_its_place_in_the_text(pieces: list[str]) -> None:
     text = "".join(pieces)

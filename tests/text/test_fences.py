@@ -51,6 +51,7 @@ def test_a_block_ends_where_it_ends(block: str) -> None:
     assert list(in_code(lines)) == [False, *([True] * (len(lines) - 2)), False]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["```", "~~~", "````", "text", "- ```x", "文字", ""])))
 def test_every_line_is_told(lines: list[str]) -> None:
     assert len(list(in_code(lines))) == len(lines)

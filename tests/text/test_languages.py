@@ -124,6 +124,7 @@ def test_a_file_is_read_as_toml_reads_it(code: str) -> None:
     assert languages._table(code, "nothing") == {}
 
 
+@pytest.mark.slow
 def test_what_a_language_lacks_is_known() -> None:
     groups = {"cues": CUES, "patterns": PATTERNS, "tables": TABLES}
     assert LACKING.keys() == set(codes())
@@ -142,6 +143,7 @@ def test_the_page_says_what_each_key_is_for() -> None:
     assert set(re.findall(r"^\| `\[?(\w+)\]?` \|", PAGE, re.MULTILINE)) == keys
 
 
+@pytest.mark.slow
 def test_one_file_adds_a_language(tmp_path: Path) -> None:
     folder = copytree(Path(word_files.__file__).parent, tmp_path / "text", ignore=lambda *_: ["__pycache__"])
     (folder / "languages" / "eo.toml").write_text(ESPERANTO, encoding="utf-8")

@@ -19,6 +19,7 @@ def test_a_wide_character_takes_two_columns(text: str, columns: int) -> None:
     assert width(text) == columns
 
 
+@pytest.mark.slow
 @given(anything, anything)
 def test_widths_add_up(one: str, other: str) -> None:
     assert width(one + other) == width(one) + width(other)
@@ -36,6 +37,7 @@ def test_no_character_turns_a_line_around() -> None:
     assert one_line("user\u202e txt.exe\u2066 令牌\x1b[31m\x00\ud800") == "user txt.exe 令牌[31m"
 
 
+@pytest.mark.slow
 @given(st.one_of(anything, mixed).map(one_line), st.integers(2, 200))
 def test_a_shortened_text_fits_and_is_a_beginning(text: str, limit: int) -> None:
     short = shortened(text, limit)

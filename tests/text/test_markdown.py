@@ -112,11 +112,13 @@ def test_the_ends_of_a_very_long_text_are_read() -> None:
     assert len(found) < 5_000
 
 
+@pytest.mark.slow
 @given(anything)
 def test_statements_are_single_clean_lines(text: str) -> None:
     assert all(each.text == one_line(each.text) and each.text for each in statements(text))
 
 
+@pytest.mark.slow
 @given(anything, st.integers(3, 100))
 def test_a_bounded_text_is_not_much_longer(text: str, longest: int) -> None:
     assert len(bounded(text, longest)) <= longest + 2

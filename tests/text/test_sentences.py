@@ -27,6 +27,7 @@ def test_sentences_end_where_a_reader_ends_them(text: str, cut: list[str]) -> No
     assert sentences(text) == cut
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(), max_size=300).map(one_line))
 def test_sentences_lose_nothing_but_spaces(text: str) -> None:
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())

@@ -216,6 +216,7 @@ def test_a_topic_cannot_break_out_of_its_link(topic: str) -> None:
     assert find_links(text) == [(listed.topic, f"../sessions/{listed.session_id}.md")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["## x\n", "```\n", "- 14:30: `a`\n", "- 14:30: [", "[a\\", "\n", " "])
 def test_a_huge_note_takes_no_time(mark: str) -> None:
     add_entry(mark * 20_000, ENTRIES[0])
@@ -230,6 +231,7 @@ entries = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(entries, max_size=6), st.text())
 def test_adding_twice_is_adding_once(added: list[DailyEntry], start: str) -> None:
     text = start
@@ -266,6 +268,7 @@ def test_entries_and_sessions_stay_together_and_in_order(added: list[DailyEntry 
     assert len(times) == len({one.session_id for one in added if isinstance(one, DailySession)})
 
 
+@pytest.mark.slow
 @given(sessions, st.text())
 def test_listing_twice_is_listing_once(session: DailySession, start: str) -> None:
     text = add_session(start, session)

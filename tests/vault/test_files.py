@@ -104,6 +104,7 @@ def test_the_hash_that_comes_back_is_good_for_the_next_write(tmp_path: Path) -> 
     assert read_text(tmp_path / "a.md") == (NEW, content_hash(NEW.encode()))
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_comes_back_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.getbasetemp() / "any.md"
@@ -177,6 +178,7 @@ def test_a_loop_of_symlinks_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "a.md").is_symlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_kill_at_any_point_leaves_the_old_or_the_new_text(tmp_path: Path, when: str) -> None:
     path = tmp_path / "a.md"

@@ -67,6 +67,7 @@ def test_what_a_note_says_of_itself_wins_over_its_place(kind: str) -> None:
     assert kind_of("daily/2026-02-10.md", kind) == kind
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["areas", "projects", "global", "archive", "", ".", "x", "facts.json"])).map("/".join))
 def test_every_path_has_a_kind(ref: str) -> None:
     assert kind_of(ref) in KINDS

@@ -65,6 +65,7 @@ def test_a_title_is_the_heading_it_begins_with_or_the_first_sentence(text: str, 
 BODIES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(str.strip)
 
 
+@pytest.mark.slow
 @given(BODIES, st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), max_size=2))
 def test_a_note_parses_back_to_the_same_text(body: str, tags: list[str]) -> None:
     body = body.strip()

@@ -136,6 +136,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_of_yaml_neither_kills_nor_hangs_the_process(name: str) -> None:
     """In a process of its own, because it used to end with a segmentation fault."""
@@ -183,6 +184,7 @@ def test_any_bytes_give_text_that_an_index_can_hold(content: bytes) -> None:
         assert len(parsed.summary) <= max(200, len(content))
 
 
+@pytest.mark.slow
 @given(st.text(), st.text())
 def test_the_body_follows_the_front_matter_line_by_line(title: str, body: str) -> None:
     text = f"---\nx: {title!r}\n---\n{body}"

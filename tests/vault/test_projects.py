@@ -90,6 +90,7 @@ def test_what_means_nothing_on_another_machine_is_no_identity(url: str) -> None:
     assert normalise_remote(url) == ""
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40) | st.from_regex(r"(https|ssh)://\w+:\w+@[a-z.]+/\w+", fullmatch=True))
 def test_no_text_breaks_it_and_no_password_passes(url: str) -> None:
     identity = normalise_remote(url)

@@ -20,6 +20,7 @@ def test_nothing_breaks_out_of_a_link(text: str, target: str, markdown: str) -> 
     assert link(text, target) == markdown
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.text(), st.text(min_size=1).filter(one_line)), max_size=3))
 def test_links_are_read_back(links: list[tuple[str, str]]) -> None:
     text = ", ".join(link(shown, target) for shown, target in links)

@@ -69,6 +69,7 @@ def test_what_names_no_lines_is_all_name(text: str) -> None:
     assert parse_ref(text) == Ref(text)
 
 
+@pytest.mark.slow
 @given(
     st.text(min_size=1).filter(lambda name: "\n" not in name), st.integers(1, 999_999_999), st.integers(1, 999_999_999)
 )
@@ -193,6 +194,7 @@ def test_the_beginning_of_a_sessions_id_is_enough() -> None:
         resolve("7aa", refs)
 
 
+@pytest.mark.slow
 @given(st.text(), st.lists(st.text(min_size=1)))
 def test_whatever_is_named_it_is_one_of_the_notes_or_an_error(name: str, refs: list[str]) -> None:
     with contextlib.suppress(NoteNotFound, UsageError):

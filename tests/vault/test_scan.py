@@ -146,6 +146,7 @@ stamps = st.builds(Stamp, small, small)
 known_stamps = st.builds(KnownStamp, small, small, st.sampled_from([0, 1, RACY_NS - 1, RACY_NS + 1, RACY_NS + 2]))
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(refs, known_stamps), st.dictionaries(refs, stamps), st.lists(st.sampled_from(["", "b/", "b/d/"]))
 )

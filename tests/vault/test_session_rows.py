@@ -62,6 +62,7 @@ pieces = st.builds(Piece, long_texts | long_texts.map(lambda text: f'"{text}"'),
 rows = st.builds(Row, long_texts, st.lists(pieces, max_size=6).map(tuple), st.floats(0.3, 3))
 
 
+@pytest.mark.slow
 @given(rows)
 def test_a_row_that_was_read_is_written_as_it_was(row: Row) -> None:
     text = render_row(parse_row(render_row(row)))

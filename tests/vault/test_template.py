@@ -295,6 +295,7 @@ MAKER = (
 )
 
 
+@pytest.mark.slow
 def test_two_processes_that_make_the_same_vault_make_one(tmp_path: Path) -> None:
     path = str(tmp_path / "vault")
     makers = [subprocess.Popen([sys.executable, "-c", MAKER, path]) for _ in range(2)]

@@ -158,6 +158,7 @@ def test_the_turns_stand_between_markers_that_they_cannot_know(server: ModelServ
     assert len(codes) == 2
 
 
+@pytest.mark.slow
 def test_a_long_session_is_cut_to_the_limit(server: ModelServer, vault: Vault) -> None:
     turns = [Turn(f"And plan {number}?", said="We keep it because it is simple. " * 9) for number in range(5_000)]
     server.text = GOOD

@@ -36,6 +36,7 @@ def test_a_huge_text_ends_before_a_block_that_must_go_whole(tmp_path: Path, tag:
     assert "hush" not in step.text
 
 
+@pytest.mark.slow
 def test_a_line_over_the_limit_is_passed_over(tmp_path: Path) -> None:
     long = b'{"type":"user","message":{"content":"' + b"word " * (7 * MEGABYTE) + b'"}}\n'
     conversation = read(tmp_path, user("before"), long, user("after"))

@@ -635,6 +635,7 @@ def test_no_record_of_the_wrong_shape_raises(tmp_path: Path, records: list[Recor
         str(step).encode()
 
 
+@pytest.mark.slow
 @given(content=st.binary(max_size=300))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_bytes_raise(tmp_path: Path, content: bytes) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from memtool.capture.conversation import Step
@@ -35,6 +36,7 @@ def test_a_step_is_changed_and_dropped_by_its_number() -> None:
     assert [step.error for step in steps] == ["失败"]
 
 
+@pytest.mark.slow
 @given(names=st.lists(st.sampled_from(sorted(KINDS)), max_size=300), bound=st.integers(0, 400_000))
 def test_the_first_and_the_newest_steps_stay_within_the_bound(names: list[str], bound: int) -> None:
     steps = Steps(bound)

@@ -125,6 +125,7 @@ def test_one_line_is_one_line(text: str, limit: int) -> None:
 PARTS = ["<system-reminder>", "</system-reminder>", "<private>", "a", "\n", "<ide_selection x='1'>"]
 
 
+@pytest.mark.slow
 @given(parts=st.lists(st.sampled_from(PARTS)))
 def test_only_closed_blocks_are_taken_out(parts: list[str]) -> None:
     text = "".join(parts)

@@ -161,6 +161,7 @@ def record_plugin(environ: dict[str, str], copies: object) -> None:
     (folder / "installed_plugins.json").write_text(json.dumps({"version": 2, "plugins": {"memtool@memtool": copies}}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["user", "shared", "local"])
 def test_a_plugin_alone_is_an_installation(environ: dict[str, str], project: Path, program: Path, place: str) -> None:
     paths = {
@@ -174,6 +175,7 @@ def test_a_plugin_alone_is_an_installation(environ: dict[str, str], project: Pat
     assert found == ((), (Program(str(program)),), (), Plugin("memtool@memtool", paths[place], "0.1.0"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("program")
 def test_a_plugin_that_the_project_switches_off_is_none(environ: dict[str, str], project: Path) -> None:
     write(places.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
@@ -182,6 +184,7 @@ def test_a_plugin_that_the_project_switches_off_is_none(environ: dict[str, str],
     assert examine(environ, None).plugin is not None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("program")
 @pytest.mark.parametrize("copies", [[], "x", [{"version": 1}], [None], None])
 def test_a_plugin_that_is_enabled_and_not_installed_is_noted(environ: dict[str, str], copies: object) -> None:
@@ -192,6 +195,7 @@ def test_a_plugin_that_is_enabled_and_not_installed_is_noted(environ: dict[str, 
     assert "memtool install claude-code" in finding.fix
 
 
+@pytest.mark.slow
 def test_a_plugin_without_its_program_is_broken(environ: dict[str, str], program: Path) -> None:
     write(places.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
     record_plugin(environ, [{"version": "0.1.0"}])
@@ -208,6 +212,7 @@ def test_a_plugin_without_its_program_is_broken(environ: dict[str, str], program
     assert examine(environ, None).programs == (Program(str(local)),)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("program")
 def test_with_hooks_in_the_settings_the_plugin_is_only_noted(environ: dict[str, str]) -> None:
     install(places.user_settings_path(environ), find_program(None, this_project=False))
@@ -240,11 +245,13 @@ def test_a_file_that_git_would_share_is_told(project: Path) -> None:
     assert sentence.startswith(f"only sessions that start in '{project / 'packages'}' run these hooks")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("args", [(), ("--vault", "/nowhere", "--this-project")])
 def test_a_program_that_writes_down_an_edit_has_no_fault(args: tuple[str, ...]) -> None:
     assert fault_of(Program(sys.executable, ("-P", "-m", "memtool.hook", *args))) == ""
 
 
+@pytest.mark.slow
 def test_what_the_user_ignores_does_not_look_like_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTOOL_CAPTURE_IGNORE", "*")
     monkeypatch.setenv("MEMTOOL_INTERNAL", "1")

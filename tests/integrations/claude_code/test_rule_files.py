@@ -37,6 +37,7 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_rules_come_once_and_go_without_a_trace(shop: Vault, environ: dict[str, str], tmp_path: Path) -> None:
     planned = install_rules(environ, shop, dry_run=True)
     assert not (tmp_path / "config").exists()
@@ -50,6 +51,7 @@ def test_rules_come_once_and_go_without_a_trace(shop: Vault, environ: dict[str, 
     assert uninstall_rules(environ) == ((), ())
 
 
+@pytest.mark.slow
 def test_rules_follow_the_vault(shop: Vault, environ: dict[str, str]) -> None:
     install_rules(environ, shop)
     with_area(shop, "blog", "paths: ['*.md']")
@@ -60,6 +62,7 @@ def test_rules_follow_the_vault(shop: Vault, environ: dict[str, str]) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text", "empty", "bytes", "link", "folder", "large"])
 def test_a_users_own_file_is_never_touched(shop: Vault, environ: dict[str, str], tmp_path: Path, kind: str) -> None:
     path = rules_folder(environ) / "memtool.md"

@@ -89,6 +89,7 @@ def test_a_huge_vault_does_not_make_a_huge_rule(vault: Vault) -> None:
     assert len(texts(vault)) <= 101
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "edit", [lambda text: text + "mine\n", lambda text: text.replace("\n", "\r\n"), lambda text: "x" + text]
 )
@@ -100,11 +101,13 @@ def test_an_edited_rule_is_no_longer_ours(vault: Vault, edit: object) -> None:
     assert is_marked(text) or "\r" in text
 
 
+@pytest.mark.slow
 def test_a_path_that_cannot_be_written_down_is_left_out(vault: Vault) -> None:
     summary(vault, "projects/shop", "triggers: [checkout]")
     assert rule_texts(Path("/a`b"), read_routing(vault)) == {}
 
 
+@pytest.mark.slow
 def test_the_rules_of_a_chinese_vault_are_in_chinese(vault: Vault) -> None:
     shop = summary(vault, "projects/商店", "triggers: [支付]\npaths: ['*.sql']")
     (vault.root / "rules/prefix-map.json").write_text('{"t_": "MEMORY.md"}')

@@ -21,6 +21,7 @@ PLAIN = Evidence(5.0, 0.5, 0.2, 0.2, Whereabouts(300, is_here=True))
 shares = st.floats(0, 1)
 
 
+@pytest.mark.slow
 @given(st.builds(Evidence, st.floats(0, 1e6), shares, shares, shares, st.builds(Whereabouts, st.integers(0, 10**9))))
 def test_relevance_is_a_share_whatever_the_evidence(evidence: Evidence) -> None:
     assert 0 <= relevance(evidence) <= 1

@@ -47,6 +47,7 @@ def test_a_paste_counts_by_its_beginning_and_what_is_asked_below_it_counts() -> 
     assert len(shortened("解" * 1_000_000)) < 5_000
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300))
 def test_any_text_can_be_asked(prompt: str) -> None:
     question = ask(prompt)

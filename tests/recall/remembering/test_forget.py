@@ -32,6 +32,7 @@ def test_a_fact_is_archived_and_comes_up_no_more(desk: MemoryDesk) -> None:
     assert desk.git("show", "--name-only", "--format=", "HEAD").split() == [SHOP]
 
 
+@pytest.mark.slow
 def test_a_fact_may_be_named_by_its_lines(desk: MemoryDesk) -> None:
     desk.remember("The API listens on port 8080.")
     done = desk.remember("Labels are printed in the warehouse.")
@@ -41,6 +42,7 @@ def test_a_fact_may_be_named_by_its_lines(desk: MemoryDesk) -> None:
         desk.forget(f"{SHOP}:1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["{path}", "{stem}", "decisions/{stem}.md"])
 def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: MemoryDesk, name: str) -> None:
     done = desk.remember("# 订单号\n\n订单号由雪花算法生成。", kind="decision")
@@ -58,6 +60,7 @@ def test_a_note_without_front_matter_gets_one(desk: MemoryDesk) -> None:
     assert desk.read("loose.md") == "---\r\nstatus: archived\r\n---\r\n# Loose\r\n\r\nwords\r\n"
 
 
+@pytest.mark.slow
 def test_an_open_item_is_struck_out(desk: MemoryDesk) -> None:
     desk.remember("one", kind="todo")
     done = desk.remember("二", kind="todo")
@@ -87,6 +90,7 @@ def test_pages_of_the_vault_are_no_memories(desk: MemoryDesk, ref: str, purge: b
         desk.forget(ref, purge=purge)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_named_is_said(desk: MemoryDesk) -> None:
     done = desk.remember("one", kind="todo")
     desk.remember("The API listens on port 8080.")
@@ -100,6 +104,7 @@ def test_what_cannot_be_named_is_said(desk: MemoryDesk) -> None:
             desk.forget(f"{done.path}:{lines}")
 
 
+@pytest.mark.slow
 def test_a_superseded_fact_is_left_as_it_is(desk: MemoryDesk) -> None:
     old = desk.remember("Access tokens live 24 hours.")
     desk.remember("Access tokens live 15 minutes.", supersedes=old.id)
@@ -131,6 +136,7 @@ def test_a_broken_note_is_not_changed(desk: MemoryDesk) -> None:
 # For good
 
 
+@pytest.mark.slow
 def test_a_purged_fact_is_gone_and_the_others_stay(desk: MemoryDesk) -> None:
     desk.remember("The API listens on port 8080.")
     before = desk.read(SHOP)
@@ -142,6 +148,7 @@ def test_a_purged_fact_is_gone_and_the_others_stay(desk: MemoryDesk) -> None:
     assert desk.find("4711", everything=True) == []
 
 
+@pytest.mark.slow
 def test_an_archived_fact_can_be_purged_too(desk: MemoryDesk) -> None:
     done = desk.remember("The API listens on port 8080.")
     desk.forget(done.id)
@@ -159,6 +166,7 @@ def test_a_purged_session_is_not_listed_by_its_days_any_more(desk: MemoryDesk) -
     assert desk.find("zeppelin", everything=True) == []
 
 
+@pytest.mark.slow
 def test_a_purged_note_and_a_purged_item_are_gone(desk: MemoryDesk) -> None:
     note = desk.remember("# Tea\n\nGreen tea.", kind="knowledge")
     todo = desk.remember("drink it", kind="todo")
@@ -273,6 +281,7 @@ ROWS = (
 )
 
 
+@pytest.mark.slow
 def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: MemoryDesk) -> None:
     made = render_session(SessionNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
     write(desk, "sessions/s7.md", made)

@@ -115,6 +115,7 @@ def test_vectors_may_decide_on_other_words() -> None:
     assert may_mean_the_same("备份在夜里进行", "每晚执行一次备份")
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_every_text_is_the_same_as_itself_and_does_not_contradict_itself(text: str) -> None:
     one = statement(text)
@@ -122,6 +123,7 @@ def test_every_text_is_the_same_as_itself_and_does_not_contradict_itself(text: s
     assert not contradicts(one, one)
 
 
+@pytest.mark.slow
 @given(st.text(), st.text())
 def test_sameness_and_contradiction_have_no_direction_and_exclude_each_other(one: str, other: str) -> None:
     left, right = statement(one), statement(other)

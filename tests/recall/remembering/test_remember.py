@@ -29,6 +29,7 @@ def desk(vault: Vault) -> MemoryDesk:
 # Where it goes
 
 
+@pytest.mark.slow
 def test_a_fact_is_written_and_the_very_next_search_finds_it(desk: MemoryDesk) -> None:
     desk.find("anything")
     done = desk.remember(
@@ -44,6 +45,7 @@ def test_a_fact_is_written_and_the_very_next_search_finds_it(desk: MemoryDesk) -
     assert json.loads("\n".join(lines))["id"] == done.id
 
 
+@pytest.mark.slow
 def test_a_fact_without_evidence_says_where_it_comes_from(desk: MemoryDesk) -> None:
     desk.remember("One thing holds.", source="3f2a9c")
     desk.settings = desk.settings._replace(general=VaultSettings(language="zh"))
@@ -51,6 +53,7 @@ def test_a_fact_without_evidence_says_where_it_comes_from(desk: MemoryDesk) -> N
     assert [fact.evidence for fact in desk.facts()] == ["session 3f2a9c", "由 `memtool remember` 记入"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "folder"), [("decision", "decisions"), ("change", "changes"), ("knowledge", "knowledge")]
 )
@@ -74,6 +77,7 @@ def test_a_note_goes_to_the_folder_of_its_kind(desk: MemoryDesk, kind: str, fold
     assert desk.find("雪花算法", kinds=(kind,), projects=("shop",)) == [done.path]
 
 
+@pytest.mark.slow
 def test_a_second_note_of_that_title_gets_a_number(desk: MemoryDesk) -> None:
     first = desk.remember("# Notes on tea\n\nGreen tea wants 80 degrees.", kind="knowledge")
     second = desk.remember("# Notes on tea\n\nBlack tea wants boiling water.", kind="knowledge")
@@ -99,6 +103,7 @@ def test_what_belongs_to_no_project_is_global(desk: MemoryDesk) -> None:
     assert desk.remember("tidy up", project="", kind="todo").path == "areas/global/todos.md"
 
 
+@pytest.mark.slow
 def test_the_project_is_that_of_the_working_folder(desk: MemoryDesk, tmp_path: Path) -> None:
     desk.folder = tmp_path / "src" / "checkout"
     (desk.folder / "api").mkdir(parents=True)
@@ -116,12 +121,14 @@ def test_inside_an_area_of_the_vault_it_belongs_there(desk: MemoryDesk) -> None:
     assert desk.remember("Posts are Markdown files.", project=None).project == "博客"
 
 
+@pytest.mark.slow
 def test_a_project_is_named_in_any_case_and_a_new_one_is_announced(desk: MemoryDesk) -> None:
     assert desk.remember("One thing holds.").notices == ("'shop' is a new project in this vault",)
     again = desk.remember("Another one does not.", project="SHOP")
     assert (again.project, again.notices) == ("shop", ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a/b", "..", "../../x", "a\nb", "x" * 200])
 def test_a_name_that_is_no_folder_is_refused(desk: MemoryDesk, name: str) -> None:
     with pytest.raises(UsageError, match="no name for a project"):
@@ -131,6 +138,7 @@ def test_a_name_that_is_no_folder_is_refused(desk: MemoryDesk, name: str) -> Non
 # What stands already
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -149,6 +157,7 @@ def test_a_near_duplicate_is_refused_by_the_id_of_the_one_that_stands(desk: Memo
     assert desk.remember(other, force=True).id != stands.id
 
 
+@pytest.mark.slow
 def test_what_holds_everywhere_needs_no_copy_in_a_project(desk: MemoryDesk) -> None:
     stands = desk.remember("Tests run before every push.", project="")
     with pytest.raises(AlreadyKnown, match=stands.id):
@@ -163,6 +172,7 @@ def test_a_line_of_the_long_lived_page_counts(desk: MemoryDesk) -> None:
         desk.remember("Never force-push to main")
 
 
+@pytest.mark.slow
 def test_only_what_stands_counts(desk: MemoryDesk) -> None:
     first = desk.remember("Access tokens live 24 hours.")
     desk.forget(first.id)
@@ -180,6 +190,7 @@ def test_the_same_note_twice_is_refused(desk: MemoryDesk) -> None:
     desk.remember("# Tea\n\nAnother matter altogether.", kind="knowledge")
 
 
+@pytest.mark.slow
 def test_an_open_item_is_not_repeated_and_a_done_one_is(desk: MemoryDesk) -> None:
     stands = desk.remember("Rate limiting of the login route", kind="todo", tags=("auth",), source="s1")
     with pytest.raises(AlreadyKnown, match=stands.id):
@@ -189,6 +200,7 @@ def test_an_open_item_is_not_repeated_and_a_done_one_is(desk: MemoryDesk) -> Non
     assert desk.remember("Rate limiting of the login route", kind="todo").start_line == 9
 
 
+@pytest.mark.slow
 def test_a_fact_may_say_what_a_session_or_a_note_said(desk: MemoryDesk) -> None:
     text = "Access tokens live 24 hours."
     (desk.vault.root / "sessions" / "s1.md").write_text(f"# Session: s1\n\n{text}\n")
@@ -227,6 +239,7 @@ def test_a_statement_that_means_the_same_is_refused_where_vectors_are_at_hand(va
     assert desk.remember(one.replace("copied", "moved")).contradictions
 
 
+@pytest.mark.slow
 def test_an_embedder_that_fails_is_passed_over(vault: Vault) -> None:
     settings = EmbeddingSettings(provider="openai", model="tiny", base_url="http://127.0.0.1:9/v1", languages="en")
     desk = MemoryDesk(vault.root, embeddings=settings)
@@ -236,6 +249,7 @@ def test_an_embedder_that_fails_is_passed_over(vault: Vault) -> None:
 # Contradictions and succession
 
 
+@pytest.mark.slow
 def test_another_value_is_shown_and_written(desk: MemoryDesk) -> None:
     old = desk.remember("访问令牌有效期是 24 小时")
     new = desk.remember("访问令牌有效期是 15 分钟")
@@ -243,11 +257,13 @@ def test_another_value_is_shown_and_written(desk: MemoryDesk) -> None:
     assert [fact.status for fact in desk.facts()] == ["active", "active"]
 
 
+@pytest.mark.slow
 def test_another_area_is_not_contradicted(desk: MemoryDesk) -> None:
     desk.remember("Access tokens live 24 hours.", project="")
     assert desk.remember("Access tokens live 15 minutes.").contradictions == ()
 
 
+@pytest.mark.slow
 def test_superseding_is_one_change_in_the_place_of_the_old_fact(desk: MemoryDesk) -> None:
     old = desk.remember("Access tokens live 24 hours.", category="configuration")
     new = desk.remember("Access tokens live 15 minutes.", project=None, supersedes=old.id)
@@ -257,6 +273,7 @@ def test_superseding_is_one_change_in_the_place_of_the_old_fact(desk: MemoryDesk
     assert new.contradictions == ()
 
 
+@pytest.mark.slow
 def test_a_fact_that_was_written_before_can_still_supersede(desk: MemoryDesk) -> None:
     old = desk.remember("Access tokens live 24 hours.")
     new = desk.remember("Access tokens live 15 minutes.")
@@ -265,6 +282,7 @@ def test_a_fact_that_was_written_before_can_still_supersede(desk: MemoryDesk) ->
     assert [(fact.id, fact.status) for fact in desk.facts()] == [(old.id, "superseded"), (new.id, "active")]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_superseded_is_said(desk: MemoryDesk) -> None:
     with pytest.raises(NoteNotFound):
         desk.remember("text", supersedes="fact-404")
@@ -278,6 +296,7 @@ def test_what_cannot_be_superseded_is_said(desk: MemoryDesk) -> None:
 # Secrets and hostile text
 
 
+@pytest.mark.slow
 def test_secrets_are_removed_before_anything_is_written(desk: MemoryDesk) -> None:
     key = "AKIAIOSFODNN7EXAMPLE"
     fact = desk.remember(f"The bucket is read with {key}", evidence=f"it was {key}", tags=(f"x {key}",))
@@ -290,6 +309,7 @@ def test_secrets_are_removed_before_anything_is_written(desk: MemoryDesk) -> Non
     assert "hush" not in written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -309,6 +329,7 @@ def test_what_cannot_be_kept_is_refused_in_a_sentence(desk: MemoryDesk, text: st
     assert not (desk.vault.root / "areas" / "projects" / "shop").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["two\nlines", "a\x85b", "a\u2028b", "bell \x07", "x " * 400])
 def test_a_todo_that_is_no_line_is_refused(desk: MemoryDesk, text: str) -> None:
     with pytest.raises(UsageError, match="one line"):
@@ -359,6 +380,7 @@ def test_a_broken_facts_file_is_left_alone(desk: MemoryDesk) -> None:
 # History
 
 
+@pytest.mark.slow
 def test_each_deed_is_one_commit_of_its_file_and_can_be_undone(desk: MemoryDesk) -> None:
     desk.remember("The API listens on port 8080.")
     before = desk.read(SHOP)

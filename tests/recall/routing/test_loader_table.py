@@ -123,6 +123,7 @@ def test_rows_read_back_as_they_were(rows: list[Row]) -> None:
     assert generated(with_rows("", rows)) == rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["`" * 9_000, "`a``" * 2_000, "[" * 9_000, "[a](" * 2_000, "\\|" * 4_000, "-" * 9_000])
 def test_a_hostile_row_takes_no_time(cell: str) -> None:
     assert len(hand_rows(f"| {cell} | {cell}\n" * 20)) <= 20
