@@ -104,6 +104,7 @@ def guard(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("MEMTOOL_CONFIG", str(home / "config.toml"))
     monkeypatch.setenv("MEMTOOL_CACHE", str(home / "cache"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power, and the disk would take most of the time
     _GUARD.is_on = True
     yield _GUARD
     _GUARD.is_on = False
