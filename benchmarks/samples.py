@@ -64,20 +64,20 @@ def transcript_to_note(transcript: str, folder: str, repeat: int) -> Answer:
     """Turn *transcript* into the note of its session, each time in a new vault below *folder*."""
     seconds = []
     for number in range(repeat):
-        context = _capturing(Path(folder) / f"capture-{number}")
+        work = _capturing(Path(folder) / f"capture-{number}")
         job = Job(Path(transcript).stem, transcript, event="SessionEnd")
-        seconds.append(_seconds(partial(capture_session, context, job)))
+        seconds.append(_seconds(partial(capture_session, work, job)))
     return {"ours": seconds}
 
 
 def import_all(client: str, folder: str) -> Answer:
     """Import every session that the client keeps in the folder *client* into a new vault below *folder*."""
-    context = _capturing(Path(folder) / "import")
+    work = _capturing(Path(folder) / "import").of_client(Path(client))
     done: list[Any] = []
 
     def all_of_it() -> None:
-        sources = find_sources(context, Path(client))
-        done.append(import_sessions(context, Path(client), sources, lambda _done, _all: None))
+        sources = find_sources(work)
+        done.append(import_sessions(work, sources, lambda _done, _all: None))
 
     seconds = _seconds(all_of_it)
     return {"seconds": seconds, "notes": done[0].notes, "bytes": sum(p.stat().st_size for p in Path(client).rglob("*"))}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+from memtool.capture.drain import Drained, drain
 from memtool.capture.log import ERROR, Entry, log, log_once_a_day
 from memtool.capture.past_problems import ROUTES
 from memtool.capture.queue import Queue
-from memtool.capture.worker import Drained, drain
 from memtool.errors import Busy, MemtoolError, NoteChanged
 from memtool.index.engine import place_of, use_index
 from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtool import settings as settings_module
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
-from memtool.vault.project_area import ProjectArea, find_area
+from memtool.vault.project_area import ProjectArea, find_area, shown_path
 from memtool.vault.state import state_folder
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ class Workspace(_Given):
         return self.settings.index.max_note_kb * 1024
 
     @property
+    def shown_vault(self) -> str:
+        """The vault's folder as a person or an agent should see it: below the home folder with `~`."""
+        return shown_path(str(self.vault.root), None, self.home)
+
+    @property
     def session_id(self) -> str:
         """The id of the session of the client in which a command runs; empty if it runs in none."""
         return settings_module.client_session(self.environ)
@@ -87,6 +92,10 @@ class Workspace(_Given):
         from memtool.redaction import make_redactor
 
         return make_redactor(self.settings.redact)
+
+    def of_client(self, folder: Path) -> Workspace:
+        """Return the same with another *folder* of the client's own files."""
+        return self._replace(environ={**self.environ, "CLAUDE_CONFIG_DIR": str(folder)})
 
     def now(self) -> datetime:
         """Return the local time, with its zone."""

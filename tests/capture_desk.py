@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from pathlib import Path
 
+from workspaces import NOW
+
+from memtool.capture.drain import Drained, drain
 from memtool.capture.log import Entry
 from memtool.capture.queue import Job, Queue
-from memtool.capture.worker import Drained, drain
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
 from memtool.workspace import Workspace
-
-NOW = datetime(2026, 2, 10, 14, 30, tzinfo=timezone(timedelta(hours=8)))
 
 
 class Desk:

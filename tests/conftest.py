@@ -7,12 +7,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+from workspaces import NOW
 
 from memtool.vault.template import make_vault
 
@@ -24,7 +25,6 @@ hypothesis.settings.load_profile("memtool")
 
 _NUMBERS = itertools.count()
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-NOW = datetime(2026, 2, 10, 14, 30, tzinfo=timezone(timedelta(hours=8)))
 
 
 @pytest.fixture

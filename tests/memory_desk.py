@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
+
+from workspaces import NOW
 
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
@@ -18,7 +19,6 @@ from memtool.vault.git import tell
 from memtool.vault.layout import Vault, open_vault
 from memtool.workspace import Workspace
 
-NOW = datetime(2026, 2, 10, 14, 30, tzinfo=timezone(timedelta(hours=8)))
 SHOP = "areas/projects/shop/facts.json"
 
 

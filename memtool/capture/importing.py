@@ -89,11 +89,11 @@ class _Batch:
         self.entries: dict[date, list[DailyEntry]] = defaultdict(list)
 
 
-def find_sources(work: Workspace, client_folder: Path) -> list[Source]:
-    """Return every session that the client keeps in *client_folder* (`~/.claude`), oldest first."""
-    found = [source for path in transcripts_in(client_folder / "projects") if (source := _source(work, path))]
+def find_sources(work: Workspace) -> list[Source]:
+    """Return every session that the client keeps in its folder (`~/.claude`), oldest first."""
+    found = [source for path in transcripts_in(work.client_folder / "projects") if (source := _source(work, path))]
     seen = {source.session_id for source in found}
-    prompts = read_history(client_folder / "history.jsonl", work.redact)
+    prompts = read_history(work.client_folder / "history.jsonl", work.redact)
     excluded = work.settings.capture.exclude
     found += [
         _prompts_source(work, one)
@@ -105,7 +105,6 @@ def find_sources(work: Workspace, client_folder: Path) -> list[Source]:
 
 def import_sessions(
     work: Workspace,
-    client_folder: Path,
     sources: Sequence[Source],
     progress: Callable[[int, int], None],
     *,
@@ -115,7 +114,6 @@ def import_sessions(
 
     *progress* is told (sessions done, sessions in all).
     """
-    work = work._replace(environ={**work.environ, "CLAUDE_CONFIG_DIR": str(client_folder)})
     done = Imported()
     waiting = [source for source in sources if not source.is_known]
     batch = _Batch()

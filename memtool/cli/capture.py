@@ -18,7 +18,7 @@ from memtool.llm.ledger import Usage, usage
 from memtool.vault.numbers import counted
 
 if TYPE_CHECKING:
-    from memtool.capture.worker import Drained
+    from memtool.capture.drain import Drained
 
 
 @click.command()

@@ -57,8 +57,8 @@ def claude_code(
     interrupted and repeated. Summaries are made without a model, unless asked otherwise.
     """
     client = _client_folder(session, folder)
-    work = session.work
-    sources = _wanted(find_sources(work, client), since, projects, work.now().date())
+    work = session.work.of_client(client)
+    sources = _wanted(find_sources(work), since, projects, work.now().date())
     new = [source for source in sources if not source.is_known]
     if not as_json:
         _print_preview(client, sources, new)
@@ -66,7 +66,7 @@ def claude_code(
         if as_json:
             output.emit_json(_fields(sources, new))
         return
-    done = _import(work, client, sources, with_model=with_model)
+    done = _import(work, sources, with_model=with_model)
     if as_json:
         output.emit_json({**_fields(sources, new), **done._asdict()})
         return
@@ -78,7 +78,7 @@ def claude_code(
     click.echo("Find something in them with `memtool search WORDS`.")
 
 
-def _import(work: Workspace, client: Path, sources: Sequence[Source], *, with_model: bool) -> Imported:
+def _import(work: Workspace, sources: Sequence[Source], *, with_model: bool) -> Imported:
     """Import *sources*. Somebody who interrupts that is told what it means."""
     looked_at = 0
 
@@ -89,7 +89,7 @@ def _import(work: Workspace, client: Path, sources: Sequence[Source], *, with_mo
 
     try:
         with output.progress_bar("Importing sessions") as progress:
-            return import_sessions(work, client, sources, show, with_model=with_model)
+            return import_sessions(work, sources, show, with_model=with_model)
     except KeyboardInterrupt:
         stays = f"Interrupted after {counted(looked_at, 'session')}. What was imported stays"
         output.say(f"{stays}; repeat the command to go on.")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import zlib
 
+from memtool.resources import agent_text
+
 # Capture knows the block by it. It is `memtool.redaction.CONTEXT_TAG`, which would bring all of redaction along.
 TAG = "memtool-context"
 MOST_UNITS = 9_500  # UTF-16 code units of a block; beyond 10,000 the client cuts what a hook says
@@ -38,8 +40,6 @@ def framed(body: str, *, event: str, vault: str = "", language: str = "en") -> s
     """
     if not body.strip():
         return ""
-    from memtool.resources import agent_text  # a hook that says nothing reads no text
-
     about = re.sub(r"\[(.*)\]", r"\1" if vault else "", agent_text("frame", language)).replace(
         "{vault}", defused(vault)
     )

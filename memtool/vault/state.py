@@ -1,7 +1,8 @@
 """What memtool derives from a vault, in its folder `.memtool`: all of it may be deleted at any time.
 
 A vault may come from a stranger, who does not choose what memtool reads, writes and deletes. So what lies there is
-made, read and written by these functions only: they follow no symlink and wait for no pipe.
+made, read and written by these functions: they follow no symlink and wait for no pipe. Databases, and the ledger of
+calls (`memtool.llm.ledger`), which must know whether a line was written whole, look for symlinks by themselves.
 """
 
 from __future__ import annotations

@@ -40,12 +40,14 @@ def client(tmp_path: Path) -> Path:
 
 
 def do_import(desk: Desk, client: Path) -> Imported:
-    return import_sessions(desk.work, client, find_sources(desk.work, client), lambda _done, _all: None)
+    return import_sessions(
+        desk.work.of_client(client), find_sources(desk.work.of_client(client)), lambda _done, _all: None
+    )
 
 
 def test_a_preview_counts_and_changes_nothing(desk: Desk, client: Path) -> None:
     before = desk.everything()
-    sources = find_sources(desk.work, client)
+    sources = find_sources(desk.work.of_client(client))
     assert next((source.session_id, source.project, source.is_known) for source in sources) == ("gone", "shop", False)
     assert sorted(source.session_id for source in sources) == ["gone", "one", "silent", "two"]
     assert {source.project for source in sources} == {"shop", "邮件"}
@@ -81,10 +83,10 @@ def test_an_import_that_was_interrupted_goes_on_where_it_stopped(desk: Desk, cli
         if done == 2:
             raise KeyboardInterrupt
 
-    sources = find_sources(desk.work, client)
+    sources = find_sources(desk.work.of_client(client))
     with pytest.raises(KeyboardInterrupt):
-        import_sessions(desk.work, client, sources, interrupt)
-    assert sum(source.is_known for source in find_sources(desk.work, client)) == 2
+        import_sessions(desk.work.of_client(client), sources, interrupt)
+    assert sum(source.is_known for source in find_sources(desk.work.of_client(client))) == 2
     done = do_import(desk, client)
     assert done.notes + done.empty == 2
     assert len(list((desk.vault.root / "sessions").glob("*.md"))) == 3

@@ -63,7 +63,7 @@ def test_capture_is_switched_off_for_a_session(environ: dict[str, str], print_se
 def test_a_session_that_was_switched_off_is_passed_over_by_sweep_and_import(desk: Desk) -> None:
     path = write_transcript(desk.folder / ".claude" / "projects" / "-src" / "one.jsonl", TALK)
     switch_off(desk.vault, "one")
-    assert all(source.is_known for source in find_sources(desk.work, desk.folder / ".claude"))
+    assert all(source.is_known for source in find_sources(desk.work.of_client(desk.folder / ".claude")))
     desk.put(path)
     assert desk.drain().empty == ("one",)
     assert not (desk.vault.root / "sessions" / "one.md").exists()
@@ -76,7 +76,7 @@ def test_a_session_that_was_switched_off_is_passed_over_by_sweep_and_import(desk
 def test_a_session_in_an_excluded_folder_is_not_written_down(desk: Desk) -> None:
     desk.settings = desk.settings._replace(capture=CaptureSettings(exclude=("/src/shop",)))
     path = write_transcript(desk.folder / ".claude" / "projects" / "-src" / "one.jsonl", TALK)
-    assert find_sources(desk.work, desk.folder / ".claude") == []
+    assert find_sources(desk.work.of_client(desk.folder / ".claude")) == []
     desk.put(path)
     assert (desk.drain().captured, desk.told) == ((), [])
     assert not (desk.vault.root / "sessions" / "one.md").exists()

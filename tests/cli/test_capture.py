@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from capture_desk import NOW
 from client_transcripts import answer, edit, prompt, write_transcript
+from workspaces import NOW
 
 from memtool import worker
 from memtool.capture import importing

@@ -19,7 +19,6 @@ from memtool.recall.prompts.recalled import Recalled, is_fact, score
 from memtool.recall.prompts.topic import has_changed
 from memtool.resources import agent_text
 from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
-from memtool.vault.project_area import shown_path
 from memtool.workspace import Workspace
 
 EVENT = "prompt"
@@ -41,14 +40,6 @@ class Asked(NamedTuple):
     question: Question
     project: str
     session_id: str
-
-
-class _Frame(NamedTuple):
-    """What stands around the memories: where the *vault* is, and in its *language* whether to save is thought of."""
-
-    vault: str
-    language: str
-    reminds: bool
 
 
 class Given(NamedTuple):
@@ -100,8 +91,8 @@ def memories_for_prompt(
     told = zip(fresh, lines, strict=False)
     said = [(_saying(hit), f"({_source(hit, asked.project)}) [{line.id}]") for hit, line in told]
     room = min(settings.prompt_characters, MOST_UNITS)
-    frame = _Frame(shown_path(str(work.vault.root), None, work.home), work.language, reminds=reminds)
-    text, count = _fitted(said, frame, room)
+    reminder = agent_text("reminder", work.language) if reminds else ""
+    text, count = _fitted(said, reminder, work, room)
     over = [hit._replace(left_out=OVER_ROOM if at < limit else OVER_LIMIT) for at, hit in enumerate(fresh)][count:]
     passed = sorted((hit for hit in (*found, *judged, *over) if hit.left_out), key=lambda hit: -hit.relevance)
     after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[:_NEXT])
@@ -203,25 +194,24 @@ def _source(hit: Recalled, project: str) -> str:
     return defused(", ".join(filter(None, (category, named(author), project, hit.date, where, hit.fact_id))))
 
 
-def _fitted(said: list[tuple[str, str]], frame: _Frame, room: int) -> tuple[str, int]:
+def _fitted(said: list[tuple[str, str]], reminder: str, work: Workspace, room: int) -> tuple[str, int]:
     """Return the block, and how many memories are in it: all of them if that is possible at any width."""
     for width in _WIDTHS:
         lines = [f"- {_cut(text, width)} {source}" for text, source in said]
-        block = _block(lines, frame)
+        block = _block(lines, reminder, work)
         if _units(block) <= room:
             return block, len(lines)
     while lines and _units(block) > room:
         lines.pop()
-        block = _block(lines, frame)
+        block = _block(lines, reminder, work)
     return block, len(lines)
 
 
-def _block(lines: list[str], frame: _Frame) -> str:
+def _block(lines: list[str], reminder: str, work: Workspace) -> str:
     if not lines:
         return ""
-    if frame.reminds:
-        lines = [*lines, agent_text("reminder", frame.language)]
-    return framed("\n".join(lines), event=EVENT, vault=frame.vault, language=frame.language)
+    body = "\n".join([*lines, *filter(None, [reminder])])
+    return framed(body, event=EVENT, vault=work.shown_vault, language=work.language)
 
 
 def _cut(text: str, width: int) -> str:

@@ -13,7 +13,6 @@ from memtool.recall.start.client_instructions import reads_by_itself, said_to_cl
 from memtool.recall.start.remembered import MEMORY, About, remembered
 from memtool.resources import agent_text
 from memtool.text.lines import tokens_in
-from memtool.vault.project_area import shown_path
 from memtool.workspace import Workspace
 
 EVENT = "session-start"
@@ -21,11 +20,6 @@ RESUMING = ("resume", "fork")  # the conversation goes on, with the block that i
 
 _ALL = 1_000_000  # tokens, and lines
 _SHARE_OF_NEWS = 4  # a resumed session gets at most one part in so many of the budget
-
-
-class _Frame(NamedTuple):
-    vault: str
-    language: str
 
 
 class ContextBlock(NamedTuple):
@@ -80,14 +74,13 @@ def session_context(
     known = {part.title: _digests(part) for part in parts}
     named = dict(ids or {})
     parts = [_with_ids(part, named) for part in parts]
-    frame = _Frame(shown_path(str(work.vault.root), None, work.home), work.language)
     budget = _ALL if whole else min(wanted.session_tokens, MOST_TOKENS)
     if source in RESUMING and (given or source == "fork"):
         parts = list(_news(parts, given or known))
-        text, lines = _block(parts, budget // _SHARE_OF_NEWS, frame, agent_text("news", frame.language), "")
+        text, lines = _block(parts, budget // _SHARE_OF_NEWS, work, agent_text("news", work.language), "")
     else:
-        more = agent_text("more", frame.language).replace("{vault}", defused(frame.vault))
-        text, lines = _block(parts, budget, frame, "", more)
+        more = agent_text("more", work.language).replace("{vault}", defused(work.shown_vault))
+        text, lines = _block(parts, budget, work, "", more)
     refs = tuple(dict.fromkeys(line.ref for line in lines))
     keys = tuple(line.key for line in lines if line.key)
     shown = {line.id for line in lines}
@@ -119,16 +112,16 @@ def _own_note(session_id: str) -> str:
     return session_ref(session_id)
 
 
-def _block(parts: list[Part], budget: int, frame: _Frame, above: str, below: str) -> tuple[str, list[BlockLine]]:
-    around = tokens_in(_framed([above, "…", below], frame))
+def _block(parts: list[Part], budget: int, work: Workspace, above: str, below: str) -> tuple[str, list[BlockLine]]:
+    around = tokens_in(_framed([above, "…", below], work))
     chosen = fit(parts, budget - around)
     if not chosen:
         return "", []
-    return _framed([above, *map(render, chosen), below], frame), [line for part in chosen for line in part.lines]
+    return _framed([above, *map(render, chosen), below], work), [line for part in chosen for line in part.lines]
 
 
-def _framed(pieces: Iterable[str], frame: _Frame) -> str:
-    return framed("\n\n".join(filter(None, pieces)), event=EVENT, vault=frame.vault, language=frame.language)
+def _framed(pieces: Iterable[str], work: Workspace) -> str:
+    return framed("\n\n".join(filter(None, pieces)), event=EVENT, vault=work.shown_vault, language=work.language)
 
 
 def _news(parts: Iterable[Part], given: Mapping[str, str]) -> Iterable[Part]:

@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from memory_desk import NOW, SHOP, MemoryDesk
+from memory_desk import SHOP, MemoryDesk
 from scripted_embeddings import serve_embeddings
+from workspaces import NOW
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.recall.remembering.one_commit import Kept

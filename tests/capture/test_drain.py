@@ -9,7 +9,8 @@ import pytest
 from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
 
-from memtool.capture import edits, session_capture, worker
+from memtool.capture import drain, edits, session_capture
+from memtool.capture.drain import Drained
 from memtool.capture.edits import Edit, note_edit
 from memtool.capture.log import WARNING, Entry
 from memtool.capture.model.summary import ModelSummary
@@ -18,7 +19,6 @@ from memtool.capture.records import read_record, write_record
 from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
 from memtool.capture.turns import Turn
-from memtool.capture.worker import Drained
 from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
 from memtool.vault import files
@@ -434,7 +434,7 @@ def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeyp
     model = with_model(desk, monkeypatch, MISSING)
     desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
     told: list[Entry] = []
-    assert worker.drain(desk.work, told.append).captured == ("one",)
+    assert drain.drain(desk.work, told.append).captured == ("one",)
     assert (model.asked, [entry.level for entry in told]) == (1, [WARNING])
     assert "not installed" in told[0].message
 
@@ -484,7 +484,7 @@ def test_what_a_killed_worker_wrote_is_committed_by_the_next_one(desk: Desk, mon
         raise KeyboardInterrupt
 
     desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
-    monkeypatch.setattr(worker, "commit_noted", killed)
+    monkeypatch.setattr(drain, "commit_noted", killed)
     with pytest.raises(KeyboardInterrupt):
         desk.drain()
     monkeypatch.undo()
