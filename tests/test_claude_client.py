@@ -8,7 +8,9 @@ import pytest
 
 from scripts import claude_client
 
-NPM = f"""#!{sys.executable}
+# To the shell the second line starts Python, wherever it lies; to Python it is a text.
+NPM = f"""#!/bin/sh
+"exec" "{sys.executable}" "$0" "$@"
 import pathlib, sys
 words = sys.argv[1:]
 folder = pathlib.Path(words[words.index("--prefix") + 1]) / "node_modules" / ".bin"
