@@ -85,6 +85,13 @@ class HistoryFailed(MemtoolError):
     hint = "Run `git status` in the vault."
 
 
+class SessionNotFound(MemtoolError):
+    """No session that was given anything is the one that was named."""
+
+    exit_code = 28
+    hint = "`memtool given --last` shows the last session anywhere."
+
+
 class BadSetting(MemtoolError):
     """A settings file or variable holds something that memtool cannot use."""
 

@@ -72,12 +72,12 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
 
 
 def _put(session: Session, transcripts: tuple[str, ...]) -> None:
-    from memtool.capture.transcript.reader import check_transcript
+    from memtool.capture.transcript.reader import WHERE_TRANSCRIPTS_ARE, check_transcript
 
     for transcript in transcripts:
         path = Path(os.path.realpath(transcript))  # `resolve` raises for a loop of symlinks
         if not path.is_file():
-            raise UsageError(f"there is no transcript at '{transcript}'")
+            raise UsageError(f"there is no transcript at '{transcript}'", hint=WHERE_TRANSCRIPTS_ARE)
         check_transcript(path)
     for transcript in transcripts:
         path = Path(transcript).resolve()

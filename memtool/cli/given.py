@@ -11,7 +11,7 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.errors import NoteNotFound, UsageError
+from memtool.errors import SessionNotFound, UsageError
 from memtool.index.engine import use_index
 from memtool.recall.given import START, GivenLine, Giving, read_givings, session_named, sessions_given
 from memtool.recall.given_now import Said, evidence, reason, said_now, shared_words, terms_of
@@ -58,10 +58,10 @@ def _wanted(session: Session, folder: Path, named: str | None, *, is_last: bool)
         if givings and (is_last or givings[-1].project == project):
             return name, givings
     hint = "Hooks write it down as sessions go on; `memtool doctor` says whether they work."
-    wanted = "any session" if is_last else f"a session of '{project}'" if project else "a session without a project"
-    error = NoteNotFound(wanted)
-    error.hint = hint if is_last else f"Try `memtool given --last`. {hint}"
-    raise error
+    if is_last:
+        raise SessionNotFound("no session was given anything yet", hint=hint)
+    wanted = f"no session of '{project}'" if project else "no session without a project"
+    raise SessionNotFound(f"{wanted} was given anything yet", hint=f"{SessionNotFound.hint} {hint}")
 
 
 def _told(session: Session, givings: list[Giving]) -> Iterator[dict[str, Any]]:

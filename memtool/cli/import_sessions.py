@@ -71,7 +71,7 @@ def claude_code(
         output.emit_json({**_fields(sources, new), **done._asdict()})
         return
     became = counted(done.notes, "session became a note", "sessions became notes")
-    click.echo(f"{became}; {done.empty:,} held nothing to note.")
+    click.echo(became + (f"; {done.empty:,} held nothing to note." if done.empty else "."))
     output.say(*done.problems)
     if done.problems and not done.notes:
         raise MemtoolError("no session could be imported", hint="Mend what is said above and repeat the command.")
@@ -114,7 +114,7 @@ def _wanted(sources: Sequence[Source], since: str | None, projects: tuple[str, .
 
 
 def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source]) -> None:
-    click.echo(f"{counted(len(sources), 'session')} in {output.printable(str(client))}, {len(new):,} of them new.")
+    click.echo(f"{counted(len(sources), 'session')} in {output.printable(str(client))}, {len(new):,} new.")
     if not new:
         return
     size = sum(source.size for source in new)

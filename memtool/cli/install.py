@@ -153,10 +153,10 @@ def _notices(session: Session, change: Change, project: str | None) -> list[str]
 def _as_text(change: Change, rules: RuleChanges, program: Program, vault: Path, project: str | None) -> str:
     if not change.is_change:
         done = "" if rules.changes else "Nothing to do: "
-        return "\n".join([f"{done}memtool's hooks stand in {change.path} already.", *rule_lines(rules)])
+        return "\n".join([f"{done}memtool's hooks are in {change.path} already.", *rule_lines(rules)])
     width = max(len(hook.event) for hook in HOOKS)
-    named = "" if program.vault else ", or the one that your settings name by then"
-    lines = [f"memtool's hooks stand in {change.path} now:"]
+    named = "" if program.vault else ", or into another that your settings name later"
+    lines = [f"memtool's hooks are in {change.path} now:"]
     lines += [f"  {hook.event:<{width}}  {hook.deed}" for hook in HOOKS]
     lines.append(f"From now on sessions are written into the vault at {vault}{named}.")
     lines += rule_lines(rules)

@@ -27,7 +27,7 @@ from memtool.vault.numbers import counted
 if TYPE_CHECKING:
     from memtool.recall.routing.area_triggers import TriggerProblem
 
-_HINT = "Nothing leads anywhere from here. `memtool route` lists what does; `memtool search` finds the rest."
+_HINT = "No trigger fits. `memtool route` lists all triggers; `memtool search` finds the rest."
 
 
 @click.command()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _DEFAULT_BATCH_LIMIT = 50
-__LISTED = 20  # notes on a page of a list
+_LISTED = 20  # notes on a page of a list
 _LIST = "list"  # the mode without words
 _MANY = 200  # files to read, from which on a person wants to see progress
 
@@ -106,7 +106,7 @@ def _found(session: Session, index: Index, text: str, wanted: Filter, page: int)
         chosen, found = _search(session, index, _source(session, index), text, wanted, limit * page)
         found = found._replace(hits=found.hits[limit * (page - 1) :])
     else:
-        limit = limit if session.settings.origins["search.limit"] == "command line" else __LISTED
+        limit = limit if session.settings.origins["search.limit"] == "command line" else _LISTED
         chosen, listed = Chosen(_LIST), newest(index, wanted, limit=limit, page=page)
         pages = -(-listed.total // limit)
         more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
@@ -209,7 +209,8 @@ def _print(session: Session, found: Found, *, explain: bool) -> None:
             _print_hit(hit, explain=explain)
     if not found.hits:
         click.echo("Nothing found.", err=True)
-        output.say("Try fewer or other words, or --all to look at archived and superseded notes too.")
+        wider = "Try fewer filters" if found.mode == _LIST else "Try fewer or other words"
+        output.say(f"{wider}, or --all to look at archived and superseded notes too.")
 
 
 def _show(root: Path, found: Found, *, explain: bool) -> None:

@@ -10,6 +10,7 @@ from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import Hit
 from memtool.index.snippet import snippet
+from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.sessions import parse_session
 
 _FIELDS = (
@@ -49,7 +50,8 @@ def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
             if name.casefold() not in known:
                 from difflib import get_close_matches  # takes milliseconds, and mostly there is nothing to say
 
-                near = [known[each] for each in get_close_matches(name.casefold(), known, 1)]
+                names_there_are = [*known, *(CATEGORIES if column == "category" else ())]
+                near = [known.get(each, each) for each in get_close_matches(name.casefold(), names_there_are, 1)]
                 told = f"did you mean '{near[0]}'?" if near else f"there are {_listed(known.values())}"
                 yield f"no note has the {column} '{name}'; {told if known else 'none has any'}"
 

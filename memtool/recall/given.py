@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtool.errors import NoteNotFound, UsageError
+from memtool.errors import SessionNotFound, UsageError
 from memtool.vault.sessions import session_ref
 from memtool.vault.state import append_state, read_state, write_state
 
@@ -116,14 +116,14 @@ def session_named(name: str, sessions: Iterable[str]) -> str:
     """Return the one of *sessions* that *name* means: the client's id, or the beginning of it.
 
     Raises:
-        NoteNotFound: none does.
+        SessionNotFound: none does.
         UsageError: several do.
     """
     sessions = list(sessions)
     whole = Path(session_ref(name)).stem
     found = [whole] if whole in sessions else [session for session in sessions if session.startswith(name) and name]
     if not found:
-        raise NoteNotFound(name)
+        raise SessionNotFound(f"no session whose id begins with '{name}' was given anything")
     if len(found) > 1:
         listed = ", ".join(found[:_MOST_MATCHES])
         raise UsageError(f"'{name}' may mean {len(found)} sessions: {listed}", hint="Write more of the id.")

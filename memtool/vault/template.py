@@ -144,7 +144,7 @@ def _say(notes: Sequence[str], committed: Sequence[str]) -> list[str]:
 
 def _is_unchanged(path: Path, text: str) -> bool:
     try:
-        return not path.is_symlink() and path.read_bytes() == text.encode("utf-8")
+        return not path.is_symlink() and files.read_content(path) == text.encode("utf-8")
     except OSError:
         return False
 

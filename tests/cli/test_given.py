@@ -117,9 +117,11 @@ def test_the_last_session_is_that_of_the_project_at_hand(agent: Agent, memtool: 
 
 def test_what_is_not_there_is_said(agent: Agent, memtool: Memtool) -> None:
     ran = memtool("given")
-    assert (ran.code, "memtool given --last" in ran.err) == (20, True)
+    assert (ran.code, "memtool given --last" in ran.err) == (28, True)
+    assert "no session was given anything yet" in memtool("given", "--last").err
     agent.ask(TOKENS)
-    assert memtool("given", "nobody").code == 20
+    ran = memtool("given", "nobody")
+    assert (ran.code, "no session whose id begins with 'nobody' was given anything" in ran.err) == (28, True)
     assert memtool("given", "s1", "--last").code == 2
 
 
@@ -140,7 +142,7 @@ def test_hostile_text_neither_steers_the_terminal_nor_stands_in_the_way(agent: A
     assert "zeppelin" in shown
     assert "\x1b" not in shown
     (agent.vault.state_path / "ledgers" / "s1.jsonl").write_text("no record\n")
-    assert memtool("given").code == 20
+    assert memtool("given").code == 28
 
 
 def test_the_user_sees_a_line_in_the_client_if_they_want_to(agent: Agent) -> None:

@@ -54,12 +54,12 @@ def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, c
     code, out, err = memtool("install", "claude-code")
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == f"memtool's hooks stand in {client} now:"
+    assert lines[0] == f"memtool's hooks are in {client} now:"
     assert [line.split()[0] for line in lines[1 : len(HOOKS) + 1]] == [hook.event for hook in HOOKS]
-    assert f"into the vault at {home_vault}, or the one that your settings name by then." in out
+    assert f"into the vault at {home_vault}, or into another that your settings name later." in out
     assert f"The file as it was before: {client}.memtool-backup\n" in out
     assert lines[-1] == "To undo: memtool uninstall claude-code"
-    assert memtool("install", "claude-code").out == f"Nothing to do: memtool's hooks stand in {client} already.\n"
+    assert memtool("install", "claude-code").out == f"Nothing to do: memtool's hooks are in {client} already.\n"
     code, out, err = memtool("uninstall", "claude-code")
     assert (code, err, client.read_text()) == (0, "", OTHERS)
     assert out.startswith(
@@ -197,7 +197,7 @@ def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
     assert memtool("install", "claude-code", *vault).out.startswith("Nothing to do: ")
     rule.unlink()
     again = memtool("install", "claude-code", *vault).out
-    assert again == f"memtool's hooks stand in {client} already.\nWrote the rule {rule}\n"
+    assert again == f"memtool's hooks are in {client} already.\nWrote the rule {rule}\n"
     rule.write_text("mine")
     assert "is a file of your own" in memtool("install", "claude-code", *vault).err
     rule.unlink()

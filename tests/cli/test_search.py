@@ -422,4 +422,12 @@ def test_a_name_that_nothing_bears_is_told_with_its_nearest(memtool: Memtool, no
     assert "no note has the project 'shpo'; did you mean 'shop'?" in memtool("search", "jwt", "--project", "shpo").err
     notices = memtool("search", "--category", "conversatoin", "--json").answer["notices"]
     assert notices == ["no note has the category 'conversatoin'; did you mean 'conversation'?"]
+    notices = memtool("search", "--category", "identiy", "--json").answer["notices"]
+    assert "no note has the category 'identiy'; did you mean 'identity'?" in notices  # one that no note has either
     assert "there are conversation" in memtool("search", "x", "--category", "茶").err
+
+
+def test_a_list_that_is_empty_speaks_of_filters_and_not_of_words(memtool: Memtool, sample: Path) -> None:
+    err = memtool("search", "--kind", "schema", "--project", "shop").err
+    assert "Nothing found.\nTry fewer filters, or --all to look at archived and superseded notes too.\n" in err
+    assert sample.is_dir()

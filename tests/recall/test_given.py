@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from workspaces import workspace
 
-from memtool.errors import NoteNotFound, UsageError
+from memtool.errors import SessionNotFound, UsageError
 from memtool.recall.given import (
     PROMPT,
     START,
@@ -91,7 +91,7 @@ def test_the_latest_session_comes_first_and_is_named_by_its_beginning(folder: Pa
     with pytest.raises(UsageError, match="2 sessions"):
         session_named("ab", sessions)
     for unknown in ("x", "", "../abc-1"):
-        with pytest.raises(NoteNotFound):
+        with pytest.raises(SessionNotFound):
             session_named(unknown, sessions)
 
 

@@ -273,6 +273,17 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(
         make_vault(tmp_path / "vault")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
+    vault = make_vault(tmp_path / "vault").vault
+    for name in (".gitignore", "MEMORY.md"):
+        (vault.root / name).unlink()
+        os.mkfifo(vault.root / name)
+    made = make_vault(vault.root)
+    assert not made.committed
+    assert any("'.gitignore' is a pipe, for which git would wait" in notice for notice in made.notices)
+
+
 def test_a_file_in_the_place_of_a_folder_is_a_sentence_and_stays(tmp_path: Path) -> None:
     (tmp_path / "areas").write_text("mine")
     with pytest.raises(NotWritable):

@@ -104,6 +104,9 @@ def read_transcript(
     return session.conversation(tally)._replace(start=first)
 
 
+WHERE_TRANSCRIPTS_ARE = "Transcripts lie in ~/.claude/projects, as files `*.jsonl`."
+
+
 def check_transcript(path: Path) -> None:
     """Refuse the file at *path* unless it holds a message as Claude Code writes it.
 
@@ -124,7 +127,7 @@ def check_transcript(path: Path) -> None:
         reason = "it is no transcript: no line of it is JSON"
     else:
         reason = "it holds no message of a session of Claude Code"
-    raise TranscriptUnreadable(path, reason, hint="Transcripts lie in ~/.claude/projects, as files `*.jsonl`.")
+    raise TranscriptUnreadable(path, reason, hint=WHERE_TRANSCRIPTS_ARE)
 
 
 class _Session:
