@@ -27,8 +27,7 @@ from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.integrations.claude_code import health
 from memtool.integrations.claude_code.rule_health import examine_rules
-from memtool.recall.routing.check import check
-from memtool.recall.routing.routes import read_routing
+from memtool.recall.routing.routes import check, read_routing
 from memtool.redaction import make_redactor
 from memtool.resources import DISTRIBUTION
 from memtool.settings import Settings

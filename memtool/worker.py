@@ -15,8 +15,8 @@ from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, in
 from memtool.integrations.own_vaults import is_own
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.remembering.one_commit import Kept, alone, commit
-from memtool.recall.routing.check import update_table
 from memtool.recall.routing.loader_table import LOADER
+from memtool.recall.routing.routes import update_table
 from memtool.vault.state import outer_folder
 from memtool.workspace import Workspace
 

@@ -25,7 +25,7 @@ from memtool.hook.main import run
 from memtool.index.vectors import open_store
 from memtool.recall.prompts.current_index import current_index
 from memtool.recall.prompts.meaning import Meaning
-from memtool.recall.prompts.warm import InProcess, Warm
+from memtool.recall.prompts.warm_helper import InProcess, Warm
 from memtool.text.lines import tokens_in
 from memtool.vault.layout import open_vault
 from memtool.vault.state import state_folder

@@ -63,7 +63,7 @@ def table(found: Sequence[Gain]) -> str:
 
 def _speaking(conversation: Conversation) -> set[str]:
     """Return the groups of which an entry stands in a prompt of *conversation*."""
-    own = {meaning.own for prompt in conversation.prompts for meaning in ask(prompt.text).meanings}
+    own = {meaning.own for prompt in conversation.prompts for meaning in ask(prompt.text).synonyms}
     return {group for group, entries in _groups().items() if not own.isdisjoint(entries)}
 
 

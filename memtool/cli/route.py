@@ -11,11 +11,11 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault, working_folder
 from memtool.errors import UsageError
-from memtool.recall.routing.check import check
 from memtool.recall.routing.routes import (
     PAGE,
     Route,
     Routing,
+    check,
     placed,
     read_routing,
     routes_of_file,

@@ -1,17 +1,21 @@
 """`memtool-hook`: reads one event on stdin, acts on it, and ends with 0 whatever happens.
 
 What it cannot do it writes to a log, which `memtool doctor` reads. It prints nothing unless it has something to say.
+Where memtool is both a plugin and in the settings, an event is acted on once: the settings come first.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from memtool import settings
-from memtool.hook.options import parse_options
+from memtool.errors import BadSetting
+from memtool.hook.occasion import parse_options
 
 _LARGEST = 67_108_864  # bytes of one event; it holds the whole of a file that was written
 
@@ -35,11 +39,8 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
     try:
         event = _read(stream)
         name = str(event.get("hook_event_name", ""))
-        if options.plugin:
-            from memtool.hook.twice import is_in_settings
-
-            if is_in_settings(name, str(event.get("cwd", "")), environ):
-                return ""
+        if options.plugin and _is_in_settings(name, str(event.get("cwd", "")), environ):
+            return ""
         from memtool.hook.events import act
 
         return act(name, event, options, environ)
@@ -62,3 +63,41 @@ def _read(stream: BinaryIO) -> Mapping[str, Any]:
     if not isinstance(event, dict):
         raise TypeError("the event is no JSON object")
     return event
+
+
+def _is_in_settings(event: str, folder: str, environ: Mapping[str, str]) -> bool:
+    """Whether the settings of a session in *folder* run memtool at *event*, so that the plugin need not."""
+    return any(_runs_memtool(path, event) for path in _settings_paths(folder, environ))
+
+
+def _settings_paths(folder: str, environ: Mapping[str, str]) -> Iterator[Path]:
+    from memtool.integrations.claude_code import places
+
+    with contextlib.suppress(BadSetting):
+        yield places.user_settings_path(environ)
+    project = Path(environ.get("CLAUDE_PROJECT_DIR") or folder)
+    if project.is_absolute():
+        yield places.shared_settings_path(project)
+        yield places.project_settings_path(project)
+        # Since 2.1.211 the client also reads this file at the root of the repository (seen in 2.1.330).
+        root = next((place for place in project.parents if (place / ".git").exists()), None)
+        if root and not (project / ".git").exists():
+            yield places.project_settings_path(root)
+    yield places.managed_settings_path()
+
+
+def _runs_memtool(path: Path, event: str) -> bool:
+    """Whether the file has such a hook. The client ignores a file that is not strict JSON, and so does this."""
+    from memtool.integrations.claude_code import places
+
+    try:
+        content = places.read(path)
+        if content is None or "memtool" not in content.text:
+            return False
+        from memtool.integrations import json_text
+        from memtool.integrations.claude_code.hooks import find_handlers
+
+        handlers = find_handlers(content.text)
+    except (BadSetting, ValueError):
+        return False
+    return json_text.is_plain(content.text) and any(handler.event == event for handler in handlers)

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from memtool.hook.options import Options
-from memtool.workspace import Workspace
+from memtool import settings
+
+if TYPE_CHECKING:
+    from memtool.workspace import Workspace
+
+
+class Options(NamedTuple):
+    """What the installation tells a hook.
+
+    Args:
+        vault: that was named, if one was.
+        this_project: whether memtool was installed for one project only.
+        plugin: whether it is a plugin of the client.
+    """
+
+    vault: str = ""
+    this_project: bool = False
+    plugin: bool = False
 
 
 class Occasion(NamedTuple):
@@ -22,6 +41,15 @@ class Occasion(NamedTuple):
         value = self.event.get(field)
         return value if isinstance(value, str) else ""
 
+    def edited_file(self) -> str:
+        """Return the absolute path of the file that a tool has edited; empty if there is none."""
+        asked = self.event.get("tool_input")
+        for name in ("file_path", "notebook_path"):
+            value = asked.get(name) if isinstance(asked, dict) else None
+            if isinstance(value, str) and Path(value).is_absolute():
+                return value
+        return ""
+
 
 class Reply(NamedTuple):
     """What the client is told.
@@ -36,3 +64,22 @@ class Reply(NamedTuple):
 
 
 Action: TypeAlias = Callable[[Occasion], Reply | None]
+
+
+def parse_options(arguments: Sequence[str]) -> Options:
+    """Return the options. Arguments that mean nothing here may come from a newer installation."""
+    vault = next((value for name, value in pairwise(arguments) if name == "--vault"), "")
+    return Options(vault, "--this-project" in arguments, "--plugin" in arguments)
+
+
+def vault_path(options: Options, environ: Mapping[str, str]) -> Path:
+    """Return where the vault is: as for every command, but for the folders above the working folder.
+
+    That is where the agent works: a repository from a stranger must not draw the user's notes to itself by a
+    `memtool.toml` (docs/decisions/0009-which-vault-a-hook-uses.md).
+
+    Raises:
+        BadSetting: the user's settings cannot be read.
+    """
+    path, _ = settings.find_vault_path(options.vault or None, environ, Path(os.sep))
+    return path

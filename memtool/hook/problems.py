@@ -11,7 +11,7 @@ from pathlib import Path
 from memtool import settings
 from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
 from memtool.errors import MemtoolError
-from memtool.hook.options import Options, vault_path
+from memtool.hook.occasion import Options, vault_path
 from memtool.vault.layout import Vault
 from memtool.vault.state import STATE_FOLDER, make_state_folder, outer_folder
 

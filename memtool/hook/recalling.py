@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.hook.occasion import Occasion, Reply
-from memtool.hook.problems import note, report
 from memtool.recall.given import PROMPT, START, Giving, in_known_words, keep_giving, lines_of_start
 from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
 from memtool.vault.files import read_head
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from memtool.recall.prompts.meaning import Meaning
-    from memtool.recall.prompts.prompt import Asked
-    from memtool.recall.prompts.question import Question
     from memtool.recall.start.session_start import ContextBlock
 
 _SHOWN, _CLAUSE = 3, 40  # memories of which the user is told, and characters of each
@@ -32,7 +28,7 @@ def context_of_session(occasion: Occasion) -> Reply:
     from memtool.recall.uses import count_uses, uses_path
 
     work, session_id, source = occasion.work, occasion.text("session_id"), occasion.text("source")
-    ledgers = _ledgers(occasion)
+    ledgers = ledger_folder(occasion.work)
     ledger = read_ledger(ledgers, session_id) if source in RESUMING else Ledger()
     project = work.area().name
     block = session_context(
@@ -50,7 +46,10 @@ def context_of_session(occasion: Occasion) -> Reply:
             write_ledger(ledgers, session_id, ledger)
             giving = Giving(work.now().isoformat(timespec="seconds"), START, project, lines=lines_of_start(block.lines))
             keep_giving(ledgers, session_id, giving)
-    except NotWritable as error:  # a session starts once, so its block is given all the same
+    except NotWritable as error:
+        from memtool.hook.problems import report
+
+        # a session starts once, so its block is given all the same
         report(occasion.name, error, occasion.options, occasion.work.environ)
     count_uses(uses_path(occasion.work.index_folder), block.keys)
     sweep_ledgers(ledgers, work.now().timestamp())
@@ -64,7 +63,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     session_id, wanted = occasion.text("session_id"), occasion.work.settings.recall
     if not session_id or not wanted.prompt_characters:
         return Reply()
-    ledgers = _ledgers(occasion)
+    ledgers = ledger_folder(occasion.work)
     ledger = read_ledger(ledgers, session_id).next_turn()
     question = ask(occasion.text("prompt"))
     meaning = _meaning(occasion)
@@ -73,18 +72,20 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
         return Reply()
     from memtool.recall.prompts.current_index import current_index, known_words
     from memtool.recall.prompts.finding import find
-    from memtool.recall.prompts.prompt import memories_for_prompt
+    from memtool.recall.prompts.prompt import Asked, memories_for_prompt
     from memtool.recall.uses import count_uses, read_uses, uses_path
 
     folder = occasion.work.index_folder
     counts = uses_path(folder)
-    asked = _asked(occasion, question)
+    asked = Asked(question, occasion.work.area().name, session_id)
     finder = partial(find, meaning=meaning)
     try:
         with current_index(folder) as db:
             uses = partial(read_uses, counts)
             given = memories_for_prompt(occasion.work, db, asked, ledger, uses, finder=finder)
-            prompt = _prompt(occasion, partial(known_words, db))
+            # The vault's words hide what secrets the user has patterns of, but not for sure.
+            is_safe = not occasion.work.settings.redact.patterns
+            prompt = in_known_words(occasion.text("prompt"), partial(known_words, db)) if is_safe else ""
     except Busy as busy:
         write_ledger(ledgers, session_id, ledger)
         _leave_to_worker(occasion, busy)
@@ -94,11 +95,6 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     keep_giving(ledgers, session_id, Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next))
     count_uses(counts, given.keys)
     return Reply(given.text, _notice(occasion, given.said))
-
-
-def _prompt(occasion: Occasion, known: Callable[[list[str]], set[str]]) -> str:
-    """Return the beginning of the prompt in words that the vault knows; nothing if the user has patterns of secrets."""
-    return "" if occasion.work.settings.redact.patterns else in_known_words(occasion.text("prompt"), known)
 
 
 def _without_ids(block: ContextBlock) -> str:
@@ -113,17 +109,13 @@ def _notice(occasion: Occasion, said: Sequence[str]) -> str:
     """Return what the user is told of what was given, if they want to know."""
     if not occasion.work.settings.recall.show or not said:
         return ""
+    from memtool.text.lines import cut
     from memtool.vault.numbers import counted
 
-    clauses = "; ".join(_clause(text) for text in said[:_SHOWN])
+    plain = ("".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ ")) for text in said[:_SHOWN])
+    clauses = "; ".join(cut(text, _CLAUSE) for text in plain)
     more = "; …" if len(said) > _SHOWN else ""
     return f"memtool: {counted(len(said), 'memory', 'memories')} given ({clauses}{more}) — memtool given --last"
-
-
-def _clause(text: str) -> str:
-    """Return the beginning of what a line says, printable, for one line of the client."""
-    plain = "".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ "))
-    return plain if len(plain) <= _CLAUSE else f"{plain[: _CLAUSE - 1].rstrip()}…"
 
 
 def _meaning(occasion: Occasion) -> Meaning | None:
@@ -146,21 +138,15 @@ def warm_up(occasion: Occasion) -> None:
     start_helper(occasion.work)
 
 
-def _asked(occasion: Occasion, question: Question) -> Asked:
-    from memtool.recall.prompts.prompt import Asked
-
-    return Asked(question, occasion.work.area().name, occasion.text("session_id"))
-
-
 def what_summary_keeps(occasion: Occasion) -> Reply:
-    """Return what the client's summariser is told, and forget what the session was given."""
+    """Return what the client's summary must keep, and forget what the session was given: it leaves the context."""
     from memtool.recall.compaction import what_must_survive
     from memtool.vault.sessions import parse_session, session_ref
 
     session_id = occasion.text("session_id")
     if not session_id:
         return Reply()
-    forget_given(occasion)
+    clear_ledger(ledger_folder(occasion.work), session_id)
     with suppress(OSError, MemtoolError):
         head = read_head(occasion.work.vault.path(session_ref(session_id)), _LONGEST_NOTE)
         said = parse_session(head.decode("utf-8", "replace"))
@@ -168,33 +154,22 @@ def what_summary_keeps(occasion: Occasion) -> Reply:
     return Reply()
 
 
-def forget_given(occasion: Occasion) -> None:
-    """Forget what the session was given: it is gone from the context."""
-    if session_id := occasion.text("session_id"):
-        clear_ledger(_ledgers(occasion), session_id)
-
-
-def count_as_given(occasion: Occasion, ref: str) -> None:
-    """Remember that the session knows the note at *ref*."""
-    session_id, ledgers = occasion.text("session_id"), _ledgers(occasion)
-    write_ledger(ledgers, session_id, read_ledger(ledgers, session_id).with_given([ref]))
-
-
-def end_ledger(occasion: Occasion) -> None:
-    """Let the ledger of a session that ends be cleared, unless the session is resumed."""
-    session_id, ledgers = occasion.text("session_id"), _ledgers(occasion)
-    ledger = read_ledger(ledgers, session_id) if session_id else Ledger()
-    if ledger != Ledger():
+def close_ledger(occasion: Occasion) -> None:
+    """Forget what the session was given, now that it ends; one that is resumed is reminded of it."""
+    session_id = occasion.text("session_id")
+    if not session_id:
+        return
+    ledgers = ledger_folder(occasion.work)
+    if occasion.text("reason") == "clear":
+        clear_ledger(ledgers, session_id)
+    elif (ledger := read_ledger(ledgers, session_id)) != Ledger():
         write_ledger(ledgers, session_id, ledger._replace(is_over=True))
-
-
-def _ledgers(occasion: Occasion) -> Path:
-    return ledger_folder(occasion.work)
 
 
 def _leave_to_worker(occasion: Occasion, busy: Busy) -> None:
     """Say in the log why there is no index to read, and let the worker bring it up to date."""
     from memtool.capture.background import start_worker
+    from memtool.hook.problems import note
 
     note(occasion.name, str(busy), occasion.options, occasion.work.environ)
     start_worker(occasion.work.vault, occasion.work.environ)

@@ -24,7 +24,7 @@ from memtool.recall.given import (
 )
 from memtool.recall.prompts.passages import passages
 from memtool.recall.prompts.question import pairs_of
-from memtool.recall.remembering.lines import find_line
+from memtool.recall.remembering.forget import find_line
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.vault.authors import IMPORTED, signed_by
 from memtool.vault.client_memory import client_memory_path, is_client_memory

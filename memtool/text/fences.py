@@ -7,7 +7,8 @@ It may stand in a list item, at any depth.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 
 _OPENING = r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:(`{3,})[^`]*$|(~{3,}))"  # a line of code in backticks is no fence
 
@@ -38,5 +39,14 @@ def in_code(lines: Iterable[str]) -> Iterator[bool]:
 
 def without_code(text: str) -> str:
     """Return *text* without its lines of fenced code."""
+    return with_code_cut(text, lambda _: [])
+
+
+def with_code_cut(text: str, cut: Callable[[list[str]], list[str]]) -> str:
+    """Return *text* with the lines of each fenced code, its fences included, as *cut* returns them."""
+    if "```" not in text and "~~~" not in text:
+        return text
     lines = text.split("\n")
-    return "\n".join(line for line, is_code in zip(lines, in_code(lines), strict=True) if not is_code)
+    parts = groupby(zip(in_code(lines), lines, strict=True), key=lambda pair: pair[0])
+    chosen = ((is_code, [line for _, line in pairs]) for is_code, pairs in parts)
+    return "\n".join(line for is_code, part in chosen for line in (cut(part) if is_code else part))

@@ -41,6 +41,11 @@ def shortened(text: str, limit: int) -> str:
     return text[:end].rstrip(" ,;:，；、：-–—(（「『“\"'") + "…" if end else ""
 
 
+def cut(text: str, limit: int) -> str:
+    """Return *text* in at most *limit* characters: cut with `…` wherever that is."""
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
 def tokens_in(*texts: str) -> int:
     """Return about how many tokens *texts* have: one for four ASCII characters, one for each other, rounded up."""
     plain = sum(map(str.isascii, "".join(texts)))

@@ -24,7 +24,7 @@ def hold(conversation: Conversation) -> list[Turn]:
     """Give v-1 to whoever may mean a voucher, and x-1 to whoever may mean Friday (its stem is `fridai`)."""
     turns = []
     for prompt in conversation.prompts:
-        said = {term for meaning in ask(prompt.text).meanings for other in meaning.others for term in other}
+        said = {term for meaning in ask(prompt.text).synonyms for other in meaning.others for term in other}
         given = tuple(name for name, term in (("v-1", "voucher"), ("x-1", "fridai")) if term in said)
         turns.append(Turn(prompt, given, len(given)))
     return turns

@@ -9,7 +9,7 @@ from claude_code.box import Box
 from claude_code.owner import Owner
 from claude_code.script import text_of, use
 
-from memtool.recall.routing.globs import matches
+from memtool.recall.routing.triggers import matches_glob
 
 SUMMARY = """\
 ---
@@ -103,4 +103,4 @@ def test_globs_mean_to_us_what_they_mean_to_the_client(box: Box, api: ScriptedAp
         box.run(api.url, "What is in the file?")
         read = said(api)[-1]
         loaded = {glob for number, glob in enumerate(GLOBS) if f"RULE-{number}." in read}
-        assert loaded == {glob for glob in GLOBS if matches(glob, path)}
+        assert loaded == {glob for glob in GLOBS if matches_glob(glob, path)}

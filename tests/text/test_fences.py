@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from memtool.index.chunking import chunk_note
 from memtool.recall.routing.loader_table import hand_rows
-from memtool.recall.start.client_instructions import reads_by_itself
+from memtool.recall.start.session_start import reads_by_itself
 from memtool.text.fences import closes, in_code, opening, without_code
 from memtool.text.markdown import statements
 from memtool.vault.daily import DailyEntry, add_entries

@@ -8,9 +8,8 @@ from itertools import groupby, pairwise
 from typing import NamedTuple, TypeAlias
 
 from memtool.index.text import is_stop_word
-from memtool.recall.prompts.common_words import TELLING, is_common_pair
-from memtool.recall.prompts.question import Question, Word, pairs_of, telling_pairs
-from memtool.recall.prompts.thesaurus import Meaning
+from memtool.recall.prompts.question import TELLING, Question, Word, is_common_pair, pairs_of, telling_pairs
+from memtool.recall.prompts.thesaurus import Synonyms
 
 _ENOUGH = 10  # clues of a prompt, the weightiest: of a long one nobody remembers all
 _OF_PARTS = 0.8  # what all parts of a name are worth beside the name itself
@@ -93,12 +92,12 @@ class StretchClue:
         return total, total
 
 
-class MeaningClue:
+class SynonymClue:
     """Something that has other words: a text that does not hold its own may hold those. *rarity* is theirs together."""
 
-    def __init__(self, meaning: Meaning, rarity: float, *, is_common: bool) -> None:
-        self._own = frozenset(meaning.own)
-        self._others = [frozenset(other) for other in meaning.others]
+    def __init__(self, synonyms: Synonyms, rarity: float, *, is_common: bool) -> None:
+        self._own = frozenset(synonyms.own)
+        self._others = [frozenset(other) for other in synonyms.others]
         self._worth = (_OTHER_COMMON_WORDS if is_common else _OTHER_WORDS) * rarity
 
     def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
@@ -108,26 +107,26 @@ class MeaningClue:
         return self._worth, self._worth
 
 
-Clue: TypeAlias = WordClue | StretchClue | MeaningClue
+Clue: TypeAlias = WordClue | StretchClue | SynonymClue
 
 
 class Clues:
-    """All clues of a prompt in a vault. *others* holds how rare the other words of each of its meanings are."""
+    """All clues of a prompt in a vault. *others* holds how rare the other words of its words with synonyms are."""
 
     def __init__(self, question: Question, rarity: Rarity, others: Sequence[float]) -> None:
         words = [WordClue(word, rarity) for word in question.words]
         stretches = [StretchClue(piece, rarity) for piece in question.pieces]
         common = {word.terms[0] for word in question.words if word.kind is not TELLING}
-        meanings = [
+        in_other_words = [
             # A text that says it in other words holds no more than one that says it in these.
-            MeaningClue(
-                meaning,
-                min(rare, max(map(rarity.of, meaning.own))),
-                is_common=all(term in common or is_common_pair(term) for term in meaning.own),
+            SynonymClue(
+                synonyms,
+                min(rare, max(map(rarity.of, synonyms.own))),
+                is_common=all(term in common or is_common_pair(term) for term in synonyms.own),
             )
-            for meaning, rare in zip(question.meanings, others, strict=True)
+            for synonyms, rare in zip(question.synonyms, others, strict=True)
         ]
-        self._clues: list[Clue] = [*words, *stretches, *meanings]
+        self._clues: list[Clue] = [*words, *stretches, *in_other_words]
         spaced = [word.weight for word in words]
         self._total = _weightiest([*spaced, *(weight for stretch in stretches for weight in stretch.weights)])
         # Chinese words in a prompt cannot stand in an English note.
@@ -150,8 +149,8 @@ class Clues:
 
 def _said(question: Question) -> Iterator[tuple[str, float]]:
     """Give the terms of *question* and of its other words, with what each counts; what was said itself comes last."""
-    for meaning in question.meanings:
-        yield from ((term, _OTHER_WORDS) for other in meaning.others for term in other)
+    for synonyms in question.synonyms:
+        yield from ((term, _OTHER_WORDS) for other in synonyms.others for term in other)
     for word in sorted(question.words, key=lambda word: word.kind.about):
         yield from ((term, 1.0 if word.kind is TELLING else _COMMON_WORD) for term in word.terms)
     for pair in (pair for piece in question.pieces for pair in pairs_of(piece)):

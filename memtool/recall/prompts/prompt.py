@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
+from memtool.index.text import fold, is_stop_word
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.as_it_stands import as_they_stand
-from memtool.recall.prompts.conflicts import contradicted
+from memtool.recall.prompts.evidence import Recalled, is_fact, score
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
-from memtool.recall.prompts.recalled import Recalled, is_fact, score
-from memtool.recall.prompts.topic import has_changed
 from memtool.resources import agent_text
+from memtool.text.lines import cut
+from memtool.text.scripts import is_unspaced
 from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
 from memtool.workspace import Workspace
 
@@ -32,6 +34,12 @@ _LONGEST_TITLE = 80
 _LONGEST_SOURCE = 400  # of where a memory stands; an id as long as a page would take the room of all others
 _NEXT = 5  # memories that were not given, which `memtool given` tells of
 _TELLING = 200  # characters of what a memory says; the block of a session's start may cut it later on
+
+_FIRST_TURNS = 3  # turns that a session may take to find its topic
+_PAUSE = 5  # turns from one reminder to the next
+
+_FIRST_WORDS = 2
+_FIRST_CHARACTERS = 4  # in scripts without spaces
 
 
 class Asked(NamedTuple):
@@ -80,7 +88,7 @@ def memories_for_prompt(
         if _saying(hit)
     ]
     keys = [hit.key for hit in hits]
-    reminds = has_changed(ledger, keys)
+    reminds = topic_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
     judged = _judged(hits, ledger)
     ledger = ledger.with_hits(keys)
@@ -106,7 +114,8 @@ def memories_for_prompt(
 
 def _judged(hits: Sequence[Recalled], ledger: Ledger) -> list[Recalled]:
     """Return *hits*, each with the reason why the session is not given it, if there is one."""
-    start, outweighed = _shown(ledger.start), contradicted(hits)
+    start = " ".join(ledger.start.replace("\n> ", " ").split())  # with its quotations on one line
+    outweighed = contradicted(hits)
 
     def reason(hit: Recalled) -> str:
         if ledger.rests(hit.key):
@@ -121,19 +130,12 @@ def _judged(hits: Sequence[Recalled], ledger: Ledger) -> list[Recalled]:
 def _line(hit: Recalled, ids: dict[str, int], ledger: Ledger) -> GivenLine:
     evidence = hit.evidence.told() if hit.evidence else {}
     turns = ledger.turn - ledger.given[hit.key] if hit.left_out == RESTS else 0
+    is_whole = hit.fact_id or hit.kind == "decision" or not hit.text  # and not one line of many; a decision is its note
+    name = line_id(ids, hit.key) if is_whole else line_id(ids, hit.ref, hit.text)
     return GivenLine(
-        _id(hit, ids), hit.ref, hit.first_line, hit.fact_id, "" if hit.fact_id else hit.text,
+        name, hit.ref, hit.first_line, hit.fact_id, "" if hit.fact_id else hit.text,
         round(hit.relevance, 3), evidence, hit.left_out, turns,
     )  # fmt: skip
-
-
-def _id(hit: Recalled, ids: dict[str, int]) -> str:
-    return line_id(ids, hit.key) if _is_whole(hit) else line_id(ids, hit.ref, hit.text)
-
-
-def _is_whole(hit: Recalled) -> bool:
-    """Whether a fact or a note is given as a whole, and not one line of many. A decision is its note."""
-    return bool(hit.fact_id) or hit.kind == "decision" or not hit.text
 
 
 def _best(hits: Sequence[Recalled], uses: Uses, today: dt.date) -> list[Recalled]:
@@ -148,11 +150,6 @@ def _age(date: str, today: dt.date) -> float | None:
         return float((today - dt.date.fromisoformat(date)).days)
     except ValueError:
         return None
-
-
-def _shown(start: str) -> str:
-    """Return the block of a session's start with its quotations on one line."""
-    return " ".join(start.replace("\n> ", " ").split())
 
 
 def _stands_in(start: str, hit: Recalled) -> bool:
@@ -177,9 +174,9 @@ def _saying(hit: Recalled) -> str:
         return said
     said, _ = signed_by(said)
     if hit.kind == "session":
-        before = f'"{_cut(defused(hit.asked), _LONGEST_TITLE)}" → ' if hit.asked else ""
+        before = f'"{cut(defused(hit.asked), _LONGEST_TITLE)}" → ' if hit.asked else ""
         return before + said if said else ""
-    title = _cut(defused(hit.title), _LONGEST_TITLE)
+    title = cut(defused(hit.title), _LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
@@ -197,7 +194,7 @@ def _source(hit: Recalled, project: str) -> str:
 def _fitted(said: list[tuple[str, str]], reminder: str, work: Workspace, room: int) -> tuple[str, int]:
     """Return the block, and how many memories are in it: all of them if that is possible at any width."""
     for width in _WIDTHS:
-        lines = [f"- {_cut(text, width)} {source}" for text, source in said]
+        lines = [f"- {cut(text, width)} {source}" for text, source in said]
         block = _block(lines, reminder, work)
         if _units(block) <= room:
             return block, len(lines)
@@ -214,9 +211,50 @@ def _block(lines: list[str], reminder: str, work: Workspace) -> str:
     return framed(body, event=EVENT, vault=work.shown_vault, language=work.language)
 
 
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
-
-
 def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "replace")) // 2
+
+
+def topic_changed(ledger: Ledger, hits: Sequence[str]) -> bool:
+    """Return whether the session has turned to something else: more than half of this turn's *hits* are new to it."""
+    if ledger.turn <= _FIRST_TURNS or not ledger.hits:
+        return False
+    if ledger.reminded and ledger.turn - ledger.reminded < _PAUSE:
+        return False
+    return sum(key not in ledger.hits for key in hits) * 2 > len(hits)
+
+
+def contradicted(hits: Iterable[Recalled]) -> set[str]:
+    """Return the keys of those facts among *hits* that another one of them contradicts and outweighs.
+
+    Two contradict each other if they stand in one file, begin with the same words, and then say different things.
+    """
+    by_subject: dict[tuple[str, str], list[Recalled]] = {}
+    for hit in hits:
+        if is_fact(hit.ref):
+            by_subject.setdefault((hit.ref, _subject(hit.text)), []).append(hit)
+    return {key for rivals in by_subject.values() if len(rivals) > 1 for key in _losers(rivals)}
+
+
+def _losers(rivals: Sequence[Recalled]) -> Iterable[str]:
+    from memtool.recall.remembering.near_duplicates import contradicts, statement  # rarely needed, and slow to import
+
+    strongest_first = sorted(rivals, key=lambda hit: (trust(hit.author), hit.date), reverse=True)
+    statements = [statement(hit.text) for hit in strongest_first]
+    for at, hit in enumerate(strongest_first):
+        stronger = (other for other in range(at) if _weight(strongest_first[other]) > _weight(hit))
+        if any(contradicts(statements[other], statements[at]) for other in stronger):
+            yield hit.key
+
+
+def _weight(hit: Recalled) -> tuple[int, str]:
+    return trust(hit.author), hit.date
+
+
+def _subject(text: str) -> str:
+    """Return the words with which *text* begins: what it speaks of."""
+    folded = fold(text[:200])
+    words: list[str] = [word for word in re.findall(r"\w+", folded) if not is_stop_word(word)]
+    if words and is_unspaced(words[0][0]):
+        return words[0][:_FIRST_CHARACTERS]
+    return " ".join(words[:_FIRST_WORDS])

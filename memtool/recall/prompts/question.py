@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from functools import cache
 from itertools import islice, pairwise
 from typing import NamedTuple, TypeVar
 
 from memtool.index.text import index_terms, is_stop_word, query_words, unspaced_runs
-from memtool.recall.prompts.common_words import (
-    COMMON,
-    EVERYDAY,
-    FAMILIAR,
-    TELLING,
-    Kind,
-    is_common_pair,
-    is_function_word,
-    kind_of,
-)
-from memtool.recall.prompts.thesaurus import Meaning, meanings
-from memtool.text.languages import words as words_of
+from memtool.recall.prompts.thesaurus import Synonyms, WordList, synonyms_in
+from memtool.text.fences import with_code_cut
+from memtool.text.languages import text_of, words as words_of
 from memtool.text.scripts import is_unspaced
+from memtool.text.word_files import word_file
 
 T = TypeVar("T")
 
@@ -28,9 +21,8 @@ _BEGINNING, _END = 3_000, 1_000  # characters of a long prompt that are looked a
 _FIRST_WORDS, _LAST_WORDS = 28, 12  # of a long prompt
 _FIRST_PIECES, _LAST_PIECES = 12, 6  # and as many stretches of scripts without spaces
 _LONGEST_PIECE = 40  # characters
-_MOST_MEANINGS = 24
+_MOST_SYNONYMS = 24
 _PASTED = r"(?s)(<pasted_content\b[^>]{0,200}>)(.*?)(</pasted_content>|\Z)"
-_CODE = r"(?s)(```[^\n]{0,100}\n)(.*?)(```|\Z)"
 _KEPT_OF_PASTED = 600  # characters of each paste
 # Where a program was when it failed. What failed stands above or below.
 _FRAMES = (
@@ -42,6 +34,19 @@ _NAME = re.compile(r"(?=.*[a-z])(?=.*\d)|[a-z\d][_/:#@\\.-]+[a-z\d]|^#\d{2,}$")
 _SHORTEST_NAME = 4
 _CLAUSE_END = re.compile(r"[^\w\s'-]+")
 _MOST_PAIRS = 8
+
+
+class Kind(NamedTuple):
+    """What a sort of words weighs: *tells* if a memory shares one of them, *about* in what a prompt is about."""
+
+    tells: float
+    about: float
+
+
+TELLING = Kind(1.0, 1.0)
+FAMILIAR = Kind(0.4, 0.5)  # names that everybody knows
+EVERYDAY = Kind(0.2, 0.5)  # what prompts and notes use without being about it
+COMMON = Kind(0.6, 0.15)  # what prompts hold whatever they are about; shared, it still says something
 
 
 class Word(NamedTuple):
@@ -69,7 +74,7 @@ class Question(NamedTuple):
 
     words: tuple[Word, ...] = ()
     pieces: tuple[str, ...] = ()
-    meanings: tuple[Meaning, ...] = ()
+    synonyms: tuple[Synonyms, ...] = ()
     length: float = 0.0
 
     def without_absent_pairs(self, present: Container[str]) -> Question:
@@ -104,24 +109,21 @@ def ask(prompt: str) -> Question:
     if _is_mostly_unspaced(text):
         words = [_as_name(word) for word in words if word]
     asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)), *islice(_pairs(text), _MOST_PAIRS)]
-    return Question(tuple(asked), tuple(pieces), tuple(meanings(text, pieces)[:_MOST_MEANINGS]), length)
+    return Question(tuple(asked), tuple(pieces), tuple(synonyms_in(text, pieces)[:_MOST_SYNONYMS]), length)
 
 
 def shortened(prompt: str) -> str:
     """Return *prompt* without the name of a command, its pastes cut to their beginnings, and it to its two ends."""
     text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", _bounded(prompt)))
-    for paste in (_PASTED, _CODE):
-        text = re.sub(paste, lambda match: match[1] + _each_once(match[2])[:_KEPT_OF_PASTED] + match[3], text)
-    text = _each_once(text)
+    text = re.sub(_PASTED, lambda match: match[1] + _each_once(match[2])[:_KEPT_OF_PASTED] + match[3], text)
+    text = _each_once(with_code_cut(text, lambda block: [_each_once("\n".join(block))[:_KEPT_OF_PASTED]]))
     return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]}\n{text[-_END:]}"
 
 
 def without_pastes(prompt: str) -> str:
     """Return *prompt* without the name of a command, and without what was pasted, code and places of a failure."""
     text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", _bounded(prompt)))
-    for paste in (_PASTED, _CODE):
-        text = re.sub(paste, "\n\n", text)
-    return text
+    return with_code_cut(re.sub(_PASTED, "\n\n", text), lambda _: ["", ""])
 
 
 def _bounded(prompt: str) -> str:
@@ -131,6 +133,25 @@ def _bounded(prompt: str) -> str:
 def _each_once(text: str) -> str:
     """Return the lines of *text*, each once: a megabyte of one line says no more than that line."""
     return "\n".join(dict.fromkeys(text.split("\n")))
+
+
+def kind_of(term: str) -> Kind:
+    """Return what a *term*, stemmed as in the index, weighs."""
+    if _familiar_names().has_stem(term):
+        return FAMILIAR
+    if _list("common").has_stem(term):
+        return COMMON
+    return EVERYDAY if _list("everyday").has_stem(term) else TELLING
+
+
+def is_function_word(word: str) -> bool:
+    """Whether *word*, folded, only holds sentences together."""
+    return word in _list("grammar")
+
+
+def is_common_pair(pair: str) -> bool:
+    """Whether two characters say nothing by themselves: listed, or with Hiragana, which is grammar."""
+    return pair in _common_pairs() or any("\u3041" <= char <= "\u309f" for char in pair)
 
 
 def pairs_of(piece: str) -> list[str]:
@@ -168,21 +189,22 @@ def _as_name(word: Word) -> Word:
 
 def _pairs(text: str) -> Iterator[Word]:
     """Give each two common words that stand side by side in *text*."""
+    linking = words_of("linking")
     seen: set[str] = set()
     for clause in _CLAUSE_END.split(text):
         for two in pairwise(map(str.lower, clause.split())):
             words = [_word(word, is_name=False) for word in two if word.isalpha() and word.isascii()]
             terms = [word.terms[0] for word in words if word and word.kind is not TELLING]
-            if len(terms) < 2 or any(map(is_function_word, two)) or any(map(_links, terms)):
+            if (
+                len(terms) < 2
+                or any(map(is_function_word, two))
+                or any(is_stop_word(term) or term in linking for term in terms)
+            ):
                 continue
             pair = " ".join(terms)
             if pair not in seen:
                 seen.add(pair)
                 yield Word((pair,), TELLING)
-
-
-def _links(term: str) -> bool:
-    return is_stop_word(term) or term in words_of("linking")
 
 
 def _word(word: str, *, is_name: bool) -> Word | None:
@@ -203,3 +225,19 @@ def _kind(word: str, terms: tuple[str, ...], *, is_name: bool) -> Kind:
 
 def _ends(items: list[T], first: int, last: int) -> list[T]:
     return items if len(items) <= first + last else [*items[:first], *items[-last:]]
+
+
+@cache
+def _list(kind: str) -> WordList:
+    return WordList(text_of(kind))
+
+
+@cache
+def _familiar_names() -> WordList:
+    """Return the languages, systems and tools that everybody names: they call up nothing by themselves."""
+    return WordList(word_file("familiar_names.txt"))
+
+
+@cache
+def _common_pairs() -> frozenset[str]:
+    return frozenset(text_of("common_pairs").split())

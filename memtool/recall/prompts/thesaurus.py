@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.index.text import fold, joined, stem, stop_words
-from memtool.recall.prompts.word_list import beginning
 from memtool.text.scripts import HAN, is_ideograph
 from memtool.text.word_files import word_file
 
@@ -17,19 +16,21 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9+#.'-]*[a-z0-9+#]|[a-z0-9]")
 _MOST_WORDS = 60  # of a prompt
 _LONGEST_UNSPACED = 6  # characters
 
+_LONG = 3  # letters; such a stem may differ from its word in the last one: `deploi` of deploy
 
-class Meaning(NamedTuple):
+
+class Synonyms(NamedTuple):
     """A word or phrase of a prompt, and the others that mean the same: each as the terms that a text must hold."""
 
     own: tuple[str, ...]
     others: tuple[tuple[str, ...], ...]
 
 
-def meanings(text: str, runs: Sequence[str]) -> list[Meaning]:
+def synonyms_in(text: str, runs: Sequence[str]) -> list[Synonyms]:
     """Return what *text* says that has other words; *runs* are its stretches of scripts without spaces."""
     folded = fold(text)
     found = [*_spaced(_WORD.findall(folded)[:_MOST_WORDS]), *_unspaced(runs)]
-    return [Meaning(own, others) for own, places in found if (others := tuple(_others(own, places)))]
+    return [Synonyms(own, others) for own, places in found if (others := tuple(_others(own, places)))]
 
 
 def _spaced(words: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[int]]]:
@@ -116,3 +117,29 @@ def groups_text() -> str:
 @cache
 def _unspaced_entries() -> frozenset[str]:
     return frozenset(re.findall(rf", ([{HAN}]{{2,{_LONGEST_UNSPACED}}})(?=[,\n])", groups_text()))
+
+
+class WordList:
+    """The words of *text*, folded, which spaces and line breaks part."""
+
+    def __init__(self, text: str) -> None:
+        self._text = f" {text.replace(chr(10), ' ')} "
+
+    def __contains__(self, word: object) -> bool:
+        return f" {word} " in self._text
+
+    def has_stem(self, term: str) -> bool:
+        """Whether a word of the list has the stem *term*."""
+        return f" {term} " in self._text or any(stem(word) == term for word in self._beginning_with(beginning(term)))
+
+    def _beginning_with(self, letters: str) -> Iterator[str]:
+        at = self._text.find(f" {letters}")
+        while at >= 0:
+            end = self._text.find(" ", at + 1)
+            yield self._text[at + 1 : end]
+            at = self._text.find(f" {letters}", end)
+
+
+def beginning(term: str) -> str:
+    """Return letters with which every word begins that has the stem *term*."""
+    return term[:-1] if len(term) >= _LONG else term

@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from memtool.errors import OutsideVault
-from memtool.recall.routing.globs import fault_of
-from memtool.recall.routing.triggers import LONGEST_TRIGGER, normal
+from memtool.recall.routing.triggers import LONGEST_TRIGGER, fault_in_glob, normal
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault
 
@@ -132,7 +131,7 @@ def _taken(
     items = _listed(fields.get(field))
     for item in items[:MOST_TRIGGERS]:
         trigger = Trigger(" ".join(item.split()), _line(lines, field, item))
-        fault = (fault_of if field == "paths" else fault_in_word)(trigger.text)
+        fault = (fault_in_glob if field == "paths" else fault_in_word)(trigger.text)
         if fault:
             sentence = f"'{_short(trigger.text)}' in '{field}' {fault}"
             findings.append(TriggerProblem(ref, trigger.line, sentence))

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, product
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from memtool.errors import BrokenVaultFile, OutsideVault
-from memtool.recall.routing import globs
+from memtool.errors import BrokenVaultFile, MemtoolError, OutsideVault
 from memtool.recall.routing.area_triggers import Area, TriggerProblem, fault_in_word, read_areas
-from memtool.recall.routing.loader_table import LOADER, Row, hand_rows
-from memtool.recall.routing.prefix_map import PREFIX_MAP, longest, parse_prefix_map, table_names
-from memtool.recall.routing.triggers import atoms, find_triggers, normal, trie_of
-from memtool.vault.files import read_text
+from memtool.recall.routing.loader_table import LOADER, Row, fitting, hand_rows, with_rows
+from memtool.recall.routing.triggers import atoms, fault_in_glob, find_triggers, matches_glob, normal, trie_of
+from memtool.resources import shipped
+from memtool.vault.files import read_text, replace
 from memtool.vault.layout import NOTE_SUFFIXES, Vault
 
 WORD, GLOB, PREFIX, PAGE = "word", "path", "prefix", "page"
@@ -26,6 +25,10 @@ LARGEST = 262_144  # bytes of the table and of the map
 _MOST_TRIES = 20_000  # globs against the paths that a text names
 # What may be a path in running text: with Chinese around it, only the second finds its ends.
 _PATHS = (re.compile(r"[\w.@+~/\\-]+"), re.compile(r"[A-Za-z0-9_.@+~/\\-]+"))
+
+PREFIX_MAP = "rules/prefix-map.json"
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?', re.DOTALL)
+_QUOTES = "\"'`[]"
 
 
 class Route(NamedTuple):
@@ -122,7 +125,7 @@ def _all_of(routes: dict[str, list[Route]], triggers: Iterable[str]) -> list[Rou
 
 def _globbing(routing: Routing, paths: Sequence[str]) -> list[Route]:
     tries = product(paths, (route for route in routing.routes if route.kind == GLOB))
-    found = (route for path, route in islice(tries, _MOST_TRIES) if globs.matches(route.trigger, path))
+    found = (route for path, route in islice(tries, _MOST_TRIES) if matches_glob(route.trigger, path))
     return list(dict.fromkeys(found))
 
 
@@ -145,7 +148,7 @@ def _table_routes(vault: Vault, findings: list[TriggerProblem]) -> Iterator[Rout
 
 def _row_route(row: Row, trigger: str, findings: list[TriggerProblem]) -> Iterator[Route]:
     kind = GLOB if "*" in trigger else WORD
-    fault = globs.fault_of(trigger) if kind == GLOB else fault_in_word(trigger)
+    fault = fault_in_glob(trigger) if kind == GLOB else fault_in_word(trigger)
     if fault:
         findings.append(TriggerProblem(LOADER, row.line, f"the trigger '{trigger[:60]}' {fault}"))
     else:
@@ -217,3 +220,122 @@ def _text(vault: Vault, ref: str, findings: list[TriggerProblem]) -> str:
         except PermissionError as error:
             findings.append(TriggerProblem(ref, 1, f"it cannot be read: {error.strerror}"))
     return ""
+
+
+class PrefixEntry(NamedTuple):
+    """A name that begins with *prefix* belongs to the page *ref*; empty where the map holds no text for it."""
+
+    prefix: str
+    ref: str
+    line: int
+
+
+def parse_prefix_map(text: str) -> list[PrefixEntry]:
+    """Return the entries of a map in their order.
+
+    Raises:
+        json.JSONDecodeError: the text is not one object of JSON.
+    """
+    try:
+        pairs = json.loads(text, object_pairs_hook=_Pairs)
+    except RecursionError:
+        raise json.JSONDecodeError("it is nested too deeply", text, 0) from None
+    if not isinstance(pairs, _Pairs):
+        raise json.JSONDecodeError("it should be an object, {…}", text, 0)
+    lines: dict[str, list[int]] = {}
+    for key, line in _key_lines(text):
+        lines.setdefault(key, []).append(line)
+    return [PrefixEntry(key, ref if isinstance(ref, str) else "", lines[key].pop(0)) for key, ref in pairs]
+
+
+def longest(prefixes: Collection[str], names: Iterable[str]) -> list[str]:
+    """Return the longest of *prefixes* that each of *names* begins with. All are `normal`."""
+    lengths = sorted({len(prefix) for prefix in prefixes if prefix}, reverse=True)
+    found = (next((name[:length] for length in lengths if name[:length] in prefixes), "") for name in names)
+    return [prefix for prefix in dict.fromkeys(found) if prefix]
+
+
+def table_names(text: str) -> list[str]:
+    """Return what a table may be called that is named *text*: with its schema and without, unquoted and `normal`."""
+    whole = normal(text.translate(dict.fromkeys(map(ord, _QUOTES))))
+    return list(dict.fromkeys([whole, whole.rpartition(".")[2]]))
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object of JSON, with every key that it holds twice."""
+
+
+def _key_lines(text: str) -> Iterator[tuple[str, int]]:
+    line, at = 1, 0
+    for match in _STRING.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        if match[1]:
+            yield json.loads(match[0].removesuffix(match[1])), line
+
+
+def check(vault: Vault, routing: Routing) -> list[TriggerProblem]:
+    """Return what is wrong with the routes of *vault*, faults first; warnings do not keep anything from working."""
+    findings = [*routing.findings, *_ambiguities(routing), *_stale(vault, routing)]
+    return sorted(dict.fromkeys(findings), key=lambda finding: (finding.is_warning, finding.path, finding.line))
+
+
+def update_table(vault: Vault) -> bool:
+    """Bring the generated part of the table up to date with the areas; return whether that changed the file.
+
+    Areas that have no room in it are left out; `check` names them.
+
+    Raises:
+        OutsideVault, BrokenVaultFile, NotWritable, Busy, NoteChanged
+    """
+    path = vault.path(LOADER)
+    with vault.lock():
+        text, expected = _table(vault)
+        updated = with_rows(text, fitting(text, rows_of(read_areas(vault)), LARGEST))
+        if updated == text:
+            return False
+        replace(path, updated, expected=expected)
+    return True
+
+
+def rows_of(areas: Iterable[Area]) -> list[Row]:
+    """Return the rows that *areas* bring into the table, one for each."""
+    return [
+        Row(tuple(trigger.text for trigger in (*area.words, *area.globs)), area.refs)
+        for area in areas
+        if area.words or area.globs
+    ]
+
+
+def _table(vault: Vault) -> tuple[str, str | None]:
+    """Return the text of the table and its hash, None for one that is not there yet."""
+    path = vault.path(LOADER)
+    if not path.exists():
+        return (shipped("vault_template") / LOADER).read_text(encoding="utf-8"), None
+    if not path.is_file() or path.stat().st_size > LARGEST:
+        raise BrokenVaultFile(f"'{LOADER}' is no file of at most {LARGEST // 1024} KiB", hint="Move it away.")
+    return read_text(path)
+
+
+def _stale(vault: Vault, routing: Routing) -> Iterator[TriggerProblem]:
+    with suppress(MemtoolError, OSError):  # a table that cannot be read has been found before
+        text, rows = _table(vault)[0], rows_of(routing.areas)
+        fit = fitting(text, rows, LARGEST)
+        if len(fit) < len(rows):
+            first = rows[len(fit)].refs[0]
+            sentence = f"the table has no room for {len(rows) - len(fit)} of {len(rows)} areas, from '{first}' on"
+            yield TriggerProblem(LOADER, 1, sentence, is_warning=True)
+        if with_rows(text, fit) != text:
+            yield TriggerProblem(
+                LOADER, 1, "the table is not up to date: run `memtool route --update`", is_warning=True
+            )
+
+
+def _ambiguities(routing: Routing) -> Iterator[TriggerProblem]:
+    """Warn of triggers that lead to different files, at every place but the first."""
+    first: dict[tuple[str, str], Route] = {}
+    for route in routing.routes:
+        known = first.setdefault((route.kind, normal(route.trigger)), route)
+        if set(known.refs) != set(route.refs) and route.kind != PAGE:
+            sentence = f"'{route.trigger}' leads to other files in {known.source}:{known.line}"
+            yield TriggerProblem(route.source, route.line, sentence, is_warning=True)

@@ -14,9 +14,9 @@ from workspaces import workspace
 
 from memtool.recall.prompts.as_it_stands import as_they_stand
 from memtool.recall.prompts.current_index import current_index
+from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import ask
-from memtool.recall.prompts.recalled import Recalled
 from memtool.settings import IndexSettings
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault

@@ -11,7 +11,7 @@ from memtool.recall.prompts.question import ask
 def clues_of(prompt: str, count: int = 1_000, others: float = 5.0, **frequency: int) -> Clues:
     question = ask(prompt)
     return Clues(
-        question, Rarity(count, dict.fromkeys(question.terms(), 0) | frequency), [others] * len(question.meanings)
+        question, Rarity(count, dict.fromkeys(question.terms(), 0) | frequency), [others] * len(question.synonyms)
     )
 
 

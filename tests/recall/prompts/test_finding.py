@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from index.notebook import TODAY, Notebook
 
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
-from memtool.recall.prompts.evidence import FLOOR
-from memtool.recall.prompts.finding import _distinct, find
+from memtool.recall.prompts import finding
+from memtool.recall.prompts.evidence import FLOOR, Recalled
+from memtool.recall.prompts.finding import Scope, _distinct, completed, find, find_scope, of_synonyms, of_terms
 from memtool.recall.prompts.question import ask
-from memtool.recall.prompts.recalled import Recalled
+from memtool.recall.prompts.thesaurus import Synonyms
 
 HARBOUR, ORCHARD = "areas/projects/harbour", "areas/projects/orchard"
 FACTS = {
@@ -32,6 +34,9 @@ NOTES = {
     "areas/tools/dredger/summary.md": "# dredger\n\nThe dredger's sonar reads too shallow after heavy rain.\n",
     "sessions/a1.md": "# Session: a1\n\n2. **Key points**:\n   - the mooring bot logs in with an account of its own\n",
 }
+
+T = TypeVar("T")
+WIDE = Scope(50, None)
 
 
 def fact(fact_id: str, text: str, **more: Any) -> dict[str, Any]:
@@ -196,3 +201,79 @@ def test_each_memory_has_the_floor_of_its_own_evidence_and_the_best_likely_one_o
     assert [(hit.title, hit.relevance, hit.left_out) for hit in found] == [
         ("浮标", 0.4, ""), ("near", 0.39, ALIKE), ("pale", 0.19, PALE), ("below", 0.45, BELOW_FLOOR),
     ]  # fmt: skip
+
+
+@pytest.fixture
+def two_projects(tmp_path: Path) -> Notebook:
+    """A vault with a project of three notes, another of one, and a note that belongs to none."""
+    notebook = Notebook(tmp_path.resolve() / "vault")
+    for name, text in (("a", "The zeppelin docks."), ("b", "A zeppelin 飞艇."), ("c", "Postgresql 16.")):
+        notebook.write(f"areas/projects/two_projects/knowledge/{name}.md", f"# {name}\n\n{text}\n")
+    notebook.write("areas/projects/orchard/knowledge/d.md", "# d\n\nA zeppelin over the apples.\n")
+    notebook.write("areas/global/knowledge/e.md", "# e\n\nRoll it back, 回滚.\n")
+    return notebook
+
+
+def read(notebook: Notebook, use: Callable[..., T]) -> T:
+    return notebook.use(lambda index: use(index.db))
+
+
+def test_words_are_rare_among_the_project_and_what_belongs_to_none(two_projects: Notebook) -> None:
+    scope = read(two_projects, lambda db: find_scope(db, "two_projects"))
+    assert (scope.size, len(scope.ids or ())) == (50, 4)
+    found = read(two_projects, lambda db: of_terms(db, ask("the zeppelin"), scope))
+    assert (len(found["zeppelin"].chunks), found["zeppelin"].frequency) == (3, 2)
+
+
+@pytest.mark.parametrize("project", ["", "two_projects"])
+def test_without_a_project_or_in_a_large_one_it_is_the_vault(
+    two_projects: Notebook, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_MOST_OF_SCOPE", 3)
+    monkeypatch.setattr(finding, "_LEAST_SCOPE", 1)
+    assert read(two_projects, lambda db: find_scope(db, project)) == Scope(5, None)
+
+
+def test_what_stands_in_too_many_chunks_finds_none_of_them(
+    two_projects: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_MOST_CHUNKS", 2)
+    found = read(two_projects, lambda db: of_terms(db, ask("a zeppelin near postgresql"), WIDE))
+    assert (found["zeppelin"].chunks, found["zeppelin"].frequency) == ((), 5)
+    assert found["postgresql"].frequency == 1
+
+
+@pytest.mark.parametrize("others", [(("roll", "back"),), (("回滚",),), (("nowhere",), ("回滚",))])
+def test_other_words_are_found_in_every_script_and_phrases_by_all_their_words(
+    two_projects: Notebook, others: tuple[tuple[str, ...], ...]
+) -> None:
+    assert read(two_projects, lambda db: of_synonyms(db, Synonyms(("revert",), others), WIDE)).frequency == 1
+    assert (
+        read(two_projects, lambda db: of_synonyms(db, Synonyms(("x",), (("roll", "zeppelin"),)), WIDE)).frequency == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "stem"),
+    [
+        ("is postgres slow", "postgresql"),
+        ("die zeppelinen", "zeppelin"),
+        ("which zepelin is it", "zeppelin"),
+        ("那个 zeppeiln 在哪里", "zeppelin"),
+        ("tune gresql", "postgresql"),
+    ],
+)
+def test_a_word_that_occurs_nowhere_is_completed_cut_or_spelt_right(
+    two_projects: Notebook, prompt: str, stem: str
+) -> None:
+    question = ask(prompt)
+    meanings = read(two_projects, lambda db: list(completed(db, question, of_terms(db, question, WIDE))))
+    assert [meaning.others for meaning in meanings] == [((stem,),)]
+    assert (
+        read(two_projects, lambda db: list(completed(db, ask("zeppelin"), of_terms(db, ask("zeppelin"), WIDE)))) == []
+    )
+
+
+def test_of_many_words_that_occur_nowhere_only_a_few_are_looked_up(two_projects: Notebook) -> None:
+    question = ask("quixotic flummoxed bumfuzzled zepelin")
+    assert read(two_projects, lambda db: list(completed(db, question, of_terms(db, question, WIDE)))) == []

@@ -12,13 +12,23 @@ from workspaces import workspace
 
 from memtool.index import schema
 from memtool.recall.ledger import Ledger
-from memtool.recall.prompts.prompt import Asked, Finder, Given, _saying, memories_for_prompt
+from memtool.recall.prompts.evidence import Recalled
+from memtool.recall.prompts.prompt import (
+    Asked,
+    Finder,
+    Given,
+    _saying,
+    contradicted,
+    memories_for_prompt,
+    topic_changed,
+)
 from memtool.recall.prompts.question import ask
-from memtool.recall.prompts.recalled import Recalled
 from memtool.settings import RecallSettings
 from memtool.vault.layout import Vault
 
 FACTS = "areas/projects/shop/facts.json"
+
+AUTH = {"auth.md": 3, "jwt.md": 3}
 
 
 def memory(name: str, text: str = "", *, relevance: float = 0.8, category: str = "code", **more: Any) -> Recalled:
@@ -198,3 +208,70 @@ def test_a_session_of_which_no_line_is_worth_giving_is_not_given_by_its_topic(
     (vault.root / "sessions/a2.md").write_text(note, encoding="utf-8")
     hit = memory("", "x")._replace(ref="sessions/a2.md", kind="session", title="登录", text="")
     assert give(hit).text == ""
+
+
+@pytest.mark.parametrize(
+    ("hits", "expected"),
+    [
+        (["pay.md", "refund.md"], True),
+        (["pay.md", "refund.md", "auth.md"], True),
+        (["pay.md", "auth.md"], False),
+        (["auth.md"], False),
+        ([], False),
+    ],
+)
+def test_a_topic_changes_when_more_than_half_of_the_hits_are_new(hits: list[str], expected: bool) -> None:
+    assert topic_changed(Ledger(4, hits=AUTH), hits) is expected
+
+
+def test_the_first_three_turns_find_the_topic() -> None:
+    assert [topic_changed(Ledger(turn, hits=AUTH), ["pay.md"]) for turn in (1, 2, 3, 4)] == [False, False, False, True]
+
+
+def test_what_had_no_topic_cannot_change_it() -> None:
+    assert not topic_changed(Ledger(9), ["pay.md"])
+
+
+def test_one_reminder_in_five_turns_is_enough() -> None:
+    reminded = Ledger(hits=AUTH, reminded=4)
+    turns = [turn for turn in range(5, 12) if topic_changed(reminded._replace(turn=turn), ["pay.md"])]
+    assert turns == [9, 10, 11]
+
+
+def fact(text: str, author: str = "agent", date: str = "2026-02-01", **more: Any) -> Recalled:
+    plain = {"first_line": 1, "last_line": 2, "kind": "fact", "project": "shop", "category": "code", "title": "Facts"}
+    return Recalled(
+        **{"ref": FACTS, "text": text, "author": author, "date": date, "fact_id": f"{author}-{date}", **plain, **more}
+    )
+
+
+PAIRS = [
+    ("Deploys happen on Tuesdays after the standup.", "Deploys happen on Fridays after the standup."),
+    ("访问令牌有效期是 24 小时", "访问令牌有效期是 15 分钟"),
+    ("deploy 脚本放在 scripts 目录", "deploy 脚本放在 tools 目录"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_the_users_word_holds_against_a_newer_one_of_the_agent(one: str, other: str) -> None:
+    user, agent = fact(one, "user", "2026-01-01"), fact(other, "agent", "2026-02-01")
+    assert contradicted([agent, user]) == contradicted([user, agent]) == {agent.key}
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_of_the_same_author_the_newer_word_holds(one: str, other: str) -> None:
+    old, new = fact(one, date="2026-01-01"), fact(other, date="2026-02-01")
+    assert contradicted([old, new]) == {old.key}
+
+
+def test_of_two_that_count_the_same_both_stand() -> None:
+    one, other = PAIRS[0]
+    assert contradicted([fact(one, fact_id="a"), fact(other, fact_id="b")]) == set()
+
+
+def test_two_subjects_are_no_contradiction() -> None:
+    access = fact("Access tokens live 15 minutes.", "user")
+    refresh = fact("Refresh tokens live 30 days.", "agent")
+    elsewhere = fact("Access tokens live 24 hours.", "agent", ref="areas/projects/blog/facts.json")
+    note = fact("Access tokens live 24 hours.", "agent", ref="sessions/a.md", kind="session")
+    assert contradicted([access, refresh, elsewhere, note]) == set()

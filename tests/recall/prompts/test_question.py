@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.common_words import COMMON, EVERYDAY, FAMILIAR, TELLING, Kind
-from memtool.recall.prompts.question import ask, shortened
+from memtool.recall.prompts.question import COMMON, EVERYDAY, FAMILIAR, TELLING, Kind, ask, shortened
 
 GENERIC = [
     "continue", "ok", "继续", "run the tests", "修复这个 bug", "fix the bug", "please go on", "帮我看看这个问题",
@@ -80,7 +79,7 @@ def test_common_words_are_asked_for_only_beside_a_telling_one() -> None:
 
 
 def test_what_has_other_words_is_known() -> None:
-    assert [meaning.own for meaning in ask("the voucher 优惠券").meanings] == [("voucher",), ("优惠", "惠券")]
+    assert [meaning.own for meaning in ask("the voucher 优惠券").synonyms] == [("voucher",), ("优惠", "惠券")]
 
 
 TRACE = """Traceback (most recent call last):

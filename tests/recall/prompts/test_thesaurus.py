@@ -3,12 +3,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.text import unspaced_runs
-from memtool.recall.prompts.thesaurus import meanings
+from memtool.index.text import stem, unspaced_runs
+from memtool.recall.prompts.thesaurus import WordList, synonyms_in
+
+LIST = WordList("deploy use\ntry happy uber release  и")
 
 
 def others(text: str) -> dict[str, set[str]]:
-    found = meanings(text, unspaced_runs(text))
+    found = synonyms_in(text, unspaced_runs(text))
     return {" ".join(meaning.own): {" ".join(other) for other in meaning.others} for meaning in found}
 
 
@@ -44,7 +46,24 @@ def test_what_has_no_other_words_gives_none(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_can_be_looked_up(text: str) -> None:
-    for meaning in meanings(text, unspaced_runs(text)):
+    for meaning in synonyms_in(text, unspaced_runs(text)):
         assert meaning.own not in meaning.others
         assert meaning.others
         assert all(all(other) for other in meaning.others)
+
+
+@pytest.mark.parametrize("word", ["deploy", "deployed", "deploying", "using", "used", "releases"])
+def test_a_word_is_known_by_its_stem(word: str) -> None:
+    assert LIST.has_stem(stem(word))
+
+
+@pytest.mark.parametrize("word", ["deployer-x", "us-east", "re", "releasenotes", "部署"])
+def test_what_only_begins_alike_is_not(word: str) -> None:
+    assert not LIST.has_stem(stem(word))
+
+
+def test_a_word_is_in_the_list_as_it_is() -> None:
+    assert "uber" in LIST
+    assert "и" in LIST
+    assert "deployed" not in LIST
+    assert "deploy use" not in WordList("deploy  the use")

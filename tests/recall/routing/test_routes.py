@@ -2,19 +2,29 @@ from __future__ import annotations
 
 import json
 import os
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 
+from memtool.errors import BrokenVaultFile, OutsideVault
 from memtool.recall.routing.area_triggers import MOST_TRIGGERS, parse_area
+from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import (
     LARGEST,
+    PrefixEntry,
     Route,
+    check,
+    longest,
+    parse_prefix_map,
     placed,
     read_routing,
     routes_of_file,
     routes_of_table,
     routes_of_text,
+    table_names,
+    update_table,
 )
 from memtool.vault.layout import Vault
 
@@ -234,3 +244,137 @@ def test_rules_that_are_a_symlink_out_of_the_vault_cost_the_area_no_route(shop: 
     (shop.root / RULES).symlink_to(tmp_path / "elsewhere.md")
     assert led(routes_of_text(read_routing(shop), "为什么支付失败")) == [SHOP]
     assert f"{RULES}:1: '{RULES}' lies outside the vault" in sentences(shop)
+
+
+def test_entries_know_their_lines_even_twice() -> None:
+    text = '{\n  "t_order_": "a.md",\n  "订单_": "b.md",\n "t_order_": "c.md", "x": 1, "y": {"z": "d.md"}}'
+    assert parse_prefix_map(text) == [
+        PrefixEntry("t_order_", "a.md", 2),
+        PrefixEntry("订单_", "b.md", 3),
+        PrefixEntry("t_order_", "c.md", 4),
+        PrefixEntry("x", "", 4),
+        PrefixEntry("y", "", 4),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '"x"', "null", '{"a": "b"} x', "[" * 100_000, '{"a":' * 100_000])
+def test_what_is_no_map_is_one_error(text: str) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        parse_prefix_map(text)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=6), st.booleans())
+def test_any_map_is_read(pairs: dict[str, str], ascii_only: bool) -> None:
+    entries = parse_prefix_map(json.dumps(pairs, ensure_ascii=ascii_only, indent=2))
+    assert [(entry.prefix, entry.ref, entry.line) for entry in entries] == [
+        (key, value, line) for line, (key, value) in enumerate(pairs.items(), start=2)
+    ]
+
+
+def test_the_longest_prefix_wins() -> None:
+    assert longest({"t_", "t_order_", "订单"}, ["t_order_items"]) == ["t_order_"]
+    assert longest({"t_", "t_order_", "订单"}, ["t_x", "订单_明细"]) == ["t_", "订单"]
+    assert longest({"", "t_order_"}, ["t_order", "x", ""]) == []
+
+
+@pytest.mark.parametrize("name", ["ORDER_ITEMS", '"shop"."order_items"', "`order_items`", "[dbo].[Order_Items]"])
+def test_a_table_is_known_however_it_is_written(name: str) -> None:
+    assert "order_items" in table_names(name)
+
+
+def area(vault: Vault, name: str, triggers: str) -> None:
+    write(vault, f"areas/projects/{name}/summary.md", f"---\ntriggers: [{triggers}]\n---\n")
+
+
+def said(vault: Vault) -> list[str]:
+    findings = check(vault, read_routing(vault))
+    return [f"{'warning ' * one.is_warning}{one.path}:{one.line}: {one.sentence}" for one in findings]
+
+
+def test_a_new_vault_has_nothing_to_update_and_nothing_wrong(vault: Vault) -> None:
+    assert said(vault) == []
+    assert not update_table(vault)
+
+
+def test_updating_twice_is_updating_once(vault: Vault) -> None:
+    area(vault, "商店", "支付, checkout")
+    assert said(vault) == [f"warning {LOADER}:1: the table is not up to date: run `memtool route --update`"]
+    assert update_table(vault)
+    text = (vault.root / LOADER).read_bytes()
+    assert "| 支付, checkout | areas/projects/商店/summary.md |" in text.decode()
+    stamp = (vault.root / LOADER).stat()
+    assert not update_table(vault)
+    assert ((vault.root / LOADER).read_bytes(), (vault.root / LOADER).stat()) == (text, stamp)
+    assert said(vault) == []
+
+
+def test_a_table_that_is_missing_is_made_when_it_has_something_to_say(tmp_path: Path) -> None:
+    (tmp_path / "memtool.toml").touch()
+    vault = Vault(tmp_path)
+    assert not update_table(vault)
+    assert not (tmp_path / LOADER).exists()
+    area(vault, "shop", "checkout")
+    assert update_table(vault)
+    assert "type: rules" in (tmp_path / LOADER).read_text()
+
+
+def test_a_trigger_of_two_areas_is_a_warning(vault: Vault) -> None:
+    area(vault, "blog", "deploy, 发布")
+    area(vault, "shop", "Deploy")
+    update_table(vault)
+    assert said(vault) == [
+        "warning areas/projects/shop/summary.md:2: 'Deploy' leads to other files in areas/projects/blog/summary.md:2"
+    ]
+    write(vault, LOADER, "| deploy | areas/projects/blog/summary.md |\n| gone | gone.md |\n")
+    assert said(vault)[0] == f"{LOADER}:2: 'gone' leads nowhere: 'gone.md' is not there"
+    assert not any(f"{LOADER}:1: 'deploy'" in sentence for sentence in said(vault))
+
+
+def test_several_writers_at_once_make_one_table(vault: Vault) -> None:
+    area(vault, "shop", "checkout")
+    with ThreadPool(4) as pool:
+        assert sorted(pool.map(update_table, [vault] * 4)) == [False, False, False, True]
+    assert (vault.root / LOADER).read_text().count("memtool begin") == 1
+
+
+def test_a_table_elsewhere_is_not_written(vault: Vault) -> None:
+    area(vault, "shop", "checkout")
+    outside = vault.root.parent / "outside.md"
+    outside.write_text("mine")
+    (vault.root / LOADER).unlink()
+    (vault.root / LOADER).symlink_to(outside)
+    with pytest.raises(OutsideVault):
+        update_table(vault)
+    assert outside.read_text() == "mine"
+    (vault.root / LOADER).unlink()
+    (vault.root / LOADER).mkdir()
+    with pytest.raises(BrokenVaultFile):
+        update_table(vault)
+    assert len(said(vault)) == 1
+
+
+# Size
+
+
+@pytest.mark.slow
+def test_areas_that_have_no_room_in_the_table_are_named_and_still_found(vault: Vault) -> None:
+    for number in range(400):
+        area(vault, f"p{number:03}", ", ".join(f"词{number}x{other}" for other in range(100)))
+    assert update_table(vault)
+    assert not update_table(vault)
+    text = (vault.root / LOADER).read_text(encoding="utf-8")
+    assert LARGEST - 5_000 < len(text.encode()) <= LARGEST
+    written = text.count("| areas/projects/p")
+    routing = read_routing(vault)
+    assert [finding.sentence for finding in check(vault, routing)] == [
+        f"the table has no room for {400 - written} of 400 areas, from 'areas/projects/p{written:03}/summary.md' on"
+    ]
+    assert routes_of_text(routing, "what about 词399x7?")
+
+
+def test_front_matter_without_an_end_in_sight_is_found(vault: Vault) -> None:
+    area(vault, "shop", f"checkout, {'x' * LARGEST}")
+    assert said(vault) == ["areas/projects/shop/summary.md:1: too much front matter"]
+    write(vault, "areas/projects/shop/summary.md", f"---\n\nOf triggers.\n{'x' * 1_000}\n")
+    assert said(vault) == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtool.recall.start.client_instructions import reads_by_itself
+from memtool.recall.start.session_start import reads_by_itself
 
 
 @pytest.fixture

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.start.last_word import LastWord
+from memtool.recall.budget import BlockLine, Part, render
+from memtool.recall.start.last_word import LastWord, settled
+from memtool.text.similarity import words
 
 TAKEN_BACK = [
     ("Change of plan: UUIDv7 instead of ULIDs.", "use ULIDs for order ids, because they sort by time"),
@@ -65,3 +67,97 @@ def test_any_text_is_taken(later: str, line: str) -> None:
     last_word = LastWord()
     assert last_word.lets_stand(later, by_user=True)
     last_word.lets_stand(line)
+
+
+def part(title: str, *lines: str) -> Part:
+    """Return a part of lines such as `Tokens live 24 hours (user, 2026-03-01)`."""
+    return Part(title, "sessions/", "", 0.1, (tuple(map(_line, lines)),), more="memtool context --all")
+
+
+def _line(text: str) -> BlockLine:
+    said, _, about = text.rpartition(" (")
+    author, _, day = about.removesuffix(")").partition(", ")
+    return BlockLine(f"- {text}", "sessions/a.md:3", said=said, when=day, author=author)
+
+
+def texts(parts: list[Part]) -> list[str]:
+    return [line.text for part in parts for line in part.lines]
+
+
+def test_what_two_parts_say_is_said_once_and_as_it_was_said_last() -> None:
+    told = settled(
+        [
+            part("Decided", "Tokens live 24 hours (user, 2026-03-01)"),
+            part("Facts", "tokens live 24 hours (decision, 2026-02-01)"),
+        ],
+        40,
+    )
+    assert texts(told) == ["- Tokens live 24 hours (user, 2026-03-01)"]
+
+
+def test_of_two_that_contradict_each_other_the_older_is_marked_with_the_date_of_the_newer() -> None:
+    told = texts(
+        settled(
+            [part("Decided", "令牌有效期为 24 小时 (user, 2026-03-01)", "令牌有效期为 12 小时 (user, 2026-02-01)")], 40
+        )
+    )
+    assert told[0] == "- 令牌有效期为 24 小时 (user, 2026-03-01)"
+    assert told[1].endswith("[contradicted by what was said on 2026-03-01]")
+
+
+def test_the_users_word_is_stronger_than_a_newer_one_of_the_agent() -> None:
+    told = texts(
+        settled(
+            [
+                part(
+                    "Decided",
+                    "the login service listens on port 8080 (agent, 2026-03-01)",
+                    "the login service listens on port 9090 (user, 2026-02-01)",
+                )
+            ],
+            40,
+        )
+    )
+    assert "contradicted" in told[0]
+    assert "contradicted" not in told[1]
+
+
+def test_what_the_client_reads_by_itself_is_not_said_again() -> None:
+    said = [words("- Always write table-driven tests."), words("永远不要直接推送到 main 分支")]
+    told = settled(
+        [part("Asked for", "always write table-driven tests (user, 2026-03-01)", "use pnpm, not npm (user, 2026-03-01)",
+              "永远不要直接推送到 main 分支 (user, 2026-03-01)")],
+        40,
+        said,
+    )  # fmt: skip
+    assert texts(told) == ["- use pnpm, not npm (user, 2026-03-01)"]
+
+
+def test_of_many_lines_the_rest_is_counted_and_where_it_stands_is_said() -> None:
+    names = ["apple", "pear", "plum", "quince", "cherry"]
+    (told,) = settled(
+        [part("Facts", *(f"the {name} belongs to shelf {at} (fact, 2026-03-01)" for at, name in enumerate(names)))], 2
+    )
+    assert len(told.lines) == 2
+    assert render(told).endswith("- … and 3 more: `memtool context --all`")
+
+
+def test_things_that_only_look_alike_do_not_contradict_each_other() -> None:
+    told = settled(
+        [part("Facts", "worker 3 reads its queue from stage_3 (agent, 2026-03-02)",
+              "worker 4 reads its queue from stage_4 (agent, 2026-03-01)")],
+        40,
+    )  # fmt: skip
+    assert not any("contradicted" in text for text in texts(told))
+
+
+def test_an_open_item_that_a_session_left_open_as_well_is_told_once() -> None:
+    todos = Part(
+        "Open items",
+        "todos.md",
+        "",
+        0.1,
+        ((BlockLine("- 短信模板仍然是英文", "todos.md:3", said="短信模板仍然是英文"),),),
+    )
+    told = settled([todos, part("Left open", "短信模板仍然是英文 (agent, 2026-03-01)")], 40)
+    assert len(texts(told)) == 1

@@ -1,0 +1,96 @@
+"""What is written down at an event: an edited file, a session that ends or goes on, one that was missed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+from memtool.errors import BadSetting
+from memtool.hook.occasion import Occasion
+
+_LONGEST_READ = 65_536  # characters of it that are looked through for secrets; far more than are kept
+_LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a transcript that lags
+
+
+def note_edit(occasion: Occasion) -> None:
+    """Write the edited file into the daily note."""
+    from memtool.capture.conversation import EDITING_TOOLS
+    from memtool.capture.edits import Edit, note_edit as write_edit
+
+    if occasion.text("tool_name") not in EDITING_TOOLS:
+        return
+    write_edit(occasion.work, Edit(occasion.edited_file(), occasion.text("cwd"), occasion.work.now()))
+
+
+def know_own_note(occasion: Occasion) -> None:
+    """Count a note of the vault that the session itself writes as given to it: it is no news."""
+    session_id, file, root = occasion.text("session_id"), Path(occasion.edited_file()), occasion.work.vault.root
+    if session_id and file.is_relative_to(root):
+        from memtool.recall.ledger import ledger_folder, read_ledger, write_ledger
+
+        ledgers = ledger_folder(occasion.work)
+        ledger = read_ledger(ledgers, session_id).with_given([file.relative_to(root).as_posix()])
+        write_ledger(ledgers, session_id, ledger)
+
+
+def queue_session(occasion: Occasion) -> None:
+    """Put the session on the queue and start a worker."""
+    from memtool.capture.queue import Job
+
+    session_id, transcript = occasion.text("session_id"), occasion.text("transcript_path")
+    if not session_id or not _is_file(transcript):
+        from memtool.hook.problems import note
+
+        sentence = f"there is no transcript at '{transcript}', so the session was not captured"
+        note(occasion.name, sentence, occasion.options, occasion.work.environ)
+        return
+    said = _redacted(occasion, "last_assistant_message")
+    job = Job(
+        session_id,
+        transcript,
+        cwd=occasion.text("cwd"),
+        event=occasion.name,
+        said=said if len(said) <= _LONGEST_ANSWER else "…" + said[-_LONGEST_ANSWER:],
+        compaction=_redacted(occasion, "compact_summary"),
+        queued_at=time.time(),
+    )
+    _put(occasion, job)
+
+
+def sweep(occasion: Occasion) -> None:
+    """Let a worker look for sessions that nobody captured."""
+    from memtool.capture.queue import SWEEP, Job
+
+    transcript = occasion.text("transcript_path")
+    if transcript:
+        projects = Path(transcript).parent
+        folder = projects if occasion.options.this_project else projects.parent
+        job = Job(SWEEP, str(folder), event=occasion.name, besides=occasion.text("session_id"), queued_at=time.time())
+        _put(occasion, job)
+
+
+def _put(occasion: Occasion, job: Any) -> None:  # noqa: ANN401  (a `Job`, imported only where one is made)
+    from memtool.capture.background import start_worker
+    from memtool.capture.queue import Queue
+
+    Queue(occasion.work.vault).put(job)
+    start_worker(occasion.work.vault, occasion.work.environ)
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
+
+
+def _redacted(occasion: Occasion, field: str) -> str:
+    """Return a field without secrets; nothing of it where the user's patterns cannot be used, so the worker says so."""
+    text = occasion.text(field)[-_LONGEST_READ:]
+    try:
+        return occasion.work.redact(text) if text else ""
+    except BadSetting:
+        return ""
