@@ -29,7 +29,7 @@ def command(session: Session, path: str | None, as_json: bool) -> None:
     if path == "":
         raise UsageError("PATH is empty", hint="Name a folder, such as `memtool init ~/memory`.")
     root, _ = session.vault_path(path)
-    made = make_vault(root, home=Path.home())
+    made = make_vault(root, home=Path.home(), announce=say)
     with suppress(MemtoolError):  # then `memtool install` asks
         call_own(session.environ, made.vault)
     if as_json:

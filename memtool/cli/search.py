@@ -197,8 +197,8 @@ def _answer(query: str, found: Found, notices: list[str], took: float) -> dict[s
 
 def _fields(hit: Hit) -> dict[str, Any]:
     fields = hit._asdict()
-    del fields["marks"]
-    return fields
+    del fields["terms"], fields["told"]
+    return {**fields, "snippet": hit.snippet().text}
 
 
 def _print(session: Session, found: Found, *, explain: bool) -> None:
@@ -229,7 +229,7 @@ def _show(root: Path, found: Found, *, explain: bool) -> None:
         screen.show(
             screen.title(_title(hit)),
             screen.joined(screen.text("  "), where, screen.text(f"  {_about(hit)}")),
-            screen.Indented(screen.marked(hit.snippet, hit.marks), 3),
+            screen.Indented(screen.marked(*hit.snippet()), 3),
             *([screen.Indented(screen.text(_score(hit), "dim"), 9)] if explain else []),
             "",
         )
@@ -245,7 +245,7 @@ def _print_hit(hit: Hit, *, explain: bool) -> None:
     room = output.width()
     click.echo(output.shortened(output.printable(_title(hit)), room))
     click.echo(output.printable(f"  {_lines_of(hit)}  {_about(hit)}"))
-    for line in output.wrapped(hit.snippet, room - 2, 3):
+    for line in output.wrapped(hit.snippet().text, room - 2, 3):
         click.echo(f"  {line}")
     if explain:
         click.echo(f"  {_score(hit)}")

@@ -25,7 +25,7 @@ from memtool.index.writer import Applied, Writer
 from memtool.vault.broken import BrokenNote
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
-from memtool.vault.scan import KnownStamp, Scan, changes, is_suspect, scan
+from memtool.vault.scan import Changes, KnownStamp, Scan, changes, is_suspect, scan
 from memtool.workspace import Workspace
 
 T = TypeVar("T")
@@ -37,6 +37,7 @@ _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
 _UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
+_NO_CHANGES = Changes((), ())
 _FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
 
 
@@ -235,13 +236,15 @@ def _refreshed(index: Index) -> Index:
         found = index.place.scan()
         index.problems = found.problems
         # As a rule it is settled, and seeing that is much faster than looking at each stamp.
-        if index.is_settled_by(found) or not changes(index.stamps(), found):
-            return index
+        pending = _NO_CHANGES if index.is_settled_by(found) else changes(index.stamps(), found)
+    if not pending:
+        return index
     try:
         with index.place.lock():
             if _commits_of_others(index.db) != commits:  # what they have indexed meanwhile must not look deleted
                 found = index.place.scan()
-            index.applied = _apply(index, found)
+                pending = changes(index.stamps(), found)
+            index.applied = _apply(index, found, pending)
             index.problems = found.problems + index.applied.unreadable
     except Busy:
         index.behind = True
@@ -297,16 +300,16 @@ def _fill(path: Path, place: Place, found: Scan) -> Applied:
         db.execute("PRAGMA synchronous = OFF")
         db.execute("PRAGMA cache_size = -65536")
         schema.create(db, place.vault.daily)
-        applied = _apply(Index(place, db, path), found)
+        index = Index(place, db, path)
+        applied = _apply(index, found, changes(index.stamps(), found))
         db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
         db.execute("PRAGMA journal_mode = WAL")
     return applied
 
 
-def _apply(index: Index, found: Scan) -> Applied:
+def _apply(index: Index, found: Scan, pending: Changes) -> Applied:
     """Write what *found* shows in one transaction: additions first, so that a moved note is never missing."""
     place, db = index.place, index.db
-    pending = changes(index.stamps(), found)
     applied = Applied()
     writer = Writer(db, place.max_bytes, place.vault)
     total = len(pending.suspects)

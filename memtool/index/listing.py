@@ -9,7 +9,6 @@ from typing import NamedTuple
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import Hit
-from memtool.index.snippet import snippet
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.sessions import parse_session
 
@@ -38,7 +37,7 @@ def newest(index: Index, wanted: Filter, *, limit: int, page: int = 1) -> Page:
     )
     names = [column[0] for column in cursor.description[:-1]]
     rows = (dict(zip(names, row, strict=False)) for row in cursor)
-    return Page(tuple(Hit(score=0.0, snippet=_told(row, wanted), **row) for row in rows), int(total))
+    return Page(tuple(Hit(score=0.0, told=_told(row, wanted), **row) for row in rows), int(total))
 
 
 def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
@@ -57,10 +56,10 @@ def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
 
 
 def _told(row: dict[str, str], wanted: Filter) -> str:
-    """Return what the list shows of a chunk; of a session's, its decisions, if it is they that are asked for."""
+    """Return the decisions in a session's chunk, if it is they that are asked for: then the list shows them."""
     asked = {*wanted.kinds, *wanted.categories}
     said = parse_session(row["text"]).decisions if row["kind"] == "session" and "decision" in asked else ()
-    return snippet(" ".join(said) or row["text"], frozenset())[0]
+    return " ".join(said)
 
 
 def _listed(names: object) -> str:

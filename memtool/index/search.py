@@ -15,14 +15,17 @@ from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
 from memtool.index.semantic import Semantic, Vectors, semantic_search
-from memtool.index.snippet import snippet
+from memtool.index.snippet import Snippet, snippet
 from memtool.index.text import is_stop_word, query_terms
 
 LONGEST_QUERY = 20_000  # characters
 
 
 class Hit(NamedTuple):
-    """A chunk that was found. *marks* are the spans of *snippet* that match; *why* is what its score is made of."""
+    """A chunk that was found: its row, the *terms* that show why, and in *why* what its score is made of.
+
+    *told* is what its snippet is made of, where that is not all of its text.
+    """
 
     path: str
     start_line: int
@@ -34,12 +37,16 @@ class Hit(NamedTuple):
     date: str
     category: str
     score: float
-    snippet: str
     text: str
     fact_id: str = ""
     author: str = ""
-    marks: tuple[tuple[int, int], ...] = ()
     why: Mapping[str, Any] = {}
+    terms: frozenset[str] = frozenset()
+    told: str = ""
+
+    def snippet(self) -> Snippet:
+        """Return what to show of the text; made when it is shown, as it takes longer than to find the chunk."""
+        return snippet(self.told or self.text, self.terms)
 
 
 class Found(NamedTuple):
@@ -152,7 +159,10 @@ def _hits(db: sqlite3.Connection, ranked: Ranking, terms: Sequence[str], limit: 
     spelt = [part for form in ranked.lexical.spelt for part in form.split(" ") if not is_stop_word(part)]
     marked = frozenset([*terms, *spelt, *completed_terms(ranked.lexical.completed)])
     reasons = _Reasons(ranked)
-    return [_hit(rows[chunk_id], ranked.scores[chunk_id], marked, reasons.of(chunk_id)) for chunk_id in kept]
+    return [
+        Hit(score=round(ranked.scores[chunk_id], 4), why=reasons.of(chunk_id), terms=marked, **rows[chunk_id])
+        for chunk_id in kept
+    ]
 
 
 def _text_of(db: sqlite3.Connection, chunk_id: int) -> str:
@@ -167,11 +177,6 @@ def _chunks(db: sqlite3.Connection, chunk_ids: Iterable[int]) -> dict[int, dict[
     )
     names = [column[0] for column in cursor.description]
     return {row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in cursor}
-
-
-def _hit(row: dict[str, Any], score: float, marked: frozenset[str], why: dict[str, Any]) -> Hit:
-    line, marks = snippet(row["text"], marked)
-    return Hit(score=round(score, 4), snippet=line, marks=tuple(marks), why=why, **row)
 
 
 class _Reasons:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 
 from memtool.index.text import term_spans
 from memtool.text.languages import all_labels
@@ -13,7 +14,14 @@ WIDTH = 240  # characters
 _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
 
 
-def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> tuple[str, list[tuple[int, int]]]:
+class Snippet(NamedTuple):
+    """A line of text, and the spans in it that match."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+
+def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> Snippet:
     """Return about *width* characters of *text* on one line, and the spans in it that match *terms*."""
     line = " ".join(_without_boilerplate(text, terms).split())
     spans = list(term_spans(line, terms))
@@ -21,8 +29,8 @@ def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> tuple[str, 
     end = min(len(line), start + width)
     before, after = "… " if start else "", " …" if end < len(line) else ""
     shift = len(before) - start
-    inside = [(max(a, start) + shift, min(b, end) + shift) for a, b in spans if a < end and b > start]
-    return f"{before}{line[start:end]}{after}", inside
+    inside = ((max(a, start) + shift, min(b, end) + shift) for a, b in spans if a < end and b > start)
+    return Snippet(f"{before}{line[start:end]}{after}", tuple(inside))
 
 
 def _without_boilerplate(text: str, terms: frozenset[str]) -> str:

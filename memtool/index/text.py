@@ -130,11 +130,16 @@ def words_of(text: str) -> set[str]:
 
 def term_spans(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Give the places of *text* that the terms *wanted* match, as (start, end), in order and not overlapping."""
-    for run, start, unspaced in _runs(text):
-        if unspaced:
-            yield from _unspaced_spans(run, start, wanted)
-        elif wanted.intersection(_spaced_terms(run)):
-            yield start, start + len(run)
+    for match in _RUN.finditer(text):
+        if match[0].isascii():  # most of a snippet is made here
+            if not wanted.isdisjoint(_spaced_terms(match[0])):
+                yield match.span()
+            continue
+        for run, start, unspaced in _runs_by_script(match[0], match.start()):
+            if unspaced:
+                yield from _unspaced_spans(run, start, wanted)
+            elif not wanted.isdisjoint(_spaced_terms(run)):
+                yield start, start + len(run)
 
 
 def fold(text: str) -> str:

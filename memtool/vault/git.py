@@ -36,8 +36,10 @@ class GitAnswer(NamedTuple):
     err: str
 
 
-def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 10.0) -> GitAnswer:
+def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float | None = 10.0) -> GitAnswer:
     """Run `git ARGS` in *folder* and return its answer, whatever the exit code; *paths* go to its stdin, NUL-separated.
+
+    Without a *timeout*, in seconds, it may take as long as it likes.
 
     Raises:
         HistoryFailed: git is missing, too slow, or does not trust the folder's owner.
@@ -67,7 +69,7 @@ def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 10
     return answer
 
 
-def tell(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float = 60.0) -> str:
+def tell(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float | None = 60.0) -> str:
     """Run `git ARGS` in *folder* and return its output.
 
     Raises:

@@ -64,11 +64,12 @@ def has_commits(folder: Path) -> bool:
     return ask(folder, "rev-parse", "--quiet", "--verify", "HEAD").code == 0
 
 
-def commit(folder: Path, names: Sequence[str], message: str) -> tuple[str, ...]:
+def commit(folder: Path, names: Sequence[str], message: str, *, timeout: float | None = 60.0) -> tuple[str, ...]:
     """Commit the files *names*, relative to the top level *folder*, and return those that had changed.
 
     A file that is gone is committed as removed. What the user has staged stays staged and out of this commit. Files
     that git ignores or cannot read are left out. Hooks do not run and nothing is signed: there may be nobody to ask.
+    Each step may take *timeout* seconds; None sets no limit.
 
     Raises:
         HistoryFailed: git refuses, for instance in the middle of a merge.
@@ -78,12 +79,14 @@ def commit(folder: Path, names: Sequence[str], message: str) -> tuple[str, ...]:
         return ()
     _refuse_programs(folder)
     _refuse_pipes(folder, {step.as_posix() for name in known for step in Path(name).parents})
-    added = ask(folder, "-c", "core.safecrlf=false", "add", "--ignore-errors", *_FROM_STDIN, paths=known, timeout=60.0)
-    staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames")
+    adding = ("-c", "core.safecrlf=false", "add", "--ignore-errors", *_FROM_STDIN)
+    added = ask(folder, *adding, paths=known, timeout=timeout)
+    staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames", timeout=timeout)
     changed = tuple(name for name in known if name in staged)
     if changed:
         options = ("--quiet", "--only", "--cleanup=whitespace", f"--message={message}")
-        tell(folder, *_IN_FOREGROUND, *_author(folder), "commit", *options, *_FROM_STDIN, paths=changed)
+        committing = (*_IN_FOREGROUND, *_author(folder), "commit", *options, *_FROM_STDIN)
+        tell(folder, *committing, paths=changed, timeout=timeout)
     elif added.code > 1:
         raise refused(folder, added)
     return changed
@@ -146,8 +149,8 @@ def _known(folder: Path, names: Sequence[str]) -> list[str]:
     return [name for name in unique if name not in gone or name in tracked]
 
 
-def _listed(folder: Path, *args: str) -> set[str]:
-    return set(tell(folder, *args, "-z").split("\0")) - {""}
+def _listed(folder: Path, *args: str, timeout: float | None = 60.0) -> set[str]:
+    return set(tell(folder, *args, "-z", timeout=timeout).split("\0")) - {""}
 
 
 def _author(folder: Path) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, SETTINGS_FILE, Vault
 
 # Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
 FOLDERS = ("areas/projects/", "areas/patterns/", "areas/tools/", "daily/", "sessions/", "archive/")
+_MANY = 2_000  # notes: git takes seconds for so many
 _UNFINISHED = "first-commit"  # stands in the state folder until the first commit is made
 
 
@@ -29,8 +30,12 @@ class MadeVault:
     notices: tuple[str, ...]
 
 
-def make_vault(path: Path, *, home: Path | None = None) -> MadeVault:
+def make_vault(
+    path: Path, *, home: Path | None = None, announce: Callable[[str], None] = lambda _sentence: None
+) -> MadeVault:
     """Make a vault at *path*, or add to the folder there what it lacks. After an interruption, run it again.
+
+    *announce* is told in one sentence what takes long: the first commit of many notes.
 
     Raises:
         NotAVault, VaultTooNew, NotWritable, Busy, NoteChanged
@@ -46,7 +51,7 @@ def make_vault(path: Path, *, home: Path | None = None) -> MadeVault:
         created, kept, notices = _add_missing(vault, template)
         if is_new:
             created, kept = (*created, SETTINGS_FILE), tuple(ref for ref in kept if ref != SETTINGS_FILE)
-        committed, more = _keep_history(vault, template)
+        committed, more = _keep_history(vault, template, announce)
         if created and ".gitignore" in kept:
             more.append("your .gitignore stays as it is; .memtool/ ignores itself")
     return MadeVault(vault, created, kept, committed, (*notices, *more))
@@ -102,7 +107,7 @@ def _add_missing(vault: Vault, template: dict[str, str]) -> tuple[tuple[str, ...
     return tuple(created), tuple(kept), notices
 
 
-def _keep_history(vault: Vault, template: dict[str, str]) -> tuple[bool, list[str]]:
+def _keep_history(vault: Vault, template: dict[str, str], announce: Callable[[str], None]) -> tuple[bool, list[str]]:
     """Commit what `make_vault` added, and in a repository of our own making the notes that were there before."""
     try:
         repository = history.find_repository(vault.root)
@@ -110,12 +115,14 @@ def _keep_history(vault: Vault, template: dict[str, str]) -> tuple[bool, list[st
             repository = None  # the outer repository will not keep it, so the vault gets one of its own
         if repository not in (None, vault.root):
             return False, [f"this folder belongs to the git repository '{repository}', so nothing was committed"]
-        return _commit(vault, template, is_new=repository is None)
+        return _commit(vault, template, announce, is_new=repository is None)
     except HistoryFailed as error:
         return False, [f"no history: {error}. {error.hint} Then run `memtool init` again."]
 
 
-def _commit(vault: Vault, template: dict[str, str], *, is_new: bool) -> tuple[bool, list[str]]:
+def _commit(
+    vault: Vault, template: dict[str, str], announce: Callable[[str], None], *, is_new: bool
+) -> tuple[bool, list[str]]:
     ours = [ref for ref, text in template.items() if _is_unchanged(vault.root / ref, text)]
     unfinished = vault.state_path / _UNFINISHED
     if is_new:
@@ -127,7 +134,9 @@ def _commit(vault: Vault, template: dict[str, str], *, is_new: bool) -> tuple[bo
         unfinished.unlink(missing_ok=True)
         return bool(history.commit(vault.root, ours, "Add what memtool needs")), []
     notes = [ref for ref in _notes(vault.root) if ref not in ours]
-    committed = history.commit(vault.root, [*template, *notes], "Make a vault")
+    if len(notes) >= _MANY:
+        announce(f"committing the {len(notes):,} notes that are here to the vault's history, which may take minutes")
+    committed = history.commit(vault.root, [*template, *notes], "Make a vault", timeout=None)
     unfinished.unlink()
     return bool(committed), _say(notes, committed)
 

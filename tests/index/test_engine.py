@@ -4,7 +4,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from memtool.index.engine import Index
 from memtool.index.status import status
 from memtool.settings import EmbeddingSettings, Settings
 from memtool.vault import scan
-from memtool.vault.scan import Scan
+from memtool.vault.scan import Changes, KnownStamp, Scan
 
 SECOND = 1_000_000_000
 
@@ -125,6 +125,22 @@ def test_a_change_is_found_by_one_walk(notebook: Notebook, monkeypatch: pytest.M
 
     assert notebook.opened().applied.changed == ["n1.md"]
     assert walks == [notebook.root]
+
+
+def test_a_change_is_found_by_one_comparison(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(notebook, 3)
+    notebook.opened()
+    notebook.write("n1.md", "other")
+    compared: list[int] = []
+
+    def counted(known: Mapping[str, KnownStamp], found: Scan) -> Changes:
+        compared.append(len(known))
+        return scan.changes(known, found)
+
+    monkeypatch.setattr(engine, "changes", counted)
+
+    assert notebook.opened().applied.changed == ["n1.md"]
+    assert compared == [3]
 
 
 def test_a_folder_that_could_not_be_read_and_then_goes_is_forgotten(

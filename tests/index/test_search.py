@@ -7,9 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from index.notebook import TODAY, Notebook, fill
 
+from memtool.index import search as search_module
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import LONGEST_QUERY, search
+from memtool.index.snippet import Snippet, snippet
 
 NOTES = {
     "rust.md": "The compiler stops with error[E0308]: mismatched types.",
@@ -287,7 +289,8 @@ def test_a_hit_says_where_it_is_and_why(notebook: Notebook) -> None:
     assert (hit.path, hit.start_line, hit.end_line) == ("areas/projects/shop/decisions/2026-01-15-keys.md", 5, 7)
     assert (hit.kind, hit.project, hit.title, hit.heading) == ("decision", "shop", "Keys", "Where")
     assert (hit.date, hit.category, hit.fact_id) == ("2026-01-15", "decision", "")
-    assert [hit.snippet[start:end] for start, end in hit.marks] == ["deploy", "解密"]
+    line, marks = hit.snippet()
+    assert [line[start:end] for start, end in marks] == ["deploy", "解密"]
     assert hit.why["bm25"]["rank"] == 1
     assert hit.why["bm25"]["characters"] == 1.0
     assert hit.score > hit.why["bm25"]["score"]
@@ -433,7 +436,8 @@ def test_words_written_together_and_apart_find_each_other(spelt: Notebook, query
 def test_a_phrase_apart_is_marked_without_its_function_words(spelt: Notebook) -> None:
     hit = next(hit for hit in spelt.search("login").hits if hit.path == "apart.md")
 
-    assert {hit.snippet[start:end] for start, end in hit.marks} == {"log"}
+    line, marks = hit.snippet()
+    assert {line[start:end] for start, end in marks} == {"log"}
 
 
 @pytest.mark.parametrize(
@@ -619,3 +623,19 @@ def test_the_day_of_the_search_decides_what_has_expired(notebook: Notebook) -> N
         return notebook.use(lambda index: len(search(index, "key", Filter(today), limit=6).hits))
 
     assert (find(dt.date(2026, 2, 10)), find(dt.date(2026, 2, 11))) == (1, 0)
+
+
+def test_no_snippet_is_made_before_a_hit_is_shown(many: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted(text: str, terms: frozenset[str]) -> Snippet:
+        made.append(text)
+        return snippet(text, terms)
+
+    monkeypatch.setattr(search_module, "snippet", counted)
+
+    hits = many.search("解密失败 common", limit=20).hits
+
+    assert (len(hits) > 5, made) == (True, [])
+    assert "解密失败" in hits[0].snippet().text
+    assert made == [hits[0].text]

@@ -44,7 +44,7 @@ def test_the_window_is_where_most_words_match() -> None:
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    assert snippet("解密  失败\n了", frozenset({"失败"})) == ("解密 失败 了", [(3, 5)])
+    assert snippet("解密  失败\n了", frozenset({"失败"})) == ("解密 失败 了", ((3, 5),))
 
 
 def test_a_text_is_cut_with_dots_on_both_sides() -> None:

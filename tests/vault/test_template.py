@@ -13,6 +13,7 @@ import pytest
 from memtool import settings
 from memtool.errors import MemtoolError, NotAVault, NotWritable, UsageError, VaultTooNew
 from memtool.resources import shipped
+from memtool.vault import template
 from memtool.vault.facts import NO_FACTS, check_facts
 from memtool.vault.history import status
 from memtool.vault.layout import FORMAT, kind_of
@@ -167,6 +168,26 @@ def test_a_folder_that_the_outer_repository_ignores_gets_a_history_of_its_own(tm
     assert make_vault(notes).committed
     assert commits(notes) == 1
     assert make_vault(notes).created == ()
+
+
+def test_the_first_commit_of_many_notes_takes_as_long_as_it_takes_and_says_so(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: dict[str, object] = {}
+    run = subprocess.run
+
+    def recorded(command: list[str], **options: Any) -> Any:
+        limits.update({word: options.get("timeout") for word in command if word in ("add", "commit")})
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", recorded)
+    monkeypatch.setattr(template, "_MANY", 2)
+    said: list[str] = []
+
+    assert make_vault(notes, announce=said.append).committed
+    assert limits == {"add": None, "commit": None}
+    assert len(said) == 1
+    assert "notes that are here" in said[0]
 
 
 def test_without_git_there_is_a_vault_and_later_its_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
