@@ -11,6 +11,7 @@ import click
 
 from memtool import errors, settings
 from memtool.cli.main import cli
+from memtool.settings import sections
 
 REFERENCE_PATH = Path(__file__).resolve().parent.parent / "docs" / "reference"
 HOW_TO_MEND = "Run `python scripts/generate_reference.py` and commit what it writes."
@@ -52,10 +53,10 @@ def commands_page(group: click.Command) -> str:
 def settings_page() -> str:
     """Return the page of all settings."""
     rows = []
-    for section, kind in settings.SECTIONS.items():
+    for section, kind in sections.SECTIONS.items():
         for name, value in kind._field_defaults.items():
-            key = settings.key_of(section, name)
-            about = settings.ABOUT[key]
+            key = sections.key_of(section, name)
+            about = sections.ABOUT[key]
             choices = settings.choices_of(key)
             meaning = f"{about.help} One of {_codes(choices)}." if choices else about.help
             default = (

@@ -13,7 +13,8 @@ from memtool.index.search import search
 from memtool.recall.remembering.forget import Forgotten, find_target, forget, forget_for_good
 from memtool.recall.remembering.memory import Memory
 from memtool.recall.remembering.remember import Remembered, remember
-from memtool.settings import EmbeddingSettings, Settings
+from memtool.settings import Settings
+from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.facts import Fact, parse_facts
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault, open_vault

@@ -13,18 +13,8 @@ from unprivileged import unprivileged
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting, UsageError
-from memtool.settings import (
-    ABOUT,
-    SECTIONS,
-    Keys,
-    Settings,
-    choices_of,
-    find_vault_path,
-    key_of,
-    load,
-    user_cache_path,
-    variable_of,
-)
+from memtool.settings import Keys, Settings, choices_of, find_vault_path, load, user_cache_path, variable_of
+from memtool.settings.sections import ABOUT, SECTIONS, key_of
 
 DEFAULTS = {
     key_of(section, name): default

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
 
-from memtool.settings import CaptureSettings
+from memtool.settings.sections import CaptureSettings
 from memtool.vault.layout import Vault
 
 SWITCH = "MEMTOOL_CAPTURE"  # the variable that is `off` for a session that is not to be captured

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memtool.settings import EmbeddingSettings
+    from memtool.settings.sections import EmbeddingSettings
 
 PROVIDERS = {
     "fastembed": "memtool.embeddings.fastembed:FastembedEmbedder",

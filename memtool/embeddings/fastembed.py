@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastembed import TextEmbedding
     from numpy.typing import NDArray
 
-    from memtool.settings import EmbeddingSettings
+    from memtool.settings.sections import EmbeddingSettings
 
 DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memtool.settings import EmbeddingSettings
+    from memtool.settings.sections import EmbeddingSettings
 
 _MAX_BATCH = 2048  # OpenAI's own limit
 _FOR_NOTES = (60.0, (1.0, 2.0, 4.0))  # seconds: for an answer, and before each new try

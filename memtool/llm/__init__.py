@@ -9,7 +9,8 @@ from memtool.errors import ProviderFailed, ProviderMissing
 from memtool.text.lines import tokens_in
 
 if TYPE_CHECKING:
-    from memtool.settings import Keys, ModelSettings
+    from memtool.settings import Keys
+    from memtool.settings.sections import ModelSettings
 
 EXTRACTIVE = "extractive"  # no model: whoever asks for text has a way without one
 PROVIDERS = {

@@ -9,7 +9,8 @@ from memtool.errors import ProviderFailed, ProviderMissing
 from memtool.http import Endpoint, endpoint, refusal, unreachable, within
 from memtool.llm import Answer, OutOfTime, Request, Wasted
 from memtool.resources import how_to_add
-from memtool.settings import Keys, ModelSettings
+from memtool.settings import Keys
+from memtool.settings.sections import ModelSettings
 from memtool.text.lines import tokens_in
 
 if TYPE_CHECKING:

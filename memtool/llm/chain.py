@@ -11,7 +11,8 @@ from memtool.errors import MemtoolError
 from memtool.http import Unavailable
 from memtool.llm import EXTRACTIVE, Answer, OutOfTime, Provider, Request, open_provider
 from memtool.llm.ledger import BudgetSpent, CallLog
-from memtool.settings import Keys, ModelSettings
+from memtool.settings import Keys
+from memtool.settings.sections import ModelSettings
 
 T = TypeVar("T")
 

@@ -22,7 +22,8 @@ from typing import IO, Any
 from memtool.errors import ProviderFailed, ProviderMissing
 from memtool.http import Unavailable
 from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted, tokens_used
-from memtool.settings import INTERNAL, Keys, ModelSettings, environment
+from memtool.settings import INTERNAL, Keys, environment
+from memtool.settings.sections import ModelSettings
 from memtool.text.lines import one_line, tokens_in
 
 ARGUMENTS = (

@@ -10,7 +10,8 @@ from typing import Any
 from memtool.errors import BadSetting
 from memtool.http import Endpoint, endpoint, post_json, within
 from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted, tokens_used
-from memtool.settings import Keys, ModelSettings
+from memtool.settings import Keys
+from memtool.settings.sections import ModelSettings
 from memtool.text.lines import tokens_in
 
 _VENDOR = ("openai.com", "openai.azure.com")  # their newer models refuse `max_tokens`; many other servers know no other

@@ -20,7 +20,7 @@ from memtool.redaction.randomness import find_random
 from memtool.redaction.shapes import find_shapes
 from memtool.redaction.vendors import VENDORS
 from memtool.redaction.views import View, long_words, spelled_out, unwrapped, without_markers
-from memtool.settings import RedactSettings
+from memtool.settings.sections import RedactSettings
 
 KIND = "custom"
 _PASSES = 8

@@ -181,7 +181,7 @@ def _own_lines(settings_path: Path) -> list[str]:
 
 
 def _format_version(lines: Iterable[str]) -> int:
-    # Two lines are wanted before anything else may be trusted; a TOML parser comes later, in settings.py.
+    # Two lines are wanted before anything else may be trusted; a TOML parser comes later, in `memtool.settings`.
     match = next(filter(None, map(_FORMAT_LINE.match, lines)), None)
     return int(match[1][:9]) if match else FORMAT
 

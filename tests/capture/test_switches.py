@@ -10,7 +10,7 @@ from client_transcripts import answer, prompt, write_transcript
 from memtool.capture.importing import find_sources
 from memtool.capture.records import read_record
 from memtool.capture.switches import is_excluded, is_off, switch_off
-from memtool.settings import CaptureSettings
+from memtool.settings.sections import CaptureSettings
 
 HOME = Path("/home/林")
 TALK = [prompt("登录为什么失败？"), answer("The cookie lacks SameSite.")]

@@ -20,7 +20,7 @@ from memtool.embeddings import Embedder, open_embedder
 from memtool.embeddings.fastembed import DEFAULT_MODEL, _batches
 from memtool.embeddings.scripts import ALL_SCRIPTS
 from memtool.errors import BadSetting, ProviderFailed, ProviderMissing
-from memtool.settings import EmbeddingSettings
+from memtool.settings.sections import EmbeddingSettings
 
 # Not imported here: memtool must be the first to, so that it can switch off what these libraries tell their makers.
 pytestmark = pytest.mark.skipif(find_spec("fastembed") is None, reason="the extra `vectors` is not installed")
@@ -212,7 +212,7 @@ def test_nothing_is_told_to_the_makers_of_libraries_nor_left_in_the_home_folder(
     script = f"""
 from pathlib import Path
 from memtool.embeddings import open_embedder
-from memtool.settings import EmbeddingSettings
+from memtool.settings.sections import EmbeddingSettings
 cache = Path({str(tmp_path / "cache")!r})
 open_embedder(EmbeddingSettings(path={str(model)!r}), "", cache, may_download=False).embed_query("car")
 """

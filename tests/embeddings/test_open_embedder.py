@@ -8,7 +8,7 @@ import pytest
 
 from memtool.embeddings import PROVIDERS, open_embedder
 from memtool.errors import ProviderMissing
-from memtool.settings import ABOUT, EmbeddingSettings
+from memtool.settings.sections import ABOUT, EmbeddingSettings
 
 
 def test_no_provider_is_said_in_one_sentence(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ import sys
 from pathlib import Path
 from memtool.embeddings import open_embedder
 from memtool.errors import ProviderMissing
-from memtool.settings import ABOUT, EmbeddingSettings
+from memtool.settings.sections import ABOUT, EmbeddingSettings
 try:
     open_embedder(EmbeddingSettings(), "", Path({str(tmp_path)!r}), may_download=False)
 except ProviderMissing:

@@ -12,7 +12,7 @@ from memtool.embeddings import open_embedder
 from memtool.embeddings.openai import OpenAIEmbedder
 from memtool.embeddings.scripts import ALL_SCRIPTS
 from memtool.errors import BadSetting, MemtoolError, ProviderFailed
-from memtool.settings import EmbeddingSettings
+from memtool.settings.sections import EmbeddingSettings
 
 KEY = "sk-very-secret-4711"
 

@@ -25,7 +25,7 @@ from memtool.embeddings import helper, open_embedder
 from memtool.embeddings.helper import Call, HelperPlace, WarmEmbedder, ask_helper, end_helper, helper_place, is_at_work
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
-from memtool.settings import EmbeddingSettings
+from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import Vault
 
 pytestmark = [

@@ -15,7 +15,8 @@ from memtool.errors import NotWritable
 from memtool.index import engine
 from memtool.index.engine import Index
 from memtool.index.status import status
-from memtool.settings import EmbeddingSettings, Settings
+from memtool.settings import Settings
+from memtool.settings.sections import EmbeddingSettings
 from memtool.vault import scan
 from memtool.vault.scan import Changes, KnownStamp, Scan
 

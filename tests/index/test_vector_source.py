@@ -16,7 +16,8 @@ from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import Found, search
 from memtool.index.vector_source import Chosen, VectorSource
-from memtool.settings import EmbeddingSettings, Settings
+from memtool.settings import Settings
+from memtool.settings.sections import EmbeddingSettings
 
 needs_fastembed = pytest.mark.skipif(find_spec("fastembed") is None, reason="the extra `vectors` is not installed")
 

@@ -12,7 +12,8 @@ from memtool.http import Unavailable
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted
 from memtool.llm.chain import Chain, Clock, Outcome
 from memtool.llm.ledger import CallLog, usage
-from memtool.settings import Keys, ModelSettings
+from memtool.settings import Keys
+from memtool.settings.sections import ModelSettings
 from memtool.vault.layout import Vault
 
 REQUEST = Request("system", "prompt")

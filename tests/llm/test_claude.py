@@ -15,7 +15,8 @@ from memtool.errors import BadSetting, MemtoolError, ProviderFailed, ProviderMis
 from memtool.http import Unavailable
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted, open_provider
 from memtool.llm.claude import ClaudeCommand
-from memtool.settings import Keys, ModelSettings
+from memtool.settings import Keys
+from memtool.settings.sections import ModelSettings
 
 REQUEST = Request("You keep the memory.", "What happened? 发生了什么？", max_tokens=777)
 PATIENT = 20.0  # seconds; nothing here takes that long

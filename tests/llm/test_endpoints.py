@@ -13,7 +13,8 @@ from scripted_models import ModelServer, Reply, answered, behaving, completion, 
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
 from memtool.http import Unavailable
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted, open_provider
-from memtool.settings import Keys, ModelSettings
+from memtool.settings import Keys
+from memtool.settings.sections import ModelSettings
 
 pytest.importorskip("anthropic")
 

@@ -18,7 +18,7 @@ from memtool.index.evaluation import DEPTH, MRR_AT, Span, evaluate, parse_questi
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.semantic import Vectors
-from memtool.settings import EmbeddingSettings
+from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
 
 SHARED = Path(__file__).parents[3] / "shared"

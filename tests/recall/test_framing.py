@@ -8,7 +8,7 @@ from hypothesis import example, given, strategies as st
 
 from memtool.recall.framing import TAG, defused, framed, is_line_id, line_id, quoted
 from memtool.redaction import CONTEXT_TAG, make_redactor
-from memtool.settings import RedactSettings
+from memtool.settings.sections import RedactSettings
 
 # Texts in which the dangerous characters are as frequent as the others.
 PIECES = [

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memtool.redaction import Redactor, make_redactor
-from memtool.settings import RedactSettings
+from memtool.settings.sections import RedactSettings
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from memtool.redaction import make_redactor
 from memtool.redaction.places import PLACES
 from memtool.redaction.shapes import Shape
 from memtool.redaction.vendors import VENDORS
-from memtool.settings import RedactSettings
+from memtool.settings.sections import RedactSettings
 
 REDACT = make_redactor(RedactSettings())
 PIECES = st.sampled_from(
@@ -143,7 +143,7 @@ def is_bounded(shape: Shape) -> bool:
 HOSTILE = """
 import sys
 from memtool.redaction import make_redactor
-from memtool.settings import RedactSettings
+from memtool.settings.sections import RedactSettings
 
 redact = make_redactor(RedactSettings())
 for unit in sys.stdin.buffer.read().decode("utf-8", "surrogatepass").split("\\x1e"):

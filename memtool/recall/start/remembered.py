@@ -16,7 +16,7 @@ from memtool.recall.prompts.evidence import key_of
 from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, read_excerpt
 from memtool.recall.start.last_word import LastWord, settled
 from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in
-from memtool.settings import RecallSettings
+from memtool.settings.sections import RecallSettings
 from memtool.text.languages import mentioned
 from memtool.text.lines import tokens_in
 from memtool.text.similarity import is_said, words

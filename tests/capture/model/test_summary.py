@@ -14,7 +14,8 @@ from memtool.capture.model.summary import ModelSummary, summarise_with_model
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Run, Turn
 from memtool.llm.ledger import Usage, usage
-from memtool.settings import ModelSettings, Settings, VaultSettings
+from memtool.settings import Settings
+from memtool.settings.sections import ModelSettings, VaultSettings
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import KeyPoint
 

@@ -17,7 +17,7 @@ from memtool.recall.prompts.current_index import current_index
 from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import ask
-from memtool.settings import IndexSettings
+from memtool.settings.sections import IndexSettings
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault
 from memtool.workspace import Workspace

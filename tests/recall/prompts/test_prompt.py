@@ -23,7 +23,7 @@ from memtool.recall.prompts.prompt import (
     topic_changed,
 )
 from memtool.recall.prompts.question import ask
-from memtool.settings import RecallSettings
+from memtool.settings.sections import RecallSettings
 from memtool.vault.layout import Vault
 
 FACTS = "areas/projects/shop/facts.json"

@@ -13,7 +13,7 @@ from workspaces import NOW
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.recall.remembering.one_commit import Kept
 from memtool.recall.remembering.remember import AlreadyKnown
-from memtool.settings import EmbeddingSettings, VaultSettings
+from memtool.settings.sections import EmbeddingSettings, VaultSettings
 from memtool.vault.git import tell
 from memtool.vault.history import make_repository
 from memtool.vault.layout import Vault

@@ -16,7 +16,7 @@ from workspaces import workspace
 from memtool.recall.framing import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, session_context
 from memtool.resources import shipped
-from memtool.settings import RecallSettings
+from memtool.settings.sections import RecallSettings
 from memtool.text.lines import tokens_in
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault

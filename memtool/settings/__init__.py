@@ -2,7 +2,7 @@
 
 Strongest first: the command line, `MEMTOOL_*` variables, the user's `config.toml`, the vault's `memtool.toml`,
 the defaults. A vault may come from a stranger, so addresses, commands, paths and the names of keys are never
-taken from its file (`ABOUT` says which). `docs/reference/settings.md` is generated from this module.
+taken from its file. Each setting is declared in `memtool.settings.sections`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,23 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
 from memtool.errors import BadSetting, UsageError
+from memtool.settings.sections import (
+    ABOUT,
+    SECTIONS,
+    CaptureSettings,
+    EmbeddingSettings,
+    IndexSettings,
+    ModelSettings,
+    RecallSettings,
+    RedactSettings,
+    SearchSettings,
+    Section,
+    VaultSettings,
+    key_of,
+)
 from memtool.text.languages import has_labels, label_languages
 
 CONFIG_FILE = "config.toml"
@@ -25,178 +39,9 @@ OF_THE_VAULT = {"format", "daily_folder"}  # what `memtool.vault.layout` reads o
 _NAMED = 5  # unknown settings of one file
 
 
-class VaultSettings(NamedTuple):
-    """What belongs to the vault itself (top level of the file)."""
-
-    vault: str = ""
-    language: str = "en"
-
-
-class SearchSettings(NamedTuple):
-    """How `memtool search` ranks."""
-
-    mode: str = "hybrid"
-    fusion: str = "adaptive"
-    limit: int = 6
-
-
-class IndexSettings(NamedTuple):
-    """What goes into the index."""
-
-    max_note_kb: int = 10_240
-    client_memory: str = "yes"
-
-
-class EmbeddingSettings(NamedTuple):
-    """What computes vectors. Without it, search is BM25."""
-
-    provider: str = "fastembed"
-    model: str = ""
-    path: str = ""
-    pooling: str = "mean"
-    dimension: int = 0
-    languages: str = ""
-    base_url: str = ""
-    api_key_env: str = "MEMTOOL_EMBEDDINGS_API_KEY"
-    batch: int = 64
-
-
-class CaptureSettings(NamedTuple):
-    """What is written down while an agent works."""
-
-    ignore: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    print_sessions: str = "yes"
-    every_minutes: int = 15
-
-
-class RedactSettings(NamedTuple):
-    """What is removed from a text before it is written or sent, beside what memtool knows."""
-
-    patterns: tuple[str, ...] = ()
-    allow: tuple[str, ...] = ()
-
-
-class ModelSettings(NamedTuple):
-    """Which models may write summaries. Without one they are extractive."""
-
-    providers: tuple[str, ...] = ("extractive",)
-    timeout: int = 30
-    daily_tokens: int = 300_000
-    claude_command: str = "claude"
-    claude_model: str = "haiku"
-    anthropic_model: str = "claude-haiku-4-5"
-    anthropic_base_url: str = ""
-    anthropic_api_key_env: str = "ANTHROPIC_API_KEY"
-    openai_model: str = ""
-    openai_base_url: str = ""
-    openai_api_key_env: str = "MEMTOOL_LLM_API_KEY"
-
-
-KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands", "sessions")
-
-
-class RecallSettings(NamedTuple):
-    """What an agent is given of the vault, and how much of it."""
-
-    session_tokens: int = 2_200
-    prompt_characters: int = 1_500
-    first_prompt: int = 10
-    later_prompts: int = 5
-    sessions: int = 5
-    lines_in_full: int = 40
-    kinds: tuple[str, ...] = KINDS
-    show: bool = False
-
-
-class About(NamedTuple):
-    """What is to be known of a setting: *trusted* ones are never taken from a vault, numbers are *least* or more."""
-
-    help: str
-    choices: tuple[str, ...] = ()
-    trusted: bool = False
-    least: int = 0
-
-
-ABOUT = {
-    "vault": About("Where the vault lies, when no other place names it.", trusted=True),
-    "language": About("Language of generated prose."),
-    "search.mode": About("What to search with.", ("hybrid", "bm25", "vector")),
-    "search.fusion": About("How hybrid merges its two rankings.", ("adaptive", "rrf")),
-    "search.limit": About("How many hits to show.", least=1),
-    "index.max_note_kb": About("Larger notes are reported and not read, in KiB.", least=1),
-    "index.client_memory": About("Whether Claude Code's own memory files are searched, too.", ("yes", "no")),
-    "embeddings.provider": About("Who computes vectors.", ("fastembed", "openai", "none"), trusted=True),
-    "embeddings.model": About("The model's name; empty means memtool's multilingual default.", trusted=True),
-    "embeddings.path": About("A local folder that holds the model (ONNX).", trusted=True),
-    "embeddings.pooling": About("How a local model's tokens become one vector.", ("mean", "cls")),
-    "embeddings.dimension": About("Expected length of a vector; 0 takes what the model says."),
-    "embeddings.languages": About("Languages the model knows, such as `en` or `en,zh`; empty asks its vocabulary."),
-    "embeddings.base_url": About("Address of an OpenAI-compatible endpoint, up to `/v1`.", trusted=True),
-    "embeddings.api_key_env": About("Name of the variable that holds its key.", trusted=True),
-    "embeddings.batch": About("How many texts are sent to the endpoint at once.", least=1),
-    "capture.ignore": About("Files that daily notes leave out, such as `*.lock` or `/tmp/*`."),
-    "capture.exclude": About(
-        "Where nothing is captured: folders, such as `~/private`, or remotes, such as `github.com/acme/*`.",
-        trusted=True,
-    ),
-    "capture.print_sessions": About("Whether sessions of `claude -p` and of programs are captured.", ("yes", "no")),
-    "capture.every_minutes": About("While a session goes on, a model summarises it at most this often."),
-    "redact.patterns": About("Regular expressions for secrets of your own.", trusted=True),
-    "redact.allow": About("Regular expressions for what only looks like a secret.", trusted=True),
-    "recall.session_tokens": About("How much a session is given at its start, in tokens; 0 gives nothing."),
-    "recall.prompt_characters": About("How much a prompt is given, in characters; 0 gives nothing."),
-    "recall.first_prompt": About("How many memories the first prompt gets, and the first one after a compaction."),
-    "recall.later_prompts": About("How many memories every other prompt gets."),
-    "recall.sessions": About("How many of the last sessions are told of when a session begins."),
-    "recall.lines_in_full": About("How many rules, decisions, facts or open items are given; of more, their number."),
-    "recall.kinds": About("What a session is given at its start.", KINDS),
-    "recall.show": About("Whether the user sees a line in the client when something is given."),
-    "llm.providers": About(
-        "Who writes summaries; the next one takes over when one fails.",
-        ("claude", "anthropic", "openai", "extractive"),
-        trusted=True,
-    ),
-    "llm.timeout": About("How long a model may take for one answer, in seconds.", trusted=True, least=1),
-    "llm.daily_tokens": About(
-        "After so many tokens in a day, summaries are extractive; 0 sets no limit.", trusted=True
-    ),
-    "llm.claude_command": About("The program that `claude` stands for.", trusted=True),
-    "llm.claude_model": About("The model that it is asked for; empty leaves the choice to it.", trusted=True),
-    "llm.anthropic_model": About("The model of the Anthropic API.", trusted=True),
-    "llm.anthropic_base_url": About("Address of a compatible vendor; empty is Anthropic's own.", trusted=True),
-    "llm.anthropic_api_key_env": About("Name of the variable that holds the key.", trusted=True),
-    "llm.openai_model": About("The model of the OpenAI-compatible endpoint.", trusted=True),
-    "llm.openai_base_url": About("Its address, up to `/v1`, such as `http://127.0.0.1:11434/v1`.", trusted=True),
-    "llm.openai_api_key_env": About("Name of the variable that holds its key; the key may be empty.", trusted=True),
-}
-
-
 def choices_of(key: str) -> tuple[str, ...]:
     """Return what a setting may be; empty if that is no choice."""
     return label_languages() if key == "language" else ABOUT[key].choices
-
-
-Section: TypeAlias = (
-    VaultSettings
-    | SearchSettings
-    | IndexSettings
-    | EmbeddingSettings
-    | CaptureSettings
-    | RedactSettings
-    | ModelSettings
-    | RecallSettings
-)
-SECTIONS: dict[str, type[Section]] = {
-    "": VaultSettings,
-    "search": SearchSettings,
-    "index": IndexSettings,
-    "embeddings": EmbeddingSettings,
-    "capture": CaptureSettings,
-    "redact": RedactSettings,
-    "llm": ModelSettings,
-    "recall": RecallSettings,
-}
 
 
 class Keys(NamedTuple):
@@ -279,24 +124,13 @@ def load(
     if vault_file is not None:
         layers.append((str(vault_file), _without_trusted(_flatten(_read_toml(vault_file), str(vault_file)), notices)))
     origins: dict[str, str] = {}
-    sections = {name: _section(name, kind, layers, origins) for name, kind in SECTIONS.items()}
-    notices += _unknown_keys(layers)
-    embeddings = cast("EmbeddingSettings", sections["embeddings"])
-    llm = cast("ModelSettings", sections["llm"])
-    variables = (embeddings.api_key_env, llm.anthropic_api_key_env, llm.openai_api_key_env)
-    return Settings(
-        general=cast("VaultSettings", sections[""]),
-        search=cast("SearchSettings", sections["search"]),
-        index=cast("IndexSettings", sections["index"]),
-        embeddings=embeddings,
-        capture=cast("CaptureSettings", sections["capture"]),
-        redact=cast("RedactSettings", sections["redact"]),
-        llm=llm,
-        recall=cast("RecallSettings", sections["recall"]),
-        keys=Keys(*(environ.get(variable, "") for variable in variables)),
-        origins=origins,
-        notices=tuple(notices),
-    )
+    sections = {name or "general": _section(name, kind, layers, origins) for name, kind in SECTIONS.items()}
+    settings = Settings(**cast("dict[str, Any]", sections))
+    variables = (
+        settings.embeddings.api_key_env, settings.llm.anthropic_api_key_env, settings.llm.openai_api_key_env
+    )  # fmt: skip
+    keys = Keys(*(environ.get(variable, "") for variable in variables))
+    return settings._replace(keys=keys, origins=origins, notices=(*notices, *_unknown_keys(layers)))
 
 
 def user_config_path(environ: Mapping[str, str]) -> Path:
@@ -361,11 +195,6 @@ def _expanded(text: str) -> Path:
 def environment() -> Mapping[str, str]:
     """Return the process's environment: the one place that touches it."""
     return os.environ
-
-
-def key_of(section: str, name: str) -> str:
-    """Return the dotted key of a setting."""
-    return f"{section}.{name}" if section else name
 
 
 def variable_of(key: str) -> str:

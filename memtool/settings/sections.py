@@ -1,0 +1,176 @@
+"""All settings: each is declared once, with its type, its default and what is to be known of it.
+
+`docs/reference/settings.md` is generated from this module. What a setting may be is checked when `memtool.settings`
+reads it.
+"""
+
+from typing import Annotated, NamedTuple, TypeAlias
+
+KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands", "sessions")
+
+
+class About(NamedTuple):
+    """What is to be known of a setting: *trusted* ones are never taken from a vault, numbers are *least* or more."""
+
+    help: str
+    choices: tuple[str, ...] = ()
+    trusted: bool = False
+    least: int = 0
+
+
+class VaultSettings(NamedTuple):
+    """What belongs to the vault itself (top level of the file)."""
+
+    vault: Annotated[str, About("Where the vault lies, when no other place names it.", trusted=True)] = ""
+    language: Annotated[str, About("Language of generated prose.")] = "en"
+
+
+class SearchSettings(NamedTuple):
+    """How `memtool search` ranks."""
+
+    mode: Annotated[str, About("What to search with.", ("hybrid", "bm25", "vector"))] = "hybrid"
+    fusion: Annotated[str, About("How hybrid merges its two rankings.", ("adaptive", "rrf"))] = "adaptive"
+    limit: Annotated[int, About("How many hits to show.", least=1)] = 6
+
+
+class IndexSettings(NamedTuple):
+    """What goes into the index."""
+
+    max_note_kb: Annotated[int, About("Larger notes are reported and not read, in KiB.", least=1)] = 10_240
+    client_memory: Annotated[str, About("Whether Claude Code's own memory files are searched, too.", ("yes", "no"))] = (
+        "yes"
+    )
+
+
+class EmbeddingSettings(NamedTuple):
+    """What computes vectors. Without it, search is BM25."""
+
+    provider: Annotated[str, About("Who computes vectors.", ("fastembed", "openai", "none"), trusted=True)] = (
+        "fastembed"
+    )
+    model: Annotated[str, About("The model's name; empty means memtool's multilingual default.", trusted=True)] = ""
+    path: Annotated[str, About("A local folder that holds the model (ONNX).", trusted=True)] = ""
+    pooling: Annotated[str, About("How a local model's tokens become one vector.", ("mean", "cls"))] = "mean"
+    dimension: Annotated[int, About("Expected length of a vector; 0 takes what the model says.")] = 0
+    languages: Annotated[
+        str, About("Languages the model knows, such as `en` or `en,zh`; empty asks its vocabulary.")
+    ] = ""
+    base_url: Annotated[str, About("Address of an OpenAI-compatible endpoint, up to `/v1`.", trusted=True)] = ""
+    api_key_env: Annotated[str, About("Name of the variable that holds its key.", trusted=True)] = (
+        "MEMTOOL_EMBEDDINGS_API_KEY"
+    )
+    batch: Annotated[int, About("How many texts are sent to the endpoint at once.", least=1)] = 64
+
+
+class CaptureSettings(NamedTuple):
+    """What is written down while an agent works."""
+
+    ignore: Annotated[tuple[str, ...], About("Files that daily notes leave out, such as `*.lock` or `/tmp/*`.")] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        About(
+            "Where nothing is captured: folders, such as `~/private`, or remotes, such as `github.com/acme/*`.",
+            trusted=True,
+        ),
+    ] = ()
+    print_sessions: Annotated[
+        str, About("Whether sessions of `claude -p` and of programs are captured.", ("yes", "no"))
+    ] = "yes"
+    every_minutes: Annotated[int, About("While a session goes on, a model summarises it at most this often.")] = 15
+
+
+class RedactSettings(NamedTuple):
+    """What is removed from a text before it is written or sent, beside what memtool knows."""
+
+    patterns: Annotated[tuple[str, ...], About("Regular expressions for secrets of your own.", trusted=True)] = ()
+    allow: Annotated[
+        tuple[str, ...], About("Regular expressions for what only looks like a secret.", trusted=True)
+    ] = ()
+
+
+class ModelSettings(NamedTuple):
+    """Which models may write summaries. Without one they are extractive."""
+
+    providers: Annotated[
+        tuple[str, ...],
+        About(
+            "Who writes summaries; the next one takes over when one fails.",
+            ("claude", "anthropic", "openai", "extractive"),
+            trusted=True,
+        ),
+    ] = ("extractive",)
+    timeout: Annotated[int, About("How long a model may take for one answer, in seconds.", trusted=True, least=1)] = 30
+    daily_tokens: Annotated[
+        int, About("After so many tokens in a day, summaries are extractive; 0 sets no limit.", trusted=True)
+    ] = 300_000
+    claude_command: Annotated[str, About("The program that `claude` stands for.", trusted=True)] = "claude"
+    claude_model: Annotated[
+        str, About("The model that it is asked for; empty leaves the choice to it.", trusted=True)
+    ] = "haiku"
+    anthropic_model: Annotated[str, About("The model of the Anthropic API.", trusted=True)] = "claude-haiku-4-5"
+    anthropic_base_url: Annotated[
+        str, About("Address of a compatible vendor; empty is Anthropic's own.", trusted=True)
+    ] = ""
+    anthropic_api_key_env: Annotated[str, About("Name of the variable that holds the key.", trusted=True)] = (
+        "ANTHROPIC_API_KEY"
+    )
+    openai_model: Annotated[str, About("The model of the OpenAI-compatible endpoint.", trusted=True)] = ""
+    openai_base_url: Annotated[
+        str, About("Its address, up to `/v1`, such as `http://127.0.0.1:11434/v1`.", trusted=True)
+    ] = ""
+    openai_api_key_env: Annotated[
+        str, About("Name of the variable that holds its key; the key may be empty.", trusted=True)
+    ] = "MEMTOOL_LLM_API_KEY"
+
+
+class RecallSettings(NamedTuple):
+    """What an agent is given of the vault, and how much of it."""
+
+    session_tokens: Annotated[int, About("How much a session is given at its start, in tokens; 0 gives nothing.")] = (
+        2_200
+    )
+    prompt_characters: Annotated[int, About("How much a prompt is given, in characters; 0 gives nothing.")] = 1_500
+    first_prompt: Annotated[
+        int, About("How many memories the first prompt gets, and the first one after a compaction.")
+    ] = 10
+    later_prompts: Annotated[int, About("How many memories every other prompt gets.")] = 5
+    sessions: Annotated[int, About("How many of the last sessions are told of when a session begins.")] = 5
+    lines_in_full: Annotated[
+        int, About("How many rules, decisions, facts or open items are given; of more, their number.")
+    ] = 40
+    kinds: Annotated[tuple[str, ...], About("What a session is given at its start.", KINDS)] = KINDS
+    show: Annotated[bool, About("Whether the user sees a line in the client when something is given.")] = False
+
+
+Section: TypeAlias = (
+    VaultSettings
+    | SearchSettings
+    | IndexSettings
+    | EmbeddingSettings
+    | CaptureSettings
+    | RedactSettings
+    | ModelSettings
+    | RecallSettings
+)
+SECTIONS: dict[str, type[Section]] = {
+    "": VaultSettings,
+    "search": SearchSettings,
+    "index": IndexSettings,
+    "embeddings": EmbeddingSettings,
+    "capture": CaptureSettings,
+    "redact": RedactSettings,
+    "llm": ModelSettings,
+    "recall": RecallSettings,
+}
+
+
+def key_of(section: str, name: str) -> str:
+    """Return the dotted key of a setting."""
+    return f"{section}.{name}" if section else name
+
+
+ABOUT: dict[str, About] = {
+    key_of(section, name): declared.__metadata__[0]
+    for section, kind in SECTIONS.items()
+    for name, declared in kind.__annotations__.items()
+}
