@@ -26,15 +26,15 @@ from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.integrations.claude_code import health
-from memtool.integrations.claude_code.rule_health import examine_rules
+from memtool.integrations.claude_code.health import examine_rules
 from memtool.recall.routing.routes import check, read_routing
 from memtool.redaction import make_redactor
 from memtool.resources import DISTRIBUTION
 from memtool.settings import Settings
+from memtool.text.lines import counted
 from memtool.vault import history
+from memtool.vault.files import find_leftovers, remove_leftovers
 from memtool.vault.layout import Vault, open_vault
-from memtool.vault.leftovers import find_leftovers, remove_leftovers
-from memtool.vault.numbers import counted
 from memtool.vault.project_area import shown_path
 from memtool.vault.state import find_state_folder, outer_folder, state_folder
 

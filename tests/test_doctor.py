@@ -19,8 +19,8 @@ from memtool.capture.log import ERROR, Entry, log
 from memtool.capture.queue import TRIES, Job, Queue
 from memtool.doctor import BROKEN, NOTE, OK, Check, examine
 from memtool.index.engine import Place, use_index
+from memtool.integrations.claude_code.hooks import find_program
 from memtool.integrations.claude_code.install import install
-from memtool.integrations.claude_code.program import find_program
 from memtool.integrations.claude_code.rule_files import install_rules
 from memtool.integrations.own_vaults import call_own
 from memtool.vault.layout import Vault

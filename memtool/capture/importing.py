@@ -30,8 +30,8 @@ from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.records import text_at, time_of
 from memtool.capture.turns import turns_of
 from memtool.errors import MemtoolError
+from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
-from memtool.vault.numbers import counted
 from memtool.vault.project_area import find_registered_area
 from memtool.vault.sessions import session_ref
 from memtool.vault.uncommitted import commit_noted, note_uncommitted

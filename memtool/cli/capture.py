@@ -15,7 +15,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.llm.ledger import Usage, usage
-from memtool.vault.numbers import counted
+from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     from memtool.capture.drain import Drained

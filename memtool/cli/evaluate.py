@@ -17,7 +17,7 @@ from memtool.index.filters import Filter
 from memtool.index.lookup import note_refs
 from memtool.index.search import search
 from memtool.index.vector_source import VectorSource
-from memtool.vault.numbers import counted
+from memtool.text.lines import counted
 
 
 class Way(NamedTuple):

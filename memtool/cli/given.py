@@ -16,8 +16,8 @@ from memtool.index.engine import use_index
 from memtool.recall.given import START, GivenLine, Giving, read_givings, session_named, sessions_given
 from memtool.recall.given_now import Said, evidence, reason, said_now, shared_words, terms_of
 from memtool.recall.ledger import ledger_folder
+from memtool.text.lines import counted
 from memtool.vault.authors import IMPORTED
-from memtool.vault.numbers import counted
 
 
 @click.command()

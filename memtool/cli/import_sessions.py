@@ -16,7 +16,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.filters import parse_day
 from memtool.settings import client_folder
-from memtool.vault.numbers import counted
+from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     from datetime import date

@@ -15,7 +15,7 @@ from memtool.index.engine import Index, use_index
 from memtool.index.notices import index_notices, once
 from memtool.index.status import status
 from memtool.index.vector_source import words_only
-from memtool.vault.numbers import counted
+from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     from memtool.embeddings import Embedder

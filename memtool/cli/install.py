@@ -13,9 +13,8 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.integrations.claude_code import hooks, places
 from memtool.integrations.claude_code.health import obstacles, project_notices, why_unread
-from memtool.integrations.claude_code.hooks import HOOKS, Program
+from memtool.integrations.claude_code.hooks import HOOKS, Program, find_program
 from memtool.integrations.claude_code.install import Change, install
-from memtool.integrations.claude_code.program import find_program
 from memtool.integrations.claude_code.rule_files import RuleChanges, install_rules
 from memtool.integrations.claude_code.skill_files import SKILL_FILE, install_skills
 from memtool.integrations.own_vaults import call_own, is_own

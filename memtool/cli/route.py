@@ -22,7 +22,7 @@ from memtool.recall.routing.routes import (
     routes_of_table,
     routes_of_text,
 )
-from memtool.vault.numbers import counted
+from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     from memtool.recall.routing.area_triggers import TriggerProblem

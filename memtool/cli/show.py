@@ -15,9 +15,9 @@ from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
 from memtool.recall.prompts.evidence import key_of
 from memtool.recall.uses import count_uses, read_uses, uses_path
+from memtool.text.lines import counted
 from memtool.vault.authors import named
 from memtool.vault.client_memory import client_memory_path
-from memtool.vault.numbers import counted
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note
 
 

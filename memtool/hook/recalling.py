@@ -109,8 +109,7 @@ def _notice(occasion: Occasion, said: Sequence[str]) -> str:
     """Return what the user is told of what was given, if they want to know."""
     if not occasion.work.settings.recall.show or not said:
         return ""
-    from memtool.text.lines import cut
-    from memtool.vault.numbers import counted
+    from memtool.text.lines import counted, cut
 
     plain = ("".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ ")) for text in said[:_SHOWN])
     clauses = "; ".join(cut(text, _CLAUSE) for text in plain)

@@ -22,9 +22,9 @@ from typing import NamedTuple, TypeVar, cast
 from memtool.errors import Busy, NotWritable
 from memtool.index import generations, schema
 from memtool.index.writer import Applied, Writer
-from memtool.vault.broken import BrokenNote
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
+from memtool.vault.note import BrokenNote
 from memtool.vault.scan import Changes, KnownStamp, Scan, changes, is_suspect, scan
 from memtool.workspace import Workspace
 

@@ -12,10 +12,9 @@ from memtool.index.dates import date_words, parse_date
 from memtool.index.filters import DECISION, folded_tag
 from memtool.index.text import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
-from memtool.vault.broken import BrokenNote
 from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import DAILY, FACTS_FILE, is_archived, kind_of, project_of
-from memtool.vault.note import Note, parse_note
+from memtool.vault.note import BrokenNote, Note, parse_note
 from memtool.vault.sessions import parse_session, session_title
 
 # The category of a note that names none: what its kind says. Facts name their own.

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index import schema
-from memtool.vault.broken import BrokenNote
 from memtool.vault.files import content_hash
 from memtool.vault.layout import Vault
+from memtool.vault.note import BrokenNote
 from memtool.vault.scan import KnownStamp, Stamp
 
 if TYPE_CHECKING:

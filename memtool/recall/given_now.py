@@ -26,13 +26,13 @@ from memtool.recall.prompts.passages import passages
 from memtool.recall.prompts.question import pairs_of
 from memtool.recall.remembering.forget import find_line
 from memtool.recall.remembering.near_duplicates import letters
+from memtool.text.lines import counted
 from memtool.vault.authors import IMPORTED, signed_by
 from memtool.vault.client_memory import client_memory_path, is_client_memory
 from memtool.vault.facts import is_expired, parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, kind_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.numbers import counted
 from memtool.vault.todos import find_todos
 
 _ENDED = frozenset({"superseded", "archived"})

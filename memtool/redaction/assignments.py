@@ -12,8 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.redaction.finding import Finding
-from memtool.redaction.names import STEMS, WORDS, Secret, secret_of
-from memtool.redaction.values import Form, is_passphrase, is_secret
+from memtool.redaction.values import STEMS, WORDS, Form, Secret, is_passphrase, is_secret, secret_of
 from memtool.text.scripts import CJK_TEXT as CJK, HAN
 
 _IN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"

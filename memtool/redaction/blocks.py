@@ -1,21 +1,25 @@
-"""Blocks that go whole: `<private>…</private>`, and the context that memtool itself gave to an agent.
+"""Blocks that go whole: `<private>…</private>`, the context that memtool itself gave to an agent, and private keys.
 
 A tag may be in capitals, have attributes or blanks in it, and be escaped as in JSON or a URL. A block may hold further
 tags of its name: what counts is the outermost pair. A tag that nobody closes hides the rest of the text: better to lose
 a paragraph than to keep a secret. Talk about a tag hides nothing: that is a tag alone in quotes or backticks and, where
-nobody closes it, one that punctuation or a word such as "tag" follows.
+nobody closes it, one that punctuation or a word such as "tag" follows. A private key stands in its armour (RFC 7468,
+OpenSSH, PGP, PuTTY), whole or cut off, its line ends escaped or not.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 from memtool.redaction.finding import Finding, merge
 
 CONTEXT_TAG = "memtool-context"
 PRIVATE_TAG = "private"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
+_PRIVATE_KEY = "private-key"
 
 
 def find_blocks(text: str) -> list[Finding]:
@@ -64,3 +68,36 @@ def _tags(name: str) -> re.Pattern[str]:
 def _talk() -> re.Pattern[str]:
     words = r"(?:tags?|blocks?|elements?|markers?|标签|標籤|标记|块|タグ|태그)"
     return re.compile(rf"[.,;:!?)\]}}，。；：！？）、]|\s?{words}(?![A-Za-z])", re.IGNORECASE)
+
+
+def find_private_keys(text: str) -> Iterator[Finding]:
+    """Return every private key: up to its end mark or, where that is missing, as far as its lines go."""
+    if "PRIVATE KEY" in text:
+        for mark, following in pairwise([*_mark().finditer(text), None]):
+            if mark is None or mark["what"] == "END":
+                continue
+            if following is not None and following["what"] == "END":
+                yield Finding(mark.start(), following.end(), _PRIVATE_KEY)
+            elif lines := _lines().match(text, mark.end()):
+                yield Finding(mark.start(), lines.end(), _PRIVATE_KEY)
+    if "Private-Lines:" in text:
+        yield from (Finding(found.start(), found.end(), _PRIVATE_KEY) for found in _putty().finditer(text))
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    return re.compile(r"-{4,5} ?(?P<what>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+
+
+@cache
+def _lines() -> re.Pattern[str]:
+    gap = r"(?:\s|\\++[nr]|[\"'+,]){0,40}"
+    header = r"[A-Z][A-Za-z-]{2,20}: [^\n\\]{1,200}"
+    return re.compile(
+        rf"(?:{gap}(?:{header}|[A-Za-z0-9+/=]{{16,}}+))++(?:{gap}[A-Za-z0-9+/]{{1,15}}={{0,2}}(?![A-Za-z0-9]))?"
+    )
+
+
+@cache
+def _putty() -> re.Pattern[str]:
+    return re.compile(r"Private-Lines: ?\d{1,4}(?:(?:\s|\\++[nr]){1,8}[A-Za-z0-9+/=]{4,80}(?![A-Za-z0-9:-]))++")

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from memtool.errors import BadSetting
 from memtool.redaction.assignments import find_assigned
-from memtool.redaction.blocks import find_blocks
+from memtool.redaction.blocks import find_blocks, find_private_keys
 from memtool.redaction.finding import Finding, merge, replace
 from memtool.redaction.places import PLACES
-from memtool.redaction.private_keys import find_private_keys
 from memtool.redaction.randomness import find_random
 from memtool.redaction.shapes import find_shapes
 from memtool.redaction.vendors import VENDORS

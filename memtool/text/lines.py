@@ -73,3 +73,8 @@ def _inside_word(text: str, at: int) -> bool:
 def _is_spaced(character: str) -> bool:
     """Return whether *character* is of a word that is written between spaces."""
     return (character.isalnum() or character == "_") and not is_unspaced(character)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return *number* with the word for what is counted: `1 file`, `2,000 files`; *many* where an s is not enough."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,10 +1,11 @@
-"""Whole files, written atomically, and only over the version that was read."""
+"""Whole files, written atomically, and only over the version that was read; and what a killed run leaves of them."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,9 @@ from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
 
 _NOT_ASCII = bytes(range(0x80, 0x100))
 _TRIES = 5  # of writing over what somebody else keeps changing
+_TEMPORARY = r"\.memtool-[0-9a-f]{8}\.tmp"  # as `_hidden_beside` names them
+_GIT_LOCKS = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "refs/heads/main.lock")
+_LEFT = 3600.0  # seconds; nobody writes a file, or commits, for an hour
 
 
 def content_hash(content: bytes) -> str:
@@ -217,3 +221,37 @@ def _sync_folder(path: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def find_leftovers(root: Path, now: float) -> list[Path]:
+    """Return the files below the vault at *root* that a killed run left there over an hour ago.
+
+    They are temporary files of ours and locks of git, in stable order.
+    """
+    return sorted(path for path in _candidates(root) if _is_old_file(path, now))
+
+
+def remove_leftovers(root: Path, now: float) -> list[Path]:
+    """Remove what `find_leftovers` finds; return the files that are gone."""
+    removed = []
+    for path in find_leftovers(root, now):
+        with contextlib.suppress(OSError):
+            path.unlink()
+            removed.append(path)
+    return removed
+
+
+def _candidates(root: Path) -> Iterator[Path]:
+    for folder, below, names in os.walk(root):
+        below[:] = [name for name in below if name != ".git"]
+        yield from (Path(folder, name) for name in names if re.fullmatch(_TEMPORARY, name))
+    if not (root / ".git").is_symlink():
+        yield from (root / ".git" / name for name in _GIT_LOCKS)
+
+
+def _is_old_file(path: Path, now: float) -> bool:
+    with contextlib.suppress(OSError):
+        about = path.lstat()
+        # The time of its last renaming or linking counts, too: a temporary name may be that of an old note.
+        return not path.is_dir() and now - max(about.st_mtime, about.st_ctime) > _LEFT
+    return False

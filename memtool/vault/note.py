@@ -6,20 +6,26 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from memtool.text.fences import in_code
 from memtool.text.languages import words
-from memtool.vault.broken import BrokenNote
-from memtool.vault.plain_yaml import parse_yaml
 
 LONGEST_FRONT_MATTER = 65_536  # characters; more is somebody's mistake or attack
-
+DEEPEST = 32  # lists and mappings within each other in front matter
 _FENCE = re.compile(r"-{3}[ \t]*")
 _HEADING = re.compile(r"#{1,6}[ \t]+")
 _FIRST_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _STRUCTURE = re.compile(r"^\s*(?:[-*+>|#]|\d+[.)]|```|~~~|-{3})")
+
+
+class BrokenNote(NamedTuple):
+    """A file that cannot be read as a note, or only in part: *text* is what can still be searched."""
+
+    ref: str
+    reason: str
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -201,3 +207,40 @@ def _decode_anyway(content: bytes) -> tuple[str, str]:
         return content.decode("gb18030"), ", read as GB18030"
     except UnicodeDecodeError:
         return content.decode("utf-8", "replace"), ""
+
+
+def parse_yaml(text: str) -> Any:  # noqa: ANN401  (whatever the document holds)
+    """Return the document in *text* as dicts, lists and texts: `01234` is no number, `no` is not false. None if empty.
+
+    `yaml.load` builds its values by recursion in C, where deep nesting ends the whole process, and it shares what
+    aliases name, so that a few lines unfold into gigabytes. Here the parser's events are put together one by one, to
+    a bounded depth and without aliases.
+
+    Raises:
+        yaml.YAMLError: it is not YAML.
+        ValueError: it is YAML that is not read here.
+    """
+    import yaml
+
+    stack: list[list[Any]] = [[]]
+    for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+        if isinstance(event, yaml.ScalarEvent):
+            stack[-1].append(event.value)
+        elif isinstance(event, yaml.AliasEvent):
+            raise ValueError("an alias")  # noqa: TRY004  (the text is wrong, no type is)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            if len(stack) > DEEPEST:
+                raise ValueError(f"more than {DEEPEST} levels")
+            stack.append([])
+        elif isinstance(event, yaml.CollectionEndEvent):
+            items = stack.pop()
+            stack[-1].append(_mapping(items) if isinstance(event, yaml.MappingEndEvent) else items)
+    if len(stack[0]) > 1:
+        raise ValueError("several documents")
+    return stack[0][0] if stack[0] else None
+
+
+def _mapping(items: Sequence[Any]) -> dict[str, Any]:
+    if not all(isinstance(key, str) for key in items[::2]):
+        raise ValueError("a key that is no text")
+    return dict(zip(items[::2], items[1::2], strict=True))

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
-from memtool.vault.broken import BrokenNote
 from memtool.vault.layout import DAILY, Vault, kind_of, project_of
-from memtool.vault.note import Note, overview, parse_note
+from memtool.vault.note import BrokenNote, Note, overview, parse_note
 from memtool.vault.sessions import session_title
 
 SUMMARY, OVERVIEW, WHOLE = 0, 1, 2

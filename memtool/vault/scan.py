@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.vault.broken import BrokenNote
 from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES
+from memtool.vault.note import BrokenNote
 
 # A file saved within the clock's resolution may change again without changing its stamp
 # (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.

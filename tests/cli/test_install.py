@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from terminal import on_a_terminal, with_pipes
 
-from memtool.integrations.claude_code.hooks import HOOKS, find_handlers
-from memtool.integrations.claude_code.program import find_program
+from memtool.integrations.claude_code.hooks import HOOKS, find_handlers, find_program
 
 if TYPE_CHECKING:
     from terminal import Memtool

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.text.lines import one_line, shortened, width
+from memtool.text.lines import counted, one_line, shortened, width
 
 anything = st.text(st.characters(exclude_categories=()), max_size=400)
 mixed = st.text(st.sampled_from("ab.,;:!? -_/…修复。！？；，、（e\u0301👩\u200d💻\ufe0f"), max_size=300)
@@ -67,3 +67,12 @@ def test_a_shortened_text_fits_and_is_a_beginning(text: str, limit: int) -> None
 )
 def test_a_text_is_cut_after_a_clause_or_a_word(text: str, limit: int, short: str) -> None:
     assert shortened(text, limit) == short
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "expected"),
+    [(1, ("file",), "1 file"), (0, ("file",), "0 files"), (2_000, ("try", "tries"), "2,000 tries"),
+     (1, ("try", "tries"), "1 try")],
+)  # fmt: skip
+def test_one_is_one_and_everything_else_is_many(number: int, words: tuple[str, ...], expected: str) -> None:
+    assert counted(number, *words) == expected

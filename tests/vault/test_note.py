@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.vault.broken import BrokenNote
 from memtool.vault.note import (
+    DEEPEST,
     LONGEST_FRONT_MATTER,
+    BrokenNote,
     Note,
     first_heading,
     first_sentence,
@@ -18,7 +19,6 @@ from memtool.vault.note import (
     parse_note,
     split_front_matter,
 )
-from memtool.vault.plain_yaml import DEEPEST
 
 
 def note(text: str, ref: str = "notes/a.md") -> Note:

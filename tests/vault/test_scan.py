@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from unprivileged import unprivileged
 
 from memtool.vault import scan as scan_module
-from memtool.vault.broken import BrokenNote
+from memtool.vault.note import BrokenNote
 from memtool.vault.scan import RACY_NS, Changes, KnownStamp, Scan, Stamp, changes, is_note_name, scan
 
 NOTHING = Scan({}, [], [])

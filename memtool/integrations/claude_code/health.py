@@ -1,22 +1,39 @@
-"""The health of the installed hooks: will each run, and once? `memtool install` warns, `memtool doctor` examines."""
+"""The health of what is installed in Claude Code: hooks (will each run, and once?), the plugin, rule files.
+
+`memtool install` warns, `memtool doctor` examines. What the client says of its plugins is as seen in 2.1.330.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool import settings
+from memtool.capture.log import read_log
 from memtool.errors import BadSetting, HistoryFailed
 from memtool.integrations import json_text
 from memtool.integrations.claude_code import hooks, places
 from memtool.integrations.claude_code.hooks import HOOKS, Handler, Program
-from memtool.integrations.claude_code.plugin import Plugin, find_plugin, plugin_program
-from memtool.integrations.claude_code.probe import fault_of
+from memtool.integrations.claude_code.rule_files import are_for, install_rules, rules_folder, written_rules
+from memtool.integrations.own_vaults import is_own
 from memtool.vault import git
+from memtool.vault.layout import SETTINGS_FILE, Vault
 
 _AGAIN = "Run `memtool install claude-code` again, with --project for a project."
+_PLUGIN = "memtool"
+_HOOK_PROGRAM = "memtool-hook"
+_PROBED_FILE = "memtool-doctor.md"
+_PROBE_TIMEOUT = 30  # seconds
+_IGNORE_VARIABLE = settings.variable_of("capture.ignore")
+_INSTALL = "Run `memtool install claude-code`."
 
 
 class HookFinding(NamedTuple):
@@ -186,3 +203,137 @@ def _program_faults(program: Program, *, may_run: bool) -> Iterator[HookFinding]
         yield HookFinding(True, f"the hooks run '{program.interpreter}', which is not there", _AGAIN)
     elif may_run and (fault := fault_of(program)):
         yield HookFinding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)
+
+
+class Plugin(NamedTuple):
+    """A plugin of ours that the settings file at *path* enables; *version* is empty where it is not installed."""
+
+    id: str
+    path: Path
+    version: str
+
+
+def find_plugin(paths: Iterable[Path], environ: Mapping[str, str]) -> Plugin | None:
+    """Return the plugin that the settings files *paths* enable together, the weightiest last; None without one."""
+    enabled: dict[str, Path | None] = {}
+    for path in paths:
+        for name, is_on in _as_object(places.values(path).get("enabledPlugins")).items():
+            if name.partition("@")[0] == _PLUGIN:
+                enabled[name] = path if is_on is True else None
+    return next((Plugin(name, path, _plugin_version(name, environ)) for name, path in enabled.items() if path), None)
+
+
+def plugin_program(environ: Mapping[str, str]) -> Program | None:
+    """Return the program that `hooks/claude-code/hooks/launch.sh` would run; None where it would find none."""
+    found = shutil.which(_HOOK_PROGRAM, path=environ.get("PATH"))
+    if not found:
+        with contextlib.suppress(RuntimeError):  # nobody knows the home folder
+            found = shutil.which(str(Path.home() / ".local" / "bin" / _HOOK_PROGRAM))
+    return Program(found) if found else None
+
+
+def _plugin_version(name: str, environ: Mapping[str, str]) -> str:
+    record = places.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
+    installed = _as_object(places.values(record).get("plugins")).get(name)
+    copies = [_as_object(copy).get("version") for copy in installed] if isinstance(installed, list) else []
+    return next((version for version in copies if isinstance(version, str)), "")
+
+
+def _as_object(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def fault_of(program: Program) -> str:
+    """Run *program* on an edit; return its fault, or an empty string if it has written the edit down."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
+            return _tried(program, Path(folder), settings.environment())
+    except subprocess.TimeoutExpired:
+        return "it does not answer"
+    except (OSError, ValueError) as error:
+        return f"it cannot be run: {error}"
+
+
+def _tried(program: Program, folder: Path, environ: Mapping[str, str]) -> str:
+    vault, project = folder / "vault", folder / "project"
+    vault.mkdir()
+    project.mkdir()
+    (vault / SETTINGS_FILE).touch()
+    event = {
+        "hook_event_name": "PostToolUse",
+        "session_id": "memtool-doctor",
+        "cwd": str(project),
+        "tool_name": "Write",
+        "tool_input": {"file_path": str(project / _PROBED_FILE)},
+    }
+    environ = {name: value for name, value in environ.items() if name != settings.INTERNAL} | {_IGNORE_VARIABLE: "/"}
+    ran = subprocess.run(
+        [program.command, *_on_vault(program.args, vault)],
+        input=json.dumps(event).encode("utf-8"),
+        capture_output=True,
+        timeout=_PROBE_TIMEOUT,
+        check=False,
+        env=environ,
+    )
+    if any(_PROBED_FILE in note.read_text(encoding="utf-8") for note in vault.glob("daily/*.md")):
+        return ""
+    told = [entry.message for entry in read_log([vault / ".memtool"], datetime.fromtimestamp(0, UTC))]
+    told += ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    return f"it does not write down what it is given: {told[-1] if told else f'exit code {ran.returncode}'}"
+
+
+def _on_vault(args: tuple[str, ...], vault: Path) -> list[str]:
+    """Return *args* with *vault* for the vault that they name."""
+    if "--vault" not in args:
+        return [*args, "--vault", str(vault)]
+    named = args.index("--vault") + 1
+    return [*args[:named], str(vault), *args[named + 1 :]]
+
+
+class RuleHealth(NamedTuple):
+    """The rule files of memtool in *folder*, and what is to be known of them."""
+
+    folder: Path
+    names: tuple[str, ...]
+    findings: tuple[HookFinding, ...]
+
+
+def examine_rules(environ: Mapping[str, str], vault: Vault) -> RuleHealth:
+    """Return the rule files that *vault* has in the user's folder, and their faults. Nothing is written.
+
+    Raises:
+        BadSetting: the home folder is unknown.
+        NotWritable: a rule file cannot be read.
+    """
+    texts = written_rules(environ)
+    return RuleHealth(rules_folder(environ), tuple(texts), tuple(_rule_findings(environ, vault, texts)))
+
+
+def _rule_findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str, str]) -> Iterator[HookFinding]:
+    folder = rules_folder(environ)
+    foreign = [name for name, text in texts.items() if not _speaks_of(text, vault)]
+    if foreign:
+        sentence = f"rules in '{folder}' are for another vault: {', '.join(foreign)}"
+        yield HookFinding(False, sentence, _INSTALL)
+    elif texts and not are_for(environ, vault):
+        sentence = f"the rules in '{folder}' do not follow this vault, because no hook in your settings writes to it"
+        yield HookFinding(False, sentence, _INSTALL)
+    if not are_for(environ, vault):
+        return
+    planned = install_rules(environ, vault, dry_run=True)
+    if planned.changes and not is_own(environ, vault):
+        sentence = f"the triggers of {vault.root} are no rules yet, since you have not said that the vault is yours"
+        yield HookFinding(False, sentence, "If it is, run `memtool init` in it, then `memtool install claude-code`.")
+        return
+    stale = [change.path.name for change in planned.changes if change.path.name not in foreign]
+    if stale:
+        fix = "Run `memtool route --update`. The end of the next session does the same."
+        yield HookFinding(False, f"rules in '{folder}' are not up to date: {', '.join(stale)}", fix)
+    for notice in planned.notices:
+        yield HookFinding(False, notice, "Move the file away if memtool is to write its rule again.")
+
+
+def _speaks_of(text: str, vault: Vault) -> bool:
+    """Whether the rule *text* names the folder of *vault*, or a file in it, as `rules` writes them."""
+    root = re.escape(str(vault.root).replace("|", r"\|"))
+    return re.search(rf"` ?{root}(?: ?`|[/\\])", text) is not None

@@ -1,7 +1,9 @@
-"""The hooks of memtool in Claude Code, put into the text of its settings and taken out again. All pure.
+"""The hooks of memtool in Claude Code, put into the text of its settings and taken out again.
 
 What is ours is known by the program that a handler runs, wherever that lies: so an installation by another memtool,
-or one that its user has edited, is brought up to date and not doubled.
+or one that its user has edited, is brought up to date and not doubled. What a handler runs stands behind a guard:
+whoever removes memtool before its hooks would be told of a failure at every prompt. The guard looks for the interpreter
+and for the package, and ends in silence where either is gone; `memtool doctor` of another installation says so.
 """
 
 from __future__ import annotations
@@ -9,15 +11,25 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import memtool
+from memtool.errors import BadSetting
 from memtool.integrations import json_text
 from memtool.integrations.json_text import Node
 from memtool.vault.background import ISOLATED
 
 _TIMEOUT = 10  # seconds; the client's own is 600, and 1.5 for SessionEnd, which a settings file may raise
+_PROGRAM = re.compile(r"(?:^|[\\/])memtool-hook(?:\.exe)?$", re.IGNORECASE)
+# By their full paths, because the hook runs in the user's project. The paths come as arguments, never as shell syntax.
+_SHELL = Path("/bin/sh")
+_GUARD = '[ -e "$0" ] && [ -x "$1" ] || exit 0; exec "$@"'
+_CMD = Path(r"C:\Windows\System32\cmd.exe")
+_PLAIN_WORD = re.compile(r"[\w .:\\/~+-]+")  # means nothing to cmd but itself, quoted or not
 
 
 class Hook(NamedTuple):
@@ -57,7 +69,7 @@ class Program(NamedTuple):
 
     @property
     def interpreter(self) -> str:
-        """The Python behind its guard (`memtool.integrations.claude_code.program`); without one, the program itself."""
+        """The Python behind its guard (`memtool.integrations.claude_code.hooks`); without one, the program itself."""
         words = (self.command, *self.args)
         return words[words.index(ISOLATED[0]) - 1] if ISOLATED[0] in self.args else self.command
 
@@ -293,4 +305,32 @@ def _words(command: str) -> list[str]:
         return command.split()
 
 
-_PROGRAM = re.compile(r"(?:^|[\\/])memtool-hook(?:\.exe)?$", re.IGNORECASE)
+def find_program(vault: Path | None, *, this_project: bool) -> Program:
+    """Return the program that runs this memtool's hook on *vault*; None leaves it to the hook to find the vault.
+
+    Raises:
+        BadSetting: the vault's path cannot be written into a settings file.
+    """
+    if vault and not _is_unicode(vault):
+        raise BadSetting(f"the path of the vault '{vault}' is not Unicode", hint="Give its folder another name.")
+    args = (*(("--vault", str(vault)) if vault else ()), *(("--this-project",) if this_project else ()))
+    # Not the script `memtool-hook`: it runs in the user's project, where a PYTHONPATH may lead to a stranger's modules.
+    words = (sys.executable, *ISOLATED, "-m", "memtool.hook", *args)
+    return _guarded(words, str(Path(memtool.__file__).parent / "hook" / "__main__.py"))
+
+
+def _guarded(words: tuple[str, ...], needed: str) -> Program:
+    """Return the program *words*, behind a guard where this system has one: it runs if the file *needed* is there."""
+    if sys.platform != "win32" and _SHELL.exists():
+        return Program(str(_SHELL), ("-c", _GUARD, needed, *words))
+    if _CMD.exists() and all(map(_PLAIN_WORD.fullmatch, (needed, *words))):
+        return Program(str(_CMD), ("/d", "/c", "if", "exist", needed, "if", "exist", words[0], *words))
+    return Program(words[0], words[1:])
+
+
+def _is_unicode(path: Path) -> bool:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

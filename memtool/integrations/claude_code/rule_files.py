@@ -1,24 +1,135 @@
-"""Bringing our rule files into the user's folder of rules, up to date, and out of it again."""
+"""The rule files that tell Claude Code which note to read when a word comes up or a file is opened.
+
+They are brought into the user's folder of rules, up to date, and out of it again. Each has a mark with a checksum, in a
+comment that the client leaves out. So files of ours are known, and one that somebody has edited or written is left
+alone. Whatever a vault says stands in code spans: there the client follows no `@path`, and nothing reads as a heading
+or a tag.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 from memtool import settings
 from memtool.errors import BadSetting, BrokenVaultFile, NoteChanged, NotWritable
 from memtool.integrations.claude_code import hooks, places
 from memtool.integrations.claude_code.install import Change
-from memtool.integrations.claude_code.rules import PATTERN, is_marked, is_ours, rule_texts
-from memtool.recall.routing.routes import read_routing
+from memtool.recall.framing import inline
+from memtool.recall.routing.area_triggers import Area
+from memtool.recall.routing.loader_table import LOADER, code
+from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Route, Routing, read_routing
+from memtool.resources import agent_text
+from memtool.text.languages import labels
 from memtool.vault import files
+from memtool.vault.frontmatter import quoted
 from memtool.vault.layout import Vault
+from memtool.vault.project_area import area_name
 
+MAIN = "memtool.md"
+PATTERN = "memtool*.md"
+
+_LONGEST_TABLE = 6_000  # characters; the client sends it with every session
+_MOST_WORDS = 20  # of one row
+_MOST_FILES = 100
+_MARK = re.compile(r"<!-- memtool rule ([0-9a-f]{8}): [^\n]*-->\n")
+_MARKED = "<!-- memtool rule {}: written by `memtool install claude-code`, removed by `uninstall` -->\n"
 _LARGEST = 65_536  # bytes; what we write is smaller
+
+
+def rule_texts(root: Path, routing: Routing, language: str = "en") -> dict[str, str]:
+    """Return the rule files for the vault at *root* by name: none where it has neither triggers nor paths."""
+    texts = {MAIN: _main(root, routing, language)}
+    for area in [area for area in routing.areas if area.globs][:_MOST_FILES]:
+        texts[_free_name(area, texts)] = _scoped(root, area, language)
+    return {name: _marked(text) for name, text in texts.items() if text}
+
+
+def is_ours(text: str) -> bool:
+    """Whether memtool wrote *text*, and nobody has changed it since."""
+    mark = _MARK.search(text)
+    return mark is not None and _checksum(text) == mark[1]
+
+
+def is_marked(text: str) -> bool:
+    """Whether memtool wrote *text*, as it is or in another form."""
+    return bool(_MARK.search(text))
+
+
+def _main(root: Path, routing: Routing, language: str) -> str:
+    """Return the rule that holds everywhere; empty without any row."""
+    rows = list(_rows(root, routing, labels("rule_files", language)["prefix"]))
+    if not rows:
+        return ""
+    shown: list[str] = []
+    for row in rows:
+        if sum(map(len, shown)) + len(row) > _LONGEST_TABLE:
+            break
+        shown.append(row)
+    more = len(rows) - len(shown)
+    rest = labels("rule_files", language)["more_rows" if more > 1 else "one_more_row"]
+    about = agent_text("memory-rule", language).replace("{vault}", code(str(root)))
+    return f"{about}\n{''.join(shown)}" + (f"\n{rest.format(more, _path(root, LOADER))}\n" if more else "")
+
+
+def _rows(root: Path, routing: Routing, prefix: str) -> Iterator[str]:
+    """Give a row for each group of files, with all words that lead there."""
+    words: dict[tuple[str, ...], list[str]] = {}
+    for route in routing.routes:
+        # The globs of an area have a rule of their own.
+        if route.kind in (WORD, PREFIX) or (route.kind == GLOB and route.source == LOADER):
+            words.setdefault(route.refs, []).append(_word(route, prefix))
+    for refs, triggers in words.items():
+        files = [path for ref in refs if (path := _path(root, ref))]
+        if files:
+            yield f"| {', '.join(list(dict.fromkeys(triggers))[:_MOST_WORDS])} | {', '.join(files)} |\n"
+
+
+def _word(route: Route, prefix: str) -> str:
+    text = code(inline(route.trigger).replace("`", "'"))
+    return prefix.format(text) if route.kind == PREFIX else text
+
+
+def _scoped(root: Path, area: Area, language: str) -> str:
+    files = [f"- {path}" for ref in area.refs if (path := _path(root, ref))]
+    if not files:
+        return ""
+    name = code(inline(area.name).replace("`", "'"))
+    words = labels("rule_files", language)
+    elsewhere = words["elsewhere"].format(name) if area.kind == "project" else ""
+    globs = "".join(f"  - {quoted(glob.text)}\n" for glob in area.globs)
+    about = f"{words[area.kind]} {name}"
+    text = agent_text("area-rule", language).format(area=about, elsewhere=elsewhere, files="\n".join(files))
+    return f"---\npaths:\n{globs}---\n{text}\n"
+
+
+def _path(root: Path, ref: str) -> str:
+    """Return the path of a file in a code span; empty for one whose name could be more than a name."""
+    path = str(root / ref)
+    return code(path) if inline(ref) == ref and "`" not in path and path.isprintable() else ""
+
+
+def _free_name(area: Area, taken: Iterable[str]) -> str:
+    """Return the name of an area's rule file. Two areas of one name differ by their kind, or by a checksum."""
+    plain = area_name(area.name) or area.kind
+    names = (plain, f"{plain}-{area.kind}", f"{plain}-{crc32(area.ref.encode('utf-8', 'replace')):08x}")
+    used = {name.casefold() for name in taken}
+    return next(file for name in names if (file := f"memtool-{name}.md").casefold() not in used)
+
+
+def _marked(text: str) -> str:
+    matter, fence, body = text.partition("\n---\n") if text.startswith("---\n") else ("", "", text)
+    return matter + fence + _MARKED.format(_checksum(text)) + body
+
+
+def _checksum(text: str) -> str:
+    return f"{crc32(_MARK.sub('', text, count=1).encode('utf-8', 'replace')):08x}"
 
 
 class RuleChanges(NamedTuple):

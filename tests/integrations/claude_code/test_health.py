@@ -9,20 +9,19 @@ from typing import Any
 import pytest
 
 from memtool import settings
-from memtool.integrations.claude_code import places, probe
+from memtool.integrations.claude_code import health, places
 from memtool.integrations.claude_code.health import (
     HookFinding,
+    Plugin,
     examine,
+    fault_of,
     installed_in,
     obstacles,
     project_notices,
     why_unread,
 )
-from memtool.integrations.claude_code.hooks import HOOKS, Program
+from memtool.integrations.claude_code.hooks import HOOKS, Program, find_program
 from memtool.integrations.claude_code.install import install
-from memtool.integrations.claude_code.plugin import Plugin
-from memtool.integrations.claude_code.probe import fault_of
-from memtool.integrations.claude_code.program import find_program
 
 ELSEWHERE = Program("/nowhere/memtool-hook")
 
@@ -271,7 +270,7 @@ def test_faults_are_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.Monke
     assert fault_of(script(tmp_path / "idle.py", "")) == "it does not write down what it is given: exit code 0"
     (tmp_path / "no program").write_text("")
     assert fault_of(Program(str(tmp_path / "no program"))).startswith("it cannot be run: ")
-    monkeypatch.setattr(probe, "_TIMEOUT", 0)
+    monkeypatch.setattr(health, "_PROBE_TIMEOUT", 0)
     assert fault_of(find_program(None, this_project=False)) == "it does not answer"
 
 

@@ -6,10 +6,10 @@ import pytest
 from unprivileged import unprivileged
 
 from memtool.errors import NotWritable
+from memtool.integrations.claude_code.health import examine_rules
 from memtool.integrations.claude_code.hooks import Program
 from memtool.integrations.claude_code.install import install
 from memtool.integrations.claude_code.rule_files import install_rules, rules_folder
-from memtool.integrations.claude_code.rule_health import examine_rules
 from memtool.integrations.own_vaults import call_own
 from memtool.vault.layout import Vault
 
