@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-NOTHING_RAN, FAILED = "no tests were run", "failed"
+NOTHING_RAN, FAILED, UNSURE = "no tests were run", "failed", "its end tells nothing"
 
 _NAME = re.compile(
     r"(?i)(?<![a-z])(?:tests?|build|builds|lint|check|pytest|cargo|tsc|make|mypy|ruff|jest|vitest|gradlew?|mvn|vet)(?![a-z])"
@@ -17,6 +17,7 @@ _RUNNERS = frozenset(
 )
 _CHANGE_FOLDER = re.compile(r"\Acd [^&;|]+(?:&&|;)\s*")
 _NOISE = re.compile(r"\s*(?:2>&1|\|\s*(?:head|tail|grep|tee|cat|less)\b.*|\|\|.*|;\s*echo.*)\s*\Z")
+_AND = r"(\s*(?:&&|;)\s*)"
 _HIDES_ITS_END = re.compile(r"(?<!\|)\|(?!\|)|;|\|\||&\s*\Z")  # the shell tells the end of the last part only
 _NONE = re.compile(
     r"(?im)\bno tests? (?:files? )?(?:were )?(?:found|ran|run|executed|collected|to run|match)"
@@ -31,12 +32,24 @@ _FAILURE = re.compile(
 
 
 def check_in(command: str) -> str:
-    """Return *command* without what only leads in to it or cuts its output; empty if it neither builds nor tests."""
+    """Return *command* without what only leads in to it, cuts its output or tries out what it built.
+
+    It is empty if the command neither builds nor tests.
+    """
     text = _NOISE.sub("", _NOISE.sub("", _CHANGE_FOLDER.sub("", command)))
-    parts = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", text).split(maxsplit=1)
-    program = parts[0].rsplit("/", 1)[-1] if parts else ""
-    is_check = program != "test" and (_NAME.search(program) or (program in _RUNNERS and _NAME.search(text)))
-    return text if is_check and not text.startswith("/") else ""  # such a program is rather what was built
+    if not _is_check(text):
+        return ""
+    parts = re.split(_AND, text)
+    while len(parts) > 1 and not _is_check(parts[-1]):
+        parts = parts[:-2]  # with the "&&" before it
+    return "".join(parts)
+
+
+def _is_check(text: str) -> bool:
+    words = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", text).split(maxsplit=1)
+    program = words[0].rsplit("/", 1)[-1] if words else ""
+    is_named = program != "test" and (_NAME.search(program) or (program in _RUNNERS and _NAME.search(text)))
+    return bool(is_named) and not text.startswith("/")  # such a program is rather what was built
 
 
 def is_test(command: str) -> bool:
@@ -52,3 +65,12 @@ def fault_in(command: str, output: str) -> str:
     if _HIDES_ITS_END.search(command) and _FAILURE.search(output):
         return FAILED
     return NOTHING_RAN if _NONE.search(output) and not _SOME.search(output) else ""
+
+
+def is_sure_to_have_failed(command: str, output: str) -> bool:
+    """Return whether the check *command*, which ended with an error, has failed: `make && ./shop bad` need not have.
+
+    Where the last part is a program that was tried out, its error may be what was wanted.
+    """
+    last = re.split(_AND, _NOISE.sub("", command))[-1]
+    return _is_check(last) or _FAILURE.search(output) is not None

@@ -95,9 +95,9 @@ def write_record(vault: Vault, session_id: str, record: Record) -> None:
 
 
 def kept_turns(turns: list[Turn]) -> tuple[Turn, ...]:
-    """Return as many of *turns* as a record keeps: the first and the last ones, without the messages themselves."""
+    """Return as many of *turns* as a record keeps: the first and the last ones, of messages only the last one."""
     kept = turns if len(turns) <= _FIRST_TURNS + _LAST_TURNS else [*turns[:_FIRST_TURNS], *turns[-_LAST_TURNS:]]
-    return tuple(turn._replace(said="") for turn in kept)
+    return (*(turn._replace(said="") for turn in kept[:-1]), *kept[-1:])
 
 
 def record_path(vault: Vault, session_id: str) -> Path:

@@ -19,15 +19,11 @@ from memtool.vault.sessions import KeyPoint, SessionNote, render_session, sessio
 LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two count, as it takes two columns
 _ROOM, _ROOM_OF_TURN = 1_100, 90  # columns of rows: a short session needs fewer
 
+_HEADING = 36  # columns that the section of rows takes beside them
+
 _MOST_FILES, _MOST_ITEMS, _MOST_TAGS = 4, 12, 4
-_WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_OPEN, _WIDEST_PATH, _WIDEST_NAME, _WIDEST_TAG = (
-    330,
-    240,
-    340,
-    36,
-    120,
-    40,
-)  # columns
+_WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_DECISION, _WIDEST_OPEN = 330, 240, 360, 340  # columns
+_WIDEST_PATH, _WIDEST_NAME, _WIDEST_TAG = 36, 120, 40
 _DAILY_TOPIC = 160
 
 # Where a note is too large, the least important item goes first: the last of the first list that is longer than this.
@@ -74,7 +70,7 @@ def session_note(
         key_points=tuple(filter(None, map(_short_point, summary.key_points[:_MOST_ITEMS]))),
         files=tuple(named),
         more_files=len(dict.fromkeys(files)) - len(named) if named else 0,  # "and 1 more" than nothing says nothing
-        decisions=_short_items(summary.decisions),
+        decisions=_short_items(summary.decisions, _WIDEST_DECISION),
         rules=_short_items(summary.rules),
         done=_short_items(summary.done),
         commands=_short_items(summary.commands),
@@ -97,7 +93,7 @@ def daily_sessions(
 def _with_rows(note: SessionNote, summary: Summary, turns: int) -> SessionNote:
     if not summary.rows:
         return note
-    room = min(LARGEST - _size(note) - len("2. **Key points**:\n"), _ROOM + _ROOM_OF_TURN * turns)
+    room = min(LARGEST - _size(note) - _HEADING, _ROOM + _ROOM_OF_TURN * turns)
     said = [note.topic, *note.decisions, *note.rules, *note.open]
     rows = fit_rows(summary.rows, room, said)
     return note._replace(rows=tuple(rows))

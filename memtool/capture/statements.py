@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from memtool.capture.options import called_options
-from memtool.text.languages import begins_with, starts_with
+from memtool.text.languages import begins_with, leads, starts_with
 from memtool.text.lines import one_line, width
 from memtool.text.markdown import Statement, plain, statements
+from memtool.text.scripts import is_unspaced
 from memtool.text.sentences import sentences
 from memtool.text.similarity import words
 from memtool.vault.session_rows import Piece, names_something
@@ -35,12 +36,14 @@ _SHORTEST_END = 30
 _CHATTER = 130  # columns
 _LONGEST_OFFER = 160  # columns
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is told as one statement
+_HEAD = r"(\S.{3,70}?)(?::(?= )|：| [-–—→] |——)"  # what an item is called, before what is said of it
+_HEADS, _MOST_HEADS, _LEAST_HEADS, _WIDEST_HEADS = 1.0, 9, 14, 160  # their value by the best item; how many; columns
 _LEAD = 110  # columns of the line above a list that its items are told with
 
 
 def statements_of(said: str) -> tuple[Piece, ...]:
     """Return the statements of the message *said*, in order, each with its value within the turn."""
-    told = _without_chatter(statements(said))
+    told = _with_contrasts(_without_chatter(statements(said)))
     length = max(1, width(said))
     whole = min(1.0, (_MESSAGE[0] / length) ** _MESSAGE[1])
     pieces = list(_pieces(told, whole))
@@ -66,7 +69,18 @@ def _pieces(told: list[Statement], whole: float) -> Iterator[Piece]:
         if 1 < len(items) <= _FEW and width(joined) <= _WIDEST_LIST:
             yield Piece(_text(items[0]._replace(text=joined)), max(own))
         else:
+            if heads := _heads(items):
+                yield Piece(_text(items[0]._replace(text=heads)), _HEADS * max(own))
             yield from (Piece(_text(item, len(items)), value) for item, value in zip(items, own, strict=True))
+
+
+def _heads(items: list[Statement]) -> str:
+    """Return what the *items* of a list are called, where each of them has a name before what is said of it."""
+    if not 2 < len(items) <= _MOST_HEADS:
+        return ""
+    found = [re.match(_HEAD, item.text) for item in items]
+    heads = "; ".join(match[1] for match in found if match)
+    return heads if all(found) and _LEAST_HEADS * len(items) <= width(heads) <= _WIDEST_HEADS else ""
 
 
 def amends_in(said: str) -> str:
@@ -114,6 +128,24 @@ def _without_chatter(told: list[Statement]) -> list[Statement]:
     return [each for each in told[start:] if not _says_nothing(each)]
 
 
+def _with_contrasts(told: list[Statement]) -> list[Statement]:
+    """Return what is *told*, each "However, …" put behind the sentence that does not hold without it."""
+    joined: list[Statement] = []
+    for each in told:
+        if joined and _begins_contrast(each) and not joined[-1].is_listed:
+            before = joined.pop()
+            space = "" if is_unspaced(before.text[-1]) or before.text[-1] in "。！？" else " "
+            text = f"{before.text}{space}{each.text}"
+            joined.append(before._replace(text=text, codes=before.codes + each.codes))
+        else:
+            joined.append(each)
+    return joined
+
+
+def _begins_contrast(each: Statement) -> bool:
+    return not each.is_listed and not each.text.endswith(("?", "？")) and leads("contrast", each.text)
+
+
 def _says_nothing(each: Statement) -> bool:
     """Return whether *each* only announces, leads in to something, or is too short to be understood."""
     if each.text.endswith((":", "：")) or begins_with("announcement", each.text):
@@ -150,6 +182,8 @@ def _value(each: Statement, at: int, count: int) -> float:
 
 def _text(each: Statement, of: int = 1) -> str:
     """Return what *each* says; an item of a list with the line that says what the list is of, and *of* how many."""
+    if leads("next_steps", each.section):
+        return f"{each.section}: {each.text}"
     lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
     is_useful = each.is_listed and lead and width(lead) <= _LEAD and not words(lead) <= words(each.text)
     count = f" ({of})" if of > 1 else ""

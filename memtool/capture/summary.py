@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtool.capture.checks import NOTHING_RAN, check_in, is_test
+from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, is_test
 from memtool.capture.options import Meant, meant, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.records import COMMIT
 from memtool.capture.turns import Turn
-from memtool.text.languages import begins_with, labels, mentioned, starts_with
+from memtool.text.languages import begins_with, labels, leads, mentioned, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.markdown import statements
 from memtool.text.sentences import sentences
@@ -32,6 +32,7 @@ _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with t
 _SAME_OPTION = 0.8  # of the words of an option
 _REFERENCE_VALUE, _REFERENCE_BACK = 6.0, 6  # of an option that a prompt names; turns back in which it is looked for
 _CONTRADICTING, _CONTRADICTED = ("corrected", "rejected"), 0.25
+_WIDEST_OBJECTED = 110
 _PRAISED = 3.0  # value of what the user then found good: of several answers to one thing, the one that held
 _LEAST_DOUBTED = 0.8  # value of what the user contradicted, below which it is not told
 _ASKED_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") tells nothing
@@ -43,7 +44,7 @@ _ON_TOPIC, _AS_GOOD = 0.1, 0.8  # of the share of the prompt that most is about:
 _NOTHING_DONE = 0.6  # of the share of a prompt after which no file was edited
 _TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
 _MOST_DECISIONS, _MOST_RULES = 4, 6
-_WIDEST_DECISION, _WIDEST_ASKED = 225, 110  # columns; of the prompt that took an option
+_WIDEST_DECISION, _WIDEST_ASKED = 350, 250  # columns; of the prompt that took an option
 _WIDEST_CHOICE, _WIDEST_ANSWER = 80, 140
 _LONGEST_TYPED = 1_500  # columns; a longer prompt holds something that was pasted, whatever it says
 _WIDEST_QUESTION = 220
@@ -77,7 +78,7 @@ def summarise(turns: Sequence[Turn], *, branch: str = "", language: str = "en") 
     commands = tuple(_commands(turns))
     return Summary(
         topic=_topic(turns, branch, language),
-        rows=tuple(_rows(turns)),
+        rows=tuple(_rows(turns, language)),
         decisions=tuple(_decisions(turns))[-_MOST_DECISIONS:],
         rules=tuple(dict.fromkeys(_rules(turns)))[-_MOST_RULES:],
         done=tuple(_done(turns, commands, language)),
@@ -108,7 +109,10 @@ def _topic(turns: Sequence[Turn], branch: str, language: str) -> str:
 
 
 def _problem(turns: Sequence[Turn]) -> str:
-    """Return the first prompt that says something, unless most of the session is about another one."""
+    """Return the first prompt that says something, unless most of the session is about something else.
+
+    That is what the plan is called which was laid before the user, else the prompt that most is about.
+    """
     told = [at for at, turn in enumerate(turns) if _tells(turn)]
     typed = [at for at in told if not turns[at].refused] or told
     if not typed:
@@ -118,6 +122,8 @@ def _problem(turns: Sequence[Turn]) -> str:
     main = [at for at in typed if not _is_aside(turns[at].asked)] or typed
     if main[0] == typed[0] and shares[main[0]] >= _ON_TOPIC * most:
         return turns[main[0]].asked
+    if plan := next((turn.plan for turn in reversed(turns) if turn.plan), ""):
+        return plan
     values = {at: shares[at] * (1.0 if _edits_follow(turns, at) else _NOTHING_DONE) for at in main}
     return turns[next(at for at in main if values[at] >= _AS_GOOD * max(values.values()))].asked
 
@@ -153,7 +159,7 @@ def _is_question(text: str) -> bool:
     return text.endswith(("?", "？"))
 
 
-def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
+def _rows(turns: Sequence[Turn], language: str) -> Iterator[Row]:
     """Give a row for each prompt that tells something; others ("yes", "commit") go on with the one before."""
     told = _problem(turns)
     gone = retractions_in(turns, _is_shown)
@@ -168,6 +174,8 @@ def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
         ]
         is_told = start == 0 and first.asked == told and width(told) <= _WHOLLY_TOLD  # by the topic
         asked = first.asked if _is_shown(first) and not is_told else ""
+        if _is_shown(first) and not pieces and not _is_question(first.asked):
+            pieces = list(_objected(first, labels("summary", language)["objected"]))
         yield Row(asked, tuple(pieces), _weight(first) * (_LAST if stop == len(turns) else 1.0))
 
 
@@ -186,9 +194,18 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
     return (piece for piece in told if at == len(turns) - 1 or not _is_over(piece.text, turn))
 
 
+def _objected(turn: Turn, mark: str) -> Iterator[Piece]:
+    """Give the best of an answer that the user contradicted, marked so: else a prompt would stand without any."""
+    told = [piece for piece in turn.told if not _is_over(piece.text, turn)] if turn.verdict in _CONTRADICTING else []
+    if told and turn.answered:
+        best = max(told, key=lambda piece: piece.value)
+        yield Piece(mark.format(shortened(best.text, _WIDEST_OBJECTED)), _CONTRADICTED)
+
+
 def _is_over(text: str, turn: Turn) -> bool:
     """Return whether *text* asked, offered or had the user try something, or proposed what they did not agree to."""
     is_asking = _is_question(text) or begins_with("offer", text) or begins_with("trial", text)
+    is_asking = is_asking or leads("next_steps", text) or leads("condition", text)
     return is_asking or (turn.verdict != "confirmed" and not turn.files and bool(mentioned("proposal", text)))
 
 
@@ -265,7 +282,7 @@ def _commands(turns: Sequence[Turn]) -> Iterator[str]:
     last = _last_ends(turns)
     for run in (run for turn in turns for run in turn.runs if not run.error):
         command = check_in(run.command)
-        if command and width(command) <= _WIDEST_COMMAND and not last[command]:
+        if command and width(command) <= _WIDEST_COMMAND and not last.get(command):
             passed[command] += 1
     yield from (command for command, _ in passed.most_common(1))
 
@@ -276,7 +293,8 @@ def _last_ends(turns: Sequence[Turn]) -> dict[str, str]:
     for run in (run for turn in turns for run in turn.runs):
         if command := check_in(run.command):
             ends.pop(command, None)
-            ends[command] = run.error
+            if run.error != UNSURE:
+                ends[command] = run.error
     return ends
 
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
 from memtool.capture.options import offered
+from memtool.capture.quotations import with_quotations
 from memtool.capture.statements import amendment_of, amends_in, ending_of, is_answer, statements_of
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with, mentioned, starts_with
@@ -87,7 +88,7 @@ def turns_of(steps: Sequence[Step], before: Sequence[Turn] = ()) -> list[Turn]:
     """
     turns = list(before)
     for stretch in _stretches(steps):
-        turn = _turn(stretch)
+        turn = _turn(stretch, turns[-1].said if turns else "")
         if turns and _is_same(turns[-1], turn):
             turn = turn._replace(offset=turns.pop().offset)  # it may still go on, and be another one then
         turns.append(turn)
@@ -108,7 +109,7 @@ def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
         yield held
 
 
-def _turn(steps: Sequence[Step]) -> Turn:
+def _turn(steps: Sequence[Step], said_before: str) -> Turn:
     typed = [step for step in steps if step.kind in OPENING]
     plans = [step.text for step in steps if step.kind == "plan"]
     planned = max((at for at, step in enumerate(steps) if step.tool == PLANNING_TOOL), default=-1)
@@ -121,7 +122,7 @@ def _turn(steps: Sequence[Step]) -> Turn:
     commits = tuple(_commits(steps, said))
     amended = [step.text for step in steps if step.kind == "amends"]
     return Turn(
-        asked=one_line(" ".join(dict.fromkeys(_typed(step.text) for step in typed))),
+        asked=with_quotations(one_line(" ".join(dict.fromkeys(_typed(step.text) for step in typed))), said_before),
         pasted=bool(typed) and all(step.kind == "paste" for step in typed),
         refused=bool(typed) and typed[-1].kind == "refusal",
         chosen=tuple(line for step in steps if step.kind == "choice" for line in step.text.splitlines()),

@@ -24,6 +24,7 @@ class Statement(NamedTuple):
         is_listed: whether it is an item or a row.
         codes: how many code spans it held.
         is_strong: whether part of a sentence was in bold type; in lists, everything may be.
+        section: of a sentence, the heading above it.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Statement(NamedTuple):
     is_listed: bool = False
     codes: int = 0
     is_strong: bool = False
+    section: str = ""
 
 
 _EMOJI = re.compile(
@@ -65,6 +67,7 @@ _MACHINE = re.compile(
     | (?:sudo|npm|npx|yarn|pnpm|pip|git|docker|kubectl|curl|cd|ls|cat|grep|brew|apt|apt-get|cargo|uv|python3?|node|bash
         |make|pytest)\s
       (?:[a-z-]{1,20}\s)?[-./~\w:@=]+(?:\s+[-./~\w:@=&|]+){0,8}\s*$
+    | [\w.]{1,60}\s(?:=|:=|\+=)\s[\w.]{1,80}\(.{0,200}\)\s*$
     | \d{1,5}\s+[+-](?:\s|$) | "[^"]{1,80}"\s*:\s | [+-]{3}\s[ab]/ | @@\s | diff\s--git
     )""",
     re.VERBOSE,
@@ -107,12 +110,12 @@ def _statements(text: str) -> Iterator[Statement]:
         else:
             lead = ""
             said, codes = plain(line)
-            cut = sentences(said)
+            cut = sentences(said) if codes != [said] else []  # of a name or a command nothing is said
             if cut and cut[-1].endswith((":", "：")):
                 lead = cut[-1].strip(" :：")
             for sentence in cut:
                 is_strong = any(part in sentence for part in _strong_parts(line))
-                yield Statement(sentence, codes=sum(code in sentence for code in codes), is_strong=is_strong)
+                yield Statement(sentence, "", False, sum(code in sentence for code in codes), is_strong, section)
 
 
 def _row(cells: list[str], columns: list[str]) -> str:
@@ -185,7 +188,8 @@ def _prose_lines(text: str) -> Iterator[str]:
         elif body and len(line) <= _LONGEST_LINE and not _RULE.fullmatch(body):
             body = _unquoted(body)
             is_head = body.startswith("|") and _RULE.fullmatch(following.strip())
-            yield _HEAD_MARK + body if is_head else body if body.startswith("|") or not is_machine_text(body) else ""
+            is_said = body.startswith(("|", "##")) or not is_machine_text(body)
+            yield _HEAD_MARK + body if is_head else body if is_said else ""
             continue
         yield ""
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from memtool.text.languages import leads
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import is_said, words
 
@@ -26,8 +27,9 @@ _USER_SHARE = 0.36  # of the room, for what the user typed (measured: docs/decis
 _LAST_SENTENCES, _LAST_CLAUSES, _LAST_WORDS = 0.6, 0.5, 0.35
 _WORDS_FROM = 100  # columns; of a text that is cut to fewer, the last words alone say nothing
 _SHORTEST_TAIL = 12
+_CONTRAST = 0.5  # of the room of a text that is cut, for a "but …" at its end
 _ASKED, _SHORTEST_ASKED = 320, 60  # columns of a prompt at most; that are left of each at least
-_WIDEST, _WIDEST_FIRST = 220, 160  # columns of a piece; of the one that each prompt is given first
+_WIDEST, _WIDEST_FIRST, _LEAST_FIRST = 220, 160, 110  # columns of a piece; of the one that each prompt is given first
 _SHORTEST_HEAD = 8  # characters by which a text is known that was cut
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
 _DENSITY = 0.6  # exponent of a piece's width, by which its value is divided
@@ -134,10 +136,12 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
         ((at, place, piece) for at, row in enumerate(rows) for place, piece in enumerate(row.pieces)),
         key=lambda each: _density(each[2]),
     )
-    for at, text in enumerate(asked):
-        if text or (was_asked[at] and not rows[at].asked):  # the topic shows that prompt
+    by_value = dict.fromkeys(at for at, _, piece in order if _tells(piece))  # there may not be room for all
+    widest = min(_WIDEST_FIRST, max(_LEAST_FIRST, int(1.5 * taken.room / max(1, len(by_value)))))
+    for at in by_value:
+        if asked[at] or (was_asked[at] and not rows[at].asked):  # the topic shows that prompt
             own = ((place, piece) for number, place, piece in order if number == at and _tells(piece))
-            any(taken.take((at, place), piece, _WIDEST_FIRST) for place, piece in own)
+            any(taken.take((at, place), piece, widest) for place, piece in own)
     for at, place, piece in order:
         taken.take((at, place), piece, _WIDEST)
     fitted = [row._replace(asked=asked[at], pieces=taken.pieces(at, row)) for at, row in enumerate(rows)]
@@ -168,7 +172,7 @@ class _Taken:
     """The pieces that were taken so far, and the room that is left."""
 
     def __init__(self, room: int, said: Iterable[frozenset[str]]) -> None:
-        self._room = room
+        self.room = room
         self._elsewhere = list(said)
         self._said: list[frozenset[str]] = []
         self._texts: dict[tuple[int, int], str] = {}
@@ -177,9 +181,9 @@ class _Taken:
         """Take *piece*, whose row and place are *at*, unless it is said already or there is no room for it."""
         text = _shortened(piece, widest)
         told = words(piece.text)
-        if not text or at in self._texts or width(text) + _OVERHEAD > self._room or self._is_said(told):
+        if not text or at in self._texts or width(text) + _OVERHEAD > self.room or self._is_said(told):
             return False
-        self._room -= width(text) + _OVERHEAD
+        self.room -= width(text) + _OVERHEAD
         self._said.append(told)
         self._texts[at] = text
         return True
@@ -258,6 +262,9 @@ def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
         before, colon, _ = piece.text.partition(": ")
         if begins:
             yield piece._replace(text=piece.text[len(lead) :])
+        elif match and lead == f"{match[1]}: ":  # behind what the items of that list are called
+            yield piece._replace(text=piece.text[match.end() :])
+            continue
         elif match:
             count = f" ({shown[match[1]]}/{match[2]})" if shown[match[1]] < int(match[2]) else ""
             yield piece._replace(text=f"{match[1]}{count}: {piece.text[match.end() :]}")
@@ -279,7 +286,21 @@ def _shortened(piece: Piece, widest: int) -> str:
     if piece.is_typed:
         inner = without_middle(piece.text[1:-1], widest - 2)
         return f'"{inner}"' if inner else ""
-    return shortened(piece.text, widest)
+    return shortened_fairly(piece.text, widest)
+
+
+def shortened_fairly(text: str, limit: int) -> str:
+    """Return *text* in at most *limit* columns; a "but …" that would be cut off stands behind what is left."""
+    cut = shortened(text, limit)
+    if cut == text or not cut:
+        return cut
+    starts = (match.end() for match in re.finditer(f"{_SENTENCE_START}|{_CLAUSE_START}", text))
+    start = next((at for at in starts if at >= len(cut) - 1 and leads("contrast", text[at:])), 0)
+    if not start:
+        return cut
+    but = shortened(text[start:], int(_CONTRAST * limit))
+    head = shortened(text[:start], limit - width(but) - 3).removesuffix("…").rstrip()
+    return f"{head} … {but}" if head and but else cut
 
 
 def _plain(text: str) -> str:

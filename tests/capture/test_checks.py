@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtool.capture.checks import FAILED, NOTHING_RAN, check_in, fault_in, is_test
+from memtool.capture.checks import FAILED, NOTHING_RAN, check_in, fault_in, is_sure_to_have_failed, is_test
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,24 @@ def test_checks_are_told_from_other_commands() -> None:
     assert check_in("cd /srv/shop && make test 2>&1 | tail -20") == "make test"
     assert [check_in(command) for command in ("git status", "test -f a", "/tmp/shop-test run", "")] == [""] * 4
     assert [is_test(command) for command in ("npm run lint", "npx jest 登录")] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "is_sure"),
+    [
+        ("go build ./... && /tmp/shop bad-argument", "Error: unknown command 错误", False),
+        ("go build ./... && /tmp/shop bad-argument", "cart.go:3: error: undefined", False),
+        ("go build ./... && /tmp/shop bad-argument", "error[E0425]: cannot find 购物车\nerror: aborting", True),
+        ("make lint && make test", "boom", True),
+        ("pytest -q", "boom", True),
+    ],
+)
+def test_a_program_that_was_tried_out_may_fail_as_it_should(command: str, output: str, is_sure: bool) -> None:
+    assert is_sure_to_have_failed(command, output) == is_sure
+
+
+def test_what_a_check_built_is_not_part_of_it() -> None:
+    assert (
+        check_in("cd a && go build -o /tmp/shop ./cmd && /tmp/shop 订单 2>&1; echo $?") == "go build -o /tmp/shop ./cmd"
+    )
+    assert check_in("mise run fmt && mise run lint") == "mise run fmt && mise run lint"

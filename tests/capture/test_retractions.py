@@ -84,3 +84,61 @@ def test_a_question_that_is_answered_by_no_takes_nothing_else_back() -> None:
         Step("answer", "No, the secret is only for the server-side login flow, which is not used here."),
     )
     assert "The MX records at dns.tf" in told
+
+
+CAUSES = [
+    (
+        "The issue is that `pause()` of the engine drops the reason of tasks in a.ts.",
+        "The root cause is another one: `pause()` reads the tasks of a.ts from a stale copy.",
+    ),
+    ("根本原因在于 `pause()` 没有写入任务的暂停原因。", "结论：根因是 `pause()` 读取了任务的旧快照，暂停原因被覆盖。"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), CAUSES)
+@pytest.mark.parametrize("report", ["the log of the next run, still the same", "看日志，还是有问题"])
+def test_of_two_causes_of_one_failure_the_later_one_is_told(first: str, second: str, report: str) -> None:
+    told = note(
+        Step("prompt", "the tasks do not go on after a pause, 为什么?"),
+        Step("answer", first),
+        Step("prompt", report),
+        Step("answer", second),
+        Step("prompt", "and what is the name of the next release of the shop?"),
+        Step("answer", "Release 2.4 is called Zanzibar in `release.toml`, 计划在周四发布。"),
+    )
+    assert plain(second) in told
+    assert plain(first) not in told
+
+
+@pytest.mark.parametrize(("first", "second"), CAUSES)
+@pytest.mark.parametrize(
+    "report", ["works, great! now the log of the other pause, it is broken, too", "and why does the other one wait?"]
+)
+def test_a_cause_stands_that_was_found_good_or_not_doubted(first: str, second: str, report: str) -> None:
+    told = note(
+        Step("prompt", "the tasks do not go on after a pause, 为什么?"),
+        Step("answer", first),
+        Step("prompt", report),
+        Step("answer", second),
+    )
+    assert plain(first) in told
+
+
+def test_a_plan_is_over_when_the_user_agrees_to_begin_anew() -> None:
+    steps = [
+        Step("prompt", "/shop:plan the payment by wallets, 支付方式"),
+        Step("answer", "**Phase 12: payment** — 2 plans in 2 waves, checked by `plan.py`."),
+        Step("prompt", "and who keeps the keys of the wallets then?"),
+        Step(
+            "answer",
+            "The SDK keeps them in `keys.ts`.\n\n1. Drop the SDK for the core kit before replanning\n2. Keep it",
+        ),
+        Step("prompt", "1, go for it"),
+        Step("answer", "Wrote the new direction to CONTEXT.md and dropped `sdk.ts`."),
+    ]
+    assert "2 plans in 2 waves" in note(*steps[:4])
+    assert "2 plans in 2 waves" not in note(*steps)
+
+
+def plain(text: str) -> str:
+    return text.replace("`", "")

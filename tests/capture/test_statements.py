@@ -86,3 +86,49 @@ def test_statements_are_clean_lines_with_a_value(said: str) -> None:
     pieces = statements_of(said)
     assert len(pieces) <= MOST
     assert all(piece.text and piece.text == one_line(piece.text) and piece.value > 0 for piece in pieces)
+
+
+LONG = "so that nobody who reads it for the first time has to look into the history of the project 才能看懂"
+
+
+def test_of_a_long_list_its_heads_are_told() -> None:
+    said = "**Open issues:**\n\n" + "\n".join(
+        f"{at}. **{name}** - {LONG}"
+        for at, name in enumerate(["Ghost files", "内容损坏 of rows", "Attribution by tree"])
+    )
+    texts = told(said)
+    assert texts[0] == "Open issues: Ghost files; 内容损坏 of rows; Attribution by tree"
+    assert len(texts) == 4
+
+
+@pytest.mark.parametrize("items", [["a: b" * 40] * 3, [LONG] * 3, [f"Step {at}: {LONG}" for at in range(3)]])
+def test_items_without_a_telling_name_have_no_heads(items: list[str]) -> None:
+    assert len(told("Changes:\n\n" + "\n".join(f"- {item}" for item in items))) == len(items)
+
+
+@pytest.mark.parametrize(
+    ("said", "whole"),
+    [
+        (
+            "The export of `orders.csv` passes. However, the mails are not sent yet.",
+            "The export of orders.csv passes. However, the mails are not sent yet.",
+        ),
+        ("`orders.csv` 的导出已通过。但是邮件还没有发送。", "orders.csv 的导出已通过。但是邮件还没有发送。"),
+        ("The 导出 of `orders.csv` passes. 不过邮件还没发送。", "The 导出 of orders.csv passes. 不过邮件还没发送。"),
+    ],
+)
+def test_a_sentence_is_told_with_the_but_that_follows(said: str, whole: str) -> None:
+    assert told(said) == [whole]
+
+
+def test_what_is_below_next_steps_says_so() -> None:
+    assert told("The import is done in `orders.py`.\n\n## ▶ Next up\n\n**Run** the second wave of 2 plans.") == [
+        "The import is done in orders.py.",
+        "▶ Next up: Run the second wave of 2 plans.",
+    ]
+
+
+def test_a_name_of_which_nothing_is_said_is_no_statement() -> None:
+    assert told("Moved the totals of 订单 to `orders.py`.\n\n`/shop:run-phase 12`") == [
+        "Moved the totals of 订单 to orders.py."
+    ]

@@ -454,3 +454,34 @@ def test_items_of_a_list_of_options_keep_their_beginning_once() -> None:
     assert told.count("Option 2: a 新 path") == 1
     assert "(2/3): alphaStore" in told
     assert "· betaIndex" in told
+
+
+@pytest.mark.parametrize(
+    ("objection", "mark"),
+    [("no, not that one, only the names", "(the user objected)"), ("and now the same for the 订单 of the shop", "")],
+)
+def test_an_answer_to_which_the_user_objected_says_so(objection: str, mark: str) -> None:
+    turns = turns_of(
+        [
+            Step("prompt", "write the names of all carts into a file for the audit"),
+            Step("answer", "The file is written."),
+            Step("prompt", objection),
+            Step("answer", "Wrote only the names to `carts.csv`, 共 12 个。"),
+        ]
+    )
+    row = render_row(summarise(turns).rows[0])
+    assert "The file is written." in row
+    assert row.endswith(mark or "written.")
+
+
+def test_a_session_about_no_prompt_of_its_own_is_called_as_its_plan() -> None:
+    turns = [
+        Turn("and they're both kinda related to it", told=(Piece("Got it, both of them.", 1.0),), answered=True),
+        Turn(
+            "what if two sessions write 状态 state.json at once?",
+            plan="Session phases: one state machine",
+            plan_refused=True,
+        ),
+        Turn("and what does a reset of state.json do to the phases?", refused=True),
+    ]
+    assert summarise(turns).topic.startswith("Session phases: one state machine")

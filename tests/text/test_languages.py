@@ -33,6 +33,7 @@ CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
+    "next_steps", "condition", "contrast", "cause", "failing", "renewal", "planned",
 )  # fmt: skip
 PATTERNS = ("standing_line", "status_line", "closed_item", "negation")
 TABLES = ("daily", "evidence", "rule_files", "session", "summary", "todos")

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.text.lines import one_line, width
-from memtool.vault.session_rows import ARROW, JOINT, Piece, Row, fit_rows, parse_row, render_row, without_middle
+from memtool.vault.session_rows import (
+    ARROW,
+    JOINT,
+    Piece,
+    Row,
+    fit_rows,
+    parse_row,
+    render_row,
+    shortened_fairly,
+    without_middle,
+)
 
 LOGIN = Row(
     "登录在 Safari 里失败, why?",
@@ -164,3 +174,44 @@ def test_of_a_long_prompt_both_ends_stay(text: str, limit: int, short: str | Non
 @given(long_texts, st.integers(5, 200))
 def test_a_text_without_its_middle_fits(text: str, limit: int) -> None:
     assert width(without_middle(text, limit)) <= limit
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        (
+            "The retry covers all uploads of the shop, of its partners and of the mobile app, but not the nightly job",
+            "The retry covers all uploads of the shop… but not the nightly job",
+        ),
+        (
+            "重试覆盖商店、合作方以及移动端的所有上传，也覆盖后台的批量导入任务，但不包括夜间任务",
+            "重试覆盖商店、合作方以及移动端的所有上传 … 但不包括夜间任务",
+        ),
+        (
+            "The retry covers all uploads of the shop, of its partners, of the mobile app and of the nightly job",
+            "The retry covers all uploads of the shop, of its partners…",
+        ),
+    ],
+)
+def test_a_text_that_is_cut_keeps_its_but(text: str, cut: str) -> None:
+    short = shortened_fairly(text, 74)
+    assert width(short) <= 74
+    assert short.replace(" … ", "… ") == cut.replace(" … ", "… ")
+
+
+def test_where_there_is_not_room_for_all_the_best_answers_are_told() -> None:
+    rows = [
+        Row(f"问题 {at} of the shop, what is wrong with part {at}?", (Piece(f"part{at}.ts: " + f"w{at} " * 20, at),))
+        for at in range(1, 6)
+    ]
+    told = [bool(row.pieces) for row in fit_rows(rows, 500, least_row=90)]
+    assert told == [False] * (len(told) - 2) + [True, True]
+
+
+def test_items_of_a_list_that_is_told_by_its_heads_do_not_repeat_the_lead() -> None:
+    pieces = (
+        Piece("Open: ghost files; 内容损坏 of rows; wrong trees", 3.0),
+        Piece("Open (3): ghost files - of a dismissed run in a.ts", 2.0),
+    )
+    (row,) = fit_rows([Row("what is open?", pieces)], 600)
+    assert [piece.text for piece in row.pieces] == [pieces[0].text, "ghost files - of a dismissed run in a.ts"]

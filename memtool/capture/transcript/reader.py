@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from memtool.capture.checks import check_in, fault_in
+from memtool.capture.checks import UNSURE, check_in, fault_in, is_sure_to_have_failed
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step
 from memtool.capture.statements import amends_in, is_offer
 from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript, read_records
@@ -331,7 +331,7 @@ class _Session:
                 self._add(record, Step("refusal", said))
         elif result.failed:
             error = self._error(result.text) if tool == SHELL_TOOL else "failed"
-            self._steps.change(number, lambda step: step._replace(error=error))
+            self._steps.change(number, lambda step: _failed(step, error, result.text))
         elif tool == SHELL_TOOL and is_over:
             self._steps.change(number, lambda step: _checked(step, result.text))
         elif tool == ASKING_TOOL and (chosen := self._prompt(answers_in(record))):
@@ -368,3 +368,9 @@ class _Session:
 def _checked(step: Step, output: str) -> Step:
     """Return *step*, a command that was reported as passed; failed if it is a check whose *output* says otherwise."""
     return step._replace(error=fault_in(step.text, output[-_OUTPUT:])) if check_in(step.text) else step
+
+
+def _failed(step: Step, error: str, output: str) -> Step:
+    """Return *step*, a command that ended with *error*; unsure if it is a check that may have passed before that."""
+    is_sure = not check_in(step.text) or is_sure_to_have_failed(step.text, output[-_OUTPUT:])
+    return step._replace(error=error if is_sure else UNSURE)

@@ -94,6 +94,12 @@ def starts_with(kind: str, text: str) -> bool:
     return match is not None and match.start() <= _INTERJECTION
 
 
+def leads(kind: str, text: str) -> bool:
+    """Return whether the very first word of *text* is one of *kind*."""
+    match = _pattern(kind).match(text[:_HEAD].casefold())
+    return match is not None
+
+
 def mentioned(kind: str, text: str) -> frozenset[str]:
     """Return the words of *kind* that are anywhere in *text*."""
     return frozenset(_words_pattern(kind).findall(text.casefold()))
