@@ -15,7 +15,7 @@ Lines that look otherwise are the owner's and stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import NamedTuple
 
@@ -132,6 +132,54 @@ def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, la
     return listed.text()
 
 
+class DailyItem(NamedTuple):
+    """A line of ours, without its line end, and the owner's *words* behind it and, indented, below it."""
+
+    minute: str
+    line: str
+    words: str = ""
+
+
+class DailyParts(NamedTuple):
+    """A daily note in parts: its items by what each is known by, and the *rest*, in which they are missing.
+
+    *heading* is the name of the section of sessions; empty if there is none.
+    """
+
+    rest: str
+    entries: Mapping[str, DailyItem]
+    sessions: Mapping[str, DailyItem]
+    heading: str = ""
+
+
+def take_apart(text: str) -> DailyParts:
+    """Return the parts of a daily note."""
+    sessions = _Listed(text, _find_sessions)
+    entries = _Listed(sessions.rest(), _find_entries)
+    rest = entries.rest()
+    names = "|".join(map(re.escape, all_labels("daily")["sessions"]))
+    heading = _find_outside_code(rf"^## ({names})[ \t]*\r?$", rest)
+    if heading and re.match(r"\s*(?:#{1,6} |\Z)", rest[heading.end() :]):
+        rest = rest[: heading.start()] + rest[heading.end() :]
+    return DailyParts(rest, entries.by_key(), sessions.by_key(), heading[1] if heading else "")
+
+
+def put_together(parts: DailyParts) -> str:
+    """Return the daily note of *parts*: its items in the order of time."""
+    text = re.sub(r"\n{3,}", "\n\n", parts.rest.rstrip()) + "\n\n"
+    if parts.entries:
+        heading = _find_outside_code(_LOWER_HEADING, text)
+        text = _insert_first_entry(text, _in_time(parts.entries), heading.start() if heading else len(text))
+    if parts.sessions:
+        text = _insert_first_session(text, _in_time(parts.sessions), parts.heading or labels("daily", "en")["sessions"])
+    return text.rstrip("\n") + "\n" if parts.entries or parts.sessions else text
+
+
+def _in_time(items: Mapping[str, DailyItem]) -> str:
+    ordered = sorted(items.items(), key=lambda one: (one[1].minute, one[0]))
+    return "\n".join(item.line + item.words for _, item in ordered)
+
+
 class _Item:
     """A line of ours, the rest of its item, which may be the owner's, and what stands between it and the next one."""
 
@@ -160,6 +208,13 @@ class _Listed:
 
     def text(self) -> str:
         return self._head + "".join(item.line + item.rest + item.below for item in self.items)
+
+    def rest(self) -> str:
+        """Return the text without the items."""
+        return self._head + "".join(item.below for item in self.items)
+
+    def by_key(self) -> dict[str, DailyItem]:
+        return {item.key: DailyItem(item.minute, item.line, item.words) for item in self.items}
 
     def find(self, key: str) -> _Item | None:
         return next((item for item in self.items if item.key == key), None)

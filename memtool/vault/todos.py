@@ -13,6 +13,7 @@ from memtool.text.languages import all_labels, labels
 from memtool.vault.frontmatter import quoted
 
 _ITEM = re.compile(r"(?P<lead>(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+)\[(?P<mark>.)\]\s+(?P<text>.*\S)")
+_STRUCK = re.compile(r"^~~(?=.+~~$)|(?<=.)~~$")
 _TRAIL = re.compile(r"(?: #[^\s#]+){1,20}$")
 
 
@@ -50,6 +51,11 @@ def todo_line(text: str, *, tags: Sequence[str] = (), source: str = "", language
 def find_todos(text: str) -> list[Todo]:
     """Return the items of a task list, in order; what stands in a block of code is none."""
     return [Todo(number, match["text"], match["mark"] == " ") for number, match in _items(text)]
+
+
+def open_lines(text: str) -> dict[int, str]:
+    """Return each line that is an item, by its number, as it was before it was ticked off or struck out."""
+    return {number: f"{match['lead']}[ ] {_STRUCK.sub('', match['text'])}" for number, match in _items(text)}
 
 
 def add_todo(text: str, item: str) -> tuple[str, int]:
