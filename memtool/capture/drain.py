@@ -158,10 +158,10 @@ class _Worker:
 
 
 def _message(captured: Sequence[Captured]) -> str:
+    """Return what is committed, and below it why: each session that ended, with its note."""
     if not captured:
-        return "capture: daily notes"
-    sessions = {one.refs[0] for one in captured}
-    if len(sessions) > 1:
-        return f"capture: {len(sessions)} sessions"
-    project = f"{captured[0].project}: " if captured[0].project else ""
-    return f"capture: {project}{captured[0].topic or 'a session'}"[:100]
+        return "capture: daily notes\n\nA session ended that left no note of its own."
+    told = {one.refs[0]: f"{f'{one.project}: ' if one.project else ''}{one.topic or 'a session'}" for one in captured}
+    first = next(iter(told.values()))
+    subject = f"capture: {first}"[:100] if len(told) == 1 else f"capture: {len(told)} sessions"
+    return "\n".join([subject, "", *(f"- {said[:200]} ({ref})" for ref, said in told.items())])

@@ -94,6 +94,12 @@ def write_record(vault: Vault, session_id: str, record: Record) -> None:
         write_state(path, json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace"))
 
 
+def switch_off(vault: Vault, ref: str, *, off: bool) -> None:
+    """Let the session whose note is at *ref* be captured no more, or again: its capture was taken back, or is back."""
+    session_id = Path(ref).stem
+    write_record(vault, session_id, read_record(vault, session_id)._replace(off=off))
+
+
 def kept_turns(turns: list[Turn]) -> tuple[Turn, ...]:
     """Return as many of *turns* as a record keeps: the first and the last ones, of messages only the last one."""
     kept = turns if len(turns) <= _FIRST_TURNS + _LAST_TURNS else [*turns[:_FIRST_TURNS], *turns[-_LAST_TURNS:]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +36,20 @@ class GitAnswer(NamedTuple):
     err: str
 
 
-def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float | None = 10.0) -> GitAnswer:
-    """Run `git ARGS` in *folder* and return its answer, whatever the exit code; *paths* go to its stdin, NUL-separated.
+NO_VARIABLES: Mapping[str, str] = {}
+
+
+def ask(
+    folder: Path,
+    *args: str,
+    paths: Sequence[str] = (),
+    stdin: bytes | None = None,
+    timeout: float | None = 10.0,
+    variables: Mapping[str, str] = NO_VARIABLES,
+) -> GitAnswer:
+    """Run `git ARGS` in *folder* and return its answer, whatever the exit code.
+
+    To its stdin goes *stdin*, else *paths*, NUL-separated. *variables* of the environment are set for this run.
 
     Without a *timeout*, in seconds, it may take as long as it likes.
 
@@ -50,11 +62,11 @@ def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float | No
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *_NO_PROGRAMS, *args],
-            input=b"\0".join(os.fsencode(path) for path in paths),
+            input=b"\0".join(os.fsencode(path) for path in paths) if stdin is None else stdin,
             capture_output=True,
             timeout=timeout,
             check=False,
-            env=environ | _OWN,
+            env={**environ, **_OWN, **variables},
         )
     except FileNotFoundError:
         raise HistoryFailed("git is not installed", hint="Install git; without it no change can be undone.") from None
@@ -69,13 +81,20 @@ def ask(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float | No
     return answer
 
 
-def tell(folder: Path, *args: str, paths: Sequence[str] = (), timeout: float | None = 60.0) -> str:
+def tell(
+    folder: Path,
+    *args: str,
+    paths: Sequence[str] = (),
+    stdin: bytes | None = None,
+    timeout: float | None = 60.0,
+    variables: Mapping[str, str] = NO_VARIABLES,
+) -> str:
     """Run `git ARGS` in *folder* and return its output.
 
     Raises:
         HistoryFailed: git is missing, or refused; its own first sentence is quoted.
     """
-    answer = ask(folder, *args, paths=paths, timeout=timeout)
+    answer = ask(folder, *args, paths=paths, stdin=stdin, timeout=timeout, variables=variables)
     if answer.code != 0:
         raise refused(folder, answer)
     return answer.out

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
 from memtool.vault.git import ask, refused, tell
 
 BRANCH = "main"
 AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users who have told git no name
+SIGNATURE = "Memtool"  # the trailer of memtool's own commits
+
+
+class Content(NamedTuple):
+    """What a file is to hold, and its mode as git writes it."""
+
+    data: bytes
+    mode: str = "100644"
 
 
 @dataclass(frozen=True)
@@ -64,32 +75,70 @@ def has_commits(folder: Path) -> bool:
     return ask(folder, "rev-parse", "--quiet", "--verify", "HEAD").code == 0
 
 
-def commit(folder: Path, names: Sequence[str], message: str, *, timeout: float | None = 60.0) -> tuple[str, ...]:
+def commit(
+    folder: Path, names: Sequence[str], message: str, *, is_ours: bool = True, timeout: float | None = 60.0
+) -> tuple[str, ...]:
     """Commit the files *names*, relative to the top level *folder*, and return those that had changed.
 
     A file that is gone is committed as removed. What the user has staged stays staged and out of this commit. Files
     that git ignores or cannot read are left out. Hooks do not run and nothing is signed: there may be nobody to ask.
     Each step may take *timeout* seconds; None sets no limit.
+    A change that *is_ours* is known as such to `memtool log` and `memtool undo`.
 
     Raises:
-        HistoryFailed: git refuses, for instance in the middle of a merge.
+        HistoryFailed: git refuses, or the repository is in the middle of a merge, a rebase or the like.
     """
     known = _known(folder, names)
     if not known:
         return ()
-    _refuse_programs(folder)
-    _refuse_pipes(folder, {step.as_posix() for name in known for step in Path(name).parents})
+    refuse_unfinished(folder)
+    refuse_programs(folder)
+    refuse_pipes(folder, {step.as_posix() for name in known for step in Path(name).parents})
     adding = ("-c", "core.safecrlf=false", "add", "--ignore-errors", *_FROM_STDIN)
     added = ask(folder, *adding, paths=known, timeout=timeout)
     staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames", timeout=timeout)
     changed = tuple(name for name in known if name in staged)
     if changed:
+        message = signed(message) if is_ours else message
         options = ("--quiet", "--only", "--cleanup=whitespace", f"--message={message}")
-        committing = (*_IN_FOREGROUND, *_author(folder), "commit", *options, *_FROM_STDIN)
+        committing = (*_IN_FOREGROUND, *author_options(folder), "commit", *options, *_FROM_STDIN)
         tell(folder, *committing, paths=changed, timeout=timeout)
     elif added.code > 1:
         raise refused(folder, added)
     return changed
+
+
+def commit_contents(folder: Path, contents: Mapping[str, Content | None], message: str) -> str:
+    """Commit *contents* for the files of those names, whatever stands in the folder, and return the new commit.
+
+    None removes a file. What the user has staged of other files stays staged; of these, nothing may be.
+
+    Raises:
+        HistoryFailed: git refuses; nothing is committed.
+    """
+    rows = [f"{_entry_of(folder, name, content)}\t{name}" for name, content in contents.items()]
+    entries = os.fsencode("".join(f"{row}\0" for row in rows))
+    head = tell(folder, "rev-parse", "HEAD").strip()
+    with tempfile.TemporaryDirectory(prefix="memtool-index-") as aside:
+        variables = {"GIT_INDEX_FILE": str(Path(aside) / "index")}
+        tell(folder, "read-tree", head, variables=variables)
+        tell(folder, "update-index", "-z", "--index-info", stdin=entries, variables=variables)
+        tree = tell(folder, "write-tree", variables=variables).strip()
+    options = (*author_options(folder), "commit-tree", tree, "-p", head, "-F", "-")
+    made = tell(folder, *options, stdin=signed(message).encode("utf-8", "replace")).strip()
+    tell(folder, "update-index", "-z", "--index-info", stdin=entries)
+    tell(folder, "update-ref", "-m", message.partition("\n")[0], "HEAD", made, head)
+    return made
+
+
+def signed(message: str) -> str:
+    """Return the commit *message* with the line by which memtool's own commits are known: `Memtool: capture`."""
+    subject, _, body = message.strip().partition("\n")
+    word, colon, _ = subject.partition(": ")
+    deed = word if colon and word.isalpha() else "init"
+    last = body.strip().rpartition("\n\n")[2]
+    joint = "\n" if last and all(_TRAILER.match(line) for line in last.split("\n")) else "\n\n"
+    return f"{message.strip()}{joint}{SIGNATURE}: {deed}\n"
 
 
 def status(folder: Path) -> HistoryStatus:
@@ -99,8 +148,8 @@ def status(folder: Path) -> HistoryStatus:
         if repository is None:
             return HistoryStatus()
         is_own = repository == folder.resolve()
-        _refuse_programs(folder)
-        _refuse_pipes(repository, (way for way, _, _ in os.walk(repository)))
+        refuse_programs(folder)
+        refuse_pipes(repository, (way for way, _, _ in os.walk(repository)))
         listed = tell(folder, "status", "--porcelain", "-z", *_STATUS, "--", ".")
         return HistoryStatus(repository, is_own, has_commits(folder), listed.count("\0"), _unfinished(folder))
     except HistoryFailed as error:
@@ -111,14 +160,28 @@ _STATUS = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 # A commit may tidy the repository. In the background that would outlive us and hold the folder.
 _IN_FOREGROUND = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
-_UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
+_UNFINISHED = {
+    "MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
+    "rebase-merge": "rebase", "rebase-apply": "rebase",
+}  # fmt: skip
+_TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*: ")
 
 
 # Hooks by name are those of git 2.54 and later, which `core.hooksPath` does not stop.
 _PROGRAMS = r"^(filter|hook)\.|^gc\.recentobjectshook$"
 
 
-def _refuse_programs(folder: Path) -> None:
+def refuse_unfinished(folder: Path) -> None:
+    """Raise if the repository is in the middle of something that only its owner can finish.
+
+    Raises:
+        HistoryFailed: a merge, a rebase or the like is under way, or no branch is checked out.
+    """
+    if problem := _unfinished(folder):
+        raise HistoryFailed(problem, hint="Finish or abort it: `git status` in the vault says how.")
+
+
+def refuse_programs(folder: Path) -> None:
     """Raise if the repository's own settings name programs that git would run to look at a file or to commit it.
 
     A folder that was downloaded may bring such settings along. Those in the user's settings are the user's choice.
@@ -130,7 +193,7 @@ def _refuse_programs(folder: Path) -> None:
         raise HistoryFailed(f"the repository's own settings name a program for git to run ({foreign[0]})", hint=hint)
 
 
-def _refuse_pipes(folder: Path, below: Iterable[str]) -> None:
+def refuse_pipes(folder: Path, below: Iterable[str]) -> None:
     """Raise if git would wait in vain for a pipe that stands for one of the files that it reads *below* the folder."""
     infos = (f".git/info/{name}" for name in ("exclude", "attributes"))
     for name in (*infos, *(f"{step}/{name}" for step in below for name in (".gitignore", ".gitattributes"))):
@@ -153,13 +216,27 @@ def _listed(folder: Path, *args: str, timeout: float | None = 60.0) -> set[str]:
     return set(tell(folder, *args, "-z", timeout=timeout).split("\0")) - {""}
 
 
-def _author(folder: Path) -> list[str]:
+def author_options(folder: Path) -> list[str]:
+    """Return the options with which a user without a name commits as memtool."""
     unset = [key for key in AUTHOR if not ask(folder, "config", "--get", key).out.strip()]
     return [word for key in unset for word in ("-c", f"{key}={AUTHOR[key]}")]
 
 
 def _unfinished(folder: Path) -> str:
-    for ref, name in _UNFINISHED.items():
-        if ask(folder, "rev-parse", "--quiet", "--verify", ref).code == 0:
-            return f"a {name} was left unfinished, so memtool cannot commit"
+    answer = ask(folder, "rev-parse", "--absolute-git-dir")
+    git_folder = Path(answer.out.removesuffix("\n"))
+    if answer.code == 0:
+        for name, deed in _UNFINISHED.items():
+            if os.path.lexists(git_folder / name):
+                return f"a {deed} was left unfinished, so memtool cannot commit"
+        if ask(folder, "symbolic-ref", "--quiet", "HEAD").code != 0:
+            return "no branch is checked out (a detached HEAD), so memtool cannot commit"
     return ""
+
+
+def _entry_of(folder: Path, name: str, content: Content | None) -> str:
+    """Return the entry of a file for git's index, after the content has been stored."""
+    if content is None:
+        return f"0 {'0' * 40}"
+    stored = tell(folder, "hash-object", "-w", f"--path={name}", "--stdin", stdin=content.data)
+    return f"{content.mode} {stored.strip()}"

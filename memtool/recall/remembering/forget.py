@@ -15,7 +15,7 @@ from memtool.recall.given import GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.near_duplicates import letters
-from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.recall.remembering.one_commit import KEEP, Kept, alone, commit
 from memtool.recall.start.session_start import session_context
 from memtool.vault import files
 from memtool.vault.client_memory import is_client_memory
@@ -177,7 +177,7 @@ def forget(work: Workspace, target: Target) -> Forgotten:
     if target.is_gone:
         return Forgotten(target, changed=False)
     with alone(work.vault):
-        commit(work.vault, [target.path], "keep", target.path)  # so that what is undone is this deed, and no other
+        commit(work.vault, [target.path], KEEP, target.path)  # so that what is undone is this deed, and no other
         if target.what == FACT:
             update_facts(work.vault, target.path, lambda facts: archive(facts, target.name))
         elif target.what == TODO:
@@ -187,7 +187,7 @@ def forget(work: Workspace, target: Target) -> Forgotten:
         else:
             _rewrite(work, target.path, lambda text: set_field(text, "status", ARCHIVED))
         kept = commit(work.vault, [target.path], "forget", target.text)
-        return Forgotten(target, changed=True, kept=kept.undone_for_now() if target.what in (TODO, LINE) else kept)
+        return Forgotten(target, changed=True, kept=kept)
 
 
 def forget_for_good(work: Workspace, target: Target) -> Forgotten:
@@ -208,7 +208,6 @@ def forget_for_good(work: Workspace, target: Target) -> Forgotten:
             _delete(work, target.path)
             listed = _unlist(work, target.path)
         kept = commit(work.vault, [target.path, *listed], "forget", f"{target.name}, for good")
-        kept = kept if target.what == NOTE else kept.undone_for_now()
     return Forgotten(target, changed=True, kept=kept)
 
 

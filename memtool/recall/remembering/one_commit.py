@@ -15,40 +15,23 @@ from memtool.vault.git import tell
 from memtool.vault.layout import Vault
 from memtool.vault.uncommitted import note_uncommitted
 
+KEEP = "keep"  # the deed of committing what the user wrote, so that a change of ours can be undone by itself
+
 _PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
 _GIT_PATIENCE = 2.0  # seconds
 _PAUSE = 0.05
 _LONGEST_SUBJECT = 72  # characters
-_FOR_NOW = "git can take this back until more is written next to it"
 
 
 class Kept(NamedTuple):
-    """The commit that holds a change, short; else why there is none.
-
-    *way_back* are the words with which memtool itself takes the change back.
-    """
+    """The commit that holds a change, short; else why there is none."""
 
     commit: str = ""
     notice: str = ""
-    way_back: str = ""
 
     def undo(self, vault: Vault) -> str:
         """Return the command that takes the change back; empty where git does not know of it."""
-        root = shlex.quote(str(vault.root))
-        if self.way_back:
-            return f"memtool --vault {root} {self.way_back}"
-        return f"git -C {root} revert --no-edit {self.commit}" if self.commit else ""
-
-    def undone_by(self, words: str) -> Kept:
-        """Return it with another way back than git's."""
-        return self._replace(way_back=words) if self.commit else self
-
-    def undone_for_now(self) -> Kept:
-        """Return it with the notice that git's way back will close.
-
-        git needs the lines next to the change as they are, and what is added to a list stands next to what comes later.
-        """
-        return self._replace(notice=_FOR_NOW) if self.commit else self
+        return f"memtool --vault {shlex.quote(str(vault.root))} undo {self.commit}" if self.commit else ""
 
 
 @contextlib.contextmanager
@@ -84,7 +67,7 @@ def _committed(vault: Vault, refs: Sequence[str], subject: str) -> bool:
     deadline = time.monotonic() + _GIT_PATIENCE
     while True:
         try:
-            return bool(history.commit(vault.root, refs, subject))
+            return bool(history.commit(vault.root, refs, subject, is_ours=not subject.startswith(f"{KEEP}: ")))
         except HistoryFailed as error:
             if "index.lock" not in str(error) or time.monotonic() >= deadline:
                 raise

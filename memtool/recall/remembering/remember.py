@@ -97,10 +97,6 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
         written = _WRITERS.get(memory.kind, _write_note)(work, memory, ref, project)
         refs = [written.path, *_register(work, memory, project)]
         kept = commit(work.vault, refs, "remember", _subject(memory, project))
-        if memory.kind == FACT and not memory.supersedes:
-            kept = kept.undone_by(f"forget {written.id} --purge --yes")
-        elif memory.kind in (FACT, TODO):  # a note is a file of its own, which git can always take back
-            kept = kept.undone_for_now()
     return Remembered(
         written.id,
         written.path,

@@ -8,10 +8,12 @@ from memory_desk import SHOP, MemoryDesk
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
+from memtool.vault.changes import find_change
 from memtool.vault.hand_edits import forgotten_in, keep_hand_edits
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import KeyPoint, SessionNote, parse_session, render_session
+from memtool.vault.undoing import undo
 
 TODOS = "areas/projects/shop/todos.md"
 
@@ -228,9 +230,9 @@ def test_a_given_line_is_taken_out_of_its_note_and_git_brings_it_back(desk: Memo
     give(desk, GivenLine("k3f9", "areas/projects/shop/rules.md", 4, "", "部署前先备份数据库， 再通知值班的人。"))
     forgotten = desk.forget("k3f9")
     assert desk.read("areas/projects/shop/rules.md") == "# Rules\n\n- Migrations go forward only.\n"
-    assert forgotten.kept.undo(desk.vault).endswith(f"revert --no-edit {forgotten.kept.commit}")
+    assert forgotten.kept.undo(desk.vault).endswith(f" undo {forgotten.kept.commit}")
     assert not desk.forget("k3f9").changed
-    desk.git("-c", "user.name=a", "-c", "user.email=a@b", "revert", "--no-edit", forgotten.kept.commit)
+    undo(desk.vault, find_change(desk.vault, forgotten.kept.commit))
     assert desk.read("areas/projects/shop/rules.md") == before
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,14 @@ from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.recall.remembering.one_commit import Kept
 from memtool.recall.remembering.remember import AlreadyKnown
 from memtool.settings.sections import EmbeddingSettings, VaultSettings
+from memtool.vault.changes import find_change
 from memtool.vault.git import tell
 from memtool.vault.history import make_repository
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
 from memtool.vault.note import Note, parse_note
 from memtool.vault.uncommitted import commit_noted
+from memtool.vault.undoing import undo as take_back
 
 
 @pytest.fixture
@@ -397,15 +398,9 @@ def test_each_deed_is_one_commit_of_its_file_and_can_be_undone(desk: MemoryDesk)
 
 def undo(desk: MemoryDesk, kept: Kept) -> None:
     """Do what the printed command does."""
-    program, *words = shlex.split(kept.undo(desk.vault))
-    if program == "git":
-        command = [program, "-c", "user.name=x", "-c", "user.email=x@x", *words]
-        subprocess.run(command, check=True, capture_output=True)
-    else:
-        assert [program, *words[:3], *words[4:]] == [
-            "memtool", "--vault", str(desk.vault.root), "forget", "--purge", "--yes",
-        ]  # fmt: skip
-        desk.forget(words[3], purge=True)
+    *words, commit = shlex.split(kept.undo(desk.vault))
+    assert words == ["memtool", "--vault", str(desk.vault.root), "undo"]
+    take_back(desk.vault, find_change(desk.vault, commit))
 
 
 @pytest.mark.slow
@@ -428,18 +423,25 @@ def test_any_deed_can_be_undone_after_others_came(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_what_git_takes_back_only_for_a_while_says_so(desk: MemoryDesk) -> None:
+def test_items_and_successors_can_be_undone_after_more_was_written_next_to_them(desk: MemoryDesk) -> None:
     old = desk.remember("Tokens live 24 hours")
     todo = desk.remember("限流 for the login route", kind="todo")
     new = desk.remember("Tokens live 15 minutes", supersedes=old.id)
+    desk.remember("The lift stops at floor 4.")
+    later = desk.remember("Expires with nothing next to it", kind="todo")
     for done in (todo, new):
-        assert done.notices == (done.kept.notice,)
-        assert "until more is written next to it" in done.kept.notice
-    undo(desk, new.kept)
-    assert [(fact.id, fact.status) for fact in desk.facts()] == [(old.id, "active")]
-    desk.remember("Expires with nothing next to it", kind="todo")
-    assert "until more is written" in desk.forget(todo.id).kept.notice
-    assert "until more is written" in desk.forget(old.id, purge=True).kept.notice
+        assert done.notices == ()
+        undo(desk, done.kept)
+    assert [(fact.fact, fact.status) for fact in desk.facts()] == [
+        ("Tokens live 24 hours", "active"), ("The lift stops at floor 4.", "active"),
+    ]  # fmt: skip
+    assert "限流" not in desk.read(later.path)
+    undo(desk, desk.forget(f"{later.path}:8").kept)
+    assert "- [ ] Expires with nothing next to it" in desk.read(later.path)
+    purged = desk.forget(old.id, purge=True).kept
+    desk.remember("接口监听 8080 端口。")
+    undo(desk, purged)
+    assert old.id in {fact.id for fact in desk.facts()}
 
 
 def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path) -> None:

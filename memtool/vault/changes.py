@@ -1,0 +1,172 @@
+"""The changes of a vault: its commits, newest first, with who made them and what was taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import HistoryFailed, UsageError
+from memtool.vault.git import ask, tell
+from memtool.vault.history import SIGNATURE, find_repository, has_commits
+from memtool.vault.layout import Vault
+
+UNDOES = "Undoes"  # the trailer that names the commit which another one takes back
+UNDO, SYNC, INIT = "undo", "sync", "init"  # deeds
+_NOT_STEPPED = (UNDO, SYNC, INIT, "route")  # the routing table would be made anew
+
+_FIELDS = (
+    "%H", "%P", "%cI", "%an", "%s", "%B", f"%(trailers:key={SIGNATURE},valueonly)",
+    f"%(trailers:key={UNDOES},valueonly)",
+)  # fmt: skip
+_NUMBER = re.compile(r"[1-9][0-9]{0,3}")  # a longer one is the beginning of a commit's id
+_COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
+_TRAILER = re.compile(rf"(?:{SIGNATURE}|{UNDOES}): ")
+
+
+class ChangedFile(NamedTuple):
+    """A file that a commit `added`, `changed` or `removed`."""
+
+    deed: str
+    path: str
+
+
+class Change(NamedTuple):
+    """A commit.
+
+    Args:
+        number: its place in the log, from 1.
+        commit: its id.
+        parents: the ids of the commits before it.
+        at: when it was made.
+        author: by whom.
+        subject: what it did.
+        reason: the rest of its message, without trailers.
+        deed: of memtool's own commits, the kind: `capture`, `remember`, `undo`; empty for those of somebody else.
+        undoes: the id of the commit that it takes back.
+        undone_by: the id of the commit that took it back.
+        files: what it changed; left out until asked for (`with_files`).
+    """
+
+    number: int
+    commit: str
+    parents: tuple[str, ...]
+    at: datetime
+    author: str
+    subject: str
+    reason: str = ""
+    deed: str = ""
+    undoes: str = ""
+    undone_by: str = ""
+    files: tuple[ChangedFile, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The beginning of its id, as commands show it."""
+        return self.commit[:10]
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether memtool made it, to change the memory, and nobody took it back."""
+        is_step = bool(self.deed) and self.deed not in _NOT_STEPPED
+        return is_step and not self.undone_by and len(self.parents) == 1
+
+
+def check_own_history(vault: Vault) -> None:
+    """Refuse a vault that has no history of its own.
+
+    Raises:
+        HistoryFailed: git is missing, or the vault is no git repository of its own.
+    """
+    repository = find_repository(vault.root)
+    if repository != vault.root:
+        where = f"it lies in the repository '{repository}'" if repository else "it is no git repository"
+        hint = "`memtool init` in the vault makes it one; from then on its changes are kept."
+        raise HistoryFailed(f"the vault has no history of its own: {where}", hint=hint)
+
+
+def read_changes(vault: Vault, *paths: str) -> list[Change]:
+    """Return the changes of the vault, newest first; with *paths*, those of these files only, numbered as in all.
+
+    Raises:
+        HistoryFailed: the vault has no history, or git refuses.
+    """
+    check_own_history(vault)
+    if not has_commits(vault.root):
+        return []
+    said = tell(vault.root, "log", "-z", f"--format=tformat:{'%x00'.join(_FIELDS)}")
+    parts = said.split("\0")
+    rows = [parts[at : at + len(_FIELDS)] for at in range(0, len(parts) - 1, len(_FIELDS))]
+    changes = list(_with_undone([_change(number, row) for number, row in enumerate(rows, 1)]))
+    if not paths:
+        return changes
+    named = set(tell(vault.root, "log", "--format=%H", "--", *paths).split())
+    return [change for change in changes if change.commit in named]
+
+
+def with_files(vault: Vault, changes: Sequence[Change]) -> list[Change]:
+    """Return *changes* with the files of each; of a merge, those that came in by it."""
+    return [change._replace(files=files) for change, files in zip(changes, _files_of(vault.root, changes), strict=True)]
+
+
+def find_change(vault: Vault, named: str = "") -> Change:
+    """Return the change that *named* means, with its files: its number in the log, or the beginning of its id.
+
+    Without a name it is the newest one that memtool made and nobody took back.
+
+    Raises:
+        UsageError: there is none.
+        HistoryFailed: the vault has no history, or git refuses.
+    """
+    changes = read_changes(vault)
+    if not named:
+        found = next((change for change in changes if change.is_in_force), None)
+        if found is None:
+            raise UsageError("memtool has made no change that could be taken back", hint="`memtool log` lists all.")
+    elif _NUMBER.fullmatch(named):
+        found = next((change for change in changes if change.number == int(named)), None)
+    else:
+        begun = [change for change in changes if _COMMIT.fullmatch(named) and change.commit.startswith(named.lower())]
+        found = begun[0] if len(begun) == 1 else None
+    if found is None:
+        raise UsageError(f"there is no change '{named}'", hint="`memtool log` shows the number and the id of each.")
+    return with_files(vault, [found])[0]
+
+
+def _change(number: int, fields: Sequence[str]) -> Change:
+    commit, parents, at, author, subject, message, deed, undoes = (field.strip() for field in fields)
+    body = message.partition("\n")[2].strip().split("\n")
+    reason = "\n".join(line for line in body if not _TRAILER.match(line)).strip()
+    return Change(
+        number, commit, tuple(parents.split()), datetime.fromisoformat(at), author, subject, reason,
+        deed.split("\n")[-1], undoes.split("\n")[-1],
+    )  # fmt: skip
+
+
+def _with_undone(changes: Sequence[Change]) -> Iterator[Change]:
+    """Give *changes*, newest first, each with the commit that took it back, unless that was taken back itself."""
+    undone: dict[str, str] = {}
+    for change in changes:
+        if change.deed and change.undoes and change.commit not in undone:
+            undone.setdefault(change.undoes, change.commit)
+        yield change._replace(undone_by=undone.get(change.commit, ""))
+
+
+_DEEDS = {"A": "added", "D": "removed"}
+
+
+def _files_of(root: Path, changes: Sequence[Change]) -> Iterator[tuple[ChangedFile, ...]]:
+    ids = "".join(f"{' '.join((change.commit, *change.parents[:1]))}\n" for change in changes)
+    options = ("-r", "--root", "--no-renames", "--name-status", "-z", "--stdin")
+    answer = ask(root, "diff-tree", *options, stdin=ids.encode("ascii"), timeout=60.0)
+    words = iter(answer.out.split("\0"))
+    files: dict[str, list[ChangedFile]] = {change.commit: [] for change in changes}
+    commit = ""
+    for word in words:
+        if len(word) == 1:
+            files[commit].append(ChangedFile(_DEEDS.get(word, "changed"), next(words, "")))
+        elif word:
+            commit = word.split()[0]
+    yield from (tuple(files[change.commit]) for change in changes)

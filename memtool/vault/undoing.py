@@ -1,0 +1,221 @@
+"""Taking a change back: a commit that makes the files of another one as if it had not been, and keeps all the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import HistoryFailed, NoteChanged, NotWritable, UsageError
+from memtool.vault import files, history
+from memtool.vault.changes import INIT, UNDO, UNDOES, Change
+from memtool.vault.git import tell
+from memtool.vault.layout import FACTS_FILE, Vault
+from memtool.vault.merging import emptied, merge, merge_prose
+from memtool.vault.uncommitted import note_uncommitted
+
+_PATIENCE = 30.0  # seconds; others may be committing
+_LONGEST_SUBJECT = 72  # characters
+_NO_FILE = "0" * 6  # git's mode of a file that is not there
+_FILES = ("100644", "100755")
+_NAMED = 5  # files in a sentence
+
+
+class Undone(NamedTuple):
+    """What became of taking a change back: the commit that did, and the files that it changed."""
+
+    change: Change
+    commit: str
+    refs: tuple[str, ...]
+
+
+class _File(NamedTuple):
+    """A file of the change: *later* is what the change made of *earlier*; *head* and *here* are as it is now.
+
+    Args:
+        head: as it was committed last.
+        here: as it stands in the folder.
+        mode: of the file before the change.
+    """
+
+    ref: str
+    earlier: bytes | None
+    later: bytes | None
+    head: bytes | None
+    here: bytes | None
+    mode: str
+
+
+class _Restored(NamedTuple):
+    file: _File
+    head: bytes | None
+    here: bytes | None
+
+
+def undo(vault: Vault, change: Change) -> Undone:
+    """Take *change* back, in one commit of its files. What was written since, committed or not, stays.
+
+    Raises:
+        UsageError: it was taken back already, or is none that can be.
+        HistoryFailed: its files were changed since in the same places, or git refuses; nothing was changed.
+        NoteChanged, NotWritable, Busy, OutsideVault: likewise.
+    """
+    _check(change)
+    with vault.lock("history", timeout=_PATIENCE), vault.lock(), vault.lock("daily"):
+        history.refuse_unfinished(vault.root)
+        history.refuse_programs(vault.root)
+        refs = [file.path for file in change.files]
+        history.refuse_pipes(vault.root, {step.as_posix() for ref in refs for step in Path(ref).parents})
+        _refuse_staged(vault, refs)
+        restored = _restored(vault, change)
+        wanted = {one.file.ref: _content(one) for one in restored if one.head != one.file.head}
+        if not wanted:
+            raise UsageError("there is nothing left of it to take back", hint="`memtool diff` shows what it did.")
+        note_uncommitted(vault, wanted)  # should we be killed in between, the next commit completes it
+        for one in restored:
+            _write(vault, one)
+        return Undone(change, history.commit_contents(vault.root, wanted, _message(change)), tuple(wanted))
+
+
+def _check(change: Change) -> None:
+    if change.undone_by:
+        hint = f"To have it back: `memtool undo {change.undone_by[:10]}`."
+        raise UsageError(f"it was taken back already: {change.subject}", hint=hint)
+    if not change.parents or change.deed == INIT:
+        raise UsageError("the beginning of a vault cannot be taken back", hint="`memtool log` lists the changes.")
+    if len(change.parents) > 1:
+        hint = "Take back single changes that came with it: `memtool log` lists them."
+        raise UsageError("a merge of two histories cannot be taken back as a whole", hint=hint)
+
+
+def _refuse_staged(vault: Vault, refs: Sequence[str]) -> None:
+    staged = set(tell(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").split("\0"))
+    if found := [ref for ref in refs if ref in staged]:
+        raise HistoryFailed(f"you have staged changes of {_named(found)}", hint="Commit or unstage them first.")
+
+
+def _restored(vault: Vault, change: Change) -> list[_Restored]:
+    """Return each file of *change* as it is to be.
+
+    Raises:
+        HistoryFailed: some were changed since in the same places; they are named.
+    """
+    restored, changed = [], []
+    for file in _files(vault, change):
+        try:
+            head = _taken_back(vault, file, file.head)
+            here = head if file.here == file.head else _taken_back(vault, file, file.here)
+            restored.append(_Restored(file, head, here))
+        except _Conflict:
+            changed.append(file.ref)
+    if changed:
+        hint = f"`memtool diff {change.short}` shows what it did; change the files with an editor."
+        raise HistoryFailed(f"it cannot be taken back, because {_named(changed)} changed since", hint=hint)
+    return restored
+
+
+class _Conflict(Exception):
+    """What is to be taken back was changed since."""
+
+
+def _taken_back(vault: Vault, file: _File, now: bytes | None) -> bytes | None:
+    """Return the file, which holds *now*, without what the change did to it."""
+    if now == file.later:
+        return file.earlier
+    if now == file.earlier or (now is None and file.here is None and file.head is not None):
+        return now
+    if now is None or file.later is None:
+        raise _Conflict
+    try:
+        later, current = file.later.decode("utf-8"), now.decode("utf-8")
+        earlier = emptied(file.ref, later, daily=vault.daily) if file.earlier is None else file.earlier.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _Conflict from None
+    if earlier is None:
+        raise _Conflict
+    merged = merge_prose(later, current, earlier)
+    if merged.conflicts or not _is_sound(file.ref, merged.text):
+        merged = merge(file.ref, later, current, earlier, daily=vault.daily)
+    if merged.conflicts:
+        raise _Conflict
+    return merged.text.encode("utf-8")
+
+
+def _is_sound(ref: str, text: str) -> bool:
+    """Whether lines that fit together make a file that can be read."""
+    if ref.rsplit("/", 1)[-1] != FACTS_FILE:
+        return True
+    with suppress(ValueError, RecursionError):
+        json.loads(text)
+        return True
+    return False
+
+
+def _files(vault: Vault, change: Change) -> list[_File]:
+    said = tell(vault.root, "diff-tree", "-r", "--raw", "--no-renames", "-z", f"{change.commit}^", change.commit)
+    words = said.split("\0")
+    return [_file(vault, change, words[at], words[at + 1]) for at in range(0, len(words) - 1, 2)]
+
+
+def _file(vault: Vault, change: Change, row: str, ref: str) -> _File:
+    before, after = row[1:].split()[:2]
+    if any(mode not in (_NO_FILE, *_FILES) for mode in (before, after)):
+        raise HistoryFailed(f"'{ref}' is no file but a link, which memtool does not change", hint="Use git.")
+    path = vault.path(ref)
+    earlier = _blob(vault, f"{change.commit}^", ref) if before != _NO_FILE else None
+    later = _blob(vault, change.commit, ref) if after != _NO_FILE else None
+    in_head = tell(vault.root, "ls-tree", "-z", "HEAD", "--", ref)
+    head = _blob(vault, "HEAD", ref) if in_head else None
+    try:
+        here = files.read_content(path) if os.path.lexists(path) else None
+    except OSError as error:
+        raise NotWritable(f"cannot read '{ref}': {error.strerror}") from None
+    mode = before if before != _NO_FILE else in_head[:6] or after
+    return _File(ref, earlier, later, head, here, mode)
+
+
+def _blob(vault: Vault, commit: str, ref: str) -> bytes:
+    """Return the file as it would stand in the folder: with its line ends, and decrypted if it is kept encrypted."""
+    return os.fsencode(tell(vault.root, "cat-file", "--filters", f"{commit}:{ref}"))
+
+
+def _content(one: _Restored) -> history.Content | None:
+    return None if one.head is None else history.Content(one.head, one.file.mode)
+
+
+def _write(vault: Vault, one: _Restored) -> None:
+    path, expected = vault.path(one.file.ref), one.file.here
+    if one.here == expected:
+        return
+    if one.here is not None:
+        with suppress(UnicodeDecodeError):
+            known = None if expected is None else files.content_hash(expected)
+            files.replace(path, one.here.decode("utf-8"), expected=known)
+            return
+    if (path.read_bytes() if path.exists() else None) != expected:
+        raise NoteChanged(f"'{one.file.ref}' was changed by someone else")
+    try:
+        if one.here is None:
+            path.unlink()
+        else:
+            files.make_folder(path.parent)
+            files.write_over(path, one.here, durable=True)
+    except OSError as error:
+        raise NotWritable(f"cannot write '{one.file.ref}': {error.strerror}") from None
+
+
+def _message(change: Change) -> str:
+    again = change.subject.removeprefix(f"{UNDO}: ") if change.deed == UNDO else ""
+    subject = f"redo: {again}" if again else f"{UNDO}: {change.subject}"
+    if len(subject) > _LONGEST_SUBJECT:
+        subject = f"{subject[: _LONGEST_SUBJECT - 1].rstrip()}…"
+    why = f"You took back what was done on {change.at:%Y-%m-%d} at {change.at:%H:%M}."
+    return f"{subject}\n\n{why}\n\n{UNDOES}: {change.commit}"
+
+
+def _named(refs: Sequence[str]) -> str:
+    more = f" and {len(refs) - _NAMED} more" if len(refs) > _NAMED else ""
+    return ", ".join(f"'{ref}'" for ref in refs[:_NAMED]) + more
