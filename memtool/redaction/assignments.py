@@ -12,7 +12,8 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.redaction.finding import Finding
-from memtool.redaction.values import STEMS, WORDS, Form, Secret, is_passphrase, is_secret, secret_of
+from memtool.redaction.values import STEMS, Form, Secret, is_passphrase, is_secret, named_secrets, secret_of
+from memtool.text.languages import words
 from memtool.text.scripts import CJK_TEXT as CJK, HAN
 
 _IN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
@@ -25,11 +26,12 @@ _JUDGED = 128  # characters of a value
 def find_assigned(text: str) -> Iterator[Finding]:
     """Return the values that stand behind the name of a secret and look like one."""
     lowered = text.replace("İ", "I").lower()  # the one letter whose small form is longer
-    for stem in (*STEMS, *WORDS):
+    named = named_secrets()
+    for stem in (*STEMS, *named):
         place = lowered.find(stem)
         while place >= 0:
-            name, end = (stem, place + len(stem)) if stem in WORDS else _name_around(text, place)
-            secret = WORDS.get(stem) or secret_of(name)
+            name, end = (stem, place + len(stem)) if stem in named else _name_around(text, place)
+            secret = named.get(stem) or secret_of(name)
             finding = _value_behind(text, end, name, secret) if secret else None
             if finding:
                 yield finding
@@ -139,9 +141,8 @@ def _patterns() -> _Patterns:
         "next": rf"[\"'],[ \t]{{0,4}}{quoted}|\([ \t]{{0,4}}{quoted}",
         "in_table": rf"{closing}[ \t]{{0,12}}\|[ \t]{{1,12}}",
         "said": r"(?:[ \t](?:for|of|to|on|in|at|from)[ \t][^\n.:;=?!\"'`]{1,40}?)?[ \t]{1,4}"
-        r"(?:is|was|are|be|to|becomes|equals|as|ist|war|lautet|es|era|est|était|é)"
-        r"(?:[ \t](?:now|still|just|currently|jetzt|nun|ahora|maintenant"
-        r"|(?:set|changed|reset|updated)(?: from [^\s.;!?]{1,64})? to))?"
+        rf"(?:{_one_of('is_value')})"
+        rf"(?:[ \t](?:{_one_of('is_now')}|(?:set|changed|reset|updated)(?: from [^\s.;!?]{{1,64}})? to))?"
         r":?[ \t]{1,4}",
         "said_in_cjk": rf"[ \t]{{0,2}}(?:[{HAN}]{{0,6}}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
         r"[ \t]{0,2}",
@@ -152,10 +153,14 @@ def _patterns() -> _Patterns:
         gap=re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items())),
         quote=re.compile(r"[rbfuRBFU]{0,2}([\"'`“‘「『«])"),
         goes_on=re.compile(rf"[ \t]{{1,3}}[A-Za-z{CJK}}}]"),
-        clause=re.compile(r"(?<=[.,;])|[ \t]{1,3}(?:and|but|so|or|for|now|again|und|et|y)\b"),
+        clause=re.compile(rf"(?<=[.,;])|[ \t]{{1,3}}(?:{_one_of('clause')})\b"),
         phrase=re.compile(rf"[a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!)\"{CJK}]|\Z))"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
     )
+
+
+def _one_of(kind: str) -> str:
+    return "|".join(map(re.escape, words(kind)))
 
 
 @cache

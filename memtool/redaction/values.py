@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memtool.redaction.randomness import COMMON_SHARE, common_share, looks_random
+from memtool.text.languages import text_of, words
 
 
 class Proof(IntEnum):
@@ -42,15 +43,6 @@ _HINT = Secret("secret", 16, Proof.RANDOM)
 
 # Every name that is looked into holds one of these; the name is then read word by word.
 STEMS = ("pass", "pw", "secret", "token", "key", "cred", "auth", "sess", "cookie", "signature", "bearer", "jwt", "psk")
-# Words of other languages stand alone: they have no parts and mostly no blanks around them.
-WORDS = {
-    **dict.fromkeys(
-        "密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 passwort kennwort contraseña senha пароль".split(), PASSWORD
-    ),
-    "mot de passe": PASSWORD,
-    **dict.fromkeys("密钥 密鑰 秘钥 私钥 凭证 凭据 秘密鍵 シークレット 비밀키 секрет".split(), _KEY),
-    **dict.fromkeys("令牌 权杖 アクセスキー apiキー トークン 토큰 токен".split(), TOKEN),
-}
 _BY_LAST_WORD = {
     **dict.fromkeys("password passwd passphrase passcode passwort pwd pswd psk".split(), PASSWORD),
     **dict.fromkeys("pass pw".split(), _PASS),
@@ -82,6 +74,13 @@ _TRAILING = frozenset(
     stage live default new old current local main backup env var literal
     """.split()
 )
+
+
+@cache
+def named_secrets() -> dict[str, Secret]:
+    """Return the secrets by their names in each language, which have no parts and mostly no blanks around them."""
+    kinds = {"password_names": PASSWORD, "key_names": _KEY, "token_names": TOKEN}
+    return {name: secret for kind, secret in kinds.items() for name in words(kind)}
 
 
 @lru_cache(maxsize=4096)
@@ -139,7 +138,7 @@ class Form(Enum):
 
 
 _LITERAL = {Form.LITERAL, Form.ENVIRONMENT}
-# Alone or together these words are no secret, whatever name they stand behind.
+# Alone or together these words are no secret, whatever name they stand behind; nor are those of other languages.
 _WORDS = frozenset(
     """
     a an the my your our their some any this that here there new old real actual own me and or of for to in with
@@ -155,9 +154,6 @@ _WORDS = frozenset(
     output file path env environ config settings option options user username email name login admin id type label
     include omit same origin basic bearer digest oauth jwt bcrypt scrypt hex hmac prompt vault keychain keyring ldap sso
     saml x
-
-    erforderlich pflicht falsch richtig leer vergessen geheim ungültig notwendig requis obligatoire vide invalide
-    requerida requerido obligatoria obligatorio incorrecta vacía
     """.split()
 )
 _IN_SENTENCES = frozenset(
@@ -207,11 +203,11 @@ def is_blank(value: str) -> bool:
 
 def is_placeholder(value: str) -> bool:
     """Tell whether *value* is blank or made of words such as "your key"."""
-    if not value or is_blank(value):
+    if not value or is_blank(value) or value.lower() in _no_secret():
         return True
     if len(value) > _LONGEST_PLACEHOLDER or not _patterns().words.fullmatch(value):
         return False
-    return all(word.lower() in _WORDS for word in _patterns().word.findall(value))
+    return all(word.lower() in _no_secret() for word in _patterns().word.findall(value))
 
 
 def is_secret(value: str, secret: Secret, form: Form, *, goes_on: bool = False) -> bool:
@@ -234,7 +230,8 @@ def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool
         return _is_passphrase(value, secret)
     if _patterns().words.fullmatch(value):
         return not _is_a_name(value, secret) and _may_be_a_word(value, secret, form, goes_on=goes_on)
-    return _is_mixed(value, form) or (secret.proof is Proof.NONE and form in {*_LITERAL, Form.BARE})
+    is_sentence = goes_on and value.isalpha()  # with letters beyond ASCII
+    return _is_mixed(value, form) or (secret.proof is Proof.NONE and form in {*_LITERAL, Form.BARE} and not is_sentence)
 
 
 def _is_of_the_language(value: str, form: Form) -> bool:
@@ -281,26 +278,36 @@ def _is_mixed_case(value: str) -> bool:
     """Tell whether *value* is letters of both cases, such as `BlueHorse`, and not a name from a program."""
     parts = [part.lower() for part in _patterns().word.findall(value)]
     is_mixed = value.isalpha() and len(value) >= _SHORTEST_IN_PROSE and len(parts) > 1 and not value.isupper()
-    return is_mixed and not any(part in _WORDS or part in _OF_NAMES for part in parts)
+    return is_mixed and not any(part in _no_secret() or part in _OF_NAMES for part in parts)
 
 
 def is_passphrase(value: str, secret: Secret) -> bool:
     """Tell whether *value*, four lower-case words or more without quotes, are a passphrase and no sentence."""
     if secret.proof is not Proof.NONE or secret.kind != "password":
         return False
-    words = value.replace("-", " ").split()
-    if sum(word in _WORDS for word in words) > 1:
+    parts = value.replace("-", " ").split()
+    if sum(part in _no_secret() for part in parts) > 1:
         return False
-    no_part = _IN_SENTENCES | _OF_SENTENCES
-    return not any(word in no_part or _patterns().inflected.search(word) for word in words)
+    return not any(part in _of_sentences() or _patterns().inflected.search(part) for part in parts)
 
 
 def _is_passphrase(value: str, secret: Secret) -> bool:
-    words = value.split()
-    if any(_is_mixed(word, Form.PROSE) and not _is_of_the_language(word, Form.PROSE) for word in words):
+    parts = value.split()
+    if any(_is_mixed(part, Form.PROSE) and not _is_of_the_language(part, Form.PROSE) for part in parts):
         return True
-    few = 4 <= len(words) <= 24 and secret.proof is Proof.NONE
-    return few and all(word.isalpha() and word.islower() and word not in _IN_SENTENCES for word in words)
+    few = 4 <= len(parts) <= 24 and secret.proof is Proof.NONE
+    return few and all(part.isalpha() and part.islower() and part not in _IN_SENTENCES for part in parts)
+
+
+@cache
+def _no_secret() -> frozenset[str]:
+    return _WORDS.union(words("no_secret"))
+
+
+@cache
+def _of_sentences() -> frozenset[str]:
+    """Return the words that a sentence has and a passphrase has not; other languages' are without accents."""
+    return _IN_SENTENCES | _OF_SENTENCES | frozenset(text_of("grammar").split())
 
 
 class _Patterns(NamedTuple):

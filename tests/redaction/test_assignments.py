@@ -88,6 +88,10 @@ BEHIND_ITS_NAME = lines(r"""
     비밀번호: §
     Passwort: §
     contraseña: §
+    wachtwoord: §
+    lösenord: §
+    hasło: §
+    Şifre: §
     пароль: §
     ｐａｓｓｗｏｒｄ：§
 """)
@@ -264,6 +268,11 @@ OF_TWO_CASES = lines("""
     Das Passwort lautet §.
     La contraseña es §
     Le mot de passe est §
+    A senha é §
+    Il password è adesso §
+    Het wachtwoord is nu §
+    Lösenordet är kvar; lösenord är §
+    Hasło to §
     пароль: §
 """)
 
@@ -323,6 +332,11 @@ TALK = lines("""
     Das Passwort ist Pflicht
     Passwort: erforderlich
     La contraseña es obligatoria
+    contraseña: vacía
+    Passwort: bitte nicht weitergeben danke
+    wachtwoord: vergeten
+    Hasło: proszę go nikomu nie podawać
+    şifre: gerekli
     I changed the password to something stronger and it works
     I changed the password hashing to argon2 and it works
     the password is never logged anywhere
