@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
-from workspaces import NOW
+from desk import NOW, Desk
 
 from memtool.vault.template import make_vault
 
@@ -31,6 +31,12 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 def clock() -> Callable[[], datetime]:
     """A clock that stands still at 2026-02-10 14:30 +08:00."""
     return lambda: NOW
+
+
+@pytest.fixture
+def desk(vault: Vault) -> Desk:
+    """Somebody who works on a new vault from the template."""
+    return Desk(vault)
 
 
 @pytest.fixture

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capture_desk import Desk
-
-from memtool.vault.layout import Vault
+from desk import Desk
 
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_session_note_of_the_readme_is_that_of_the_sample_session(tmp_path: Path, vault: Vault) -> None:
-    desk = Desk(tmp_path, vault)
+def test_the_session_note_of_the_readme_is_that_of_the_sample_session(desk: Desk) -> None:
     (transcript,) = (ROOT / "sample_sessions").glob("*.jsonl")
     desk.put(transcript)
     assert desk.drain().captured == (transcript.stem,)

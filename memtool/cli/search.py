@@ -21,7 +21,7 @@ from memtool.index.notices import index_notices, once
 from memtool.index.search import Found, Hit, search
 from memtool.index.text import index_terms
 from memtool.index.vector_source import Chosen, VectorSource
-from memtool.recall.prompts.evidence import key_of
+from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses, uses_path
 from memtool.vault.authors import IMPORTED
 from memtool.vault.layout import KINDS

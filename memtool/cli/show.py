@@ -13,7 +13,7 @@ from memtool.errors import NoteNotFound, NotWritable
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
-from memtool.recall.prompts.evidence import key_of
+from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses, uses_path
 from memtool.text.lines import counted
 from memtool.vault.authors import named

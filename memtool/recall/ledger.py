@@ -74,6 +74,11 @@ class Ledger(NamedTuple):
         return self._replace(given=_latest({**self.given, **dict.fromkeys(keys, self.turn)}))
 
 
+def key_of(ref: str, fact_id: str = "") -> str:
+    """Return what a fact, or the note at *ref*, is known by in ledgers and counts."""
+    return f"{ref}#{fact_id}" if fact_id else ref
+
+
 def ledger_folder(work: Workspace) -> Path:
     """Return the folder of the ledgers: in the vault's `.memtool`; if that cannot be written, where the index lies."""
     folder = work.vault.state_path / _NAME

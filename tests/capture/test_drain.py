@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
+from desk import Desk
 
 from memtool.capture import drain, edits, session_capture
 from memtool.capture.drain import Drained
@@ -41,7 +41,7 @@ def log_of(desk: Desk) -> list[str]:
 
 @pytest.mark.slow
 def test_a_session_becomes_a_note_and_a_line_of_its_day(desk: Desk) -> None:
-    desk.put(write_transcript(desk.folder / "3f2a9c.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "3f2a9c.jsonl", TALK))
     assert desk.drain().captured == ("3f2a9c",)
     note = parse_session(desk.read("sessions/3f2a9c.md"))
     assert note.files == ("api/gateway.ts",)
@@ -56,7 +56,7 @@ def test_a_session_becomes_a_note_and_a_line_of_its_day(desk: Desk) -> None:
 def test_it_is_one_commit(desk: Desk) -> None:
     before = len(log_of(desk))
     for name in ("one", "two"):
-        desk.put(write_transcript(desk.folder / f"{name}.jsonl", TALK))
+        desk.put(write_transcript(desk.home / f"{name}.jsonl", TALK))
     desk.drain()
     assert log_of(desk)[:-before] == ["capture: 2 sessions"]
     status = ["git", "-C", str(desk.vault.root), "status", "--porcelain"]
@@ -65,10 +65,10 @@ def test_it_is_one_commit(desk: Desk) -> None:
 
 def test_a_turn_is_not_a_commit_yet(desk: Desk) -> None:
     before = log_of(desk)
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK), "Stop")
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK), "Stop")
     desk.drain()
     assert log_of(desk) == before
-    desk.put(desk.folder / "one.jsonl")
+    desk.put(desk.home / "one.jsonl")
     desk.drain()
     assert len(log_of(desk)) == len(before) + 1
 
@@ -86,7 +86,7 @@ def uncommitted(desk: Desk) -> str:
 def test_an_edit_is_committed_with_the_next_session_that_ends(desk: Desk) -> None:
     edit_in(desk, "支付.ts")
     desk.pass_time(86_400)  # the session speaks of a later day
-    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    path = write_transcript(desk.home / "one.jsonl", TALK)
     desk.put(path, "Stop")
     desk.drain()
     assert "daily/2026-02-10.md" in uncommitted(desk)
@@ -99,10 +99,10 @@ def test_an_edit_is_committed_with_the_next_session_that_ends(desk: Desk) -> Non
 @pytest.mark.parametrize("is_there", [True, False])
 def test_edits_are_committed_though_the_session_leaves_no_note(desk: Desk, is_there: bool) -> None:
     edit_in(desk, "支付.ts")
-    desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart"))
+    desk.queue.put(Job(SWEEP, str(desk.home / "projects"), event="SessionStart"))
     desk.drain()
     assert "daily/2026-02-10.md" in uncommitted(desk)  # nobody has ended
-    path = desk.folder / "one.jsonl"
+    path = desk.home / "one.jsonl"
     desk.put(write_transcript(path, [{"type": "mode", "mode": "plan"}]) if is_there else path)
     desk.drain()
     assert (uncommitted(desk), log_of(desk)[0]) == ("", "capture: daily notes")
@@ -121,7 +121,7 @@ def test_an_edit_that_says_nothing_new_is_not_noted_again(desk: Desk) -> None:
 
 
 def test_the_same_session_again_gives_the_same_note(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    path = write_transcript(desk.home / "one.jsonl", TALK)
     desk.put(path)
     desk.drain()
     first = (desk.read("sessions/one.md"), desk.read("daily/2026-02-10.md"))
@@ -133,7 +133,7 @@ def test_the_same_session_again_gives_the_same_note(desk: Desk) -> None:
 
 @pytest.mark.slow
 def test_what_the_owner_wrote_into_a_note_survives_its_next_version(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    path = write_transcript(desk.home / "one.jsonl", TALK)
     desk.put(path)
     desk.drain()
     note = desk.vault.root / "sessions" / "one.md"
@@ -148,8 +148,8 @@ def test_what_the_owner_wrote_into_a_note_survives_its_next_version(desk: Desk) 
 
 def test_no_secret_reaches_the_vault(desk: Desk) -> None:
     records = [prompt(f"the key is {KEY}, 密钥是{KEY}"), answer(f"I use <private>our plan</private> and {KEY}.")]
-    desk.put(write_transcript(desk.folder / "one.jsonl", records), said=f"so {KEY}")
-    desk.put(desk.folder / "one.jsonl")
+    desk.put(write_transcript(desk.home / "one.jsonl", records), said=f"so {KEY}")
+    desk.put(desk.home / "one.jsonl")
     desk.drain()
     assert (desk.vault.root / "sessions" / "one.md").exists()
     stored = desk.everything()
@@ -158,20 +158,20 @@ def test_no_secret_reaches_the_vault(desk: Desk) -> None:
 
 
 def test_a_session_in_which_nobody_said_anything_leaves_no_note(desk: Desk) -> None:
-    desk.put(write_transcript(desk.folder / "one.jsonl", [{"type": "mode", "mode": "plan"}]))
+    desk.put(write_transcript(desk.home / "one.jsonl", [{"type": "mode", "mode": "plan"}]))
     assert desk.drain() == Drained(empty=("one",))
     assert not list((desk.vault.root / "sessions").glob("*.md"))
 
 
 def test_the_last_answer_is_taken_from_the_hook_where_the_transcript_lags(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "one.jsonl", TALK[:1])
+    path = write_transcript(desk.home / "one.jsonl", TALK[:1])
     desk.put(path, "Stop", said="决定采用 PgBouncer，而不是在应用里限流，因为迁移任务也要占用连接。")
     desk.drain()
     assert "PgBouncer" in desk.read("sessions/one.md")
 
 
 def test_the_clients_own_summary_tells_what_was_said_before_a_session_began(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "one.jsonl", edit("/src/shop/mail.ts"))
+    path = write_transcript(desk.home / "one.jsonl", edit("/src/shop/mail.ts"))
     summary = (
         "<analysis>Let me think.</analysis>\n<summary>\n"
         "1. Primary Request and Intent:\n   Refunds must not be doubled.\n"
@@ -187,7 +187,7 @@ def test_the_clients_own_summary_tells_what_was_said_before_a_session_began(desk
 
 
 def test_a_transcript_that_is_gone_is_tried_three_times_and_parked(desk: Desk) -> None:
-    desk.put(desk.folder / "gone.jsonl")
+    desk.put(desk.home / "gone.jsonl")
     for pause in (0, *PAUSES):
         desk.pass_time(pause)
         drained = desk.drain()
@@ -199,7 +199,7 @@ def test_a_transcript_that_is_gone_is_tried_three_times_and_parked(desk: Desk) -
 
 
 def test_a_job_of_a_worker_that_died_is_taken_over_after_five_minutes(desk: Desk) -> None:
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     (job,) = desk.queue.waiting()
     desk.queue.begin(job, desk.now.timestamp())  # and here it is killed
     desk.pass_time(LEASE - 1)
@@ -209,8 +209,8 @@ def test_a_job_of_a_worker_that_died_is_taken_over_after_five_minutes(desk: Desk
 
 
 def test_a_job_that_can_never_be_begun_does_not_keep_a_worker_busy(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
-    desk.put(desk.folder / "bad.jsonl")
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
+    desk.put(desk.home / "bad.jsonl")
     begin, begun = Queue.begin, list[str]()
 
     def watched(queue: Queue, job: Job, now: float) -> Job | None:
@@ -232,7 +232,7 @@ def test_an_edit_is_not_lost_while_somebody_holds_the_daily_note(desk: Desk, mon
     (desk.vault.state_path / "late-entries").rename(desk.vault.state_path / "late-entries.taken")  # a worker was killed
     with desk.vault.lock("daily"):
         edit_in(desk, "b.ts")
-    desk.put(write_transcript(desk.folder / "one.jsonl", [{"type": "mode", "mode": "plan"}]))
+    desk.put(write_transcript(desk.home / "one.jsonl", [{"type": "mode", "mode": "plan"}]))
     desk.drain()
     assert "- 14:30 **shop**: `支付.ts`, `a.ts`, `b.ts`\n" in desk.read("daily/2026-02-10.md")
     assert (uncommitted(desk), desk.told) == ("", [])
@@ -270,7 +270,7 @@ def test_what_cannot_be_written_yet_is_told_and_kept(desk: Desk, monkeypatch: py
 
 
 def test_a_second_worker_leaves_the_work_to_the_first(desk: Desk) -> None:
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     with only_worker(desk.vault):
         assert desk.drain().busy
     assert desk.drain().captured == ("one",)
@@ -286,14 +286,14 @@ def test_a_bug_in_one_session_does_not_stop_the_others(desk: Desk, monkeypatch: 
 
     monkeypatch.setattr(session_capture, "read_transcript", fails)
     for name in ("bad", "good"):
-        desk.put(write_transcript(desk.folder / f"{name}.jsonl", TALK))
+        desk.put(write_transcript(desk.home / f"{name}.jsonl", TALK))
     drained = desk.drain()
     assert (drained.captured, drained.failed) == (("good",), ("bad",))
 
 
 @pytest.mark.slow
 def test_a_sweep_finds_what_nobody_captured(desk: Desk) -> None:
-    folder = desk.folder / "projects"
+    folder = desk.home / "projects"
     captured = write_transcript(folder / "-src-shop" / "known.jsonl", TALK)
     desk.put(captured)
     desk.drain()
@@ -311,16 +311,16 @@ def test_a_sweep_finds_what_nobody_captured(desk: Desk) -> None:
 
 
 def test_a_sweep_leaves_the_session_alone_that_has_just_begun(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "projects" / "p" / "new.jsonl", TALK)
+    path = write_transcript(desk.home / "projects" / "p" / "new.jsonl", TALK)
     desk.now = desk.now.fromtimestamp(path.stat().st_mtime, desk.now.tzinfo)
-    desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart", besides="new"))
+    desk.queue.put(Job(SWEEP, str(desk.home / "projects"), event="SessionStart", besides="new"))
     assert desk.drain().captured == ()
 
 
 def test_a_sweep_leaves_old_transcripts_to_the_import(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "projects" / "p" / "old.jsonl", TALK)
+    path = write_transcript(desk.home / "projects" / "p" / "old.jsonl", TALK)
     desk.now = desk.now.fromtimestamp(path.stat().st_mtime + 8 * 86_400, desk.now.tzinfo)
-    desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart"))
+    desk.queue.put(Job(SWEEP, str(desk.home / "projects"), event="SessionStart"))
     assert desk.drain().captured == ()
 
 
@@ -352,7 +352,7 @@ def with_model(desk: Desk, monkeypatch: pytest.MonkeyPatch, *answers: ModelSumma
 
 def test_a_model_replaces_the_extractive_note(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, GOOD)
-    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    path = write_transcript(desk.home / "one.jsonl", TALK)
     for _ in range(2):  # the second time there is nothing new to tell it
         desk.put(path)
         desk.drain()
@@ -366,7 +366,7 @@ def test_while_a_session_goes_on_a_model_is_asked_now_and_then_only(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = with_model(desk, monkeypatch, GOOD)
-    path = desk.folder / "one.jsonl"
+    path = desk.home / "one.jsonl"
     for turn in range(31):
         write_transcript(path, [prompt(f"And case {turn}, bitte"), answer(f"Case {turn} is fixed.")])
         desk.put(path, "Stop")
@@ -379,7 +379,7 @@ def test_while_a_session_goes_on_a_model_is_asked_now_and_then_only(
 @pytest.mark.slow
 def test_a_model_is_shown_the_whole_of_a_session_that_grew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, GOOD)
-    path = desk.folder / "one.jsonl"
+    path = desk.home / "one.jsonl"
     for number, asked in enumerate(("Repair the mail queue", "修好邮件队列", "And the cache"), start=1):
         write_transcript(path, [prompt(asked), answer(f"Part {number} is repaired.")])
         desk.put(path)
@@ -390,7 +390,7 @@ def test_a_model_is_shown_the_whole_of_a_session_that_grew(desk: Desk, monkeypat
 @pytest.mark.slow
 def test_what_it_was_too_early_for_is_done_after_a_later_sweep(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, GOOD)
-    path = write_transcript(desk.folder / "projects" / "p" / "one.jsonl", TALK)
+    path = write_transcript(desk.home / "projects" / "p" / "one.jsonl", TALK)
     desk.now = desk.now.fromtimestamp(path.stat().st_mtime, desk.now.tzinfo)
     for pause in (0, 60):  # the second turn comes too early for the model, and then the client is killed
         desk.pass_time(pause)
@@ -400,7 +400,7 @@ def test_what_it_was_too_early_for_is_done_after_a_later_sweep(desk: Desk, monke
     assert model.asked == 1
     for pause, asked in ((60, 1), (900, 2), (900, 2)):
         desk.pass_time(pause)
-        desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart"))
+        desk.queue.put(Job(SWEEP, str(desk.home / "projects"), event="SessionStart"))
         desk.drain()
         assert model.asked == asked
 
@@ -410,7 +410,7 @@ def test_a_model_that_is_down_leaves_the_extractive_note_and_is_tried_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = with_model(desk, monkeypatch, DOWN, GOOD)
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     assert desk.drain().failed == ("one",)
     assert "refund" in parse_session(desk.read("sessions/one.md")).topic
     desk.pass_time(PAUSES[0])
@@ -421,7 +421,7 @@ def test_a_model_that_is_down_leaves_the_extractive_note_and_is_tried_again(
 @pytest.mark.slow
 def test_a_model_that_stays_down_is_given_up_with_the_reason(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, DOWN)
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     for pause in (0, *PAUSES, 86_400):
         desk.pass_time(pause)
         desk.drain()
@@ -432,7 +432,7 @@ def test_a_model_that_stays_down_is_given_up_with_the_reason(desk: Desk, monkeyp
 
 def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, MISSING)
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     told: list[Entry] = []
     assert drain.drain(desk.work, told.append).captured == ("one",)
     assert (model.asked, [entry.level for entry in told]) == (1, [WARNING])
@@ -441,7 +441,7 @@ def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeyp
 
 def test_no_model_is_asked_around_a_compaction(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, GOOD)
-    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    path = write_transcript(desk.home / "one.jsonl", TALK)
     for event in ("PreCompact", "PostCompact"):
         desk.put(path, event, compaction="<summary>Refunds are idempotent now.</summary>")
         desk.drain()
@@ -453,7 +453,7 @@ def test_a_vault_that_cannot_be_written_keeps_the_job(desk: Desk, monkeypatch: p
     def refuse(*_: object, **__: object) -> None:
         raise ProviderFailed("the disk is full")
 
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     monkeypatch.setattr(files, "replace", refuse)
     assert desk.drain().failed == ("one",)
     monkeypatch.undo()
@@ -471,7 +471,7 @@ def test_a_queue_that_is_busy_is_told_and_the_others_are_captured(desk: Desk, mo
 
     monkeypatch.setattr(Queue, "begin", begin)
     for name in ("one", "two"):
-        desk.put(write_transcript(desk.folder / f"{name}.jsonl", TALK))
+        desk.put(write_transcript(desk.home / f"{name}.jsonl", TALK))
     assert desk.drain().captured == ("two",)
     assert len(desk.told) == 1
     assert log_of(desk)[0].startswith("capture: shop")
@@ -483,12 +483,12 @@ def test_what_a_killed_worker_wrote_is_committed_by_the_next_one(desk: Desk, mon
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     monkeypatch.setattr(drain, "commit_noted", killed)
     with pytest.raises(KeyboardInterrupt):
         desk.drain()
     monkeypatch.undo()
-    desk.put(write_transcript(desk.folder / "two.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "two.jsonl", TALK))
     desk.drain()
     status = ["git", "-C", str(desk.vault.root), "status", "--porcelain"]
     assert subprocess.run(status, capture_output=True, check=True).stdout == b""
@@ -496,7 +496,7 @@ def test_what_a_killed_worker_wrote_is_committed_by_the_next_one(desk: Desk, mon
 
 @pytest.mark.slow
 def test_a_note_whose_record_was_lost_to_a_kill_is_brought_up_to_date(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "one.jsonl", TALK)
+    path = write_transcript(desk.home / "one.jsonl", TALK)
     desk.put(path)
     desk.drain()
     before = read_record(desk.vault, "one")
@@ -513,12 +513,12 @@ def test_a_note_whose_record_was_lost_to_a_kill_is_brought_up_to_date(desk: Desk
 
 
 def test_of_a_session_with_two_transcripts_the_newest_counts(desk: Desk) -> None:
-    old = write_transcript(desk.folder / "projects" / "a" / "one.jsonl", TALK)
-    new = write_transcript(desk.folder / "projects" / "b" / "one.jsonl", [*TALK, answer("There is more.")])
+    old = write_transcript(desk.home / "projects" / "a" / "one.jsonl", TALK)
+    new = write_transcript(desk.home / "projects" / "b" / "one.jsonl", [*TALK, answer("There is more.")])
     os.utime(old, (old.stat().st_atime, new.stat().st_mtime - 60))
     desk.now = desk.now.fromtimestamp(new.stat().st_mtime, desk.now.tzinfo)
     for captured in (("one",), ()):
-        desk.queue.put(Job(SWEEP, str(desk.folder / "projects"), event="SessionStart"))
+        desk.queue.put(Job(SWEEP, str(desk.home / "projects"), event="SessionStart"))
         assert desk.drain().captured == captured
 
 
@@ -530,16 +530,16 @@ def test_pipes_in_the_vault_hang_nobody(desk: Desk) -> None:
     for name in ("areas/projects/x/summary.md", ".memtool/projects.json", ".memtool/captured/one.json",
                  "daily/2026-02-10.md"):  # fmt: skip
         os.mkfifo(desk.vault.root / name)
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     assert desk.drain().failed == ("one",)
     assert "no file" in desk.told[0]
 
 
 def test_a_vault_that_went_away_is_not_made_again(desk: Desk) -> None:
-    desk.put(write_transcript(desk.folder / "one.jsonl", TALK))
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     begun = desk.queue.begin(desk.queue.waiting()[0], 0.0)
     assert begun
-    desk.vault.root.rename(desk.folder / "elsewhere")
+    desk.vault.root.rename(desk.home / "elsewhere")
     with pytest.raises(NotWritable):
         session_capture.capture_session(desk.work, begun)
     assert not desk.vault.root.exists()

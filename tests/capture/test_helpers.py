@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
+from desk import Desk
 
 from memtool.vault.sessions import parse_session
 
@@ -20,7 +20,7 @@ def write_helper(transcript: Path, name: str, file: str) -> Path:
 
 
 def test_what_a_helper_edited_is_named_in_the_note_of_its_session(desk: Desk) -> None:
-    transcript = write_transcript(desk.folder / "one.jsonl", TALK)
+    transcript = write_transcript(desk.home / "one.jsonl", TALK)
     write_helper(transcript, "h1", "/src/shop/词法.ts")
     (transcript.with_suffix("") / "subagents" / "agent-bad.jsonl").mkdir()
     desk.put(transcript)
@@ -32,7 +32,7 @@ def test_what_a_helper_edited_is_named_in_the_note_of_its_session(desk: Desk) ->
 
 def test_records_as_the_client_writes_them_are_read(desk: Desk) -> None:
     """The client puts `isSidechain` first, by which such lines are otherwise passed over unread."""
-    transcript = write_transcript(desk.folder / "one.jsonl", TALK)
+    transcript = write_transcript(desk.home / "one.jsonl", TALK)
     path = write_helper(transcript, "h1", "/src/shop/b.ts")
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text(

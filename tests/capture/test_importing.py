@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
+from desk import Desk
 
 from memtool.capture import importing, session_capture
 from memtool.capture.importing import Imported, find_sources, import_sessions

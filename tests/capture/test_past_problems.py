@@ -4,7 +4,7 @@ import os
 from datetime import timedelta
 
 import pytest
-from workspaces import NOW
+from desk import NOW
 
 from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
 from memtool.capture.past_problems import ROUTES, read_problems

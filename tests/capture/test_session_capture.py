@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from capture_desk import Desk
 from client_transcripts import answer, edit, prompt, write_transcript
+from desk import Desk
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memtool.capture.queue import Job
@@ -120,7 +120,7 @@ def known(session: Session) -> object:
 def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(
     desk: Desk, events: list[int], cuts: list[float]
 ) -> None:
-    path = desk.folder / "one.jsonl"
+    path = desk.home / "one.jsonl"
     content = written(events)
     job = Job("one", str(path))
     reading = Reading()
@@ -135,7 +135,7 @@ TURNS = [written([0, 6, 4]), written([0, 6, 4, 1, 8, 5])]
 
 
 def read_twice(desk: Desk, first: bytes, then: bytes) -> Session:
-    path = desk.folder / "one.jsonl"
+    path = desk.home / "one.jsonl"
     path.write_bytes(first)
     job = Job("one", str(path))
     reading = read_session(desk.work, job).reading
@@ -160,7 +160,7 @@ def test_a_transcript_that_was_replaced_or_cut_is_read_whole_again(desk: Desk) -
 
 @pytest.mark.slow
 def test_a_note_grows_with_its_transcript(desk: Desk) -> None:
-    path = desk.folder / "one.jsonl"
+    path = desk.home / "one.jsonl"
     content = written([0, 6, 4, 2, 8, 5, 7, 4, 9, 5, 11, 1, 5])
     for share in (0.2, 0.45, 0.7, 0.9, 1):
         path.write_bytes(content[: round(share * len(content))])
@@ -177,7 +177,7 @@ def test_a_note_grows_with_its_transcript(desk: Desk) -> None:
 
 
 def test_a_helpers_edit_is_told_once_however_often_its_session_is_read(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "one.jsonl", [prompt("Let a helper write the lexer.")])
+    path = write_transcript(desk.home / "one.jsonl", [prompt("Let a helper write the lexer.")])
     helper = path.with_suffix("") / "subagents" / "agent-a.jsonl"
     for turn in range(3):
         at = START + timedelta(hours=turn)
@@ -194,7 +194,7 @@ def test_a_helpers_edit_is_told_once_however_often_its_session_is_read(desk: Des
 
 @pytest.mark.slow
 def test_a_session_that_left_nothing_has_a_line_of_its_day_until_it_is_worth_a_note(desk: Desk) -> None:
-    path = write_transcript(desk.folder / "8d01b2.jsonl", [prompt("what does HTTP 418 mean?"), answer("茶壶。")])
+    path = write_transcript(desk.home / "8d01b2.jsonl", [prompt("what does HTTP 418 mean?"), answer("茶壶。")])
     desk.put(path)
     assert desk.drain().captured == ("8d01b2",)
     assert not (desk.vault.root / "sessions" / "8d01b2.md").exists()

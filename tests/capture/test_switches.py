@@ -4,8 +4,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from capture_desk import Desk
 from client_transcripts import answer, prompt, write_transcript
+from desk import Desk
 
 from memtool.capture.importing import find_sources
 from memtool.capture.records import read_record
@@ -61,9 +61,9 @@ def test_capture_is_switched_off_for_a_session(environ: dict[str, str], print_se
 
 @pytest.mark.slow
 def test_a_session_that_was_switched_off_is_passed_over_by_sweep_and_import(desk: Desk) -> None:
-    path = write_transcript(desk.folder / ".claude" / "projects" / "-src" / "one.jsonl", TALK)
+    path = write_transcript(desk.home / ".claude" / "projects" / "-src" / "one.jsonl", TALK)
     switch_off(desk.vault, "one")
-    assert all(source.is_known for source in find_sources(desk.work.of_client(desk.folder / ".claude")))
+    assert all(source.is_known for source in find_sources(desk.work.of_client(desk.home / ".claude")))
     desk.put(path)
     assert desk.drain().empty == ("one",)
     assert not (desk.vault.root / "sessions" / "one.md").exists()
@@ -75,8 +75,8 @@ def test_a_session_that_was_switched_off_is_passed_over_by_sweep_and_import(desk
 @pytest.mark.slow
 def test_a_session_in_an_excluded_folder_is_not_written_down(desk: Desk) -> None:
     desk.settings = desk.settings._replace(capture=CaptureSettings(exclude=("/src/shop",)))
-    path = write_transcript(desk.folder / ".claude" / "projects" / "-src" / "one.jsonl", TALK)
-    assert find_sources(desk.work.of_client(desk.folder / ".claude")) == []
+    path = write_transcript(desk.home / ".claude" / "projects" / "-src" / "one.jsonl", TALK)
+    assert find_sources(desk.work.of_client(desk.home / ".claude")) == []
     desk.put(path)
     assert (desk.drain().captured, desk.told) == ((), [])
     assert not (desk.vault.root / "sessions" / "one.md").exists()

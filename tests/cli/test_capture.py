@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
-from workspaces import NOW
+from desk import NOW
 
 from memtool import worker
 from memtool.capture import importing

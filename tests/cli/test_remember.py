@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from desk import Desk
 from hook.agent import agent_in
 from terminal import MEMTOOL, on_a_terminal, with_pipes
-from workspaces import workspace
 
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
 from memtool.recall.prompts.current_index import current_index
@@ -225,7 +225,7 @@ def test_the_turn_of_the_session_is_noted_where_it_is_known(
     memtool: Memtool, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "3f2a9c")
-    write_ledger(ledger_folder(workspace(vault)), "3f2a9c", Ledger(turn=4))
+    write_ledger(ledger_folder(Desk(vault).work), "3f2a9c", Ledger(turn=4))
     for text, source in (
         ("Tea at four.", ()),
         ("茶在四点。", ("--source", "3f2a9c")),

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from desk import Desk
 from hook.agent import SHOP, Agent
-from memory_desk import MemoryDesk
 
 from memtool.recall.uses import count_uses, read_uses, uses_path
 
@@ -113,7 +113,7 @@ def test_a_rule_over_several_lines_is_given_once(agent: Agent) -> None:
 @pytest.mark.parametrize("purge", [False, True])
 def test_what_was_forgotten_is_not_given_to_the_very_next_prompt(agent: Agent, *, purge: bool) -> None:
     (fact_id,) = re.findall("fact-[0-9]+-[0-9a-f]+", agent.ask(TOKENS))
-    MemoryDesk(agent.vault.root).forget(fact_id, purge=purge)
+    Desk(agent.vault).forget(fact_id, purge=purge)
     assert fact_id not in agent.other("s2").ask(TOKENS)
 
 

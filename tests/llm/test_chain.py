@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterator
 
 import pytest
+from desk import NOW
 from scripted_models import ModelServer, refusal, serve_models
-from workspaces import NOW
 
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
 from memtool.http import Unavailable

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from desk import NOW
 from hypothesis import given, strategies
-from workspaces import NOW
 
 from memtool.errors import MemtoolError, ProviderFailed
 from memtool.llm import Answer, Request, Wasted, ledger as ledger_module

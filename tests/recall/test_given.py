@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
+from desk import Desk
 from hypothesis import given, strategies as st
-from workspaces import workspace
 
 from memtool.errors import SessionNotFound, UsageError
 from memtool.recall.given import (
@@ -31,8 +31,8 @@ KNOWN = {"how", "long", "do", "access", "tokens", "live", "getuserbyid", "get", 
 
 
 @pytest.fixture
-def folder(vault: Vault, tmp_path: Path) -> Path:
-    return ledger_folder(workspace(vault, cache=tmp_path / "cache"))
+def folder(desk: Desk) -> Path:
+    return ledger_folder(desk.work)
 
 
 def test_records_are_read_as_they_were_kept_oldest_first(folder: Path) -> None:

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from desk import Desk
 from hypothesis import given, strategies as st
 from unprivileged import unprivileged
-from workspaces import workspace
 
 from memtool.errors import NotWritable
 from memtool.recall.ledger import (
@@ -26,9 +26,9 @@ WEEK = 7 * 86_400
 
 
 @pytest.fixture
-def folder(vault: Vault, tmp_path: Path) -> Path:
+def folder(desk: Desk) -> Path:
     """The folder of the vault's ledgers."""
-    return ledger_folder(workspace(vault, cache=tmp_path / "cache"))
+    return ledger_folder(desk.work)
 
 
 def file_of(folder: Path, name: str = "3f2a9c") -> Path:
@@ -109,7 +109,7 @@ def test_a_vault_does_not_choose_where_ledgers_are_read_written_and_swept(
     sweep_ledgers(folder, 0.0)
     clear_ledger(folder, "3f2a9c")
     assert [file.read_text() for file in outside.iterdir()] == ['{"turn": 7}']
-    assert ledger_folder(workspace(vault, cache=tmp_path / "cache")) != folder
+    assert ledger_folder(Desk(vault).work) != folder
 
 
 def test_a_ledger_that_is_a_symlink_is_not_read(folder: Path, tmp_path: Path) -> None:
@@ -125,10 +125,12 @@ def test_where_the_vault_cannot_be_written_ledgers_lie_in_the_cache(vault: Vault
         with unprivileged():
             with pytest.raises(NotWritable, match="cannot write in"):
                 write_ledger(folder, "3f2a9c", Ledger(2))
-            other = ledger_folder(workspace(vault, cache=tmp_path / "cache"))
+            other = ledger_folder(Desk(vault).work)
             write_ledger(other, "3f2a9c", Ledger(3))
             assert read_ledger(other, "3f2a9c") == Ledger(3)
-            assert ledger_folder(workspace(vault, cache=vault.state_path / "cache")) == folder  # neither can be written
+            desk = Desk(vault)
+            desk.environ["MEMTOOL_CACHE"] = str(vault.state_path / "cache")
+            assert ledger_folder(desk.work) == folder  # neither can be written
     finally:
         vault.state_path.chmod(0o700)
         folder.chmod(0o700)

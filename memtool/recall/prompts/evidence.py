@@ -9,6 +9,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from memtool.index.text import index_terms, is_stop_word
+from memtool.recall.ledger import key_of
 from memtool.recall.prompts.meaning import Likeness
 from memtool.vault.layout import FACTS_FILE
 
@@ -198,11 +199,6 @@ class Recalled(NamedTuple):
 def is_fact(ref: str) -> bool:
     """Whether what stands at *ref* is a fact and no note."""
     return ref.rsplit("/", 1)[-1] == FACTS_FILE
-
-
-def key_of(ref: str, fact_id: str = "") -> str:
-    """Return what a fact, or the note at *ref*, is known by in ledgers and counts."""
-    return f"{ref}#{fact_id}" if fact_id else ref
 
 
 def score(recalled: Recalled, *, age_days: float | None, uses: int) -> float:

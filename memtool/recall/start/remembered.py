@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall.budget import BlockLine, Part
 from memtool.recall.framing import defused, quoted
-from memtool.recall.prompts.evidence import key_of
+from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, read_excerpt
 from memtool.recall.start.last_word import LastWord, settled
 from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from desk import NOW
 from scripted_claude import make_claude, result, started
 from scripted_models import ModelServer, refusal, serve_models
-from workspaces import NOW
 
 from memtool.capture.model.summary import ModelSummary, summarise_with_model
 from memtool.capture.summary import Summary

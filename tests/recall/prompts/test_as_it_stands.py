@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from desk import Desk
 from index.notebook import TODAY, Notebook
-from workspaces import workspace
 
 from memtool.recall.prompts.as_it_stands import as_they_stand
 from memtool.recall.prompts.current_index import current_index
@@ -40,7 +40,8 @@ BODY = "# Buoys\n\nThe outer buoys have a green colour.\n\n- 内港的浮标是�
 
 def work_on(vault: Vault, client_projects: Path | None = None) -> Workspace:
     known = IndexSettings(client_memory="yes" if client_projects else "no")
-    return workspace(vault, client=client_projects and client_projects.parent, index=known)
+    desk = Desk(vault, index=known)
+    return desk.work.of_client(client_projects.parent) if client_projects else desk.work
 
 
 class Harbour(Notebook):

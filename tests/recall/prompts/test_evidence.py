@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import (
     FLOOR_WITH_MEANING,
     WEIGHTS,
@@ -14,7 +15,6 @@ from memtool.recall.prompts.evidence import (
     features,
     floor_of,
     importance,
-    key_of,
     lead_of,
     relevance,
     score,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from workspaces import workspace
+from desk import Desk
 
 from memtool.index import schema
 from memtool.recall.ledger import Ledger
@@ -59,7 +59,7 @@ def give(vault: Vault) -> Callable[..., Given]:
         counts = uses or {}
         turn = (ledger or Ledger()).next_turn()
         return memories_for_prompt(
-            workspace(vault, recall=wanted), db, asked, turn, lambda _: counts, finder=finding(*memories)
+            Desk(vault, recall=wanted).work, db, asked, turn, lambda _: counts, finder=finding(*memories)
         )
 
     return given

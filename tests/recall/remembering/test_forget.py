@@ -3,14 +3,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from memory_desk import SHOP, MemoryDesk
+from desk import SHOP, Desk
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.changes import find_change
 from memtool.vault.hand_edits import forgotten_in, keep_hand_edits
-from memtool.vault.layout import Vault
 from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import KeyPoint, SessionNote, parse_session, render_session
 from memtool.vault.undoing import undo
@@ -18,12 +17,7 @@ from memtool.vault.undoing import undo
 TODOS = "areas/projects/shop/todos.md"
 
 
-@pytest.fixture
-def desk(vault: Vault) -> MemoryDesk:
-    return MemoryDesk(vault.root)
-
-
-def test_a_fact_is_archived_and_comes_up_no_more(desk: MemoryDesk) -> None:
+def test_a_fact_is_archived_and_comes_up_no_more(desk: Desk) -> None:
     done = desk.remember("访问令牌有效期是 24 小时")
     forgotten = desk.forget(done.id)
     assert forgotten.changed
@@ -35,7 +29,7 @@ def test_a_fact_is_archived_and_comes_up_no_more(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_a_fact_may_be_named_by_its_lines(desk: MemoryDesk) -> None:
+def test_a_fact_may_be_named_by_its_lines(desk: Desk) -> None:
     desk.remember("The API listens on port 8080.")
     done = desk.remember("Labels are printed in the warehouse.")
     assert desk.forget(f"{SHOP}:{done.start_line + 1}").target.name == done.id
@@ -46,7 +40,7 @@ def test_a_fact_may_be_named_by_its_lines(desk: MemoryDesk) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["{path}", "{stem}", "decisions/{stem}.md"])
-def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: MemoryDesk, name: str) -> None:
+def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: Desk, name: str) -> None:
     done = desk.remember("# 订单号\n\n订单号由雪花算法生成。", kind="decision")
     before = desk.read(done.path)
     stem = done.path.rsplit("/", 1)[-1].removesuffix(".md")
@@ -56,14 +50,14 @@ def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: MemoryDes
     assert desk.find("雪花算法", archived=True) == [done.path]
 
 
-def test_a_note_without_front_matter_gets_one(desk: MemoryDesk) -> None:
+def test_a_note_without_front_matter_gets_one(desk: Desk) -> None:
     (desk.vault.root / "loose.md").write_text("# Loose\r\n\r\nwords\r\n", newline="")
     desk.forget("loose")
     assert desk.read("loose.md") == "---\r\nstatus: archived\r\n---\r\n# Loose\r\n\r\nwords\r\n"
 
 
 @pytest.mark.slow
-def test_an_open_item_is_struck_out(desk: MemoryDesk) -> None:
+def test_an_open_item_is_struck_out(desk: Desk) -> None:
     desk.remember("one", kind="todo")
     done = desk.remember("二", kind="todo")
     desk.forget(done.id)
@@ -73,7 +67,7 @@ def test_an_open_item_is_struck_out(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.parametrize("kind", ["fact", "knowledge"])
-def test_forgetting_twice_changes_nothing(desk: MemoryDesk, kind: str) -> None:
+def test_forgetting_twice_changes_nothing(desk: Desk, kind: str) -> None:
     done = desk.remember("The API listens on port 8080.", kind=kind)
     desk.forget(done.id)
     head = desk.git("rev-parse", "HEAD")
@@ -85,7 +79,7 @@ def test_forgetting_twice_changes_nothing(desk: MemoryDesk, kind: str) -> None:
     "ref", ["MEMORY.md", "areas/projects/shop/summary.md", TODOS, "rules/memory-loader.md", "CLAUDE.md"]
 )
 @pytest.mark.parametrize("purge", [False, True])
-def test_pages_of_the_vault_are_no_memories(desk: MemoryDesk, ref: str, purge: bool) -> None:
+def test_pages_of_the_vault_are_no_memories(desk: Desk, ref: str, purge: bool) -> None:
     desk.remember("one", kind="todo")
     (desk.vault.root / "areas/projects/shop/summary.md").write_text("# shop\n")
     with pytest.raises(UsageError, match="a page of the vault"):
@@ -93,7 +87,7 @@ def test_pages_of_the_vault_are_no_memories(desk: MemoryDesk, ref: str, purge: b
 
 
 @pytest.mark.slow
-def test_what_cannot_be_named_is_said(desk: MemoryDesk) -> None:
+def test_what_cannot_be_named_is_said(desk: Desk) -> None:
     done = desk.remember("one", kind="todo")
     desk.remember("The API listens on port 8080.")
     for ref in ("fact-404", "nothing", "../secret.md", "", "\ud800", ".git/config", ".memtool/x"):
@@ -107,14 +101,14 @@ def test_what_cannot_be_named_is_said(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_a_superseded_fact_is_left_as_it_is(desk: MemoryDesk) -> None:
+def test_a_superseded_fact_is_left_as_it_is(desk: Desk) -> None:
     old = desk.remember("Access tokens live 24 hours.")
     desk.remember("Access tokens live 15 minutes.", supersedes=old.id)
     with pytest.raises(MemtoolError, match="superseded by"):
         desk.forget(old.id)
 
 
-def test_facts_without_an_id_of_their_own_are_said(desk: MemoryDesk) -> None:
+def test_facts_without_an_id_of_their_own_are_said(desk: Desk) -> None:
     path = desk.vault.root / "areas" / "global" / "facts.json"
     fact = {"fact": "x", "evidence": "y", "timestamp": "2026-02-10", "status": "active", "category": "general"}
     path.write_text(json.dumps({"facts": [fact]}))
@@ -125,7 +119,7 @@ def test_facts_without_an_id_of_their_own_are_said(desk: MemoryDesk) -> None:
         desk.forget("a")
 
 
-def test_a_broken_note_is_not_changed(desk: MemoryDesk) -> None:
+def test_a_broken_note_is_not_changed(desk: Desk) -> None:
     path = desk.vault.root / "bad.md"
     path.write_text("---\na: [\n---\nwords\n")
     with pytest.raises(BrokenVaultFile):
@@ -139,7 +133,7 @@ def test_a_broken_note_is_not_changed(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_a_purged_fact_is_gone_and_the_others_stay(desk: MemoryDesk) -> None:
+def test_a_purged_fact_is_gone_and_the_others_stay(desk: Desk) -> None:
     desk.remember("The API listens on port 8080.")
     before = desk.read(SHOP)
     done = desk.remember("The vault code is 4711 and secret.")
@@ -151,14 +145,14 @@ def test_a_purged_fact_is_gone_and_the_others_stay(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_an_archived_fact_can_be_purged_too(desk: MemoryDesk) -> None:
+def test_an_archived_fact_can_be_purged_too(desk: Desk) -> None:
     done = desk.remember("The API listens on port 8080.")
     desk.forget(done.id)
     assert desk.forget(done.id, purge=True).changed
     assert desk.facts() == ()
 
 
-def test_a_purged_session_is_not_listed_by_its_days_any_more(desk: MemoryDesk) -> None:
+def test_a_purged_session_is_not_listed_by_its_days_any_more(desk: Desk) -> None:
     lines = "- 09:00 **shop**: [the zeppelin 飞艇](../sessions/s1.md)\n- 10:00 **shop**: `a.py`\n"
     for name, text in (("sessions/s1.md", "# Session: s1\n"), ("daily/2026-02-10.md", lines)):
         (desk.vault.root / name).parent.mkdir(exist_ok=True)
@@ -169,7 +163,7 @@ def test_a_purged_session_is_not_listed_by_its_days_any_more(desk: MemoryDesk) -
 
 
 @pytest.mark.slow
-def test_a_purged_note_and_a_purged_item_are_gone(desk: MemoryDesk) -> None:
+def test_a_purged_note_and_a_purged_item_are_gone(desk: Desk) -> None:
     note = desk.remember("# Tea\n\nGreen tea.", kind="knowledge")
     todo = desk.remember("drink it", kind="todo")
     desk.forget(note.id, purge=True)
@@ -179,7 +173,7 @@ def test_a_purged_note_and_a_purged_item_are_gone(desk: MemoryDesk) -> None:
     assert desk.git("status", "--porcelain") == ""
 
 
-def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: MemoryDesk) -> None:
+def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: Desk) -> None:
     from memtool.recall.remembering.forget import find_target, forget_for_good
 
     todo = desk.remember("drink it", kind="todo")
@@ -193,12 +187,12 @@ def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: MemoryDesk)
 # What a session was given, by its short id
 
 
-def give(desk: MemoryDesk, *lines: GivenLine, session_id: str = "s1") -> None:
+def give(desk: Desk, *lines: GivenLine, session_id: str = "s1") -> None:
     folder = ledger_folder(desk.work)
     keep_giving(folder, session_id, Giving("2026-02-10T14:30", PROMPT, "shop", 1, "", lines))
 
 
-def write(desk: MemoryDesk, ref: str, text: str) -> None:
+def write(desk: Desk, ref: str, text: str) -> None:
     path = desk.vault.root / ref
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="")
@@ -215,7 +209,7 @@ SESSION = SessionNote(
 
 
 @pytest.mark.parametrize("ref", ["k3f9", "[k3f9]"])
-def test_a_given_fact_is_archived_by_its_short_id(desk: MemoryDesk, ref: str) -> None:
+def test_a_given_fact_is_archived_by_its_short_id(desk: Desk, ref: str) -> None:
     done = desk.remember("访问令牌有效期是 24 小时")
     give(desk, GivenLine("k3f9", SHOP, 3, done.id))
     assert desk.forget(ref).target.name == done.id
@@ -223,7 +217,7 @@ def test_a_given_fact_is_archived_by_its_short_id(desk: MemoryDesk, ref: str) ->
     assert not desk.forget(ref).changed
 
 
-def test_a_given_line_is_taken_out_of_its_note_and_git_brings_it_back(desk: MemoryDesk) -> None:
+def test_a_given_line_is_taken_out_of_its_note_and_git_brings_it_back(desk: Desk) -> None:
     before = "# Rules\n\n- Migrations go forward only.\n- 部署前先备份数据库，\n  再通知值班的人。\n"
     write(desk, "areas/projects/shop/rules.md", before)
     give(desk, GivenLine("k3f9", "areas/projects/shop/rules.md", 4, "", "> - 部署前先备份数据库，"))
@@ -237,7 +231,7 @@ def test_a_given_line_is_taken_out_of_its_note_and_git_brings_it_back(desk: Memo
 
 
 @pytest.mark.slow
-def test_a_given_decision_is_its_note_and_a_given_item_its_task(desk: MemoryDesk) -> None:
+def test_a_given_decision_is_its_note_and_a_given_item_its_task(desk: Desk) -> None:
     decision = desk.remember("# 订单号\n\n订单号由雪花算法生成。", kind="decision")
     todo = desk.remember("退款接口也要支持幂等键", kind="todo")
     give(
@@ -252,9 +246,7 @@ def test_a_given_decision_is_its_note_and_a_given_item_its_task(desk: MemoryDesk
 
 
 @pytest.mark.parametrize("text", ["refresh tokens are kept in an HttpOnly cookie (agent)", "令牌有效期是 15 分钟"])
-def test_a_forgotten_line_of_a_session_stays_away_however_often_the_note_is_made_again(
-    desk: MemoryDesk, text: str
-) -> None:
+def test_a_forgotten_line_of_a_session_stays_away_however_often_the_note_is_made_again(desk: Desk, text: str) -> None:
     made = render_session(SESSION)
     write(desk, "sessions/s9.md", made)
     give(desk, GivenLine("k3f9", "sessions/s9.md", 14, "", text))
@@ -284,7 +276,7 @@ ROWS = (
 
 
 @pytest.mark.slow
-def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: MemoryDesk) -> None:
+def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: Desk) -> None:
     made = render_session(SessionNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
     write(desk, "sessions/s7.md", made)
     give(desk, GivenLine("k3f9", "sessions/s7.md", 14, "", "the retry queue holds 200 jobs per worker"))
@@ -304,7 +296,7 @@ def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: Mem
     assert parse_session(note).done == (corrected, "退款已上线")
 
 
-def test_a_row_of_the_start_goes_as_it_was_shown(desk: MemoryDesk) -> None:
+def test_a_row_of_the_start_goes_as_it_was_shown(desk: Desk) -> None:
     write(
         desk, "sessions/s7.md", render_session(SessionNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
     )
@@ -319,7 +311,7 @@ def test_a_row_of_the_start_goes_as_it_was_shown(desk: MemoryDesk) -> None:
 @pytest.mark.parametrize(
     "text", ["the cookie needs Secure, 需要 Secure", "登录在 Safari 里失败 → the cookie needs Secure, 需要 Secure"]
 )
-def test_what_a_session_was_about_or_came_to_stands_for_its_note(desk: MemoryDesk, text: str) -> None:
+def test_what_a_session_was_about_or_came_to_stands_for_its_note(desk: Desk, text: str) -> None:
     note = "# 登录在 Safari 里失败 → the cookie needs Secure, 需要 Secure\n\n1. **Decisions**: 令牌放在 cookie 里\n"
     write(desk, "sessions/s8.md", note)
     give(desk, GivenLine("k3f9", "sessions/s8.md", 1, "", text))
@@ -328,7 +320,7 @@ def test_what_a_session_was_about_or_came_to_stands_for_its_note(desk: MemoryDes
     assert desk.read("sessions/s8.md").endswith(note)
 
 
-def test_what_is_gone_is_said_and_nothing_is_changed(desk: MemoryDesk) -> None:
+def test_what_is_gone_is_said_and_nothing_is_changed(desk: Desk) -> None:
     write(desk, "loose.md", "# Loose\n\n- one thing\n")
     give(desk, GivenLine("k3f9", "loose.md", 3, "", "another thing"), GivenLine("m2g2", "gone.md", 3, "", "x"))
     assert not desk.forget("k3f9").changed
@@ -338,7 +330,7 @@ def test_what_is_gone_is_said_and_nothing_is_changed(desk: MemoryDesk) -> None:
         desk.forget("z9zz")
 
 
-def test_an_id_that_may_mean_two_things_is_refused(desk: MemoryDesk) -> None:
+def test_an_id_that_may_mean_two_things_is_refused(desk: Desk) -> None:
     write(desk, "k3f9.md", "# A note of that name\n")
     write(desk, "one.md", "- the first thing\n")
     write(desk, "two.md", "- 第二件事\n")
@@ -350,7 +342,7 @@ def test_an_id_that_may_mean_two_things_is_refused(desk: MemoryDesk) -> None:
             desk.forget(ref)
 
 
-def test_a_given_fact_without_an_id_is_left_alone(desk: MemoryDesk) -> None:
+def test_a_given_fact_without_an_id_is_left_alone(desk: Desk) -> None:
     other = desk.remember("访问令牌有效期是 24 小时")
     give(desk, GivenLine("k3f9", SHOP, other.start_line, "", "- a fact of another tool"))
     with pytest.raises(UsageError, match="has no id"):
@@ -358,7 +350,7 @@ def test_a_given_fact_without_an_id_is_left_alone(desk: MemoryDesk) -> None:
     assert desk.facts()[0].status == "active"
 
 
-def test_the_clients_own_memory_is_never_changed(desk: MemoryDesk) -> None:
+def test_the_clients_own_memory_is_never_changed(desk: Desk) -> None:
     give(desk, GivenLine("k3f9", "/home/a/.claude/projects/-shop/memory/x.md", 1, "", "something"))
     with pytest.raises(UsageError, match="Claude Code's own memory"):
         desk.forget("k3f9")

@@ -5,9 +5,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from memory_desk import SHOP, MemoryDesk
+from desk import NOW, SHOP, Desk
 from scripted_embeddings import serve_embeddings
-from workspaces import NOW
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.recall.remembering.one_commit import Kept
@@ -16,23 +15,17 @@ from memtool.settings.sections import EmbeddingSettings, VaultSettings
 from memtool.vault.changes import find_change
 from memtool.vault.git import tell
 from memtool.vault.history import make_repository
-from memtool.vault.layout import Vault
+from memtool.vault.layout import Vault, open_vault
 from memtool.vault.lock import lock
 from memtool.vault.note import Note, parse_note
 from memtool.vault.uncommitted import commit_noted
 from memtool.vault.undoing import undo as take_back
 
-
-@pytest.fixture
-def desk(vault: Vault) -> MemoryDesk:
-    return MemoryDesk(vault.root)
-
-
 # Where it goes
 
 
 @pytest.mark.slow
-def test_a_fact_is_written_and_the_very_next_search_finds_it(desk: MemoryDesk) -> None:
+def test_a_fact_is_written_and_the_very_next_search_finds_it(desk: Desk) -> None:
     desk.find("anything")
     done = desk.remember(
         "支付回调必须先验签。", category="bug", tags=("支付", "#api"), evidence="callback.ts", source="3f2a9c"
@@ -48,7 +41,7 @@ def test_a_fact_is_written_and_the_very_next_search_finds_it(desk: MemoryDesk) -
 
 
 @pytest.mark.slow
-def test_a_fact_without_evidence_says_where_it_comes_from(desk: MemoryDesk) -> None:
+def test_a_fact_without_evidence_says_where_it_comes_from(desk: Desk) -> None:
     desk.remember("One thing holds.", source="3f2a9c")
     desk.settings = desk.settings._replace(general=VaultSettings(language="zh"))
     desk.remember("另一件事成立。")
@@ -59,7 +52,7 @@ def test_a_fact_without_evidence_says_where_it_comes_from(desk: MemoryDesk) -> N
 @pytest.mark.parametrize(
     ("kind", "folder"), [("decision", "decisions"), ("change", "changes"), ("knowledge", "knowledge")]
 )
-def test_a_note_goes_to_the_folder_of_its_kind(desk: MemoryDesk, kind: str, folder: str) -> None:
+def test_a_note_goes_to_the_folder_of_its_kind(desk: Desk, kind: str, folder: str) -> None:
     text = "# 订单号\n\n订单号由雪花算法生成，because shards need it.\n\n---\nstatus: archived\n---"
     done = desk.remember(
         text, kind=kind, tags=("订单",), category="code", expires="2026-12", evidence="a: b", source="s1"
@@ -80,14 +73,14 @@ def test_a_note_goes_to_the_folder_of_its_kind(desk: MemoryDesk, kind: str, fold
 
 
 @pytest.mark.slow
-def test_a_second_note_of_that_title_gets_a_number(desk: MemoryDesk) -> None:
+def test_a_second_note_of_that_title_gets_a_number(desk: Desk) -> None:
     first = desk.remember("# Notes on tea\n\nGreen tea wants 80 degrees.", kind="knowledge")
     second = desk.remember("# Notes on tea\n\nBlack tea wants boiling water.", kind="knowledge")
     assert first.path.endswith("/2026-02-10-notes-on-tea.md")
     assert second.path.endswith("/2026-02-10-notes-on-tea-2.md")
 
 
-def test_a_todo_is_a_line_of_the_list(desk: MemoryDesk) -> None:
+def test_a_todo_is_a_line_of_the_list(desk: Desk) -> None:
     done = desk.remember("退款接口也要支持幂等键", kind="todo", tags=("api",), source="3f2a9c")
     assert desk.read("areas/projects/shop/todos.md") == (
         "---\ntype: todo\nproject: shop\n---\n\n# Open items\n\n"
@@ -98,7 +91,7 @@ def test_a_todo_is_a_line_of_the_list(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_what_belongs_to_no_project_is_global(desk: MemoryDesk) -> None:
+def test_what_belongs_to_no_project_is_global(desk: Desk) -> None:
     assert desk.remember("Tests run before every push.", project="").path == "areas/global/facts.json"
     assert desk.remember("Dates are ISO dates everywhere.", project=None).project == ""  # in the vault itself
     assert desk.remember("Rebase beats merge.", project="", kind="decision").path.startswith("areas/global/decisions/")
@@ -106,7 +99,7 @@ def test_what_belongs_to_no_project_is_global(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_the_project_is_that_of_the_working_folder(desk: MemoryDesk, tmp_path: Path) -> None:
+def test_the_project_is_that_of_the_working_folder(desk: Desk, tmp_path: Path) -> None:
     desk.folder = tmp_path / "src" / "checkout"
     (desk.folder / "api").mkdir(parents=True)
     make_repository(desk.folder)
@@ -118,13 +111,13 @@ def test_the_project_is_that_of_the_working_folder(desk: MemoryDesk, tmp_path: P
     assert desk.git("status", "--porcelain") == ""
 
 
-def test_inside_an_area_of_the_vault_it_belongs_there(desk: MemoryDesk) -> None:
+def test_inside_an_area_of_the_vault_it_belongs_there(desk: Desk) -> None:
     desk.folder = desk.vault.root / "areas" / "projects" / "博客" / "decisions"
     assert desk.remember("Posts are Markdown files.", project=None).project == "博客"
 
 
 @pytest.mark.slow
-def test_a_project_is_named_in_any_case_and_a_new_one_is_announced(desk: MemoryDesk) -> None:
+def test_a_project_is_named_in_any_case_and_a_new_one_is_announced(desk: Desk) -> None:
     assert desk.remember("One thing holds.").notices == ("'shop' is a new project in this vault",)
     again = desk.remember("Another one does not.", project="SHOP")
     assert (again.project, again.notices) == ("shop", ())
@@ -132,7 +125,7 @@ def test_a_project_is_named_in_any_case_and_a_new_one_is_announced(desk: MemoryD
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["a/b", "..", "../../x", "a\nb", "x" * 200])
-def test_a_name_that_is_no_folder_is_refused(desk: MemoryDesk, name: str) -> None:
+def test_a_name_that_is_no_folder_is_refused(desk: Desk, name: str) -> None:
     with pytest.raises(UsageError, match="no name for a project"):
         desk.remember("text", project=name)
 
@@ -149,7 +142,7 @@ def test_a_name_that_is_no_folder_is_refused(desk: MemoryDesk, name: str) -> Non
         ("部署用 `make deploy`，不用 kubectl", "部署用make deploy，不用kubectl。"),
     ],
 )
-def test_a_near_duplicate_is_refused_by_the_id_of_the_one_that_stands(desk: MemoryDesk, one: str, other: str) -> None:
+def test_a_near_duplicate_is_refused_by_the_id_of_the_one_that_stands(desk: Desk, one: str, other: str) -> None:
     stands = desk.remember(one)
     before = desk.read(SHOP), desk.git("rev-parse", "HEAD")
     with pytest.raises(AlreadyKnown, match=stands.id) as caught:
@@ -160,7 +153,7 @@ def test_a_near_duplicate_is_refused_by_the_id_of_the_one_that_stands(desk: Memo
 
 
 @pytest.mark.slow
-def test_what_holds_everywhere_needs_no_copy_in_a_project(desk: MemoryDesk) -> None:
+def test_what_holds_everywhere_needs_no_copy_in_a_project(desk: Desk) -> None:
     stands = desk.remember("Tests run before every push.", project="")
     with pytest.raises(AlreadyKnown, match=stands.id):
         desk.remember("Tests run before every push")
@@ -168,14 +161,14 @@ def test_what_holds_everywhere_needs_no_copy_in_a_project(desk: MemoryDesk) -> N
     assert desk.remember("Labels are printed in the warehouse.", project="tideline").project == "tideline"
 
 
-def test_a_line_of_the_long_lived_page_counts(desk: MemoryDesk) -> None:
+def test_a_line_of_the_long_lived_page_counts(desk: Desk) -> None:
     (desk.vault.root / "MEMORY.md").write_text("# Memory\n\n- Answer in Chinese.\n- Never force-push to main.\n")
     with pytest.raises(AlreadyKnown, match=r"'MEMORY\.md:1-4' says so already: Never force-push"):
         desk.remember("Never force-push to main")
 
 
 @pytest.mark.slow
-def test_only_what_stands_counts(desk: MemoryDesk) -> None:
+def test_only_what_stands_counts(desk: Desk) -> None:
     first = desk.remember("Access tokens live 24 hours.")
     desk.forget(first.id)
     second = desk.remember("Access tokens live 24 hours.", expires="2026-02-10")
@@ -184,7 +177,7 @@ def test_only_what_stands_counts(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_note_twice_is_refused(desk: MemoryDesk) -> None:
+def test_the_same_note_twice_is_refused(desk: Desk) -> None:
     text = "# Tea\n\n" + "\n".join(f"Row {number} tells of 茶叶 and of water." for number in range(2000))
     stands = desk.remember(text, kind="knowledge")
     with pytest.raises(AlreadyKnown, match=stands.path):
@@ -193,7 +186,7 @@ def test_the_same_note_twice_is_refused(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_an_open_item_is_not_repeated_and_a_done_one_is(desk: MemoryDesk) -> None:
+def test_an_open_item_is_not_repeated_and_a_done_one_is(desk: Desk) -> None:
     stands = desk.remember("Rate limiting of the login route", kind="todo", tags=("auth",), source="s1")
     with pytest.raises(AlreadyKnown, match=stands.id):
         desk.remember("rate limiting of the login route.", kind="todo")
@@ -203,7 +196,7 @@ def test_an_open_item_is_not_repeated_and_a_done_one_is(desk: MemoryDesk) -> Non
 
 
 @pytest.mark.slow
-def test_a_fact_may_say_what_a_session_or_a_note_said(desk: MemoryDesk) -> None:
+def test_a_fact_may_say_what_a_session_or_a_note_said(desk: Desk) -> None:
     text = "Access tokens live 24 hours."
     (desk.vault.root / "sessions" / "s1.md").write_text(f"# Session: s1\n\n{text}\n")
     desk.remember(text, kind="decision")
@@ -211,9 +204,7 @@ def test_a_fact_may_say_what_a_session_or_a_note_said(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_where_the_index_cannot_be_used_the_file_itself_is_asked(
-    desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_index_cannot_be_used_the_file_itself_is_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memtool.index.engine._FIRST_PATIENCE", 0.0)
     locks = desk.work.index_folder / "locks"
     locks.mkdir(exist_ok=True)
@@ -232,7 +223,7 @@ def test_a_statement_that_means_the_same_is_refused_where_vectors_are_at_hand(va
     with serve_embeddings() as server:
         server.dimension = 256
         settings = EmbeddingSettings(provider="openai", model="tiny", base_url=server.base_url, languages="en")
-        desk = MemoryDesk(vault.root, embeddings=settings)
+        desk = Desk(vault, embeddings=settings)
         stands = desk.remember(one)
         with pytest.raises(AlreadyKnown, match=stands.id):
             desk.remember(one.replace("copied", "sent"))
@@ -244,7 +235,7 @@ def test_a_statement_that_means_the_same_is_refused_where_vectors_are_at_hand(va
 @pytest.mark.slow
 def test_an_embedder_that_fails_is_passed_over(vault: Vault) -> None:
     settings = EmbeddingSettings(provider="openai", model="tiny", base_url="http://127.0.0.1:9/v1", languages="en")
-    desk = MemoryDesk(vault.root, embeddings=settings)
+    desk = Desk(vault, embeddings=settings)
     assert desk.remember("The API listens on port 8080.").id
 
 
@@ -252,7 +243,7 @@ def test_an_embedder_that_fails_is_passed_over(vault: Vault) -> None:
 
 
 @pytest.mark.slow
-def test_another_value_is_shown_and_written(desk: MemoryDesk) -> None:
+def test_another_value_is_shown_and_written(desk: Desk) -> None:
     old = desk.remember("访问令牌有效期是 24 小时")
     new = desk.remember("访问令牌有效期是 15 分钟")
     assert [one.id for one in new.contradictions] == [old.id]
@@ -260,13 +251,13 @@ def test_another_value_is_shown_and_written(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_another_area_is_not_contradicted(desk: MemoryDesk) -> None:
+def test_another_area_is_not_contradicted(desk: Desk) -> None:
     desk.remember("Access tokens live 24 hours.", project="")
     assert desk.remember("Access tokens live 15 minutes.").contradictions == ()
 
 
 @pytest.mark.slow
-def test_superseding_is_one_change_in_the_place_of_the_old_fact(desk: MemoryDesk) -> None:
+def test_superseding_is_one_change_in_the_place_of_the_old_fact(desk: Desk) -> None:
     old = desk.remember("Access tokens live 24 hours.", category="configuration")
     new = desk.remember("Access tokens live 15 minutes.", project=None, supersedes=old.id)
     assert (new.path, new.project, new.superseded, new.category) == (SHOP, "shop", old.id, "configuration")
@@ -276,7 +267,7 @@ def test_superseding_is_one_change_in_the_place_of_the_old_fact(desk: MemoryDesk
 
 
 @pytest.mark.slow
-def test_a_fact_that_was_written_before_can_still_supersede(desk: MemoryDesk) -> None:
+def test_a_fact_that_was_written_before_can_still_supersede(desk: Desk) -> None:
     old = desk.remember("Access tokens live 24 hours.")
     new = desk.remember("Access tokens live 15 minutes.")
     again = desk.remember("Access tokens live 15 minutes.", supersedes=new.contradictions[0].id)
@@ -285,7 +276,7 @@ def test_a_fact_that_was_written_before_can_still_supersede(desk: MemoryDesk) ->
 
 
 @pytest.mark.slow
-def test_what_cannot_be_superseded_is_said(desk: MemoryDesk) -> None:
+def test_what_cannot_be_superseded_is_said(desk: Desk) -> None:
     with pytest.raises(NoteNotFound):
         desk.remember("text", supersedes="fact-404")
     old = desk.remember("Access tokens live 24 hours.")
@@ -299,7 +290,7 @@ def test_what_cannot_be_superseded_is_said(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_secrets_are_removed_before_anything_is_written(desk: MemoryDesk) -> None:
+def test_secrets_are_removed_before_anything_is_written(desk: Desk) -> None:
     key = "AKIAIOSFODNN7EXAMPLE"
     fact = desk.remember(f"The bucket is read with {key}", evidence=f"it was {key}", tags=(f"x {key}",))
     note = desk.remember(f"# Key {key}\n\nIt is {key}, <private>hush</private>", kind="knowledge", evidence=key)
@@ -325,7 +316,7 @@ def test_secrets_are_removed_before_anything_is_written(desk: MemoryDesk) -> Non
         ("word " * 500, "2,499 characters"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_in_a_sentence(desk: MemoryDesk, text: str, said: str) -> None:
+def test_what_cannot_be_kept_is_refused_in_a_sentence(desk: Desk, text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         desk.remember(text)
     assert not (desk.vault.root / "areas" / "projects" / "shop").exists()
@@ -333,7 +324,7 @@ def test_what_cannot_be_kept_is_refused_in_a_sentence(desk: MemoryDesk, text: st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["two\nlines", "a\x85b", "a\u2028b", "bell \x07", "x " * 400])
-def test_a_todo_that_is_no_line_is_refused(desk: MemoryDesk, text: str) -> None:
+def test_a_todo_that_is_no_line_is_refused(desk: Desk, text: str) -> None:
     with pytest.raises(UsageError, match="one line"):
         desk.remember(text, kind="todo")
 
@@ -350,7 +341,7 @@ def test_a_todo_that_is_no_line_is_refused(desk: MemoryDesk, text: str) -> None:
         "<!-- a comment that nobody closes ``` [x](javascript:1)",
     ],
 )
-def test_any_other_text_comes_back_as_it_was(desk: MemoryDesk, text: str) -> None:
+def test_any_other_text_comes_back_as_it_was(desk: Desk, text: str) -> None:
     desk.remember(text)
     note = desk.remember(text, kind="knowledge")
     assert [fact.fact for fact in desk.facts()] == [text]
@@ -361,7 +352,7 @@ def test_any_other_text_comes_back_as_it_was(desk: MemoryDesk, text: str) -> Non
 
 
 @pytest.mark.slow
-def test_a_megabyte_is_a_note_and_too_much_is_refused(desk: MemoryDesk) -> None:
+def test_a_megabyte_is_a_note_and_too_much_is_refused(desk: Desk) -> None:
     text = "\n".join(f"line {number} 第 {number} 行" for number in range(50_000))
     note = desk.remember(text, kind="knowledge")
     assert desk.read(note.path).endswith(f"---\n\n{text}\n")
@@ -370,7 +361,7 @@ def test_a_megabyte_is_a_note_and_too_much_is_refused(desk: MemoryDesk) -> None:
         desk.remember(text, kind="knowledge")
 
 
-def test_a_broken_facts_file_is_left_alone(desk: MemoryDesk) -> None:
+def test_a_broken_facts_file_is_left_alone(desk: Desk) -> None:
     path = desk.vault.root / SHOP
     path.parent.mkdir(parents=True)
     path.write_text('{"facts": [')
@@ -383,7 +374,7 @@ def test_a_broken_facts_file_is_left_alone(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_each_deed_is_one_commit_of_its_file_and_can_be_undone(desk: MemoryDesk) -> None:
+def test_each_deed_is_one_commit_of_its_file_and_can_be_undone(desk: Desk) -> None:
     desk.remember("The API listens on port 8080.")
     before = desk.read(SHOP)
     (desk.vault.root / "mine.md").write_text("not committed")
@@ -396,7 +387,7 @@ def test_each_deed_is_one_commit_of_its_file_and_can_be_undone(desk: MemoryDesk)
     assert desk.read(SHOP) == before
 
 
-def undo(desk: MemoryDesk, kept: Kept) -> None:
+def undo(desk: Desk, kept: Kept) -> None:
     """Do what the printed command does."""
     *words, commit = shlex.split(kept.undo(desk.vault))
     assert words == ["memtool", "--vault", str(desk.vault.root), "undo"]
@@ -404,7 +395,7 @@ def undo(desk: MemoryDesk, kept: Kept) -> None:
 
 
 @pytest.mark.slow
-def test_any_deed_can_be_undone_after_others_came(desk: MemoryDesk) -> None:
+def test_any_deed_can_be_undone_after_others_came(desk: Desk) -> None:
     first = desk.remember("Invoices are printed in Osaka.")
     second = desk.remember("接口监听 8080 端口。")
     note = desk.remember("# Kafka was too heavy\n\nNATS is enough.", kind="decision")
@@ -423,7 +414,7 @@ def test_any_deed_can_be_undone_after_others_came(desk: MemoryDesk) -> None:
 
 
 @pytest.mark.slow
-def test_items_and_successors_can_be_undone_after_more_was_written_next_to_them(desk: MemoryDesk) -> None:
+def test_items_and_successors_can_be_undone_after_more_was_written_next_to_them(desk: Desk) -> None:
     old = desk.remember("Tokens live 24 hours")
     todo = desk.remember("限流 for the login route", kind="todo")
     new = desk.remember("Tokens live 15 minutes", supersedes=old.id)
@@ -448,13 +439,13 @@ def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path
     make_repository(tmp_path)
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "memtool.toml").touch()
-    done = MemoryDesk(tmp_path / "notes").remember("The API listens on port 8080.")
+    done = Desk(open_vault(tmp_path / "notes")).remember("The API listens on port 8080.")
     assert done.kept.commit == ""
     assert "no git repository of its own" in done.notices[-1]
     assert tell(tmp_path, "status", "--porcelain", "--", "notes").strip() == "?? notes/"
 
 
-def test_a_commit_that_fails_is_said_and_loses_nothing(desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_that_fails_is_said_and_loses_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memtool.recall.remembering.one_commit._GIT_PATIENCE", 0.0)
     index_lock = desk.vault.root / ".git" / "index.lock"
     index_lock.touch()
@@ -465,7 +456,7 @@ def test_a_commit_that_fails_is_said_and_loses_nothing(desk: MemoryDesk, monkeyp
     assert len(desk.facts()) == 1
 
 
-def test_a_commit_waits_for_a_moment(desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_waits_for_a_moment(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     index_lock = desk.vault.root / ".git" / "index.lock"
     index_lock.touch()
     monkeypatch.setattr("time.sleep", lambda _: index_lock.unlink(missing_ok=True))
@@ -475,7 +466,7 @@ def test_a_commit_waits_for_a_moment(desk: MemoryDesk, monkeypatch: pytest.Monke
 # Whose word it is
 
 
-def test_a_fact_and_a_note_know_their_author(desk: MemoryDesk) -> None:
+def test_a_fact_and_a_note_know_their_author(desk: Desk) -> None:
     desk.remember("访问令牌有效期是 24 小时", author="user")
     done = desk.remember("# 订单号\n\n由雪花算法生成。", kind="decision", author="agent")
     assert desk.facts()[0].author == "user"
@@ -484,7 +475,7 @@ def test_a_fact_and_a_note_know_their_author(desk: MemoryDesk) -> None:
     assert note.field("author") == "agent"
 
 
-def test_what_the_user_says_takes_the_place_of_the_same_on_a_weaker_word(desk: MemoryDesk) -> None:
+def test_what_the_user_says_takes_the_place_of_the_same_on_a_weaker_word(desk: Desk) -> None:
     old = desk.remember("访问令牌有效期是 24 小时", author="agent", category="configuration")
     new = desk.remember("访问令牌有效期是 24 小时。", author="user")
     assert new.superseded == old.id
@@ -507,9 +498,7 @@ def test_what_the_user_says_takes_the_place_of_the_same_on_a_weaker_word(desk: M
         ("", "agent", True),
     ],
 )
-def test_a_fact_is_superseded_by_nobody_whose_word_counts_less(
-    desk: MemoryDesk, old: str, new: str, is_heard: bool
-) -> None:
+def test_a_fact_is_superseded_by_nobody_whose_word_counts_less(desk: Desk, old: str, new: str, is_heard: bool) -> None:
     before = desk.remember("Access tokens live 24 hours.", author=old)
     if is_heard:
         desk.remember("Access tokens live 15 minutes.", author=new, supersedes=before.id)
@@ -520,20 +509,20 @@ def test_a_fact_is_superseded_by_nobody_whose_word_counts_less(
 
 
 @pytest.mark.parametrize("more", [{"category": "decision"}, {"category": "preference"}, {"kind": "decision"}])
-def test_the_output_of_a_tool_is_no_decision(desk: MemoryDesk, more: dict[str, str]) -> None:
+def test_the_output_of_a_tool_is_no_decision(desk: Desk, more: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="neither a decision nor a preference"):
         desk.remember("Always run the installer from this page.", author="tool", **more)
     assert not (desk.vault.root / SHOP).exists()
 
 
-def test_a_contradiction_says_whose_word_stands(desk: MemoryDesk) -> None:
+def test_a_contradiction_says_whose_word_stands(desk: Desk) -> None:
     desk.remember("Access tokens live 24 hours.", author="user")
     (standing,) = desk.remember("Access tokens live 15 minutes.", author="agent").contradictions
     assert standing.author == "user"
 
 
 def test_a_fact_whose_commit_failed_is_committed_with_the_next_change(
-    desk: MemoryDesk, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtool.recall.remembering.one_commit._GIT_PATIENCE", 0.0)
     index_lock = desk.vault.root / ".git" / "index.lock"

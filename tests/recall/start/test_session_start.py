@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workspaces import workspace
+from desk import Desk
 
 from memtool.recall.framing import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, session_context
@@ -73,8 +73,9 @@ def given(
 def as_given(
     vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", **more: Any
 ) -> ContextBlock:
-    work = workspace(vault, now=NOW, recall=RecallSettings(session_tokens=budget))
-    return session_context(work, project, session_id=session, **more)
+    desk = Desk(vault, now=NOW, recall=RecallSettings(session_tokens=budget))
+    desk.folder = desk.home
+    return session_context(desk.work, project, session_id=session, **more)
 
 
 def without_ids(text: str) -> str:
