@@ -13,6 +13,7 @@ from typing import NamedTuple
 from memtool.index.completion import complete, completed_terms, occurs, other_spellings
 from memtool.index.dates import asked_dates
 from memtool.index.filters import Filter
+from memtool.index.schema import unpack_terms
 from memtool.index.text import is_stop_word, query_characters, query_names, query_terms, stem, stretches
 
 CANDIDATES = 100  # the best of BM25 that are looked at more closely
@@ -212,12 +213,16 @@ def _read_closer(db: sqlite3.Connection, hits: Iterable[LexicalHit]) -> dict[int
     """Return what stands in the chunks that were hit. A fact counts as a note, although many share a file."""
     ids = ", ".join(str(hit.chunk_id) for hit in hits)
     rows = db.execute(
-        "SELECT c.id, n.title || ' ' || c.heading || ' ' || c.text, ' ' || t.terms || ' ', c.date,"
-        " iif(c.fact_id = '', c.note_id, c.fact_id), iif(c.fact_id = '', n.size, length(t.terms))"
-        " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
+        "SELECT c.id, n.title, c.heading, c.text, l.terms, c.date, c.fact_id, c.note_id, n.size"
+        " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN term_list AS l ON l.chunk_id = c.id"
         f" WHERE c.id IN ({ids})"
     )
-    return {chunk_id: _Closer(*row) for chunk_id, *row in rows}
+    closer = {}
+    for chunk_id, title, heading, text, packed, date, fact_id, note_id, size in rows:
+        terms = unpack_terms(packed, text)
+        place = (fact_id, len(terms)) if fact_id else (note_id, size)
+        closer[chunk_id] = _Closer(f"{title} {heading} {text}", f" {terms} ", date, *place)
+    return closer
 
 
 def _idf_among(texts: Sequence[str], wanted: Iterable[str]) -> dict[str, float]:

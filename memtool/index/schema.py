@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from memtool.vault.layout import DAILY
 _TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 
 HASH = 8  # bytes of a content hash
+_BARE = -zlib.MAX_WBITS  # no header and no checksum, in which zlib would spend a tenth
 
 _FTS_BUFFER = 16 << 20  # bytes of new terms held before FTS5 writes a segment, which it must merge later
 
@@ -44,8 +46,11 @@ CREATE TABLE chunk (
 CREATE INDEX chunk_of_note ON chunk (note_id);
 CREATE INDEX chunk_of_project ON chunk (project);
 CREATE INDEX chunk_of_fact ON chunk (fact_id) WHERE fact_id <> '';
+CREATE TABLE term_list (  -- the terms of a chunk in their order, packed: FTS5 itself keeps none (decision 0031)
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id), terms BLOB NOT NULL
+);
 CREATE VIRTUAL TABLE chunk_terms USING fts5 (
-    terms, tokenize = "ascii tokenchars '{_TERM_CHARACTERS}'"
+    terms, content = '', tokenize = "ascii tokenchars '{_TERM_CHARACTERS}'"
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (chunk_terms, row);
 CREATE VIRTUAL TABLE occurrence USING fts5vocab (chunk_terms, instance);
@@ -103,6 +108,41 @@ def packed(hashes: Iterable[int]) -> bytes:
 def unpacked(hashes: bytes) -> list[int]:
     """Return the content hashes that were packed."""
     return [int.from_bytes(hashes[at : at + HASH], "little", signed=True) for at in range(0, len(hashes), HASH)]
+
+
+def pack_terms(terms: str, text: str) -> bytes:
+    """Return the *terms* of a chunk as the index holds them: compressed with the chunk's *text* as the dictionary."""
+    packer = zlib.compressobj(wbits=_BARE, zdict=_dictionary(text))
+    return packer.compress(terms.encode()) + packer.flush()
+
+
+def unpack_terms(packed_terms: bytes, text: str) -> str:
+    """Return the terms that were packed with the chunk's *text*.
+
+    Raises:
+        sqlite3.DatabaseError: they are damaged.
+    """
+    try:
+        return zlib.decompressobj(_BARE, _dictionary(text)).decompress(packed_terms).decode()
+    except (zlib.error, UnicodeDecodeError):
+        raise sqlite3.DatabaseError("the terms of a chunk are damaged") from None
+
+
+def terms_of(db: sqlite3.Connection, chunk_id: int) -> str:
+    """Return the terms of a chunk, joined by spaces.
+
+    Raises:
+        sqlite3.DatabaseError: the index has none, or they are damaged.
+    """
+    find = "SELECT l.terms, c.text FROM term_list AS l JOIN chunk AS c ON c.id = l.chunk_id WHERE c.id = ?"
+    row = db.execute(find, (chunk_id,)).fetchone()
+    if row is None:
+        raise sqlite3.DatabaseError("a chunk has no terms")
+    return unpack_terms(*row)
+
+
+def _dictionary(text: str) -> bytes:
+    return text.lower().encode()
 
 
 def misfit(db: sqlite3.Connection, daily: str = "") -> str:

@@ -14,6 +14,7 @@ from memtool.index.completion import completed_terms
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
+from memtool.index.schema import terms_of
 from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.index.snippet import Snippet, snippet
 from memtool.index.text import is_stop_word, query_terms
@@ -144,8 +145,7 @@ def _covered(db: sqlite3.Connection, lexical: Lexical) -> float:
     """Return the share of the query's idf that the best lexical chunk holds."""
     if not lexical.hits:
         return 0.0
-    terms = db.execute("SELECT terms FROM chunk_terms WHERE rowid = ?", (lexical.hits[0].chunk_id,)).fetchone()[0]
-    return coverage(db, lexical.terms, terms.split(" "))
+    return coverage(db, lexical.terms, terms_of(db, lexical.hits[0].chunk_id).split(" "))
 
 
 def _in_order(scores: dict[int, float]) -> list[int]:

@@ -3,6 +3,6 @@
 They stand here, and not in the modules themselves, so that opening an index needs none of those.
 """
 
-SCHEMA = 5  # memtool.index.schema: the tables
+SCHEMA = 6  # memtool.index.schema: the tables
 TEXT = 2  # memtool.index.text: the terms
 CHUNKS = 6  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by

@@ -67,7 +67,7 @@ class Writer:
         self.vault = vault
         self.stamps: dict[str, KnownStamp] = {}
         self._words: set[str] = set()
-        self._stale: list[int] = []
+        self._stale: set[int] = set()
 
     def put(self, ref: str, path: Path, now_ns: int, applied: Applied) -> None:
         """Bring the file *ref* into the index, and say in *applied* what that changed."""
@@ -101,7 +101,7 @@ class Writer:
             applied.removed.append(ref)
 
     def finish(self, *, settled: bytes | None) -> None:
-        """Write what is cheap only all at once and in order: new words, and the terms of chunks that are gone.
+        """Write what is cheap only all at once and in order: new words, and the end of chunks that are gone.
 
         FTS5 gathers changes in memory while row numbers rise, and writes a segment whenever one falls.
         *settled* is the scan that leaves nothing to do, if there is one: `Index.is_settled_by` recognises it.
@@ -113,7 +113,8 @@ class Writer:
         new = [word for word in sorted(self._words) if self.db.execute(insert, (word,)).rowcount]
         lists = ("\n".join(new[at : at + _WORDS_OF_A_LIST]) for at in range(0, len(new), _WORDS_OF_A_LIST))
         self.db.executemany("INSERT INTO word_list VALUES (?)", ((words,) for words in lists))
-        self.db.executemany("DELETE FROM chunk_terms WHERE rowid = ?", [(number,) for number in sorted(self._stale)])
+        for number in sorted(self._stale):
+            self._forget_terms(number)
         self._words.clear()
         self._stale.clear()
 
@@ -148,9 +149,13 @@ class Writer:
             f"INSERT INTO chunk ({_CHUNK_COLUMNS}) VALUES ({', '.join('?' * 16)})",
             [(number, note_id, *chunk[:14]) for number, chunk in numbered],
         )
+        terms = [(number, chunk.terms(), chunk.text) for number, chunk in numbered]
         self.db.executemany(
-            "INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)",
-            [(number, chunk.terms()) for number, chunk in numbered],
+            "INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", [(number, all_of) for number, all_of, _ in terms]
+        )
+        self.db.executemany(
+            "INSERT INTO term_list VALUES (?, ?)",
+            [(number, schema.pack_terms(all_of, text)) for number, all_of, text in terms],
         )
         self._remember_words(chunk for _, chunk in numbered)
 
@@ -159,10 +164,16 @@ class Writer:
 
     def _delete(self, note_id: int) -> None:
         chunks = "SELECT id FROM chunk WHERE note_id = ?"
-        self._stale += [number for (number,) in self.db.execute(chunks, (note_id,))]
+        self._stale.update(number for (number,) in self.db.execute(chunks, (note_id,)))
         lists = self.db.execute(f"SELECT chunk_id, hashes FROM piece_list WHERE chunk_id IN ({chunks})", (note_id,))
         pieces = [(each, chunk_id) for chunk_id, hashes in lists for each in schema.unpacked(hashes)]
         self.db.executemany("DELETE FROM piece WHERE hash = ? AND chunk_id = ?", pieces)
         self.db.execute(f"DELETE FROM piece_list WHERE chunk_id IN ({chunks})", (note_id,))
-        self.db.execute("DELETE FROM chunk WHERE note_id = ?", (note_id,))
         self.db.execute("DELETE FROM note WHERE id = ?", (note_id,))
+
+    def _forget_terms(self, chunk_id: int) -> None:
+        """Delete the chunk, with what finds it: FTS5, which keeps no terms, must be told which they were."""
+        delete = "INSERT INTO chunk_terms (chunk_terms, rowid, terms) VALUES ('delete', ?, ?)"
+        self.db.execute(delete, (chunk_id, schema.terms_of(self.db, chunk_id)))
+        self.db.execute("DELETE FROM term_list WHERE chunk_id = ?", (chunk_id,))
+        self.db.execute("DELETE FROM chunk WHERE id = ?", (chunk_id,))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtool.index.completion import complete
 from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
+from memtool.index.schema import unpack_terms
 from memtool.index.text import CONTEXT_END, fold, index_terms, is_spaced, stem
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity
@@ -172,12 +173,13 @@ def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], today: dt.date) -> I
     condition, values = Filter(today).where()
     rows = db.execute(
         "SELECT c.id, n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date,"  # noqa: S608  (numbers)
-        " c.fact_id, c.end_line, c.author, t.terms"
-        " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN chunk_terms AS t ON t.rowid = c.id"
+        " c.fact_id, c.end_line, c.author, l.terms"
+        " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN term_list AS l ON l.chunk_id = c.id"
         f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {LONGEST} AND {condition}",
         values,
     )
-    return (candidate for candidate in map(Candidate._make, rows) if not is_given_anyway(candidate.ref))
+    found = (Candidate._make((*row, unpack_terms(packed, row[5]))) for *row, packed in rows)
+    return (candidate for candidate in found if not is_given_anyway(candidate.ref))
 
 
 def is_given_anyway(ref: str) -> bool:
