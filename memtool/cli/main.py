@@ -32,6 +32,7 @@ COMMANDS = {
     "search": "Find notes by words and by meaning.",
     "show": "Read a note, a fact or some lines.",
     "remember": "Write down a fact, a note or an open item.",
+    "facts": "List, show, change and check the facts.",
     "forget": "Let a fact, a note or an open item come up no more.",
     "log": "Show how the memory changed, and why.",
     "diff": "Show what a change did, line by line.",

@@ -101,6 +101,14 @@ def _is_anchor(value: object) -> bool:
     return isinstance(value, dict) and _is_text(value.get("path")) and isinstance(value.get("blob"), str | None)
 
 
+def _is_spans(value: object) -> bool:
+    return isinstance(value, list) and all(_is_span(span) for span in value)
+
+
+def _is_span(value: object) -> bool:
+    return isinstance(value, dict) and _is_text(value.get("source")) and _is_text(value.get("hash"))
+
+
 def _or_null(fits: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: value is None or fits(value)
 
@@ -120,6 +128,9 @@ RULES = {
     "confidence": Rule("confidence", "a number from 0 to 1", _or_null(_is_share)),
     "expires": Rule("expires", "a date such as 2026-02-10", _or_null(_is_date)),
     "anchors": Rule("anchors", 'a list of {"path": …, "blob": …}', _or_null(_is_anchors)),
+    "spans": Rule("spans", 'a list of {"source": …, "hash": …}', _or_null(_is_spans)),
+    "review": Rule("review", "text", _or_null(_is_string)),
+    "domain": Rule("domain", "text", _or_null(_is_string)),
     "project": Rule("project", "text", _or_null(_is_string)),
 }
 _REQUIRED = tuple(name for name, rule in RULES.items() if rule.required)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from memtool.vault.layout import Vault
 
 __all__ = [
-    "CATEGORIES", "NO_FACTS", "STATUSES", "Fact", "FactFile", "LineRange", "add", "archive", "check_facts",
-    "is_expired", "new_fact_id", "parse_facts", "purge", "render_facts", "supersede", "supersede_by",
-    "update_facts", "without",
+    "CATEGORIES", "NO_FACTS", "STATUSES", "Fact", "FactFile", "LineRange", "add", "archive", "change", "check_facts",
+    "fields_of", "is_expired", "new_fact_id", "parse_facts", "purge", "render_facts", "restore", "supersede",
+    "supersede_by", "update_facts", "without",
 ]  # fmt: skip
 
 NO_FACTS = '{\n  "facts": []\n}\n'
@@ -54,6 +54,9 @@ class Fact:
     confidence: float | None = None
     expires: str = ""
     anchors: tuple[Mapping[str, Any], ...] = ()
+    spans: tuple[Mapping[str, Any], ...] = ()  # where the words of the evidence are found again
+    review: str = ""  # why somebody should look at it again
+    domain: str = ""
     project: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -200,6 +203,20 @@ def archive(facts: tuple[Fact, ...], fact_id: str) -> tuple[Fact, ...]:
     return (*facts[:at], replace(facts[at], status="archived"), *facts[at + 1 :])
 
 
+def restore(facts: tuple[Fact, ...], fact_id: str) -> tuple[Fact, ...]:
+    """Return *facts* with the archived fact *fact_id* active again; nothing changes if it is active."""
+    at = _find(facts, fact_id)
+    if facts[at].status == "superseded":
+        raise MemtoolError(f"the fact '{fact_id}' is {_end(facts[at])}", hint="Supersede its successor instead.")
+    return (*facts[:at], replace(facts[at], status="active"), *facts[at + 1 :])
+
+
+def change(facts: tuple[Fact, ...], fact_id: str, **values: Any) -> tuple[Fact, ...]:  # noqa: ANN401
+    """Return *facts* with other *values* of the fields of *fact_id*; its id and status stay."""
+    at = _find(facts, fact_id)
+    return (*facts[:at], replace(facts[at], **values), *facts[at + 1 :])
+
+
 def is_expired(fact: Fact, today: date) -> bool:
     """Whether the last day on which *fact* holds lies before *today*."""
     return bool(fact.expires) and fact.expires[:10] < today.isoformat()
@@ -266,7 +283,8 @@ def _half_characters(text: str, item: Item) -> list[str]:
     return []
 
 
-def _as_json(fact: Fact) -> dict[str, Any]:
+def fields_of(fact: Fact) -> dict[str, Any]:
+    """Return *fact* as the object that a file holds."""
     values = {name: getattr(fact, rule.attribute) for name, rule in RULES.items()}
     known = {
         name: list(value) if isinstance(value, tuple) else value
@@ -280,7 +298,7 @@ def _as_json(fact: Fact) -> dict[str, Any]:
 def _render(fact: Fact, text: str, place: LineRange) -> str:
     """Return *fact* in the style of what stands at *place*: on one line, or indented like it."""
     if place.start_line == place.end_line:
-        return json.dumps(_as_json(fact), ensure_ascii=False)
+        return json.dumps(fields_of(fact), ensure_ascii=False)
     indent = _INDENT.match(text, text.rfind("\n", 0, place.start) + 1)
     inner = _INDENT.match(text, text.index("\n", place.start) + 1)
     step = inner[0].removeprefix(indent[0]) if indent and inner else ""
@@ -288,7 +306,7 @@ def _render(fact: Fact, text: str, place: LineRange) -> str:
 
 
 def _indented(fact: Fact, lead: str, step: str) -> str:
-    return json.dumps(_as_json(fact), ensure_ascii=False, indent=step).replace("\n", lead)
+    return json.dumps(fields_of(fact), ensure_ascii=False, indent=step).replace("\n", lead)
 
 
 def _render_new(new: Sequence[Fact], text: str, listed: JsonList) -> tuple[str, int]:
@@ -328,8 +346,8 @@ def _refuse_new_faults(before: Sequence[Fact], after: Sequence[Fact]) -> None:
         old = before[number] if number < len(before) else None
         if fact == old:
             continue
-        known = schema_faults(_as_json(old)) if old else []
-        for fault in schema_faults(_as_json(fact)):
+        known = schema_faults(fields_of(old)) if old else []
+        for fault in schema_faults(fields_of(fact)):
             if fault not in known:
                 raise UsageError(f"the fact '{fact.id}' is not valid: {fault}", hint=_HINT)
     for fact_id in _repeated([fact.id for fact in after]):

@@ -70,6 +70,7 @@ def test_a_fact_of_another_tool_is_read_as_it_is() -> None:
 
 def test_every_field_of_the_format_has_a_place_in_a_fact() -> None:
     anchors = [{"path": "auth.ts", "blob": "ab12"}]
+    spans = [{"source": "3f2a9c#4", "hash": "9f3a1c04be27d0b8"}]
     full: dict[str, object] = RAW | {
         "status": "superseded",
         "supersededBy": "b",
@@ -82,11 +83,15 @@ def test_every_field_of_the_format_has_a_place_in_a_fact() -> None:
         "confidence": 0.9,
         "expires": "2027-01-01",
         "anchors": anchors,
+        "spans": spans,
+        "review": "auth.ts has changed since",
+        "domain": "auth",
         "project": "shop",
     }
     assert full.keys() == RULES.keys() == json.loads(SCHEMA_PATH.read_text())["$defs"]["fact"]["properties"].keys()
     (fact,) = parse_facts(in_file(full)).facts
     assert (fact.tags, fact.confidence, fact.anchors, fact.extra) == (("auth", "令牌"), 0.9, tuple(anchors), {})
+    assert (fact.spans, fact.review, fact.domain) == (tuple(spans), "auth.ts has changed since", "auth")
     assert json.loads(render_facts([fact])) == {"facts": [full]}
 
 
@@ -205,12 +210,14 @@ valid_values: dict[str, st.SearchStrategy[Any]] = {
     "tags": st.lists(st.text(max_size=3), max_size=2),
     "confidence": st.floats(0, 1) | st.sampled_from([0, 1, None]),
     "anchors": st.lists(st.fixed_dictionaries({"path": st.just("a.ts")}, optional={"blob": st.just("ab")})),
+    "spans": st.lists(st.fixed_dictionaries({"source": st.just("3f2a9c#4"), "hash": st.just("9f3a")})),
 }
 doubtful = (
     json_values
     | st.sampled_from(["", " ", "a b", "2026-02-10\n", "2026-13-10", "2026-2-1", "２０２６-02-10", "20260210", 1.5, -1])
     | st.just([{"path": ""}])
     | st.just([{"path": "a", "blob": 1}])
+    | st.just([{"source": "a", "hash": ""}])
 )
 
 

@@ -1,0 +1,62 @@
+"""Evidence that is found again: the words of a session note, known by the session, the turn and a hash. Pure.
+
+A span of a fact names a session and the hash of a statement there. Case, white space and the marks around a statement
+do not count, so that a note may be shown, merged and moved; a statement that was reworded or deleted is not found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from memtool.vault.session_lines import lines_of
+
+_DIGITS = 16  # of a hash, in hexadecimal
+_MARKS = re.compile(r"[\s\"'`“”„「」*]+")
+
+
+class Span(NamedTuple):
+    """Words of a session. *source* is the session's id, with `#` and the turn where that is known."""
+
+    source: str
+    text: str
+
+    @property
+    def session(self) -> str:
+        """The id of the session."""
+        return self.source.partition("#")[0]
+
+    def as_field(self) -> dict[str, str]:
+        """Return the span as a fact holds it."""
+        return {"source": self.source, "hash": hash_of_words(self.text)}
+
+
+def hash_of_words(text: str) -> str:
+    """Return what the words of *text* are known by: white space, case, quotes and code marks do not count."""
+    return hashlib.sha256(_MARKS.sub("", text).casefold().encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+
+
+def hashes_in(note: str) -> frozenset[str]:
+    """Return the hashes of all statements of the session note *note*."""
+    return frozenset(map(hash_of_words, _statements(note)))
+
+
+def missing_spans(spans: Iterable[Mapping[str, Any]], notes: Mapping[str, frozenset[str]]) -> list[str]:
+    """Return the sources of those *spans* whose words do not stand in their session any more.
+
+    *notes* holds the hashes of each session by its id. A session of which nothing is known counts as missing.
+    """
+    return [
+        str(span["source"])
+        for span in spans
+        if span.get("hash") not in notes.get(str(span["source"]).partition("#")[0], frozenset())
+    ]
+
+
+def _statements(note: str) -> Iterator[str]:
+    for line in lines_of(note):
+        yield line.text
+        if line.asked:
+            yield f"{line.asked} → {line.text}"

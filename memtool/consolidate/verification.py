@@ -1,0 +1,166 @@
+"""What is wrong with the facts of a vault: broken rules and chains, rivals, lost evidence, anchors that moved."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtool.consolidate.evidence import hashes_in, missing_spans
+from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, rivals_of, root_of
+from memtool.errors import MemtoolError
+from memtool.vault.facts import check_facts, is_expired
+from memtool.vault.files import read_text
+from memtool.vault.layout import Vault
+from memtool.vault.sessions import session_ref
+from memtool.workspace import Workspace
+
+# The kinds of what is found; those that break a rule of the format, or the chain of facts, fail `facts verify`.
+BROKEN, DOUBLE_ID, CHAIN = "broken", "double id", "chain"
+CONTRADICTION, EVIDENCE, ANCHOR, EXPIRED, REVIEW = "contradiction", "evidence", "anchor", "expired", "review"
+FAILING = frozenset({BROKEN, DOUBLE_ID, CHAIN})
+
+_LARGEST_ANCHOR = 16 << 20  # bytes; a larger file is not hashed
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong, or to be looked at, with the fact *id* in the file *ref*."""
+
+    kind: str
+    ref: str
+    id: str
+    sentence: str
+    line: int = 0
+
+
+def verify(work: Workspace, book: FactBook | None = None) -> list[Finding]:
+    """Return what is wrong with the facts of the vault, file by file."""
+    book = book or read_facts(work.vault)
+    found = [Finding(BROKEN, ref, "", sentence) for ref, sentence in book.broken.items()]
+    for ref, file in book.files.items():
+        found += [Finding(BROKEN, ref, "", sentence) for sentence in check_facts(file.text, ref)]
+    found += [*_double_ids(book), *_chains(book), *_rivals(book)]
+    found += [finding for stored in book for finding in _state(work, stored)]
+    found += _evidence(work, book)
+    order = [*book.broken, *book.files]
+    return sorted(found, key=lambda finding: (order.index(finding.ref), finding.line))
+
+
+def moved_anchors(work: Workspace, stored: StoredFact) -> list[str]:
+    """Return a sentence for each file that *stored* speaks of and that changed since; none where nobody can tell."""
+    root = root_of(work.vault, stored.project) if stored.fact.anchors and stored.project else ""
+    return [sentence for anchor in stored.fact.anchors if root and (sentence := _moved(Path(root), anchor))]
+
+
+def blob_of(path: Path) -> str:
+    """Return the id that git gives to the content of the file at *path*; empty if it cannot be read."""
+    with suppress(OSError):
+        if path.is_file() and path.stat().st_size <= _LARGEST_ANCHOR:
+            return _blob(path.read_bytes())
+    return ""
+
+
+def _blob(content: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _moved(root: Path, anchor: Mapping[str, Any]) -> str:
+    name, known = str(anchor["path"]), str(anchor.get("blob") or "")
+    path = root / name
+    if not path.resolve().is_relative_to(root.resolve()):
+        return ""
+    if not path.exists():
+        return f"{name} is gone"
+    if not known or not path.is_file() or len(known) != 40:  # of another kind of repository
+        return ""
+    with suppress(OSError):
+        content = path.read_bytes() if path.stat().st_size <= _LARGEST_ANCHOR else None
+        if content is not None and known not in (_blob(content), _blob(content.replace(b"\r\n", b"\n"))):
+            return f"{name} has changed since"
+    return ""
+
+
+def _double_ids(book: FactBook) -> Iterator[Finding]:
+    counts = Counter((stored.fact.id) for stored in book if stored.fact.id)
+    for stored in book:
+        if counts[stored.fact.id] > 1:
+            sentence = f"{counts[stored.fact.id]} facts have this id, so none of them can be changed"
+            yield _finding(DOUBLE_ID, stored, sentence)
+
+
+def _chains(book: FactBook) -> Iterator[Finding]:
+    for stored in book:
+        fact = stored.fact
+        new, old = book.find(fact.superseded_by), book.find(fact.supersedes)
+        if fact.superseded_by and new is None:
+            yield _finding(CHAIN, stored, f"its successor '{fact.superseded_by}' does not exist")
+        elif new and new.fact.supersedes not in ("", fact.id) and not _is_before(book, stored, new):
+            yield _finding(CHAIN, stored, f"its successor '{new.fact.id}' names another one, '{new.fact.supersedes}'")
+        if fact.supersedes and old is None:
+            yield _finding(CHAIN, stored, f"the fact that it supersedes, '{fact.supersedes}', does not exist")
+        elif old and old.fact.status == "active":
+            yield _finding(CHAIN, stored, f"it supersedes '{old.fact.id}', which is active")
+        if fact.superseded_by == fact.id or (new and any(one is stored.fact for one in _after(book, new))):
+            yield _finding(CHAIN, stored, "its chain runs in a circle")
+
+
+def _is_before(book: FactBook, stored: StoredFact, new: StoredFact) -> bool:
+    """Return whether two facts were superseded by one, of which *new* can name only the other."""
+    rival = book.find(new.fact.supersedes)
+    return rival is not None and rival.fact.superseded_by == new.fact.id == stored.fact.superseded_by
+
+
+def _after(book: FactBook, stored: StoredFact | None) -> Iterator[object]:
+    seen: set[str] = set()
+    while stored and stored.fact.id not in seen:
+        seen.add(stored.fact.id)
+        yield stored.fact
+        stored = book.find(stored.fact.superseded_by)
+
+
+def _rivals(book: FactBook) -> Iterator[Finding]:
+    stored_by_id = {stored.fact.id: stored for stored in book}
+    for fact_id, others in rivals_of(list(book)).items():
+        named = ", ".join(f"'{other}'" for other in others)
+        yield _finding(CONTRADICTION, stored_by_id[fact_id], f"it seems to contradict {named}")
+
+
+def _state(work: Workspace, stored: StoredFact) -> Iterator[Finding]:
+    fact = stored.fact
+    if fact.status != "active":
+        return
+    if is_expired(fact, work.now().date()):
+        yield _finding(EXPIRED, stored, f"it was over on {fact.expires[:10]}")
+    for sentence in moved_anchors(work, stored):
+        yield _finding(ANCHOR, stored, sentence)
+    if fact.review:
+        yield _finding(REVIEW, stored, f"it is to be looked at again: {fact.review}")
+
+
+def _evidence(work: Workspace, book: FactBook) -> Iterator[Finding]:
+    wanted = {_session(span) for stored in book for span in stored.fact.spans if stored.fact.status == "active"}
+    notes = {session: hashes_in(text) for session in wanted if (text := read_session(work.vault, session))}
+    for stored in book:
+        if stored.fact.status == "active" and (missing := missing_spans(stored.fact.spans, notes)):
+            sentence = f"the words of its evidence do not stand in {', '.join(missing)} any more"
+            yield _finding(EVIDENCE, stored, sentence)
+
+
+def read_session(vault: Vault, session_id: str) -> str:
+    """Return the text of the note of a session, archived or not; empty if there is none."""
+    ref = session_ref(session_id)
+    for name in (ref, f"archive/{ref}"):
+        with suppress(MemtoolError, OSError):
+            return read_text(vault.path(name))[0]
+    return ""
+
+
+def _session(span: Mapping[str, Any]) -> str:
+    return str(span["source"]).partition("#")[0]
+
+
+def _finding(kind: str, stored: StoredFact, sentence: str) -> Finding:
+    return Finding(kind, stored.ref, stored.fact.id, sentence, stored.place.start_line)
