@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, is_test
+from memtool.capture.fixes import fixes_in, render_fix
 from memtool.capture.options import Meant, meant, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.records import COMMIT
@@ -43,7 +44,7 @@ _SIDE_QUESTION = 60  # columns of a question that is not what the session is abo
 _ON_TOPIC, _AS_GOOD = 0.1, 0.8  # of the share of the prompt that most is about: for the first one, for any other
 _NOTHING_DONE = 0.6  # of the share of a prompt after which no file was edited
 _TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
-_MOST_DECISIONS, _MOST_RULES = 4, 6
+_MOST_DECISIONS, _MOST_RULES, _MOST_FIXES = 4, 6, 2
 _WIDEST_DECISION, _WIDEST_ASKED = 350, 250  # columns; of the prompt that took an option
 _WIDEST_CHOICE, _WIDEST_ANSWER = 80, 140
 _LONGEST_TYPED = 1_500  # columns; a longer prompt holds something that was pasted, whatever it says
@@ -78,6 +79,7 @@ def summarise(turns: Sequence[Turn], *, branch: str = "", language: str = "en") 
     commands = tuple(_commands(turns))
     return Summary(
         topic=_topic(turns, branch, language),
+        key_points=tuple(KeyPoint(render_fix(fix, language), "fix") for fix in fixes_in(turns)[-_MOST_FIXES:]),
         rows=tuple(_rows(turns, language)),
         decisions=tuple(_decisions(turns))[-_MOST_DECISIONS:],
         rules=tuple(dict.fromkeys(_rules(turns)))[-_MOST_RULES:],

@@ -39,6 +39,7 @@ COMMANDS = {
     "undo": "Take a change of the memory back.",
     "given": "Show what a session was given, why, and what was not.",
     "context": "Show what an agent is given when a session begins.",
+    "consolidate": "Turn the week into facts, tidy up, and write a report.",
     "route": "Show which files a word, a path or a table leads to.",
     "index": "Bring the index up to date with the vault.",
     "eval": "Measure the search with your own questions.",

@@ -19,6 +19,7 @@ from memtool.settings.sections import (
     ABOUT,
     SECTIONS,
     CaptureSettings,
+    ConsolidateSettings,
     EmbeddingSettings,
     IndexSettings,
     ModelSettings,
@@ -66,6 +67,7 @@ class Settings(NamedTuple):
     redact: RedactSettings = RedactSettings()
     llm: ModelSettings = ModelSettings()
     recall: RecallSettings = RecallSettings()
+    consolidate: ConsolidateSettings = ConsolidateSettings()
     keys: Keys = Keys()
     origins: Mapping[str, str] = MappingProxyType({})
     notices: tuple[str, ...] = ()

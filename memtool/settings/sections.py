@@ -142,6 +142,15 @@ class RecallSettings(NamedTuple):
     show: Annotated[bool, About("Whether the user sees a line in the client when something is given.")] = False
 
 
+class ConsolidateSettings(NamedTuple):
+    """What the weekly run does."""
+
+    sessions_days: Annotated[
+        int, About("Sessions that are older go to the archive, in days; the newest of each project stay.", least=1)
+    ] = 30
+    daily_days: Annotated[int, About("Daily notes that are older go to the archive, in days.", least=7)] = 90
+
+
 Section: TypeAlias = (
     VaultSettings
     | SearchSettings
@@ -151,6 +160,7 @@ Section: TypeAlias = (
     | RedactSettings
     | ModelSettings
     | RecallSettings
+    | ConsolidateSettings
 )
 SECTIONS: dict[str, type[Section]] = {
     "": VaultSettings,
@@ -161,6 +171,7 @@ SECTIONS: dict[str, type[Section]] = {
     "redact": RedactSettings,
     "llm": ModelSettings,
     "recall": RecallSettings,
+    "consolidate": ConsolidateSettings,
 }
 
 

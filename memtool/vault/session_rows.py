@@ -37,7 +37,7 @@ _OVERHEAD = 3  # columns around a piece
 _ROW = 12  # bytes around a row
 MOST_ROWS = 10
 LEAST_ROW = 120  # columns of room that each row needs
-_OF_LIST = r"(.{1,160}?) \((?:\d{1,3}/)?(\d{1,3})\): "  # an item, with how many the list has
+OF_LIST = r"(.{1,160}?) \((?:\d{1,3}/)?(\d{1,3})\): "  # an item, with how many the list has
 _SENTENCE_START = r"(?<=[。！？；])|(?<=[.!?;])\s+"
 _CLAUSE_START = r"(?<=[，、：])|(?<=[,:])\s+|\s+[-–—]\s+|\s+(?=\()"
 
@@ -104,7 +104,7 @@ def without_texts(rows: Iterable[Row], gone: Sequence[str]) -> list[Row]:
 
 
 def _uncounted(text: str) -> str:
-    match = re.match(_OF_LIST, text)
+    match = re.match(OF_LIST, text)
     return f"{match[1]}: {text[match.end() :]}" if match else text
 
 
@@ -254,10 +254,10 @@ def _newest_within(texts: Sequence[str], room: int) -> list[str]:
 def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Give *pieces*; items of one list, which begin with the same words, keep them once: `gone (2/3): a`, then `b`."""
     pieces = list(pieces)
-    shown = Counter(match[1] for piece in pieces if (match := re.match(_OF_LIST, piece.text)))
+    shown = Counter(match[1] for piece in pieces if (match := re.match(OF_LIST, piece.text)))
     lead = ""
     for piece in pieces:
-        match = re.match(_OF_LIST, piece.text)
+        match = re.match(OF_LIST, piece.text)
         begins = bool(lead) and piece.text.startswith(lead) and len(piece.text) > len(lead)
         before, colon, _ = piece.text.partition(": ")
         if begins:

@@ -70,6 +70,19 @@ def add_todo(text: str, item: str) -> tuple[str, int]:
     return "\n".join(lines) + "\n", at + len(added)
 
 
+def close_todo(text: str, line: int, source: str, language: str) -> str:
+    """Return *text* with the item on *line* ticked off, and the session *source* that did it behind it.
+
+    Raises:
+        NoteNotFound: no item stands there.
+    """
+    match = _item_at(text, line)
+    lines = text.split("\n")
+    done = labels("todos", language)["done"].format(source)
+    lines[line - 1] = f"{match['lead']}[x] {match['text']}{done}" + ("\r" if lines[line - 1].endswith("\r") else "")
+    return "\n".join(lines)
+
+
 def drop_todo(text: str, line: int) -> str:
     """Return *text* with the item on *line* ticked off and struck out: it is no longer to be done.
 

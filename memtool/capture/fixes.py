@@ -1,0 +1,102 @@
+"""Fixes that held: a command failed, files were changed, and the same command passed. Pure.
+
+A fix is one line of a session note, and read again from it:
+
+    `pytest tests/auth` failed: "clock skew" → leeway of 30 s in middleware/jwt.ts → passed
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtool.capture.checks import check_in
+from memtool.capture.turns import Turn
+from memtool.text.languages import all_labels, labels
+from memtool.text.lines import one_line, shortened, width
+
+_WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_CHANGE = 60, 90, 110  # columns
+_TELLING = re.compile(
+    r"(?i)\b(?:\w*error|\w*exception|panic|fatal|cannot|can't|could not|couldn't|undefined|unexpected|expected"
+    r"|not found|no such|denied|refused|timed? ?out|missing|invalid|mismatch|unknown|conflict|exceeded|failed to"
+    r"|unable to)\b|[:：]\s"
+)
+_TRIFLE = re.compile(
+    r"(?i)^(?:exit (?:code|status) \d+|fail(?:ed|ure|ures)?\b.{0,40}|error|\[?…\]?|\^+|make: .*"
+    r"|npm ERR! (?:code|errno|A complete).*|\d+ (?:issues?|errors?|failed|passing).{0,40}|=+.*=+|-+ ?.*-+"
+    r"|.*\b\w+: \d+|Traceback .*|\[\w[^\]]*\] ERROR task failed.*)$"
+)
+_VARIABLE = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+(?:\.\d+)*|/[^\s:'\"]+/|\"[^\"]{30,}\"", re.IGNORECASE)
+
+
+class Fix(NamedTuple):
+    """A *command* that failed with *error*, what was changed, and that it then passed."""
+
+    command: str
+    error: str
+    change: str
+
+
+def fixes_in(turns: Sequence[Turn]) -> list[Fix]:
+    """Return the fixes that held until the end of the session, the newest last; each command counts once."""
+    found: dict[str, Fix] = {}
+    failed: dict[str, tuple[int, str]] = {}
+    for at, turn in enumerate(turns):
+        for run in turn.runs:
+            command = _known(run.command)
+            if not command:
+                continue
+            if run.error:
+                found.pop(command, None)
+                if error := telling_error(run.error):
+                    failed.setdefault(command, (at, error))
+                continue
+            since, error = failed.pop(command, (at, ""))
+            if error and (change := _change(turns[since : at + 1])):
+                found[command] = Fix(shortened(command, _WIDEST_COMMAND), error, change)
+    return list(found.values())
+
+
+def render_fix(fix: Fix, language: str) -> str:
+    """Return *fix* as the line of a note."""
+    return one_line(labels("summary", language)["fix"].format(fix.command.replace("`", "'"), fix.error, fix.change))
+
+
+def parse_fix(text: str) -> Fix | None:
+    """Return the fix that a line of a note tells, in any language; None if it is none."""
+    for form in all_labels("summary")["fix"]:
+        pattern = re.escape(form).replace(r"\{\}", "(.+?)")
+        if match := re.fullmatch(pattern, text):
+            return Fix(*match.groups())
+    return None
+
+
+def telling_error(output: str) -> str:
+    """Return the line of *output* that says what was wrong, on one line; empty if none does."""
+    lines = [one_line(line) for line in output.splitlines()]
+    telling = [line for line in lines if width(line) >= 12 and not _TRIFLE.match(line)]
+    best = next((line for line in telling if _TELLING.search(line)), "")
+    return shortened(best, _WIDEST_ERROR).replace('"', "'")
+
+
+def same_error(error: str) -> str:
+    """Return *error* without what differs from time to time: numbers, paths, addresses, quoted texts."""
+    return " ".join(_VARIABLE.sub("#", error).casefold().split())
+
+
+def _known(command: str) -> str:
+    """Return what a command is known by: a check without what leads in to it, else its first line."""
+    return check_in(command) or one_line(command.split("\n", 1)[0])
+
+
+def _change(turns: Sequence[Turn]) -> str:
+    """Return what was done in *turns*: how the last one ended, and the files; empty if no file was edited."""
+    files = [file.rsplit("/", 1)[-1] for turn in turns for file in turn.files]
+    if not files:
+        return ""
+    ended = next((turn.ended for turn in reversed(turns) if turn.ended), "")
+    names = ", ".join(list(dict.fromkeys(files))[:2])
+    said = shortened(ended, _WIDEST_CHANGE - width(names) - 3)
+    told = f"{said} ({names})" if said and names not in said else said or names
+    return told.replace(" → ", " -> ")

@@ -1,0 +1,203 @@
+"""Proposals for facts: what makes one worth keeping, and what becomes of it beside the facts that stand.
+
+A statement that came from a session is not yet a fact. It must be one claim that is understood without the session,
+name something concrete, say nothing of the moment, hold no secret, and stand on words that are found again. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from memtool.consolidate.evidence import Span
+from memtool.recall.remembering.near_duplicates import Claim, contradicts, is_same, letters, statement
+from memtool.text.languages import mentioned, pattern_of, starts_with
+from memtool.text.lines import one_line, width
+from memtool.text.similarity import is_said, words
+from memtool.vault.authors import STANDING, TOOL, USER, trust
+from memtool.vault.facts import Fact
+from memtool.vault.session_rows import names_something
+
+LONGEST = 200  # characters of a claim
+# Confidence in what is said in a role, in a wish or a correction of the user, in a cause that the agent found.
+SURE, LIKELY, POSSIBLE = 0.8, 0.65, 0.5
+FIX, COMMAND, STACK = "fix", "command", "stack"  # tags of facts that other parts of memtool know them by
+_SHORTEST = 12  # columns
+_COMPARABLE = 6  # words of a fact from which on one that only adds to it says the same
+_SAID = 0.85  # of the words of a claim that another text has
+_REFERENCE = re.compile(r"^\W*(?:options?|variant|方案|选项)\s*\d", re.IGNORECASE)
+_CUT = re.compile(r"…|\.\.\.\s*$")
+
+Fate: TypeAlias = Literal["new", "known", "supersedes", "review", "rejected"]
+
+
+class Proposal(NamedTuple):
+    """A statement that may become a fact.
+
+    Args:
+        text: one claim.
+        category: of the fact.
+        author: who said it.
+        project: where it belongs; empty for no project.
+        spans: the words that it stands on, the newest last.
+        evidence: in words, for a reader.
+        at: when it was said last, ISO.
+        confidence: from 0 to 1.
+        tags: of the fact.
+        anchors: files that it speaks of, a path and a blob each.
+    """
+
+    text: str
+    category: str
+    author: str
+    project: str
+    spans: tuple[Span, ...] = ()
+    evidence: str = ""
+    at: str = ""
+    confidence: float = POSSIBLE
+    tags: tuple[str, ...] = ()
+    anchors: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Eight digits that stand for what it says, and where."""
+        return hashlib.sha256(f"{self.project}\n{letters(self.text)}".encode("utf-8", "replace")).hexdigest()[:8]
+
+
+class Judged(NamedTuple):
+    """A proposal and what becomes of it. *other* is the id of the fact that says the same, or otherwise."""
+
+    proposal: Proposal
+    fate: Fate
+    reason: str = ""
+    other: str = ""
+
+
+def fault_of(proposal: Proposal, redact: Callable[[str], str]) -> str:
+    """Return why *proposal* cannot be a fact, in words; empty if it can."""
+    return next(_faults(proposal, redact), "")
+
+
+def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
+    text = proposal.text
+    if text != one_line(text) or len(text) > LONGEST:
+        yield f"it is no single claim of {LONGEST} characters at most"
+    if width(text) < _SHORTEST:
+        yield "it says too little"
+    is_cut = _CUT.search(text) and FIX not in proposal.tags
+    if text.endswith(("?", "？", ":", "：")) or is_cut or _REFERENCE.match(text):
+        yield "it is a question or a fragment"
+    if proposal.category in ("bug", "preference") and starts_with("deictic", text):
+        yield "it leans on what was said before"
+    if re.match(pattern_of("status_line"), text, re.IGNORECASE) or mentioned("moment", text):
+        yield "it speaks of the moment"
+    if not (_is_sure(proposal) or names_something(text) or "`" in text):
+        yield "it names nothing concrete"
+    if redact(text) != text or "[redacted" in text:
+        yield "it holds a secret"
+    if proposal.author == TOOL and proposal.category in STANDING:
+        yield "what a tool printed is neither a decision nor a preference"
+    if not (proposal.spans or proposal.anchors):
+        yield "nothing is known that it stands on"
+
+
+def _is_sure(proposal: Proposal) -> bool:
+    """Return whether the user chose it, corrected the agent by it or said that it is always so, or a file shows it."""
+    is_users = proposal.author == USER and (proposal.confidence >= LIKELY or proposal.category == "decision")
+    return is_users or bool(proposal.anchors)
+
+
+class Judge:
+    """What becomes of one proposal after the other, beside the facts that stand and those that came before it.
+
+    Args:
+        facts: all facts of the proposals' area and of no project, whatever their status.
+        told: the words of each line of CLAUDE.md, MEMORY.md and the rules: what they say needs no fact.
+        redact: removes secrets.
+        may_supersede: whether a newer word takes the place of an older fact by itself, without a review.
+    """
+
+    def __init__(
+        self, facts: Iterable[Fact], told: Sequence[frozenset[str]], redact: Callable[[str], str], *,
+        may_supersede: bool = True,
+    ) -> None:  # fmt: skip
+        self._known = [(fact, statement(fact.fact), words(fact.fact)) for fact in facts]
+        self._told = told
+        self._redact = redact
+        self._may_supersede = may_supersede
+
+    def judge(self, proposal: Proposal) -> Judged:
+        """Return what becomes of *proposal*."""
+        if fault := fault_of(proposal, self._redact):
+            return Judged(proposal, "rejected", fault)
+        if is_said(words(proposal.text), self._told, _SAID):
+            return Judged(proposal, "rejected", "CLAUDE.md, MEMORY.md or a rule says so already")
+        claim = statement(proposal.text)
+        if twin := self._twin(proposal, claim):
+            return Judged(proposal, *_FATES[twin.status], twin.id)
+        rival = None if _names_commands(proposal.tags) else self._rival(claim, words(proposal.text))
+        if rival is None:
+            return Judged(proposal, "new")
+        if self._may_supersede and _outweighs(proposal, rival):
+            return Judged(proposal, "supersedes", f"it was said later than '{rival.fact}'", rival.id)
+        return Judged(proposal, "review", f"it seems to contradict '{rival.fact}'", rival.id)
+
+    def heed(self, fact: Fact) -> None:
+        """Compare what comes with *fact*, too; one with its id gives way to it."""
+        self._known = [known for known in self._known if known[0].id != fact.id]
+        self._known.append((fact, statement(fact.fact), words(fact.fact)))
+
+    def _twin(self, proposal: Proposal, claim: Claim) -> Fact | None:
+        """Return the fact that says what *proposal* says, or all of it and less; an active one first."""
+        told = words(proposal.text)
+        found = [
+            fact
+            for fact, other, its_words in self._known
+            if _codes(fact.fact) == _codes(proposal.text)
+            and (is_same(claim, other) or _is_narrower(claim, told, other, its_words))
+        ]
+        return min(found, key=lambda fact: fact.status != "active", default=None)
+
+    def _rival(self, claim: Claim, told: frozenset[str]) -> Fact | None:
+        for fact, other, its_words in self._known:
+            shared = len(told & its_words)
+            if (
+                fact.status != "active"
+                or _names_commands(fact.tags)
+                or shared < 2
+                or 2 * shared < min(len(told), len(its_words))
+            ):
+                continue
+            if contradicts(claim, other, in_one_place=True):
+                return fact
+        return None
+
+
+_FATES: dict[str, tuple[Fate, str]] = {
+    "active": ("known", "a fact says so"),
+    "archived": ("rejected", "it was rejected or archived before"),
+    "superseded": ("rejected", "it was superseded"),
+}
+
+
+def _outweighs(proposal: Proposal, rival: Fact) -> bool:
+    """Return whether the user said *proposal* later than *rival*, on at least as good a word."""
+    is_later = proposal.at[:10] >= rival.timestamp[:10]
+    return is_later and proposal.author == USER and trust(proposal.author) >= trust(rival.author)
+
+
+def _names_commands(tags: Collection[str]) -> bool:
+    """Return whether a fact with *tags* is about commands, of which a project may have many."""
+    return FIX in tags or COMMAND in tags
+
+
+def _codes(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+def _is_narrower(claim: Claim, told: frozenset[str], other: Claim, its_words: frozenset[str]) -> bool:
+    """Return whether a text only adds to what the other says: the same values, and all of its words."""
+    is_like = claim.values == other.values and claim.negated == other.negated
+    return is_like and len(its_words) >= _COMPARABLE and its_words <= told

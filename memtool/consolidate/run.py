@@ -1,0 +1,290 @@
+"""The weekly run: what happened becomes what is known, the vault is tidied, and one commit holds all of it.
+
+read        session notes, daily notes, facts
+distil      proposals → judged beside what is known → facts.json
+tidy        open items that were done, old notes to the archive, generated sections
+tell        the report of the week
+commit      exactly the files that were written
+
+Each step finds what it did before, so that a run that was cut off is completed by the next, and a second run of a week
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.capture.records import read_record
+from memtool.capture.turns import Turn
+from memtool.consolidate.activity import activity_of, read_entries
+from memtool.consolidate.distilling import Written, judge_all, write_facts
+from memtool.consolidate.extraction import Context, proposals_in
+from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, root_of
+from memtool.consolidate.proposals import Judged, Proposal
+from memtool.consolidate.report import render_report, report_ref
+from memtool.consolidate.repository import configuration_of
+from memtool.consolidate.sections import with_generated
+from memtool.consolidate.sessions import SessionView, read_sessions
+from memtool.consolidate.state import areas_to_look_at, project_section, shared_section
+from memtool.consolidate.tidying import Closed, Move, done_items, old_dailies, old_sessions, with_links
+from memtool.consolidate.verification import moved_anchors
+from memtool.consolidate.week import Week
+from memtool.errors import MemtoolError
+from memtool.index.engine import place_of, use_index
+from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.text.languages import labels
+from memtool.vault import files
+from memtool.vault.facts import Fact, change as change_facts, update_facts
+from memtool.vault.todos import close_todo
+from memtool.vault.uncommitted import commit_noted, note_uncommitted
+from memtool.workspace import Workspace
+
+MEMORY = "MEMORY.md"
+_QUICK = 0.2  # seconds; another run is at work, or not
+
+
+@dataclass
+class Outcome:
+    """What a run came to, or would come to. *changes* are its lines in the report."""
+
+    week: Week
+    judged: list[Judged] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    written: dict[str, None] = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept)
+    problems: list[str] = field(default_factory=list)
+    report: str = ""
+
+
+class Parts(NamedTuple):
+    """Which parts of the run are wanted; without *tidy* only facts are distilled."""
+
+    tidy: bool = True
+    review: bool = False  # proposals wait for a person
+
+
+EVERYTHING = Parts()
+
+Ask = Callable[[Sequence[SessionView]], Iterable[Proposal]]
+
+
+def consolidate(
+    work: Workspace, week: Week, parts: Parts = EVERYTHING, *, dry: bool = False, ask: Ask | None = None
+) -> Outcome:
+    """Run the consolidation of *week*, and commit what it changed.
+
+    Args:
+        work: where.
+        week: whose activity is reported; facts are distilled from all sessions up to its end.
+        parts: which of its parts.
+        dry: nothing is written; the outcome says what would be.
+        ask: gives the proposals of a model for sessions.
+
+    Raises:
+        Busy: another run is at work.
+        MemtoolError: the vault cannot be read or written.
+    """
+    with work.vault.lock("consolidate", timeout=_QUICK):
+        outcome = Outcome(week)
+        sessions = [view for view in read_sessions(work.vault) if view.date[:10] <= week.last.isoformat()]
+        book = read_facts(work.vault)
+        outcome.problems += book.broken.values()
+        proposals = [*proposals_of(work, sessions), *(ask(sessions) if ask else ())]
+        outcome.judged = judge_all(work, book, proposals)
+        run = _Run(work, outcome, dry=dry)
+        if not parts.review:
+            run.distil(book)
+        if parts.tidy:
+            run.tidy(sessions)
+            run.tell(sessions)
+        if not dry:
+            _finish(work, outcome)
+        return outcome
+
+
+def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Proposal]:
+    """Return what *sessions* and the repositories of their projects propose, without a model."""
+    turns: dict[str, Sequence[Turn]] = {}
+
+    def turns_of(session_id: str) -> Sequence[Turn]:
+        if session_id not in turns:
+            turns[session_id] = read_record(work.vault, session_id).reading.turns
+        return turns[session_id]
+
+    found = proposals_in(sessions, Context(turns_of, work.language))
+    latest = {view.project: view.date for view in sessions}
+    for project, seen in sorted(latest.items()):
+        if project and (root := root_of(work.vault, project)):
+            found += configuration_of(Path(root), project, seen, work.language)
+    return found
+
+
+def _finish(work: Workspace, outcome: Outcome) -> None:
+    """Commit what was written, what a run that was cut off had left, too; and bring the index up to date."""
+    if outcome.written:
+        with alone(work.vault):
+            outcome.kept = commit(work.vault, list(outcome.written), "consolidate", _subject(outcome))
+    with suppress(MemtoolError):  # it is still noted, and the next capture commits it
+        commit_noted(work.vault, f"consolidate: {outcome.week}: what was left by a run that was cut off")
+    with suppress(MemtoolError):  # the next search will do it
+        use_index(place_of(work), lambda _: None)
+
+
+class _Run:
+    """The writing steps of a run; a dry one writes nothing and says the same."""
+
+    def __init__(self, work: Workspace, outcome: Outcome, *, dry: bool) -> None:
+        self._work, self._vault, self._outcome, self._dry = work, work.vault, outcome, dry
+        self._words = labels("report", work.language)
+
+    def distil(self, book: FactBook) -> None:
+        """Write the facts, and mark those whose files have changed."""
+        for written in write_facts(self._work, self._outcome.judged, self._before_writing, dry=self._dry):
+            self._say(_told(written, self._words))
+        for stored in book:
+            moved = "; ".join(moved_anchors(self._work, stored)) if stored.fact.status == "active" else ""
+            if moved and moved != stored.fact.review and not self._dry:
+                self._mark(stored, moved)
+
+    def _mark(self, stored: StoredFact, why: str) -> None:
+        def marked(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+            return change_facts(facts, stored.fact.id, review=why)
+
+        self._before_writing([stored.ref])
+        with suppress(MemtoolError):  # it was changed in the meantime, and is looked at the next time
+            update_facts(self._vault, stored.ref, marked)
+
+    def tidy(self, sessions: Sequence[SessionView]) -> None:
+        """Close open items that were done, write the generated sections, and move old notes to the archive."""
+        for ref in self._refs("areas/projects/*/todos.md"):
+            own = [view for view in sessions if view.project == ref.split("/")[2]]
+            self._close(ref, own)
+        book = read_facts(self._vault)
+        self._section(MEMORY, shared_section(book, self._work))
+        for ref in self._refs("areas/projects/*/summary.md"):
+            name = ref.split("/")[2]
+            own = [view for view in sessions if view.project == name]
+            self._section(ref, project_section(book, name, own, self._work.language))
+        self._archive(sessions)
+
+    def tell(self, sessions: Sequence[SessionView]) -> None:
+        """Write the report."""
+        week, ref = self._outcome.week, report_ref(self._outcome.week)
+        archived = {view.id for view in sessions}
+        everything = [
+            *sessions,
+            *(view for view in read_sessions(self._vault, archived=True) if view.id not in archived),
+        ]
+        activity = activity_of(week, read_entries(self._vault, week.days()), everything)
+        state = areas_to_look_at(self._work, read_facts(self._vault), everything)
+        try:
+            before = files.read_text(self._vault.path(ref))[0]
+        except FileNotFoundError:
+            before = ""
+        changes = self._outcome.changes
+        report = render_report(week, activity, state, changes, before=before, language=self._work.language)
+        self._outcome.report = report
+        if not (activity.is_empty and not changes and not before):
+            self._write(ref, lambda _: report)
+
+    def _close(self, ref: str, sessions: Sequence[SessionView]) -> None:
+        def closed(text: str | None) -> str | None:
+            found[:] = done_items(text or "", sessions)
+            for item in found:
+                text = close_todo(text or "", item.line, item.source, self._work.language)
+            return text
+
+        found: list[Closed] = []
+        self._write(ref, closed)
+        for item in found:
+            self._say(self._words["closed"].format(item.task, item.source))
+
+    def _section(self, ref: str, body: str) -> None:
+        if self._write(ref, lambda text: None if text is None else with_generated(text, body)):
+            self._say(self._words["section"].format(ref))
+
+    def _archive(self, sessions: Sequence[SessionView]) -> None:
+        settings, today = self._work.settings, self._work.now().date()
+        kept = settings.recall.sessions
+        moves = old_sessions(sessions, today, days=settings.consolidate.sessions_days, kept=kept)
+        names = [Path(ref).name for ref in self._refs(f"{self._vault.daily}/*.md")]
+        dailies = old_dailies(names, today, days=settings.consolidate.daily_days, folder=self._vault.daily)
+        self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
+        moved = [*moves, *dailies]
+        for move in moved:
+            self._move(move)
+        if moved:
+            oldest = (
+                min(Path(move.source).stem for move in dailies) if dailies else min(view.date[:10] for view in sessions)
+            )
+            self._say(self._words["archived"].format(len(moved), oldest))
+
+    def _relink(self, archived: Sequence[str], leaving: set[str]) -> None:
+        """Let the daily notes lead to the *archived* sessions; those that are *leaving* themselves from there."""
+        for folder, was in ((self._vault.daily, False), (f"archive/{self._vault.daily}", True)):
+            for ref in self._refs(f"{folder}/*.md") if archived or leaving else ():
+                self._write(ref, partial(_relinked, archived=archived, was=was, goes=was or ref in leaving))
+
+    def _move(self, move: Move) -> None:
+        if self._dry:
+            return
+        with self._vault.lock():
+            source, target = self._vault.path(move.source), self._vault.path(move.target)
+            number = 1
+            while target.exists():  # a session that went on after it had been archived
+                number += 1
+                target = target.with_name(f"{Path(move.target).stem}-{number}.md")
+            ref = f"{move.target.rpartition('/')[0]}/{target.name}"
+            self._before_writing([move.source, ref])
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.replace(source, target)
+
+    def _write(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
+        """Change the file *ref*, and return whether that changed it; what cannot be read or written is a problem."""
+        try:
+            path = self._vault.path(ref)
+            try:
+                before = files.read_text(path)[0]
+            except FileNotFoundError:
+                before = None
+            wanted = new(before)
+            if wanted is None or wanted == before:
+                return False
+            if not self._dry:
+                self._before_writing([ref])
+                with self._vault.lock():
+                    files.change(path, new)
+        except (MemtoolError, OSError) as error:
+            self._outcome.problems.append(f"'{ref}' was left as it is: {error}")
+            return False
+        return True
+
+    def _refs(self, pattern: str) -> list[str]:
+        return sorted(path.relative_to(self._vault.root).as_posix() for path in self._vault.root.glob(pattern))
+
+    def _before_writing(self, refs: Sequence[str]) -> None:
+        note_uncommitted(self._vault, refs)
+        self._outcome.written |= dict.fromkeys(refs)
+
+    def _say(self, line: str) -> None:
+        self._outcome.changes.append(line)
+
+
+def _relinked(text: str | None, *, archived: Sequence[str], was: bool, goes: bool) -> str | None:
+    return None if text is None else with_links(text, archived, was_archived=was, is_archived=goes)
+
+
+def _told(written: Written, words: dict[str, str]) -> str:
+    form = words[written.fate if written.fate != "supersedes" else "superseded"]
+    return form.format(written.text, written.id, written.other) if written.fate != "known" else form.format(written.id)
+
+
+def _subject(outcome: Outcome) -> str:
+    facts = sum(judged.fate in ("new", "supersedes") for judged in outcome.judged)
+    return f"{outcome.week}: {facts} facts, {len(outcome.changes)} changes"

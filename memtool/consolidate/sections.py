@@ -1,0 +1,49 @@
+"""Generated sections of hand-written notes: between two comments, and nothing outside of them is touched. Pure.
+
+<!-- memtool: generated; write above or below -->
+...
+<!-- memtool: end -->
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+BEGIN, END = "<!-- memtool: generated; write above or below -->", "<!-- memtool: end -->"
+_SECTION = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}[ \t]*(?:\r?\n|$)", re.DOTALL)
+
+
+def generated(text: str) -> str:
+    """Return what stands between the two comments of *text*, without them; empty if there are none."""
+    match = _SECTION.search(text)
+    return match[0].strip().removeprefix(BEGIN).removesuffix(END).strip() if match else ""
+
+
+def with_generated(text: str, body: str) -> str:
+    """Return *text* with *body* between its two comments, which are put at its end if it has none.
+
+    Without a *body* they go. A text with only one of them, or several pairs, has been edited: it stays as it is.
+    """
+    if text.count(BEGIN) > 1 or text.count(BEGIN) != text.count(END):
+        return text
+    newline = "\r\n" if "\r\n" in text else "\n"
+    section = newline.join([BEGIN, *body.strip().splitlines(), END]) + newline if body.strip() else ""
+    if match := _SECTION.search(text):
+        lead = newline if match[0].startswith(("\n", "\r\n")) and section else ""
+        return text[: match.start()] + lead + section + text[match.end() :]
+    if not section:
+        return text
+    gap = "" if not text else newline if text.endswith("\n") else 2 * newline
+    return f"{text}{gap}{section}"
+
+
+def within(lines: Sequence[str], room: int) -> list[str]:
+    """Return as many of *lines*, from the first on, as have *room* characters."""
+    kept: list[str] = []
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return kept

@@ -1,0 +1,88 @@
+"""Tidying: old notes to the archive, where searches find them on request, and open items that were done, closed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from memtool.consolidate.sessions import SessionView
+from memtool.text.similarity import is_said, words
+from memtool.vault.session_lines import DONE
+from memtool.vault.todos import find_todos
+
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")
+_WHOLLY = 0.8  # of the words of an open item that a line holds, which says that it was done
+_LEAST_WORDS = 3
+_COMMIT = "commit: "
+
+
+class Move(NamedTuple):
+    """A note that goes to the archive."""
+
+    source: str
+    target: str
+
+
+def old_sessions(sessions: Sequence[SessionView], today: dt.date, *, days: int, kept: int) -> list[Move]:
+    """Return the sessions that are older than *days*; the newest *kept* of each project stay, for its next start."""
+    oldest = (today - dt.timedelta(days=days)).isoformat()
+    by_project: dict[str, list[SessionView]] = {}
+    for view in sorted(sessions, key=lambda view: (view.date, view.id), reverse=True):
+        by_project.setdefault(view.project, []).append(view)
+    old = [view for views in by_project.values() for view in views[kept:] if view.date and view.date[:10] < oldest]
+    return [Move(view.ref, f"archive/{view.ref}") for view in sorted(old, key=lambda view: view.ref)]
+
+
+def old_dailies(names: Iterable[str], today: dt.date, *, days: int, folder: str) -> list[Move]:
+    """Return the daily notes among the file *names* of *folder* that are older than *days*."""
+    oldest = (today - dt.timedelta(days=days)).isoformat()
+    old = sorted(name for name in names if (match := _DAY.fullmatch(name)) and match[1] < oldest)
+    return [Move(f"{folder}/{name}", f"archive/{folder}/{name}") for name in old]
+
+
+def with_links(text: str, archived: Collection[str], *, was_archived: bool, is_archived: bool) -> str:
+    """Return a daily note whose links lead to its sessions where they lie now: those with the ids *archived*, too.
+
+    The note itself lies in the archive or not: it *was* there as its links were written, and *is* from now on.
+    """
+
+    def target(match: re.Match[str]) -> str:
+        led_to_archive = match["way"] == ("../" if was_archived else "../archive/")
+        in_archive = led_to_archive or match["id"] in archived
+        way = "../" if in_archive == is_archived else "../../" if is_archived else "../archive/"
+        return f"]({way}sessions/{match['id']}.md)"
+
+    return re.sub(r"\]\((?P<way>\.\./(?:archive/|\.\./)?)sessions/(?P<id>[^()\s/]+)\.md\)", target, text)
+
+
+class Closed(NamedTuple):
+    """An open item on a *line* of a task list that the session *source* says was done."""
+
+    line: int
+    task: str
+    source: str
+    evidence: str
+
+
+def done_items(todos: str, sessions: Sequence[SessionView]) -> list[Closed]:
+    """Return the open items of the task list *todos* that a session did, by its commits or what it says was done."""
+    told = [(view, line, words(line)) for view in sessions for line in _deeds(view)]
+    found = []
+    for todo in find_todos(todos):
+        wanted = words(todo.task)
+        if not todo.is_open or len(wanted) < _LEAST_WORDS:
+            continue
+        deeds = ((view, line) for view, line, said in told if is_said(wanted, [said], _WHOLLY))
+        if deed := next(deeds, None):
+            found.append(Closed(todo.line, todo.task, deed[0].id, deed[1]))
+    return found
+
+
+def _deeds(view: SessionView) -> Iterator[str]:
+    for line in view.lines:
+        if line.text.startswith(_COMMIT):
+            yield line.text.removeprefix(_COMMIT)
+        elif line.role == DONE:
+            yield line.text

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workspaces import NOW, workspace
+
+from memtool.consolidate.run import Parts, consolidate
+from memtool.consolidate.verification import verify
+from memtool.consolidate.week import week_of
+from memtool.errors import Busy
+from memtool.vault.facts import parse_facts
+from memtool.vault.git import tell
+from memtool.vault.history import commit
+from memtool.vault.layout import Vault
+from memtool.vault.sessions import KeyPoint, SessionNote, render_session, session_ref
+from memtool.workspace import Workspace
+
+WEEK = week_of(NOW.date())
+FIX = '`pytest tests/db` failed: "no such table: users" → migrations run first (conftest.py) → passed'
+
+
+@pytest.fixture
+def work(vault: Vault) -> Workspace:
+    return workspace(vault)
+
+
+def write(vault: Vault, ref: str, text: str) -> None:
+    path = vault.root / ref
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    commit(vault.root, [ref], ref)
+
+
+def session(vault: Vault, name: str, *, days_ago: int = 1, project: str = "shop", **said: Any) -> None:
+    at = (NOW - timedelta(days=days_ago)).strftime("%Y-%m-%d 10:00")
+    note = SessionNote(name, project=project, updated=at, topic=f"work of {name}", **said)
+    write(vault, session_ref(name), render_session(note))
+
+
+def facts(vault: Vault, project: str = "shop") -> dict[str, Any]:
+    path = vault.root / f"areas/projects/{project}/facts.json"
+    return {fact.fact: fact for fact in parse_facts(path.read_text(encoding="utf-8")).facts} if path.exists() else {}
+
+
+def commits(vault: Vault) -> list[str]:
+    return tell(vault.root, "log", "--format=%s").splitlines()
+
+
+def test_sessions_become_facts_a_report_and_one_commit(work: Workspace) -> None:
+    vault = work.vault
+    session(vault, "one", rules=("always write table-driven tests (user)",), commands=("pnpm test",))
+    session(
+        vault, "two", decisions=("Where do tokens live? → in Redis, with an expiry (user)",), commands=("pnpm test",)
+    )
+    session(vault, "three", key_points=(KeyPoint(FIX, "fix"),), commands=("pnpm test",))
+    session(vault, "四", rules=("提交之前始终运行 `pnpm test` (user)",))
+    before = len(commits(vault))
+    outcome = consolidate(work, WEEK)
+    found = facts(vault)
+    assert {text: (fact.category, fact.author) for text, fact in found.items()} == {
+        "always write table-driven tests": ("preference", "user"),
+        "Where do tokens live? → in Redis, with an expiry": ("decision", "user"),
+        FIX: ("bug", "agent"),
+        "提交之前始终运行 `pnpm test`": ("preference", "user"),
+        "Tests are run with `pnpm test`.": ("configuration", "agent"),
+    }
+    assert len(found["Tests are run with `pnpm test`."].spans) == 3
+    assert len(commits(vault)) == before + 1
+    assert commits(vault)[0].startswith(f"consolidate: {WEEK}: 5 facts")
+    assert tell(vault.root, "status", "--porcelain") == ""
+    report = (vault.root / f"reports/{WEEK}.md").read_text(encoding="utf-8")
+    assert "[work of one](../sessions/one.md)" in report
+    assert outcome.kept.commit
+    assert [finding.kind for finding in verify(work)] == []
+
+
+def test_a_second_run_changes_nothing(work: Workspace) -> None:
+    session(work.vault, "one", rules=("always write table-driven tests (user)",), commands=("pnpm test",))
+    consolidate(work, WEEK)
+    before = tell(work.vault.root, "rev-parse", "HEAD")
+    again = consolidate(work, WEEK)
+    assert (again.changes, [*again.written], again.kept.commit) == ([], [], "")
+    assert tell(work.vault.root, "rev-parse", "HEAD") == before
+
+
+def test_a_dry_run_writes_nothing(work: Workspace) -> None:
+    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    session(work.vault, "old", days_ago=100)
+    for number in range(5):
+        session(work.vault, f"n{number}")
+    before = sorted(path for path in work.vault.root.rglob("*") if ".git" not in path.parts)
+    outcome = consolidate(work, WEEK, dry=True)
+    assert any("table-driven" in change for change in outcome.changes)
+    assert any("archive" in change for change in outcome.changes)
+    after = sorted(path for path in work.vault.root.rglob("*") if ".git" not in path.parts)
+    assert {path for path in after if ".memtool" not in path.parts} == {p for p in before if ".memtool" not in p.parts}
+    assert tell(work.vault.root, "status", "--porcelain") == ""
+
+
+def test_what_was_archived_is_not_proposed_again(work: Workspace) -> None:
+    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    consolidate(work, WEEK)
+    ref = "areas/projects/shop/facts.json"
+    text = (work.vault.root / ref).read_text().replace('"active"', '"archived"')
+    write(work.vault, ref, text)
+    session(work.vault, "two", rules=("always write table-driven tests (user)",))
+    assert [judged.fate for judged in consolidate(work, WEEK).judged] == ["rejected"]
+
+
+def test_what_the_user_says_again_gains_confidence_and_no_copy(work: Workspace) -> None:
+    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    consolidate(work, WEEK)
+    (before,) = facts(work.vault).values()
+    session(work.vault, "two", rules=("Always write table-driven tests. (user)",))
+    consolidate(work, WEEK)
+    (after,) = facts(work.vault).values()
+    assert after.confidence > before.confidence
+    assert [span["source"] for span in after.spans] == ["one", "two"]
+
+
+def test_a_later_word_supersedes_with_both_linked(work: Workspace) -> None:
+    session(work.vault, "one", days_ago=5, rules=("the gateway must always listen on port 8443 (user)",))
+    consolidate(work, WEEK)
+    session(work.vault, "two", rules=("the gateway must always listen on port 9443 (user)",))
+    consolidate(work, WEEK)
+    found = facts(work.vault)
+    old, new = (
+        found["the gateway must always listen on port 8443"],
+        found["the gateway must always listen on port 9443"],
+    )
+    assert (old.status, old.superseded_by, new.supersedes) == ("superseded", new.id, old.id)
+    assert consolidate(work, WEEK).changes == []
+
+
+def test_old_notes_go_to_the_archive_with_their_links(work: Workspace) -> None:
+    vault = work.vault
+    for number in range(6):
+        session(vault, f"s{number}", days_ago=40 + number)
+    day = (NOW - timedelta(days=45)).date().isoformat()
+    write(
+        vault,
+        f"daily/{day}.md",
+        f"---\ntype: daily\ndate: {day}\n---\n\n## Sessions\n\n- 10:00: [a](../sessions/s5.md)\n",
+    )
+    write(vault, "daily/2025-01-01.md", "- 10:00: `a.py`\n\n## Sessions\n\n- 10:00: [b](../sessions/s5.md)\n")
+    consolidate(work, WEEK)
+    assert not (vault.root / "sessions/s5.md").exists()
+    assert (vault.root / "archive/sessions/s5.md").exists()
+    assert (vault.root / "sessions/s4.md").exists()  # of the newest five
+    assert "](../archive/sessions/s5.md)" in (vault.root / f"daily/{day}.md").read_text()
+    assert "](../sessions/s5.md)" in (vault.root / "archive/daily/2025-01-01.md").read_text()
+    assert tell(vault.root, "status", "--porcelain") == ""
+    assert consolidate(work, WEEK).changes == []
+
+
+def test_done_items_and_generated_sections(work: Workspace) -> None:
+    vault = work.vault
+    write(vault, "areas/projects/shop/todos.md", "# Open items\n\n- [ ] rate limiting of the login route\n")
+    write(vault, "areas/projects/shop/summary.md", "---\ntype: project\n---\n\n# shop\n\nSells shoes. 卖鞋。\n")
+    for name in ("one", "two", "three"):
+        session(vault, name, commands=("pnpm test",), done=("rate limiting of the login route, with tests",))
+    session(vault, "four", rules=("always write table-driven tests (user)",))
+    session(vault, "five", project="api", rules=("always write table-driven tests (user)",))
+    consolidate(work, WEEK)
+    assert (
+        "- [x] rate limiting of the login route (done in session one)"
+        in (vault.root / "areas/projects/shop/todos.md").read_text()
+    )
+    summary = (vault.root / "areas/projects/shop/summary.md").read_text(encoding="utf-8")
+    assert "Sells shoes. 卖鞋。" in summary
+    assert "Tests are run with `pnpm test`." in summary
+    assert "- always write table-driven tests (api, shop)" in (vault.root / "MEMORY.md").read_text()
+    assert consolidate(work, WEEK).changes == []
+
+
+def test_the_repository_shows_its_package_manager_until_it_changes(work: Workspace, tmp_path: Path) -> None:
+    vault, code = work.vault, tmp_path / "code"
+    code.mkdir()
+    (code / "pnpm-lock.yaml").write_text("lockfileVersion: 9\n")
+    (code / ".nvmrc").write_text("22.1\n")
+    write(vault, "areas/projects/shop/summary.md", f"---\nidentities: ['path:{code.as_posix()}']\n---\n\n# shop\n")
+    session(vault, "one")
+    consolidate(work, WEEK)
+    assert set(facts(vault)) == {"Packages are managed with pnpm.", "The project wants Node.js 22.1."}
+    (code / "pnpm-lock.yaml").write_text("lockfileVersion: 10\n")
+    consolidate(work, WEEK)
+    assert facts(vault)["Packages are managed with pnpm."].review == "pnpm-lock.yaml has changed since"
+
+
+def test_two_runs_at_once_do_not_meet(work: Workspace) -> None:
+    with work.vault.lock("consolidate"), pytest.raises(Busy):
+        consolidate(work, WEEK)
+
+
+def test_the_users_own_edits_stay_out_of_the_commit(work: Workspace) -> None:
+    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    (work.vault.root / "CLAUDE.md").write_text("my own, uncommitted\n")
+    consolidate(work, WEEK)
+    assert tell(work.vault.root, "status", "--porcelain").strip() == "M CLAUDE.md"
+
+
+def test_without_git_it_works_and_says_so(tmp_path: Path) -> None:
+    root = tmp_path / "plain"
+    (root / "sessions").mkdir(parents=True)
+    (root / "memtool.toml").write_text("")
+    note = SessionNote("one", project="shop", updated="2026-02-09 10:00", rules=("always use tabs in app.py (user)",))
+    (root / "sessions/one.md").write_text(render_session(note))
+    outcome = consolidate(workspace(Vault(root.resolve())), WEEK)
+    assert "no git repository" in outcome.kept.notice
+    assert (root / "areas/projects/shop/facts.json").exists()
+
+
+@pytest.mark.slow
+def test_killed_at_any_write_or_call_of_git_the_next_run_completes_it(work: Workspace) -> None:
+    vault = work.vault
+    for number in range(7):
+        session(vault, f"s{number}", days_ago=40 + number, commands=("pnpm test",))
+    session(vault, "new", rules=("always write table-driven tests (user)",), key_points=(KeyPoint(FIX, "fix"),))
+    tell(vault.root, "tag", "start")
+    consolidate(work, WEEK)
+    wanted = _state(vault)
+    for last in range(60):
+        tell(vault.root, "reset", "--hard", "--quiet", "start")
+        tell(vault.root, "clean", "-dfq")
+        with pytest.MonkeyPatch.context() as killing:
+            _kill_at(killing, last, vault)
+            try:
+                consolidate(work, WEEK)
+            except KeyboardInterrupt:
+                is_over = False
+            else:
+                is_over = True
+        if not is_over:
+            consolidate(work, WEEK)
+        assert _state(vault) == wanted, last
+        assert tell(vault.root, "status", "--porcelain") == "", last
+        if is_over:
+            break
+    assert last > 12
+
+
+def _kill_at(killing: pytest.MonkeyPatch, number: int, vault: Vault) -> None:
+    """Let the run die before its write or call of git with that *number*."""
+    left = [number]
+
+    def dying(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            if str(vault.root) in str(args):
+                if left[0] == 0:
+                    raise KeyboardInterrupt
+                left[0] -= 1
+            return real(*args, **options)
+
+        return call
+
+    killing.setattr(os, "replace", dying(os.replace))
+    killing.setattr(subprocess, "run", dying(subprocess.run))
+
+
+def _state(vault: Vault) -> dict[str, Any]:
+    """Return the files of the vault; the ids of facts, and what lists them, are made anew each time."""
+    found: dict[str, Any] = {}
+    for path in vault.root.rglob("*"):
+        ref = path.relative_to(vault.root).as_posix()
+        if not path.is_file() or ref.startswith((".git/", ".memtool/", "reports/")):
+            continue
+        text = path.read_text(encoding="utf-8")
+        found[ref] = sorted(fact["fact"] for fact in json.loads(text)["facts"]) if ref.endswith("facts.json") else text
+    return found
+
+
+def test_facts_alone(work: Workspace) -> None:
+    session(work.vault, "one", days_ago=100, rules=("always write table-driven tests (user)",))
+    consolidate(work, WEEK, Parts(tidy=False))
+    assert len(facts(work.vault)) == 1
+    assert (work.vault.root / "sessions/one.md").exists()
+    assert not (work.vault.root / "reports").exists()
+
+
+def test_a_broken_file_hides_no_other(work: Workspace) -> None:
+    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    broken = work.vault.root / "areas/projects/api/facts.json"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+    (work.vault.root / "sessions/odd.md").write_bytes(b"\xff\xfe\x00")
+    outcome = consolidate(work, WEEK)
+    assert any("api/facts.json" in problem for problem in outcome.problems)
+    assert len(facts(work.vault)) == 1
+    assert broken.read_text() == "{"

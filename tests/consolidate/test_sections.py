@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from hypothesis import given, strategies as st
+
+from memtool.consolidate.sections import BEGIN, END, generated, with_generated, within
+
+TEXT = "# 商店\n\n手写的内容。\n"
+
+
+def test_a_section_is_added_changed_and_removed() -> None:
+    first = with_generated(TEXT, "- one")
+    assert first == f"{TEXT}\n{BEGIN}\n- one\n{END}\n"
+    more = first + "\nwritten below\n"
+    second = with_generated(more, "- 二")
+    assert (generated(second), second.endswith("\nwritten below\n"), second.startswith(TEXT)) == ("- 二", True, True)
+    assert with_generated(first, "") == TEXT
+    assert with_generated(TEXT, "") == TEXT
+
+
+def test_a_torn_section_stays_as_it_is() -> None:
+    torn = f"{TEXT}{BEGIN}\n- one\n"
+    assert with_generated(torn, "- two") == torn
+
+
+def test_line_ends_are_kept() -> None:
+    assert "\n" not in with_generated("a\r\n", "- one\n- two").replace("\r\n", "")
+
+
+@given(st.text().filter(lambda text: "memtool:" not in text), st.text(alphabet="ab-\n ").filter(str.strip))
+def test_twice_is_once(text: str, body: str) -> None:
+    once = with_generated(text, body)
+    assert with_generated(once, body) == once
+    assert text.rstrip("\r\n") in once
+
+
+def test_only_what_fits() -> None:
+    assert within(["- abc", "- de", "- f"], 11) == ["- abc", "- de"]

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import datetime as dt
+
+from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.tidying import done_items, old_dailies, old_sessions, with_links
+from memtool.vault.session_lines import DONE, Line
+from memtool.vault.sessions import SessionNote
+
+TODAY = dt.date(2026, 11, 22)
+
+
+def view(name: str, date: str, project: str = "shop", *lines: Line) -> SessionView:
+    return SessionView(name, f"sessions/{name}.md", project, date, name, SessionNote(name), lines, "")
+
+
+def test_old_sessions_go_but_for_the_newest_of_each_project() -> None:
+    sessions = [view(f"s{day}", f"2026-01-{day:02} 10:00") for day in range(1, 9)] + [view("a", "2026-01-01", "api")]
+    moves = old_sessions(sessions, TODAY, days=30, kept=5)
+    assert [move.source for move in moves] == ["sessions/s1.md", "sessions/s2.md", "sessions/s3.md"]
+    assert moves[0].target == "archive/sessions/s1.md"
+    assert old_sessions(sessions, dt.date(2026, 1, 20), days=30, kept=0) == []
+
+
+def test_old_daily_notes_go_and_what_is_none_stays() -> None:
+    names = ["2026-08-01.md", "2026-11-01.md", "notes.md", "2026-08-02 copy.md"]
+    (move,) = old_dailies(names, TODAY, days=90, folder="daily")
+    assert (move.source, move.target) == ("daily/2026-08-01.md", "archive/daily/2026-08-01.md")
+
+
+def test_links_follow_the_sessions() -> None:
+    text = "- [登录](../sessions/old.md) [b](../sessions/new.md) [c](../other/old.md)"
+    left = with_links(text, ["old"], was_archived=False, is_archived=False)
+    assert left == "- [登录](../archive/sessions/old.md) [b](../sessions/new.md) [c](../other/old.md)"
+    moved = with_links(left, [], was_archived=False, is_archived=True)
+    assert moved == "- [登录](../sessions/old.md) [b](../../sessions/new.md) [c](../other/old.md)"
+    assert with_links(moved, ["new"], was_archived=True, is_archived=True).count("](../sessions/") == 2
+
+
+def test_an_open_item_is_done_when_a_session_says_so() -> None:
+    tasks = (
+        "[ ] rate limiting of the login route",
+        "[ ] 给登录接口加限流",
+        "[x] rate limiting of the login route",
+        "[ ] tests",
+    )
+    todos = "".join(f"- {each}\n" for each in tasks)
+    deed = Line("commit: Add rate limiting of the login route", "", "agent")
+    chinese = Line("已给登录接口加限流；已提交", DONE, "agent")
+    talk = Line("we should add rate limiting of the login route", "", "agent")
+    assert done_items(todos, [view("s0", "2026-01-01", "shop", talk)]) == []
+    closed = done_items(todos, [view("s1", "2026-01-01", "shop", deed), view("s2", "2026-01-02", "shop", chinese)])
+    assert [(item.line, item.source) for item in closed] == [(1, "s1"), (2, "s2")]
