@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from memtool.capture.checks import check_in
 from memtool.capture.turns import Turn
-from memtool.text.languages import all_labels, labels
+from memtool.text.languages import all_labels, labels, mentioned
 from memtool.text.lines import one_line, shortened, width
+from memtool.text.similarity import words
 
-_WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_CHANGE = 60, 90, 110  # columns
+_WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_CHANGE = 60, 80, 70  # columns
 _TELLING = re.compile(
     r"(?i)\b(?:\w*error|\w*exception|panic|fatal|cannot|can't|could not|couldn't|undefined|unexpected|expected"
     r"|not found|no such|denied|refused|timed? ?out|missing|invalid|mismatch|unknown|conflict|exceeded|failed to"
@@ -53,7 +54,9 @@ def fixes_in(turns: Sequence[Turn]) -> list[Fix]:
                     failed.setdefault(command, (at, error))
                 continue
             since, error = failed.pop(command, (at, ""))
-            if error and (change := _change(turns[since : at + 1])):
+            if any("/" in word and word in error for word in command.split()):
+                continue  # the program itself was written
+            if error and (change := _change(turns[since : at + 1], error)):
                 found[command] = Fix(shortened(command, _WIDEST_COMMAND), error, change)
     return list(found.values())
 
@@ -90,13 +93,14 @@ def _known(command: str) -> str:
     return check_in(command) or one_line(command.split("\n", 1)[0])
 
 
-def _change(turns: Sequence[Turn]) -> str:
-    """Return what was done in *turns*: how the last one ended, and the files; empty if no file was edited."""
+def _change(turns: Sequence[Turn], error: str) -> str:
+    """Return the cause of *error* that *turns* name, else how they ended, and the file; empty if none was edited."""
     files = [file.rsplit("/", 1)[-1] for turn in turns for file in turn.files]
     if not files:
         return ""
+    causes = [piece.text for turn in turns for piece in turn.told if mentioned("cause", piece.text)]
     ended = next((turn.ended for turn in reversed(turns) if turn.ended), "")
-    names = ", ".join(list(dict.fromkeys(files))[:2])
-    said = shortened(ended, _WIDEST_CHANGE - width(names) - 3)
-    told = f"{said} ({names})" if said and names not in said else said or names
+    about = words(" ".join([error, *files]))
+    said = shortened(max(causes, key=lambda cause: len(words(cause) & about), default=ended), _WIDEST_CHANGE)
+    told = f"{said} ({files[-1]})" if said and files[-1] not in said else said or files[-1]
     return told.replace(" → ", " -> ")

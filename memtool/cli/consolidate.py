@@ -10,7 +10,7 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.vault.numbers import counted
+from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     from memtool.consolidate.run import Outcome

@@ -11,10 +11,10 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.consolidate.fact_book import Deed, FactBook, StoredFact, change_fact, read_facts, rivals_of
 from memtool.errors import UsageError
+from memtool.text.lines import counted
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.fact_rules import CATEGORIES, STATUSES
 from memtool.vault.facts import archive, change, fields_of, restore
-from memtool.vault.numbers import counted
 from memtool.workspace import Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])

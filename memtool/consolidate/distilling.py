@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memtool.consolidate.fact_book import FactBook, root_of
 from memtool.consolidate.proposals import COMMAND, FIX, Judge, Judged, Proposal
 from memtool.errors import MemtoolError
-from memtool.recall.start.client_instructions import said_to_client
+from memtool.recall.start.session_start import said_to_client
 from memtool.text.languages import labels
 from memtool.text.lines import shortened
 from memtool.text.similarity import words

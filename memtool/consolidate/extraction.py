@@ -122,12 +122,16 @@ def _turn_of(text: str, turns: Sequence[Turn]) -> int | None:
 def _cause(line: Line, turns: Sequence[Turn]) -> str:
     """Return why something was so, or what mended it, if *line* says that in a turn that nobody came back to."""
     text = re.sub(rf"^(?:{OF_LIST}|commit: )", "", line.text)
-    if width(text) < _SHORTEST_CAUSE or not (mentioned("cause", text) and names_something(text)):
+    if width(text) < _SHORTEST_CAUSE or not (_explains(text) and names_something(text)):
         return ""
     at = _turn_of(line.asked, turns) if line.asked else 0
     if at is None or at >= len(turns) or not turns[at].files:
         return ""
     return text if turns[at].verdict in ("", "confirmed", "went on") else ""
+
+
+def _explains(text: str) -> bool:
+    return bool(mentioned("cause", text) or mentioned("explaining", text))
 
 
 def _habits(sessions: Sequence[SessionView], context: Context) -> Iterator[Proposal]:

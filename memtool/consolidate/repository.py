@@ -28,7 +28,7 @@ _VERSIONS = {".nvmrc": "Node.js", ".node-version": "Node.js", ".python-version":
 
 def configuration_of(root: Path, project: str, seen: str, language: str = "en") -> list[Proposal]:
     """Return what the files at the top of the repository *root* say, as of *seen*. Nothing is run."""
-    words = labels("repository", language)
+    words = labels("facts", language)
     found = []
     for name, form, value in _shown(root):
         if blob := blob_of(root / name):
@@ -54,7 +54,7 @@ def _shown(root: Path) -> Iterator[tuple[str, str, str]]:
         and isinstance(scripts.get("test"), str)
         and "no test specified" not in scripts["test"]
     ):
-        yield "package.json", "tests", one_line(scripts["test"])[:80]
+        yield "package.json", "test_script", one_line(scripts["test"])[:80]
     if match := re.search(r"(?m)^go (\d[\w.]{0,10})$", _text(root / "go.mod")):
         yield "go.mod", "version", f"Go {match[1]}"
     pyproject = _toml(root / "pyproject.toml")
@@ -63,7 +63,7 @@ def _shown(root: Path) -> Iterator[tuple[str, str, str]]:
         yield "pyproject.toml", "version", f"Python {one_line(wanted)[:30]}"
     tool = pyproject.get("tool")
     if isinstance(tool, dict) and isinstance(tool.get("pytest"), dict):
-        yield "pyproject.toml", "tests", "pytest"
+        yield "pyproject.toml", "test_script", "pytest"
 
 
 def _text(path: Path) -> str:

@@ -27,7 +27,7 @@ _MOST_MODULES, _LEAST_EDITS = 5, 3
 
 def areas_to_look_at(work: Workspace, book: FactBook, sessions: Sequence[SessionView]) -> list[str]:
     """Return a sentence for each area without a summary or with a stale one, and for each fact to look at again."""
-    words = labels("state", work.language)
+    words = labels("facts", work.language)
     today = work.now().date()
     last = {view.project: view.date[:10] for view in sessions if view.project}
     found = []
@@ -61,7 +61,7 @@ def shared_section(book: FactBook, work: Workspace) -> str:
     lines = list(_shared(held))
     if not lines:
         return ""
-    return f"## {labels('sections', work.language)['ways']}\n\n" + "\n".join(within(lines, _LARGEST_SHARED))
+    return f"## {labels('facts', work.language)['ways']}\n\n" + "\n".join(within(lines, _LARGEST_SHARED))
 
 
 def _shared(held: Sequence[StoredFact]) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _shared(held: Sequence[StoredFact]) -> Iterator[str]:
 
 def project_section(book: FactBook, project: str, sessions: Sequence[SessionView], language: str) -> str:
     """Return the stack, the commands and the files that were edited most in *project*, as far as they were seen."""
-    words = labels("sections", language)
+    words = labels("facts", language)
     own = [stored.fact for stored in book if stored.project == project and stored.fact.status == "active"]
     lines = []
     if stack := [fact.fact for fact in own if STACK in fact.tags]:

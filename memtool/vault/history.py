@@ -89,21 +89,22 @@ def commit(
         HistoryFailed: git refuses, or the repository is in the middle of a merge, a rebase or the like.
     """
     known = _known(folder, names)
-    if not known:
+    gone = [name for name in dict.fromkeys(names) if name not in known]  # removed by one who died before the commit
+    if not known and not (gone and has_commits(folder)):
         return ()
     refuse_unfinished(folder)
     refuse_programs(folder)
     refuse_pipes(folder, {step.as_posix() for name in known for step in Path(name).parents})
     adding = ("-c", "core.safecrlf=false", "add", "--ignore-errors", *_FROM_STDIN)
-    added = ask(folder, *adding, paths=known, timeout=timeout)
+    added = ask(folder, *adding, paths=known, timeout=timeout) if known else None
     staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames", timeout=timeout)
-    changed = tuple(name for name in known if name in staged)
+    changed = tuple(name for name in (*known, *gone) if name in staged)
     if changed:
         message = signed(message) if is_ours else message
         options = ("--quiet", "--only", "--cleanup=whitespace", f"--message={message}")
         committing = (*_IN_FOREGROUND, *author_options(folder), "commit", *options, *_FROM_STDIN)
         tell(folder, *committing, paths=changed, timeout=timeout)
-    elif added.code > 1:
+    elif added and added.code > 1:
         raise refused(folder, added)
     return changed
 

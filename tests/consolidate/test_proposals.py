@@ -7,7 +7,7 @@ import pytest
 from memtool.consolidate.evidence import Span
 from memtool.consolidate.proposals import FIX, LIKELY, Judge, Proposal, fault_of
 from memtool.redaction import make_redactor
-from memtool.settings import RedactSettings
+from memtool.settings.sections import RedactSettings
 from memtool.text.similarity import words
 from memtool.vault.facts import Fact
 

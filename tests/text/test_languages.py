@@ -34,11 +34,12 @@ CUES = (
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
     "next_steps", "condition", "contrast", "cause", "failing", "renewal", "planned",
+    "moment", "wish", "hedge", "deictic", "explaining", "deploying",
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
 PATTERNS = ("standing_line", "status_line", "closed_item", "negation")
-TABLES = ("daily", "evidence", "rule_files", "session", "summary", "todos")
+TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "summary", "todos")
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
 LACKING = {
     "en": "",
