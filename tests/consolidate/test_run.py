@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workspaces import NOW, workspace
+from desk import NOW, Desk
 
 from memtool.consolidate.run import Parts, consolidate
 from memtool.consolidate.verification import verify
@@ -28,7 +28,7 @@ FIX = '`pytest tests/db` failed: "no such table: users" → migrations run first
 
 @pytest.fixture
 def work(vault: Vault) -> Workspace:
-    return workspace(vault)
+    return Desk(vault).work
 
 
 def write(vault: Vault, ref: str, text: str) -> None:
@@ -212,7 +212,7 @@ def test_without_git_it_works_and_says_so(tmp_path: Path) -> None:
     (root / "memtool.toml").write_text("")
     note = SessionNote("one", project="shop", updated="2026-02-09 10:00", rules=("always use tabs in app.py (user)",))
     (root / "sessions/one.md").write_text(render_session(note))
-    outcome = consolidate(workspace(Vault(root.resolve())), WEEK)
+    outcome = consolidate(Desk(Vault(root.resolve())).work, WEEK)
     assert "no git repository" in outcome.kept.notice
     assert (root / "areas/projects/shop/facts.json").exists()
 
