@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from memtool.text.languages import words as words_in_languages
+from memtool.text.languages import word_set, words as words_in_languages
 from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNSPACED, is_ideograph
 
 CONTEXT_END = " | "  # between the terms of what a chunk is about and those of its text; FTS5 takes no notice of it
@@ -212,7 +212,7 @@ def stop_words() -> frozenset[str]:
 
     They are indexed, and left out of queries.
     """
-    return frozenset(words_in_languages("stop_words"))
+    return word_set("stop_words")
 
 
 def is_stop_word(term: str) -> bool:

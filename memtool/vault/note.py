@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,13 +27,12 @@ class BrokenNote(NamedTuple):
     text: str = ""
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """A Markdown file. *fields* holds its front matter, every scalar as the text its owner wrote."""
 
     ref: str
     text: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = {}
     body_line: int = 1  # the line of the file on which the body begins
 
     @property

@@ -10,8 +10,8 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
 from memtool.vault.git import ask
@@ -29,8 +29,7 @@ _PREFERRED = ("origin", "upstream")
 _WORKTREES = re.compile(r"(.*?)[-_.]?worktrees", re.IGNORECASE)  # what a folder of worktrees is called
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(NamedTuple):
     """A project on this machine. *root* is its main folder; *notice* says why git could not be asked, if so."""
 
     root: Path

@@ -23,6 +23,7 @@ _FIRST_PIECES, _LAST_PIECES = 12, 6  # and as many stretches of scripts without 
 _LONGEST_PIECE = 40  # characters
 _MOST_SYNONYMS = 24
 _PASTED = r"(?s)(<pasted_content\b[^>]{0,200}>)(.*?)(</pasted_content>|\Z)"
+_FENCE_BEHIND_TEXT = r"(?m)^([^`\n]*[^`\s][ \t]*)(```[\w+-]{0,20})[ \t]*$"  # which Markdown would not take for one
 _KEPT_OF_PASTED = 600  # characters of each paste
 # Where a program was when it failed. What failed stands above or below.
 _FRAMES = (
@@ -114,20 +115,23 @@ def ask(prompt: str) -> Question:
 
 def shortened(prompt: str) -> str:
     """Return *prompt* without the name of a command, its pastes cut to their beginnings, and it to its two ends."""
-    text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", _bounded(prompt)))
-    text = re.sub(_PASTED, lambda match: match[1] + _each_once(match[2])[:_KEPT_OF_PASTED] + match[3], text)
+    text = re.sub(_PASTED, lambda match: match[1] + _each_once(match[2])[:_KEPT_OF_PASTED] + match[3], _typed(prompt))
     text = _each_once(with_code_cut(text, lambda block: [_each_once("\n".join(block))[:_KEPT_OF_PASTED]]))
     return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]}\n{text[-_END:]}"
 
 
 def without_pastes(prompt: str) -> str:
     """Return *prompt* without the name of a command, and without what was pasted, code and places of a failure."""
-    text = re.sub(_FRAMES, "", re.sub(_COMMAND, "", _bounded(prompt)))
-    return with_code_cut(re.sub(_PASTED, "\n\n", text), lambda _: ["", ""])
+    return with_code_cut(re.sub(_PASTED, "\n\n", _typed(prompt)), lambda _: ["", ""])
 
 
-def _bounded(prompt: str) -> str:
-    return prompt if len(prompt) <= 64_000 else f"{prompt[:32_000]}\n{prompt[-32_000:]}"
+def _typed(prompt: str) -> str:
+    """Return *prompt*, if it is huge its two ends, without the name of a command and the places of a failure."""
+    text = prompt if len(prompt) <= 64_000 else f"{prompt[:32_000]}\n{prompt[-32_000:]}"
+    text = re.sub(_COMMAND, "", text)
+    if "```" in text:
+        text = re.sub(_FENCE_BEHIND_TEXT, r"\1\n\2", text)
+    return re.sub(_FRAMES, "", text) if "\n" in text else text  # a single line is what was asked
 
 
 def _each_once(text: str) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.recall.budget import BlockLine, Part
-from memtool.text.languages import words as words_of
+from memtool.text.languages import word_set, words as words_of
 from memtool.text.scripts import CJK_ON, is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import USER
@@ -60,7 +60,7 @@ class LastWord:
 def _is_about(taken: _TakenBack, line: str, told: frozenset[str]) -> bool:
     if not re.search(rf"(?<![^\W_]){re.escape(taken.term)}(?:s|es)?(?![^\W_])", line, re.IGNORECASE | re.ASCII):
         return False
-    return taken.is_name or any(len(word) > 1 for word in told & taken.beside - _function_words())
+    return taken.is_name or any(len(word) > 1 for word in told & taken.beside - word_set("function"))
 
 
 def _taken_back(line: str, when: str) -> list[_TakenBack]:
@@ -69,7 +69,7 @@ def _taken_back(line: str, when: str) -> list[_TakenBack]:
         behind = cue["before"] or line[cue.end() :]
         for match in list(_NAME.finditer(re.split(r"[,.;:!?，。；：！？（(]", behind, maxsplit=1)[0]))[:_MOST_WORDS]:
             term = _singular(match[0])
-            if term.casefold() not in _function_words():
+            if term.casefold() not in word_set("function"):
                 beside = told - words(term) - words(match[0])
                 found.append(_TakenBack(term, beside, _is_name(match[0], line), line, when))
                 break
@@ -85,11 +85,6 @@ def _is_name(term: str, line: str) -> bool:
 
 def _singular(term: str) -> str:
     return term[:-1] if re.fullmatch(r"\w{3,}[A-Za-z]s", term) and not term.endswith("ss") else term
-
-
-@cache
-def _function_words() -> frozenset[str]:
-    return frozenset(words_of("function"))
 
 
 @cache

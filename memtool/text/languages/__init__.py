@@ -40,8 +40,14 @@ def has_labels(code: str) -> bool:
 @cache
 def words(kind: str) -> tuple[str, ...]:
     """Return the words of *kind* in all languages, longest first."""
-    found = {word for value in _values(kind) for word in (value.split() if isinstance(value, str) else value)}
-    return tuple(sorted(found, key=lambda word: (-len(word), word)))
+    return tuple(sorted(word_set(kind), key=lambda word: (-len(word), word)))
+
+
+@cache
+def word_set(kind: str) -> frozenset[str]:
+    """Return the words of *kind* in all languages."""
+    lists = (value.split() if isinstance(value, str) else value for value in _values(kind))
+    return frozenset().union(*lists)
 
 
 @cache

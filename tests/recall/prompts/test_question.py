@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.question import COMMON, EVERYDAY, FAMILIAR, TELLING, Kind, ask, shortened
+from memtool.recall.prompts.question import COMMON, EVERYDAY, FAMILIAR, TELLING, Kind, ask, shortened, without_pastes
 
 GENERIC = [
     "continue", "ok", "继续", "run the tests", "修复这个 bug", "fix the bug", "please go on", "帮我看看这个问题",
@@ -105,6 +105,21 @@ def test_what_is_asked_below_a_long_paste_is_not_lost() -> None:
     log = "\n".join(f"module{number} failed in frame{number}" for number in range(2_000))
     assert "zeppelin" in ask(f"{log}\nWhere does the zeppelin dock?").terms()
     assert "飞艇" in ask(f"{'，'.join('第' + chr(0x4E00 + n) * 2 + '行' for n in range(2_000))}，飞艇停在哪里").terms()
+
+
+@pytest.mark.parametrize("opening", ["\n```py", " ```", "：```python", "\n~~~"])
+def test_code_is_cut_wherever_its_fence_begins(opening: str) -> None:
+    code = "\n".join(f"call{number}()" for number in range(200))
+    closing = "~~~" if "~" in opening else "```"
+    prompt = f"飞艇 fails{opening}\n{code}\n{closing}\nWhere does it dock?"
+    assert "call199" not in ask(prompt).terms()
+    assert "dock" in ask(prompt).terms()
+    assert "call" not in without_pastes(prompt)
+    assert without_pastes(prompt).endswith("Where does it dock?")
+
+
+def test_a_prompt_of_one_line_is_no_place_of_a_failure() -> None:
+    assert "zeppelin" in ask("at 5:30 (sharp) the zeppelin docks").terms()
 
 
 @pytest.mark.parametrize("piece", ["<pasted_content ", "```", "a" * 50, "/", "解", "aB", "#1."])
