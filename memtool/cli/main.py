@@ -113,7 +113,8 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911  (one for each way to end
         return _say(str(error), error.hint, error.exit_code)
     except click.ClickException as error:
         return _say_wrong_use(error)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as interrupt:  # click makes the one of the other
+        output.say(*getattr(interrupt.__cause__ or interrupt, "__notes__", ()))
         return 130
     except SystemExit:  # click ends so when the reader of a pipe, `head` for instance, has seen enough
         return 0

@@ -4,7 +4,8 @@
     if something is suspect: take the index's lock
         scan again, if another process wrote meanwhile      it may have done the work
         one transaction: read and hash the suspects, write what changed, then remove what is gone
-    if there is no usable index: build a generation aside, then make it the current one
+    if there is no usable index: build a generation aside, in batches, then make it the current one
+    if that was interrupted: go on with it; the stamps that it holds say how far it has come
 
 Readers never wait for a writer (SQLite's write-ahead log), and a process that dies leaves the last good state.
 """
@@ -38,6 +39,7 @@ _REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
 _UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 _NO_CHANGES = Changes((), ())
+BATCH = 2_000  # files of a first index after which the work so far is kept
 _FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
 
 
@@ -113,7 +115,8 @@ def place_of(work: Workspace, *, progress: Progress = no_progress, patience: flo
 class Index:
     """An open index. *applied* is what bringing it up to date has changed, *problems* are files it cannot read.
 
-    *rebuilt* says why it had to be built anew; *behind* that another process is writing, so it may be older.
+    *rebuilt* says why it had to be built anew, *resumed* how many files were in it when an interrupted build went on;
+    *behind* that another process is writing, so it may be older.
     """
 
     def __init__(self, place: Place, db: sqlite3.Connection, path: Path) -> None:
@@ -123,6 +126,7 @@ class Index:
         self.applied = Applied()
         self.problems: list[BrokenNote] = []
         self.rebuilt = ""
+        self.resumed = 0
         self.behind = False
 
     def stamps(self) -> dict[str, KnownStamp]:
@@ -146,6 +150,7 @@ class Index:
 class _Built(NamedTuple):
     applied: Applied
     problems: list[BrokenNote]
+    resumed: int
 
 
 def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
@@ -225,7 +230,8 @@ def _open_and_use(place: Place, use: Callable[[Index], T], rebuild_because: str)
         index = Index(place, db, path)
         if built is None:
             return use(_refreshed(index))
-        index.applied, index.problems, index.rebuilt = built.applied, built.problems, rebuild_because
+        index.applied, index.problems, index.resumed = built
+        index.rebuilt = rebuild_because
         return use(index)
 
 
@@ -282,50 +288,89 @@ def _rebuild(place: Place) -> tuple[Path, _Built | None]:
 
 
 def _build(place: Place, found: Scan) -> tuple[Path, _Built]:
-    path = generations.begin(place.generations)
+    """Build a generation aside and make it the current one. Where a build was interrupted before, go on with it."""
+    path = _interrupted(place) or generations.begin(place.generations)
     try:
-        applied = _fill(path, place, found)
+        with contextlib.closing(schema.connect(path)) as db:
+            built = _fill(Index(place, db, path), found)
         generations.make_current(path)
-    except BaseException:
-        path.unlink(missing_ok=True)  # on a full disk, one half-built index a try would make things worse
+    except BaseException as error:
+        # On a full disk, a half-built index would make things worse; and one without a journal is not whole.
+        if isinstance(error, sqlite3.Error | OSError) or generations.begun(place.generations) != path:
+            path.unlink(missing_ok=True)
         raise
     generations.remove_others(place.generations)
-    return path, _Built(applied, found.problems + applied.unreadable)
+    return path, built
 
 
-def _fill(path: Path, place: Place, found: Scan) -> Applied:
-    with contextlib.closing(schema.connect(path)) as db:
-        # Nobody reads this file yet, so it needs no journal: if we die, it is simply never made current.
-        db.execute("PRAGMA journal_mode = OFF")
-        db.execute("PRAGMA synchronous = OFF")
-        db.execute("PRAGMA cache_size = -65536")
-        schema.create(db, place.vault.daily)
-        index = Index(place, db, path)
-        applied = _apply(index, found, changes(index.stamps(), found))
-        db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
-        db.execute("PRAGMA journal_mode = WAL")
+def _interrupted(place: Place) -> Path | None:
+    """Return the generation that was begun before and can be gone on with."""
+    path = generations.begun(place.generations)
+    if path is not None:
+        with contextlib.suppress(sqlite3.DatabaseError), contextlib.closing(schema.connect(path)) as db:
+            is_whole = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+            return path if is_whole and not schema.misfit(db, place.vault.daily) else None
+    return None
+
+
+def _fill(index: Index, found: Scan) -> _Built:
+    db, daily = index.db, index.place.vault.daily
+    # Nobody reads this file yet. Where it is done in one go it needs no journal: if we die, it is never made current.
+    db.execute("PRAGMA journal_mode = OFF")
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("PRAGMA cache_size = -65536")
+    if schema.misfit(db, daily):
+        schema.create(db, daily)
+    resumed = len(index.stamps())
+    pending = changes(index.stamps(), found)
+    if resumed or len(pending.suspects) > BATCH:
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("PRAGMA synchronous = NORMAL")
+        generations.keep_begun(index.path)
+    try:
+        applied = _apply(index, found, pending, batch=BATCH)
+    except KeyboardInterrupt as interrupt:
+        if generations.begun(index.place.generations):
+            done = f"{len(index.stamps()):,} of {len(found.stamps):,} files are indexed"
+            interrupt.add_note(f"{done}; the next run goes on there")
+        raise
+    db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
+    db.execute("PRAGMA journal_mode = WAL")
+    return _Built(applied, found.problems + applied.unreadable, resumed)
+
+
+def _apply(index: Index, found: Scan, pending: Changes, *, batch: int = 0) -> Applied:
+    """Write what is *pending*: additions first, so that a moved note is never missing.
+
+    It is one transaction, so that no reader sees half of it; or, where nobody reads yet, one for each *batch* of files.
+    """
+    place, suspects = index.place, pending.suspects
+    applied = Applied()
+    writer = Writer(index.db, place.max_bytes, place.vault)
+    batch = batch or len(suspects) or 1
+    for start in range(0, len(suspects) or 1, batch):
+        with _transaction(index.db):
+            for done, ref in enumerate(suspects[start : start + batch], start):
+                place.progress(done, len(suspects))
+                writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
+            settled = None
+            if start + batch >= len(suspects):
+                for ref in pending.gone:
+                    writer.remove(ref, applied)
+                open_ends = any(is_suspect(writer.stamps.get(ref), found.stamps[ref]) for ref in suspects)
+                settled = None if open_ends else found.as_bytes()
+            writer.finish(settled=settled)
+    place.progress(len(suspects), len(suspects))
     return applied
 
 
-def _apply(index: Index, found: Scan, pending: Changes) -> Applied:
-    """Write what *found* shows in one transaction: additions first, so that a moved note is never missing."""
-    place, db = index.place, index.db
-    applied = Applied()
-    writer = Writer(db, place.max_bytes, place.vault)
-    total = len(pending.suspects)
+@contextlib.contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("BEGIN IMMEDIATE")
     try:
-        for done, ref in enumerate(pending.suspects):
-            place.progress(done, total)
-            writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
-        for ref in pending.gone:
-            writer.remove(ref, applied)
-        open_ends = any(is_suspect(writer.stamps.get(ref), found.stamps[ref]) for ref in pending.suspects)
-        writer.finish(settled=None if open_ends else found.as_bytes())
+        yield
     except BaseException:
         if db.in_transaction:  # SQLite ends it by itself when the disk is full
             db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
-    place.progress(total, total)
-    return applied

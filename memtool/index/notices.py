@@ -17,6 +17,8 @@ def index_notices(index: Index) -> list[str]:
     notices = []
     if index.rebuilt:
         notices.append(f"the index was built anew: {index.rebuilt}")
+    if index.resumed:
+        notices.append(f"indexing was interrupted before and went on: {index.resumed:,} files were done already")
     if index.behind:
         notices.append("another process is indexing: the newest notes may be missing")
     touched = {*index.applied.added, *index.applied.changed}

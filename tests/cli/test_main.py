@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -14,6 +14,8 @@ from terminal import MEMTOOL, with_pipes
 from memtool import __version__
 from memtool.cli import show
 from memtool.cli.main import COMMANDS, cli
+from memtool.index import engine
+from memtool.index.writer import Writer
 
 if TYPE_CHECKING:
     from terminal import Memtool
@@ -271,3 +273,21 @@ def test_bytes_that_are_no_text_are_no_error(notes: Path) -> None:
     assert with_pipes("search", "tea", "--since", b"\xff").code == 2
     assert with_pipes("search", "tea", "--project", b"\xff", "--tag", b"\xff", "--category", b"\xff").code == 0
     assert with_pipes("search", "tea", environ={"MEMTOOL_SEARCH_MODE": "\udcff"}).code == 30
+
+
+def test_an_interruption_says_what_is_kept(memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (notes / f"n{number}.md").write_text(f"# Note {number}\n\n解密 common\n", encoding="utf-8")
+    monkeypatch.setattr(engine, "BATCH", 2)
+    put = Writer.put
+
+    def interrupted(writer: Writer, ref: str, *rest: Any) -> None:
+        if ref == "n3.md":
+            raise KeyboardInterrupt
+        put(writer, ref, *rest)
+
+    monkeypatch.setattr(Writer, "put", interrupted)
+    code, out, err = memtool("index")
+
+    assert (code, out) == (130, "")
+    assert "files are indexed; the next run goes on there" in err

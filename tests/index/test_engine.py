@@ -4,16 +4,19 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from index.notebook import LONG_AGO_NS, Notebook, fill
+from index.notebook import LONG_AGO_NS, Notebook, fill, finds_all
 
 from memtool.errors import NotWritable
-from memtool.index import engine
+from memtool.index import engine, generations
 from memtool.index.engine import Index
+from memtool.index.notices import index_notices
 from memtool.index.status import status
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
@@ -255,10 +258,10 @@ def test_a_note_that_vanishes_after_the_scan_is_no_error(notebook: Notebook, mon
     notebook.write("b.md", "beta")
     true = engine._apply
 
-    def late(*args: Any) -> Any:
+    def late(*args: Any, **more: Any) -> Any:
         for name in ("a.md", "b.md"):
             (notebook.root / name).unlink()
-        return true(*args)
+        return true(*args, **more)
 
     monkeypatch.setattr(engine, "_apply", late)
 
@@ -352,3 +355,103 @@ def test_the_status_counts_what_is_there(notebook: Notebook, tmp_path: Path) -> 
     assert [problem["path"] for problem in counts["problems"]] == ["broken.md"]
     assert counts["vectors"] == {"model": "", "chunks": 0, "why": "no embedder is set up"}
     assert counts["bytes"] >= notebook.generation().stat().st_size
+
+
+class InterruptedBuild(Exception):
+    """What ends a build that is not ended by the user."""
+
+
+def interrupted_at(file: int, ends: type[BaseException]) -> Callable[[int, int], None]:
+    def progress(done: int, _: int) -> None:
+        if done == file:
+            raise ends
+
+    return progress
+
+
+@pytest.mark.parametrize("ends", [KeyboardInterrupt, InterruptedBuild])
+@pytest.mark.parametrize("file", range(10))
+def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch, file: int, ends: type[BaseException]
+) -> None:
+    monkeypatch.setattr(engine, "BATCH", 3)
+    fill(notebook, 9)
+    kept = file // 3 * 3 if file < 9 else 9
+    with pytest.raises(ends) as interrupt:
+        engine.use_index(notebook.place._replace(progress=interrupted_at(file, ends)), lambda index: index)
+    assert getattr(interrupt.value, "__notes__", []) == (
+        [f"{kept} of 9 files are indexed; the next run goes on there"] if ends is KeyboardInterrupt else []
+    )
+
+    notebook.write("new.md", "# New\n\nnewer 解密")
+    index, notices = notebook.use(lambda index: (index, index_notices(index)))
+
+    assert (index.resumed, len(index.applied.added), index.rebuilt) == (kept, 10 - kept, "")
+    assert notices == ([f"indexing was interrupted before and went on: {kept} files were done already"] if kept else [])
+    assert finds_all(notebook, 9)
+    assert len(notebook.index_files()) == 2
+    assert notebook.opened().resumed == 0
+
+
+def test_what_changed_and_went_since_the_interruption_is_noticed(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "BATCH", 3)
+    fill(notebook, 9)
+    with pytest.raises(KeyboardInterrupt):
+        engine.use_index(
+            notebook.place._replace(progress=interrupted_at(7, KeyboardInterrupt)), lambda index: index, rebuild=True
+        )
+    notebook.write("n0.md", "zanzibar")
+    (notebook.root / "n1.md").unlink()
+
+    index = notebook.opened()
+
+    assert (index.applied.changed, index.applied.removed, index.resumed) == (["n0.md"], ["n1.md"], 6)
+    assert notebook.find("zanzibar") == ["n0.md"]
+    assert "n1.md" not in notebook.find("common", limit=20)
+
+
+@pytest.mark.parametrize("damage", ["cut off", "garbage", "of another version", "gone"])
+def test_an_interrupted_index_that_cannot_be_gone_on_with_is_begun_anew(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    monkeypatch.setattr(engine, "BATCH", 3)
+    fill(notebook, 9)
+    with pytest.raises(KeyboardInterrupt):
+        engine.use_index(notebook.place._replace(progress=interrupted_at(7, KeyboardInterrupt)), lambda index: index)
+    begun = generations.begun(notebook.place.generations)
+    assert begun is not None
+    match damage:
+        case "cut off":
+            begun.write_bytes(begun.read_bytes()[:20_000])
+        case "garbage":
+            begun.write_bytes(b"garbage" * 5000)
+        case "of another version":
+            with closing(sqlite3.connect(begun)) as db:
+                db.execute("PRAGMA user_version = 1")
+        case "gone":
+            begun.unlink()
+
+    index = notebook.opened()
+
+    assert (index.resumed, len(index.applied.added)) == (0, 9)
+    assert finds_all(notebook, 9)
+    assert len(notebook.index_files()) == 2
+
+
+def test_a_disk_that_fills_up_keeps_no_half_of_an_index(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "BATCH", 3)
+    fill(notebook, 9)
+
+    def full(done: int, _: int) -> None:
+        if done == 7:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+
+    with pytest.raises(NotWritable, match="full"):
+        engine.use_index(notebook.place._replace(progress=full), lambda index: index)
+
+    assert notebook.index_files() == ["begun"]
+    assert finds_all(notebook, 9)

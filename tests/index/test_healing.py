@@ -106,7 +106,7 @@ def test_a_newer_index_is_not_touched_until_the_new_one_stands(
         db.execute("PRAGMA user_version = 99")
     before = built.generation()
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(engine, "_apply", interrupted)

@@ -154,6 +154,7 @@ CRASHES = """
 import os, shutil, sqlite3, sys
 from pathlib import Path
 from index.notebook import Notebook, fill, finds_all
+from memtool.index import engine
 
 root, scene, last = Path(sys.argv[1]), sys.argv[2], [0]
 
@@ -177,7 +178,8 @@ def arm(at):
 def prepare(folder):
     notebook = Notebook(folder)
     fill(notebook, 3)
-    if scene != "first":
+    engine.BATCH = 1 if scene == "batches" else 2_000
+    if scene not in ("first", "batches"):
         notebook.write("gone.md", "gone")
         notebook.write("n0.md", "another text")
         notebook.opened()
@@ -209,7 +211,7 @@ print(at)
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the crashing process is a fork")
-@pytest.mark.parametrize("scene", ["first", "refresh", "rebuild"])
+@pytest.mark.parametrize("scene", ["first", "batches", "refresh", "rebuild"])
 def test_a_process_that_is_killed_at_any_deed_leaves_an_index_that_is_used_or_rebuilt(
     tmp_path: Path, scene: str
 ) -> None:
