@@ -46,6 +46,11 @@ def called_options(said: str) -> list[str]:
     return [text.removesuffix("…") for label, text in offered(said).items() if label.startswith(_CALLED)]
 
 
+def names_option(text: str) -> bool:
+    """Return whether *text* speaks of one of several options by its label: "Option 2 is less work"."""
+    return _mention().search(text) is not None
+
+
 def meant(asked: str, messages: Sequence[Mapping[str, str]]) -> dict[Meant, str]:
     """Return the options that the prompt *asked* names, of those in *messages*, the last of them last.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memtool.text.lines import shortened, width
+from memtool.text.lines import one_line, shortened, width
 
 _SHORTEST = 36  # columns that nobody types alike by chance
 _SHOWN = 44  # columns of a quotation that are shown
-_STOPS = r"(?<=[.!?:;,])\s+|(?<=[。！？：；，])\s*|\Z"
+_STOPS = r"(?<=[.!?:;,])\s+|\n\s*|(?<=[。！？：；，])\s*|\Z"
 
 
 def with_quotations(asked: str, said: str) -> str:
@@ -26,7 +26,7 @@ def with_quotations(asked: str, said: str) -> str:
     while at < len(parts):
         count = _quoted(parts[at:], message)
         quoted = "".join(parts[at : at + count]).strip()
-        shown.append(f"«{shortened(quoted, _SHOWN)}» " if count else parts[at])
+        shown.append(f"«{shortened(one_line(quoted.lstrip('-*•> ')), _SHOWN)}» " if count else parts[at])
         is_own = is_own or not count
         at += count or 1
     return "".join(shown).strip() if is_own else asked
@@ -43,4 +43,4 @@ def _quoted(parts: Sequence[str], message: str) -> int:
 
 
 def _folded(text: str) -> str:
-    return re.sub(r"[\s*`_#>|\"“”]+", "", text).casefold()
+    return re.sub(r"[\s*`_#>|\"“”-]+", "", text).casefold()

@@ -36,14 +36,15 @@ _SHORTEST_END = 30
 _CHATTER = 130  # columns
 _LONGEST_OFFER = 160  # columns
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is told as one statement
-_HEAD = r"(\S.{3,70}?)(?::(?= )|：| [-–—→] |——)"  # what an item is called, before what is said of it
+_DASHED = r"(\S.{3,70}?)(?: [-–—] |——)"  # what an item is called, before what is said of it
+_HEAD = r"(\S.{3,70}?)(?::(?= )|：| [-–—] |——)"  # of one in bold type, or of a row with three cells and more
 _HEADS, _MOST_HEADS, _LEAST_HEADS, _WIDEST_HEADS = 1.0, 9, 14, 160  # their value by the best item; how many; columns
 _LEAD = 110  # columns of the line above a list that its items are told with
 
 
 def statements_of(said: str) -> tuple[Piece, ...]:
     """Return the statements of the message *said*, in order, each with its value within the turn."""
-    told = _with_contrasts(_without_chatter(statements(said)))
+    told = _without_chatter(_with_contrasts(statements(said)))
     length = max(1, width(said))
     whole = min(1.0, (_MESSAGE[0] / length) ** _MESSAGE[1])
     pieces = list(_pieces(told, whole))
@@ -78,7 +79,7 @@ def _heads(items: list[Statement]) -> str:
     """Return what the *items* of a list are called, where each of them has a name before what is said of it."""
     if not 2 < len(items) <= _MOST_HEADS:
         return ""
-    found = [re.match(_HEAD, item.text) for item in items]
+    found = [re.match(_HEAD if item.is_strong or " = " in item.text else _DASHED, item.text) for item in items]
     heads = "; ".join(match[1] for match in found if match)
     return heads if all(found) and _LEAST_HEADS * len(items) <= width(heads) <= _WIDEST_HEADS else ""
 
@@ -135,7 +136,7 @@ def _with_contrasts(told: list[Statement]) -> list[Statement]:
         if joined and _begins_contrast(each) and not joined[-1].is_listed:
             before = joined.pop()
             space = "" if is_unspaced(before.text[-1]) or before.text[-1] in "。！？" else " "
-            text = f"{before.text}{space}{each.text}"
+            text = f"{before.text}{space}{each.text.rstrip(':：')}"
             joined.append(before._replace(text=text, codes=before.codes + each.codes))
         else:
             joined.append(each)
@@ -151,6 +152,8 @@ def _says_nothing(each: Statement) -> bool:
     if each.text.endswith((":", "：")) or begins_with("announcement", each.text):
         return True
     if begins_with("offer", each.text) and not each.text.endswith(("?", "？")) and _is_bare(each):
+        return True
+    if each.text.startswith(("...", "…")):  # the rest of a sentence
         return True
     if each.is_listed and begins_with("announcement", each.lead):
         return True
@@ -173,7 +176,7 @@ def _is_bare(each: Statement) -> bool:
 def _value(each: Statement, at: int, count: int) -> float:
     columns = width(each.text)
     value = _CODE if each.codes else _NAME if names_something(each.text) else 1.0
-    value *= _STRONG if each.is_strong else 1.0
+    value *= _STRONG if each.is_strong and not each.is_listed else 1.0
     value *= _SHORT[1] if columns < _SHORT[0] else _LONG[1] if columns >= _LONG[0] else 1.0
     value *= _PLACES[at] if at < len(_PLACES) else _LATE[1] if at >= _LATE[0] else 1.0
     value *= _TAIL if count > 3 and at >= count - 2 else 1.0
@@ -182,9 +185,10 @@ def _value(each: Statement, at: int, count: int) -> float:
 
 def _text(each: Statement, of: int = 1) -> str:
     """Return what *each* says; an item of a list with the line that says what the list is of, and *of* how many."""
+    text = re.sub(r'^"(.*)"$', r"“\1”", each.text)  # what the agent quotes is not typed by the user
     if leads("next_steps", each.section):
-        return f"{each.section}: {each.text}"
+        return f"{each.section}: {text}"
     lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
     is_useful = each.is_listed and lead and width(lead) <= _LEAD and not words(lead) <= words(each.text)
     count = f" ({of})" if of > 1 else ""
-    return f"{lead}{count}: {each.text}" if is_useful else each.text
+    return f"{lead}{count}: {text}" if is_useful else text

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, is_test
 from memtool.capture.fixes import fixes_in, render_fix
-from memtool.capture.options import Meant, meant, offered
+from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.records import COMMIT
 from memtool.capture.turns import Turn
@@ -25,7 +25,7 @@ from memtool.text.lines import shortened, width
 from memtool.text.markdown import statements
 from memtool.text.sentences import sentences
 from memtool.text.similarity import is_said, words
-from memtool.vault.session_rows import Piece, Row, names_something, without_middle
+from memtool.vault.session_rows import Piece, Row, names_something, shortened_fairly, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint
 
 _OUTCOMES = {"": "passed", NOTHING_RAN: "nothing_ran"}  # by the error of a run; of any other error it has failed
@@ -47,6 +47,7 @@ _TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
 _MOST_DECISIONS, _MOST_RULES, _MOST_FIXES = 4, 6, 1
 _WIDEST_DECISION, _WIDEST_ASKED = 350, 250  # columns; of the prompt that took an option
 _WIDEST_CHOICE, _WIDEST_ANSWER = 80, 140
+_WIDEST_SIDE, _SIDE_SAID = 80, 0.6  # columns of what takes a side; of its words, how many the question has
 _LONGEST_TYPED = 1_500  # columns; a longer prompt holds something that was pasted, whatever it says
 _WIDEST_QUESTION = 220
 _LONGEST_LABEL = 2  # characters
@@ -102,7 +103,7 @@ def left_something(turns: Sequence[Turn]) -> bool:
 def _topic(turns: Sequence[Turn], branch: str, language: str) -> str:
     """Return the problem and how it ended: the first prompt that says something, and the best of the last answer."""
     endings = (turn.ended for turn in reversed(turns) if turn.ended and turn.verdict != "refuted")
-    ended = shortened(next(endings, ""), _TOPIC_ENDED)
+    ended = shortened_fairly(next(endings, ""), _TOPIC_ENDED)
     if ended and len(turns) > 1:  # it need not answer that prompt
         ended = labels("summary", language)["last"].format(ended)
     parts = [without_middle(_problem(turns), _TOPIC_ASKED), ended]
@@ -190,8 +191,9 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
     is_doubted = turn.verdict in _CONTRADICTING
     factor *= _CONTRADICTED if is_doubted else _PRAISED if _is_praised(turns, at) else 1.0
     pieces = (piece._replace(value=piece.value * factor) for piece in turn.told)
+    named = turn.offered if at < len(turns) - 1 else ()  # what was said of one of several options led to a choice
     told = (piece for piece in pieces if piece.value >= _LEAST_DOUBTED or not is_doubted)
-    told = (piece for piece in told if not _is_option(piece, turns, at))
+    told = (piece for piece in told if not _is_option(piece, turns, at) and not (named and names_option(piece.text)))
     # What was offered or proposed on the way was taken up or not; at the end it may be what is open.
     return (piece for piece in told if at == len(turns) - 1 or not _is_over(piece.text, turn))
 
@@ -252,12 +254,24 @@ def _weight(turn: Turn) -> float:
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
     for at, turn in enumerate(turns):
         yield from _answers(turn)
+        yield from _side_taken(turns, at)
         named = {} if turn.pasted else _meant(turns, at)
         if any(one.is_chosen for one in named):
             asked = without_middle(turn.asked, _WIDEST_ASKED)
             widest = (_WIDEST_DECISION - width(asked)) // len(named) - len("; 1 = ")
             options = "; ".join(f"{one.label} = {shortened(text, widest)}" for one, text in named.items())
             yield f'"{asked}" → {options} ({USER})'
+
+
+def _side_taken(turns: Sequence[Turn], at: int) -> Iterator[str]:
+    """Give the first sentence of the prompt, if it takes one side of the "A or B?" before it."""
+    asked = (piece.text for piece in reversed(turns[at - 1].told) if _is_question(piece.text)) if at else iter(())
+    question = next(asked, "")
+    side = (sentences(turns[at].asked) or [""])[0]
+    if mentioned("either", question) and not _is_question(side) and width(side) <= _WIDEST_SIDE:
+        told = words(side)
+        if len(told) > 1 and is_said(told, [words(question)], _SIDE_SAID):
+            yield f'{shortened(question, _WIDEST_CHOICE)} → "{side}" ({USER})'
 
 
 def _answers(turn: Turn) -> Iterator[str]:

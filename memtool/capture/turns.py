@@ -122,7 +122,7 @@ def _turn(steps: Sequence[Step], said_before: str) -> Turn:
     commits = tuple(_commits(steps, said))
     amended = [step.text for step in steps if step.kind == "amends"]
     return Turn(
-        asked=with_quotations(one_line(" ".join(dict.fromkeys(_typed(step.text) for step in typed))), said_before),
+        asked=one_line(" ".join(dict.fromkeys(_typed(with_quotations(step.text, said_before)) for step in typed))),
         pasted=bool(typed) and all(step.kind == "paste" for step in typed),
         refused=bool(typed) and typed[-1].kind == "refusal",
         chosen=tuple(line for step in steps if step.kind == "choice" for line in step.text.splitlines()),

@@ -23,7 +23,7 @@ class Statement(NamedTuple):
         lead: of an item or a row, the line above its list that ends in a colon, else the heading above it.
         is_listed: whether it is an item or a row.
         codes: how many code spans it held.
-        is_strong: whether part of a sentence was in bold type; in lists, everything may be.
+        is_strong: whether part of a sentence was in bold type, or the beginning of an item.
         section: of a sentence, the heading above it.
     """
 
@@ -97,7 +97,8 @@ def _statements(text: str) -> Iterator[Statement]:
         elif match := _TABLE_HEAD.fullmatch(line):
             columns = [cell.strip() for cell in match[1].rstrip("|").split("|")]
         elif match := _ITEM.fullmatch(line):
-            yield _listed(match[1] or match[2], lead or section)
+            item = match[1] or match[2]
+            yield _listed(item, lead or section)._replace(is_strong=item.startswith("**"))
         elif row:
             cells = [cell.strip() for cell in row[1].rstrip("|").split("|")]
             yield _listed(_row(cells, columns), lead or section)

@@ -27,6 +27,8 @@ _USER_SHARE = 0.36  # of the room, for what the user typed (measured: docs/decis
 _LAST_SENTENCES, _LAST_CLAUSES, _LAST_WORDS = 0.6, 0.5, 0.35
 _WORDS_FROM = 100  # columns; of a text that is cut to fewer, the last words alone say nothing
 _SHORTEST_TAIL = 12
+_CELL = " = "  # between the name of a column and what stands in it
+_SHORTEST_CONTRAST = 24  # characters
 _CONTRAST = 0.5  # of the room of a text that is cut, for a "but …" at its end
 _ASKED, _SHORTEST_ASKED = 320, 60  # columns of a prompt at most; that are left of each at least
 _WIDEST, _WIDEST_FIRST, _LEAST_FIRST = 220, 160, 110  # columns of a piece; of the one that each prompt is given first
@@ -145,7 +147,7 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     for at, place, piece in order:
         taken.take((at, place), piece, _WIDEST)
     fitted = [row._replace(asked=asked[at], pieces=taken.pieces(at, row)) for at, row in enumerate(rows)]
-    kept = [at for at, row in enumerate(fitted) if row.pieces or (row.asked and _may_stand(row, fitted))]
+    kept = [at for at, row in enumerate(fitted) if row.pieces or (row.asked and _may_stand(fitted, at, rows, known))]
     if len(kept) < len(rows):  # there is more room for the others
         return fit_rows([rows[at] for at in kept], room, said, least_row=least_row)
     return fitted
@@ -163,9 +165,16 @@ def _best_of(rows: Sequence[Row], most: int, known: Sequence[frozenset[str]]) ->
     return [rows[at] for at in sorted(best)]
 
 
-def _may_stand(row: Row, rows: Sequence[Row]) -> bool:
-    """Return whether a prompt can stand without what came of it: it was not cut and is no question, or is the last."""
-    return row is rows[-1] or not (row.asked.endswith(("?", "？", "…")) or " … " in row.asked)
+def _may_stand(fitted: Sequence[Row], at: int, rows: Sequence[Row], known: Sequence[frozenset[str]]) -> bool:
+    """Return whether a prompt can stand without what came of it: it is the last, or is whole and nobody asked.
+
+    What came of it, if anything did, must be *known* from elsewhere: else there was no room for it.
+    """
+    if at == len(fitted) - 1:
+        return True
+    asked = fitted[at].asked
+    is_untold = any(_tells(piece) and not is_said(words(piece.text), known, _WHOLLY) for piece in rows[at].pieces)
+    return not (is_untold or asked.endswith(("?", "？", "…")) or " … " in asked)
 
 
 class _Taken:
@@ -290,17 +299,30 @@ def _shortened(piece: Piece, widest: int) -> str:
 
 
 def shortened_fairly(text: str, limit: int) -> str:
-    """Return *text* in at most *limit* columns; a "but …" that would be cut off stands behind what is left."""
+    """Return *text* in at most *limit* columns: of a row of a table the last cells, of a sentence its "but …", too."""
     cut = shortened(text, limit)
     if cut == text or not cut:
         return cut
+    if text.count(_CELL) > 1:
+        return _last_cells(text, limit) or cut
     starts = (match.end() for match in re.finditer(f"{_SENTENCE_START}|{_CLAUSE_START}", text))
-    start = next((at for at in starts if at >= len(cut) - 1 and leads("contrast", text[at:])), 0)
+    start = next((at for at in starts if at >= len(cut) - _SHORTEST_CONTRAST and leads("contrast", text[at:])), 0)
     if not start:
         return cut
     but = shortened(text[start:], int(_CONTRAST * limit))
     head = shortened(text[:start], limit - width(but) - 3).removesuffix("…").rstrip()
     return f"{head} … {but}" if head and but else cut
+
+
+def _last_cells(text: str, limit: int) -> str:
+    """Return what a row of a table is about, and its last cells: what came of it, not what it was before."""
+    head, _, cells = text.rpartition(": ") if text.index(_CELL) > text.rfind(": ") > 0 else text.partition(": ")
+    named = re.split(rf", (?=[^,]{{1,40}}{_CELL})", cells)
+    rest = next(
+        (", ".join(named[at:]) for at in range(1, len(named)) if width(", ".join(named[at:])) <= limit // 2), ""
+    )
+    short = shortened(head, limit - width(rest) - 4).removesuffix("…")
+    return f"{short}: … {rest}" if short and rest else ""
 
 
 def _plain(text: str) -> str:

@@ -31,6 +31,10 @@ ANSWER = (
             "完成后把条目从 pending 移到 done，列表随之刷新。 这一条不对，要从数据库重新查询",
             "«完成后把条目从 pending 移到 done…» 这一条不对，要从数据库重新查询",
         ),
+        (
+            "- The nightly job rewrites orders.csv in place\nthat must not change, 只改写法",
+            "«The nightly job rewrites orders.csv in place» that must not change, 只改写法",
+        ),
         ("the nightly job is wrong about orders.csv", "the nightly job is wrong about orders.csv"),
         ("重写成临时文件，然后提交", "重写成临时文件，然后提交"),
         ("I changed the writer to a temporary file.", "I changed the writer to a temporary file."),

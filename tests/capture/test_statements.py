@@ -101,7 +101,15 @@ def test_of_a_long_list_its_heads_are_told() -> None:
     assert len(texts) == 4
 
 
-@pytest.mark.parametrize("items", [["a: b" * 40] * 3, [LONG] * 3, [f"Step {at}: {LONG}" for at in range(3)]])
+@pytest.mark.parametrize(
+    "items",
+    [
+        ["a: b" * 40] * 3,
+        [LONG] * 3,
+        [f"**Step {at}**: {LONG}" for at in range(3)],
+        [f"订单 number {at}: {LONG}" for at in range(3)],
+    ],
+)
 def test_items_without_a_telling_name_have_no_heads(items: list[str]) -> None:
     assert len(told("Changes:\n\n" + "\n".join(f"- {item}" for item in items))) == len(items)
 
@@ -112,6 +120,10 @@ def test_items_without_a_telling_name_have_no_heads(items: list[str]) -> None:
         (
             "The export of `orders.csv` passes. However, the mails are not sent yet.",
             "The export of orders.csv passes. However, the mails are not sent yet.",
+        ),
+        (
+            "It seems safe to reset `orders`. However, this loses the drafts of all users who stash them:",
+            "It seems safe to reset orders. However, this loses the drafts of all users who stash them",
         ),
         ("`orders.csv` 的导出已通过。但是邮件还没有发送。", "orders.csv 的导出已通过。但是邮件还没有发送。"),
         ("The 导出 of `orders.csv` passes. 不过邮件还没发送。", "The 导出 of orders.csv passes. 不过邮件还没发送。"),
@@ -132,3 +144,27 @@ def test_a_name_of_which_nothing_is_said_is_no_statement() -> None:
     assert told("Moved the totals of 订单 to `orders.py`.\n\n`/shop:run-phase 12`") == [
         "Moved the totals of 订单 to orders.py."
     ]
+
+
+def test_a_table_that_maps_has_no_heads_and_one_of_faults_has() -> None:
+    rows = [(f"Orphaned branch {at} of 订单", LONG) for at in range(3)]
+    head = "| Fault | Place |\n|---|---|\n"
+    assert len(told("Now:\n\n" + head + "\n".join(f"| {name} | {place} |" for name, place in rows))) == 3
+    wide = "| Fault | Place | Remedy |\n|---|---|---|\n" + "\n".join(
+        f"| {name} | a.py | {place} |" for name, place in rows
+    )
+    assert told("Faults:\n\n" + wide)[0] == "Faults: " + "; ".join(name for name, _ in rows)
+
+
+@pytest.mark.parametrize(
+    ("said", "told_as"),
+    [
+        (
+            'The docs of `orders` say:\n\n"the 订单 is kept for two hours in orders.db"',
+            "“the 订单 is kept for two hours in orders.db”",
+        ),
+        ("If `parse` fails,\n\n...the tests of orders will pass anyway.", "If parse fails,"),
+    ],
+)
+def test_what_the_agent_quotes_is_not_in_the_quotes_of_the_user_and_no_rest_is_told(said: str, told_as: str) -> None:
+    assert told(said)[-1] == told_as

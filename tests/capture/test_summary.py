@@ -458,9 +458,9 @@ def test_items_of_a_list_of_options_keep_their_beginning_once() -> None:
 
 @pytest.mark.parametrize(
     ("objection", "mark"),
-    [("no, not that one, only the names", "(the user objected)"), ("and now the same for the 订单 of the shop", "")],
+    [("no, not that one, only the names", "(then questioned)"), ("and now the same for the 订单 of the shop", "")],
 )
-def test_an_answer_to_which_the_user_objected_says_so(objection: str, mark: str) -> None:
+def test_an_answer_that_was_questioned_says_so(objection: str, mark: str) -> None:
     turns = turns_of(
         [
             Step("prompt", "write the names of all carts into a file for the audit"),
@@ -485,3 +485,35 @@ def test_a_session_about_no_prompt_of_its_own_is_called_as_its_plan() -> None:
         Turn("and what does a reset of state.json do to the phases?", refused=True),
     ]
     assert summarise(turns).topic.startswith("Session phases: one state machine")
+
+
+@pytest.mark.parametrize(
+    ("question", "prompt", "taken"),
+    [
+        (
+            "Shall I fold it into phase 12, or keep `phase12` lean?",
+            "fold it in to phase 12. And what of the mails?",
+            "fold it in to phase 12.",
+        ),
+        (
+            "要不要把 `phase12` 合并进支付模块，还是单独开一个分支？",
+            "合并进支付模块。另外邮件怎么办？",
+            "合并进支付模块。",
+        ),
+        ("Shall I fold it into phase 12, or keep `phase12` lean?", "what would that cost us? and how long?", ""),
+        ("The phase 12 is lean in `phase12`, as you asked.", "fold it in to phase 12. And what of the mails?", ""),
+    ],
+)
+def test_who_takes_a_side_of_the_last_question_decides(question: str, prompt: str, taken: str) -> None:
+    turns = turns_of([Step("prompt", "plan the 支付 of wallets"), Step("answer", question), Step("prompt", prompt)])
+    decisions = summarise(turns).decisions
+    assert [taken in decision for decision in decisions] == ([True] if taken else [])
+
+
+def test_what_was_said_of_an_option_that_was_not_taken_is_over() -> None:
+    offer = "Option 1: pass the 终端 to `prompt()`\nOption 2: swap a variable of `tty.go`\n\n"
+    offer += "Option 2 is the least work, but implicit."
+    steps = [Step("prompt", "how do we test the prompt of the shop?"), Step("answer", offer)]
+    after = [Step("prompt", "and could we replace the terminal below it instead?"), Step("answer", "Yes, by a `pty`.")]
+    assert "least work" not in " ".join(render_row(row) for row in summarise(turns_of([*steps, *after])).rows)
+    assert "least work" in " ".join(render_row(row) for row in summarise(turns_of(steps)).rows)

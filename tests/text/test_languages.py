@@ -33,7 +33,7 @@ CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
-    "next_steps", "condition", "contrast", "cause", "failing", "renewal", "planned",
+    "next_steps", "condition", "contrast", "cause", "failing", "renewal", "planned", "either",
     "moment", "wish", "hedge", "deictic", "explaining", "deploying",
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word

@@ -215,3 +215,32 @@ def test_items_of_a_list_that_is_told_by_its_heads_do_not_repeat_the_lead() -> N
     )
     (row,) = fit_rows([Row("what is open?", pieces)], 600)
     assert [piece.text for piece in row.pieces] == [pieces[0].text, "ghost files - of a dismissed run in a.ts"]
+
+
+@pytest.mark.parametrize(
+    ("row", "cut"),
+    [
+        (
+            "A session finds a branch: Orphaned (no state): Old = SessionIDConflictError in a.go, New = Reset, 继续",
+            "A session finds a branch: Orphaned (no state): … New = Reset, 继续",
+        ),
+        (
+            "状态同步: 具体描述 = 只在添加时写入数据库，状态变更没有同步到数据库, 建议优化 = 每次变更都写入",
+            "状态同步: … 建议优化 = 每次变更都写入",
+        ),
+    ],
+)
+def test_of_a_row_of_a_table_the_last_cell_is_kept(row: str, cut: str) -> None:
+    assert shortened_fairly(row, 84) == cut
+
+
+def test_a_prompt_for_whose_answer_there_was_no_room_gives_way() -> None:
+    rows = [
+        Row("write the 订单 into a file", (Piece("w" * 400, 9.0),)),
+        Row("and now?", (Piece("done in a.py:3", 1.0),)),
+    ]
+    assert [row.asked for row in fit_rows(rows, 300)] == ["and now?"]
+    assert [row.asked for row in fit_rows([Row("write the 订单 into a file"), rows[1]], 300)] == [
+        "write the 订单 into a file",
+        "and now?",
+    ]
