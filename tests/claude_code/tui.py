@@ -25,8 +25,9 @@ class Tui:
     def __init__(self, box: Box, url: str, *flags: str) -> None:
         _answer_first_questions(box)
         self._shown: list[str] = []
+        # Without arguments pexpect would cut the client's path at its spaces.
         self._child = pexpect.spawn(
-            str(box.client), list(flags), cwd=box.project, env=box.environ(url), dimensions=(40, 140), encoding="utf-8",
+            "/usr/bin/env", [str(box.client), *flags], cwd=box.project, env=box.environ(url), dimensions=(40, 140), encoding="utf-8",
             codec_errors="replace", timeout=None,
         )  # fmt: skip
         # A client whose output nobody reads stands still.

@@ -259,8 +259,8 @@ def test_a_path_cannot_steer_the_terminal(tmp_path: Path) -> None:
 def test_without_a_target_it_says_what_there_is(memtool: Memtool) -> None:
     for verb in ("install", "uninstall"):
         ran = memtool(verb)
-        assert ran.code == 2
-        assert "claude-code" in ran.err
+        assert ran.code in (0, 2)  # 2 since click 8.2, which also prints to stderr
+        assert "claude-code" in ran.out + ran.err
 
 
 @pytest.mark.slow
