@@ -4,6 +4,7 @@ import re
 import statistics
 from collections import Counter
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,15 @@ from memtool.index.rows import note_row
 from memtool.vault.scan import scan
 
 SIZE = 300
-FILES = list(files(SIZE, seed=7))
-NOTES = [file for file in FILES if file.ref.endswith(".md")]
+
+
+@cache
+def all_files() -> list[File]:
+    return list(files(SIZE, seed=7))
+
+
+def notes() -> list[File]:
+    return [file for file in all_files() if file.ref.endswith(".md")]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -36,17 +44,17 @@ def test_these_bytes_are_the_same_on_every_machine() -> None:
 
 
 def test_a_larger_vault_begins_with_the_notes_of_a_smaller_one() -> None:
-    assert list(files(40, seed=7)) == FILES[: len(list(files(40, seed=7)))]
+    assert list(files(40, seed=7)) == all_files()[: len(list(files(40, seed=7)))]
 
 
 @pytest.mark.slow
 def test_every_note_has_a_place_of_its_own_and_memtool_reads_them_all(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", SIZE, seed=7)
     found = scan(vault)
-    assert len(NOTES) == SIZE
-    assert found.stamps.keys() == {file.ref for file in FILES}
+    assert len(notes()) == SIZE
+    assert found.stamps.keys() == {file.ref for file in all_files()}
     assert not found.problems
-    assert not any(note_row(file.ref, file.text.encode()).problem for file in FILES)
+    assert not any(note_row(file.ref, file.text.encode()).problem for file in all_files())
 
 
 def test_a_revision_changes_the_text_and_the_stamp_but_not_the_place(tmp_path: Path) -> None:
@@ -73,26 +81,26 @@ def test_a_vault_that_is_finished_is_used_again(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_vault_holds_what_real_ones_hold() -> None:
-    everything = "\n".join(file.text for file in FILES)
-    kinds = {row.kind for file in FILES for row in note_row(file.ref, file.text.encode()).chunks}
+    everything = "\n".join(file.text for file in all_files())
+    kinds = {row.kind for file in all_files() for row in note_row(file.ref, file.text.encode()).chunks}
     assert kinds >= {"session", "daily", "project", "rules", "decision", "change", "knowledge", "note", "fact"}
-    assert any(file.ref.startswith("archive/") for file in FILES)
+    assert any(file.ref.startswith("archive/") for file in all_files())
     assert re.search(r"[\u4e00-\u9fff]{8}", everything)
     assert re.search(r"\b[a-z]+[A-Z][a-z]+[A-Z][a-z]+\b", everything)
     assert re.search(r"\bE\d{4}\b", everything)
-    with_matter = sum(file.text.startswith("---\n") for file in NOTES)
+    with_matter = sum(file.text.startswith("---\n") for file in notes())
     assert SIZE * 0.5 < with_matter < SIZE
 
 
 def test_half_of_the_notes_have_about_a_kilobyte_and_a_few_very_much_more() -> None:
-    lengths = sorted(len(file.text.encode()) for file in NOTES)
+    lengths = sorted(len(file.text.encode()) for file in notes())
     assert 700 < statistics.median(lengths) < 1500
     assert lengths[-1] > 10_000
     assert lengths[SIZE * 9 // 10] < 5_000
 
 
 def test_a_few_words_are_in_many_notes_and_most_words_are_in_hardly_any() -> None:
-    frequency = Counter(word for file in NOTES for word in set(words_of(file)))
+    frequency = Counter(word for file in notes() for word in set(words_of(file)))
     common = [word for word, count in frequency.items() if count > SIZE / 5]
     rare = [word for word, count in frequency.items() if count <= 2]
     assert {"test", "token", "deploy"}.intersection(common)

@@ -27,8 +27,8 @@ class Tui:
         self._shown: list[str] = []
         # Without arguments pexpect would cut the client's path at its spaces.
         self._child = pexpect.spawn(
-            "/usr/bin/env", [str(box.client), *flags], cwd=box.project, env=box.environ(url), dimensions=(40, 140), encoding="utf-8",
-            codec_errors="replace", timeout=None,
+            "/usr/bin/env", [str(box.client), *flags], cwd=box.project, env=box.environ(url), dimensions=(40, 140),
+            encoding="utf-8", codec_errors="replace", timeout=None,
         )  # fmt: skip
         # A client whose output nobody reads stands still.
         self._reader = threading.Thread(target=self._read)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import os
 import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +89,24 @@ class Agent:
 
 def agent_in(folder: Path) -> Agent:
     """Return a session in a copy of the sample vault, which is indexed."""
-    shutil.copytree(shipped("sample_vault"), folder / "vault", ignore=shutil.ignore_patterns(".*"))
+    for name in ("vault", "cache"):
+        shutil.copytree(_indexed_sample() / name, folder / name)
     agent = Agent(folder.resolve())
     summary = agent.vault.root / SHOP / "summary.md"
     agent.write(f"{SHOP}/summary.md", set_list(summary.read_text("utf-8"), "identities", [f"path:{agent.project}"]))
     agent.index()
     return agent
+
+
+@cache
+def _indexed_sample() -> Path:
+    """Return a folder with the sample vault and its index, made once in a process."""
+    holder = tempfile.TemporaryDirectory(prefix="memtool-sample-")
+    atexit.register(holder.cleanup)
+    folder = Path(holder.name).resolve()
+    shutil.copytree(shipped("sample_vault"), folder / "vault", ignore=shutil.ignore_patterns(".*"))
+    Agent(folder).index()
+    return folder
 
 
 def context_of(answer: str, event: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted, open_provi
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
 
-pytest.importorskip("anthropic")
+pytestmark = pytest.mark.skipif(find_spec("anthropic") is None, reason="the extra `llm` is not installed")
 
 KEY = "sk-very-secret-4711"
 REQUEST = Request("You keep the memory.", "What happened? 发生了什么？", max_tokens=777)
