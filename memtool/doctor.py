@@ -35,8 +35,10 @@ from memtool.text.lines import counted
 from memtool.vault import history
 from memtool.vault.files import find_leftovers, remove_leftovers
 from memtool.vault.layout import Vault, open_vault
+from memtool.vault.merge_driver import driver_problem
 from memtool.vault.project_area import shown_path
 from memtool.vault.state import find_state_folder, outer_folder, state_folder
+from memtool.vault.syncing import unsolved
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
@@ -128,7 +130,20 @@ def _history_checks(vault: Vault) -> list[Check]:
             Check("git", NOTE, f"memtool keeps no history of this vault: {where}", "Run `memtool init` in the vault.")
         ]
     waiting = f", {counted(status.uncommitted, 'file')} not committed" if status.uncommitted else ""
-    return [Check("git", OK, f"the vault is its own repository{waiting}")]
+    return [Check("git", OK, f"the vault is its own repository{waiting}"), *_sync_checks(vault)]
+
+
+def _sync_checks(vault: Vault) -> list[Check]:
+    """Return what keeps this clone from being merged with others, and what a merge has left to the user."""
+    try:
+        problem, left = driver_problem(vault), unsolved(vault)
+    except MemtoolError as error:
+        return [_broken("sync", error)]
+    checks = [Check("sync", NOTE, problem, "Run `memtool sync`, or `memtool init`.")] if problem else []
+    if left:
+        sentence = f"two texts stand between marks in {', '.join(left[:_NAMED_ERRORS])}"
+        checks.append(Check("sync", NOTE, sentence, "Keep what holds, with an editor."))
+    return checks
 
 
 def _leftover_checks(vault: Vault) -> list[Check]:

@@ -92,6 +92,13 @@ class SessionNotFound(MemtoolError):
     hint = "`memtool given --last` shows the last session anywhere."
 
 
+class RemoteFailed(HistoryFailed):
+    """The vault has no remote, it cannot be reached, or it refuses who you are."""
+
+    exit_code = 29
+    hint = "Run `git fetch` in the vault, which may ask what memtool cannot."
+
+
 class BadSetting(MemtoolError):
     """A settings file or variable holds something that memtool cannot use."""
 

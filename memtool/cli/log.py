@@ -10,6 +10,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.text.lines import counted
 from memtool.vault.changes import Change, ChangedFile, read_changes, with_files
+from memtool.vault.history import AUTHOR
 from memtool.vault.layout import project_of
 
 _NAMED = 3  # files of a change
@@ -71,7 +72,8 @@ def fields_of(change: Change) -> dict[str, Any]:
 
 def heading(change: Change) -> str:
     """Return what *change* did, with who did it where that was not memtool."""
-    return change.subject if change.deed else f"{change.subject} (by {change.author})"
+    author = "hand" if change.author == AUTHOR["user.name"] else change.author
+    return change.subject if change.deed else f"{change.subject} (by {author})"
 
 
 def remark(change: Change) -> str:

@@ -37,6 +37,7 @@ COMMANDS = {
     "log": "Show how the memory changed, and why.",
     "diff": "Show what a change did, line by line.",
     "undo": "Take a change of the memory back.",
+    "sync": "Bring the vault together with your other machines.",
     "given": "Show what a session was given, why, and what was not.",
     "context": "Show what an agent is given when a session begins.",
     "consolidate": "Turn the week into facts, tidy up, and write a report.",

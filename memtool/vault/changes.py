@@ -96,13 +96,13 @@ def read_changes(vault: Vault, *paths: str) -> list[Change]:
     check_own_history(vault)
     if not has_commits(vault.root):
         return []
-    said = tell(vault.root, "log", "-z", f"--format=tformat:{'%x00'.join(_FIELDS)}")
+    said = tell(vault.root, "log", "-z", "--no-show-signature", f"--format=tformat:{'%x00'.join(_FIELDS)}")
     parts = said.split("\0")
     rows = [parts[at : at + len(_FIELDS)] for at in range(0, len(parts) - 1, len(_FIELDS))]
     changes = list(_with_undone([_change(number, row) for number, row in enumerate(rows, 1)]))
     if not paths:
         return changes
-    named = set(tell(vault.root, "log", "--format=%H", "--", *paths).split())
+    named = set(tell(vault.root, "log", "--no-show-signature", "--format=%H", "--", *paths).split())
     return [change for change in changes if change.commit in named]
 
 

@@ -50,7 +50,6 @@ def ask(
     """Run `git ARGS` in *folder* and return its answer, whatever the exit code.
 
     To its stdin goes *stdin*, else *paths*, NUL-separated. *variables* of the environment are set for this run.
-
     Without a *timeout*, in seconds, it may take as long as it likes.
 
     Raises:
@@ -67,6 +66,7 @@ def ask(
             timeout=timeout,
             check=False,
             env={**environ, **_OWN, **variables},
+            start_new_session=True,  # it has no terminal then, at which ssh could ask
         )
     except FileNotFoundError:
         raise HistoryFailed("git is not installed", hint="Install git; without it no change can be undone.") from None

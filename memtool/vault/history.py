@@ -17,6 +17,7 @@ from memtool.vault.git import ask, refused, tell
 
 BRANCH = "main"
 AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users who have told git no name
+OWN_DRIVER = "merge.memtool.driver"  # the one program that memtool itself names: see `memtool.vault.merge_driver`
 SIGNATURE = "Memtool"  # the trailer of memtool's own commits
 
 
@@ -182,13 +183,17 @@ def refuse_unfinished(folder: Path) -> None:
         raise HistoryFailed(problem, hint="Finish or abort it: `git status` in the vault says how.")
 
 
-def refuse_programs(folder: Path) -> None:
-    """Raise if the repository's own settings name programs that git would run to look at a file or to commit it.
+def refuse_programs(folder: Path, pattern: str = _PROGRAMS) -> None:
+    """Raise if the repository's own settings name programs that git would run, such as to look at a file or to commit.
 
     A folder that was downloaded may bring such settings along. Those in the user's settings are the user's choice.
+    *pattern* is that of the settings' names.
     """
-    answer = ask(folder, "config", "--includes", "--show-scope", "--get-regexp", _PROGRAMS)
-    foreign = [line.split()[1] for line in answer.out.splitlines() if line.startswith(("local", "worktree"))]
+    answer = ask(folder, "config", "--includes", "--show-scope", "--name-only", "--get-regexp", pattern)
+    if answer.code > 1:
+        raise refused(folder, answer)
+    rows = [line.split("\t") for line in answer.out.splitlines()]
+    foreign = [row[-1] for row in rows if row[0] in ("local", "worktree") and row[-1] != OWN_DRIVER]
     if foreign:
         hint = "If you trust it, move that setting to your own ~/.gitconfig."
         raise HistoryFailed(f"the repository's own settings name a program for git to run ({foreign[0]})", hint=hint)

@@ -12,6 +12,7 @@ from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault
 from memtool.resources import shipped
 from memtool.vault import files, history
 from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, SETTINGS_FILE, Vault, open_vault
+from memtool.vault.merge_driver import install_driver
 
 # Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
 FOLDERS = ("areas/projects/", "areas/patterns/", "areas/tools/", "daily/", "sessions/", "archive/")
@@ -115,9 +116,11 @@ def _keep_history(vault: Vault, template: dict[str, str], announce: Callable[[st
             repository = None  # the outer repository will not keep it, so the vault gets one of its own
         if repository not in (None, vault.root):
             return False, [f"this folder belongs to the git repository '{repository}', so nothing was committed"]
-        return _commit(vault, template, announce, is_new=repository is None)
+        done = _commit(vault, template, announce, is_new=repository is None)
+        install_driver(vault)
     except HistoryFailed as error:
         return False, [f"no history: {error}. {error.hint} Then run `memtool init` again."]
+    return done
 
 
 def _commit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from memtool.errors import NotWritable
@@ -22,8 +22,10 @@ def note_uncommitted(vault: Vault, refs: Iterable[str]) -> None:
         append_state(_path(vault), "".join(f"{ref}\n" for ref in refs).encode("utf-8", "surrogateescape"))
 
 
-def commit_noted(vault: Vault, message: str) -> None:
+def commit_noted(vault: Vault, message: str, *, is_alone: bool = False) -> None:
     """Commit all that was noted, if anything was and the vault has a history of its own.
+
+    Who *is_alone* holds the lock `history` already.
 
     Raises:
         HistoryFailed: git refused; it is all still noted.
@@ -36,7 +38,7 @@ def commit_noted(vault: Vault, message: str) -> None:
         return
     is_own = history.find_repository(vault.root) == vault.root
     try:
-        with vault.lock("history"):  # others commit, too: `memtool remember`, say
+        with nullcontext() if is_alone else vault.lock("history"):  # others commit, too: `memtool remember`, say
             for lines in take_lines(_path(vault), largest=_LARGEST):
                 if is_own and (refs := _refs(lines)):
                     history.commit(vault.root, refs, message)

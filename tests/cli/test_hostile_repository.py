@@ -86,6 +86,7 @@ TRAPS = {
         {".git/config.worktree": _FILTER, ".gitattributes": _ALL},
         ("add", "."),
     ),
+    "signatures of the log": Trap('[log]\n\tshowSignature = true\n[gpg]\n\tprogram = CANARY\n'),
     "textconv": Trap('[diff "x"]\n\ttextconv = CANARY\n', {".gitattributes": _ALL}, ("diff",)),
     "diff driver": Trap('[diff "x"]\n\tcommand = CANARY\n', {".gitattributes": _ALL}, ("diff",)),
     "external diff": Trap("[diff]\n\texternal = CANARY\n", springs=("diff",)),
@@ -226,6 +227,8 @@ def test_nothing_that_memtool_does_springs_it(
     assert "1 session captured." in drained.out
     memtool("remember", "The zeppelin docks at gate 7. 飞艇停在七号门。")
     memtool("doctor")
+    for arguments in (["log"], ["diff", "--uncommitted"], ["diff"], ["sync"], ["undo"]):
+        memtool(*arguments)
     history.status(agent.vault.root)
     find_project_identities(agent.project)
     assert not canary.with_name("sprung").exists()

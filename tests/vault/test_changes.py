@@ -72,7 +72,7 @@ def test_what_a_change_did_is_told_by_file_and_line(vault: Vault) -> None:
         Difference("带_空格.md", "added", ("+diff --git a/x b/x",)),
     ]
     assert what_changed(vault, find_change(vault, "1")) == [Difference("b.md", "removed", ("-b",))]
-    assert [one.path for one in what_changed(vault, find_change(vault, "4"))][:2] == [".gitignore", "CLAUDE.md"]
+    assert [one.path for one in what_changed(vault, find_change(vault, "4"))][:2] == [".gitattributes", ".gitignore"]
 
 
 def test_what_is_in_no_commit_is_told(vault: Vault) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FILES = {
+    ".gitattributes",
     ".gitignore",
     "CLAUDE.md",
     "MEMORY.md",

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from memtool.text.fences import in_code
+from memtool.text.three_way import Clean, lines_of, merge_lines
 
 LOADER = "rules/memory-loader.md"
 LONGEST_LINE = 10_000  # characters
@@ -75,6 +76,29 @@ def fitting(text: str, rows: Sequence[Row], largest: int) -> list[Row]:
     room = largest - _size(with_rows(text, ())) - _FRAME
     ends = accumulate(_size(_line(row)) + 2 for row in rows)
     return [row for row, end in zip(rows, ends, strict=True) if end <= room]
+
+
+def merge_tables(base: str, ours: str, theirs: str) -> str:
+    """Return the table with the rows of both sides: those by hand are kept, and the generated ones sorted.
+
+    The next update generates them anew from the triggers that the areas then have.
+    """
+    first, second = sorted((ours, theirs))
+    lines: list[str] = []
+    for part in merge_lines(*(lines_of(with_rows(text, ())) for text in (base, first, second))):
+        kept = part.lines if isinstance(part, Clean) else (*part.ours, *part.theirs)
+        lines += [line if line.endswith("\n") else f"{line}\n" for line in kept]
+    rows = {row[:2] for text in (ours, theirs) for row in _generated(text)}
+    gone = {row[:2] for row in _generated(base)}
+    for text in (ours, theirs):
+        rows -= gone - {row[:2] for row in _generated(text)}
+    return with_rows("".join(lines), [Row(*row) for row in sorted(rows)])
+
+
+def _generated(text: str) -> list[Row]:
+    """Return the rows of the generated part."""
+    lines = text.split("\n")
+    return [_row(lines[at], 0) for at in _row_places(lines) for part in _parts(lines) if part.begin <= at < part.end]
 
 
 def code(text: str) -> str:

@@ -1,0 +1,54 @@
+"""Two machines with a clone of the same vault each, and the remote between them: what tests of `sync` start from."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from memtool.vault.history import commit
+from memtool.vault.layout import Vault, open_vault
+from memtool.vault.syncing import Synced, sync
+from memtool.vault.template import make_vault
+
+
+def git(folder: Path, *args: str) -> str:
+    name = ("-c", "user.name=安娜", "-c", "user.email=anna@example.org")
+    command = ["git", "-C", str(folder), *name, *args]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+class TwoMachines:
+    """*one* made the vault, *two* cloned it; both are up to date."""
+
+    def __init__(self, folder: Path) -> None:
+        self.remote = folder / "远程.git"
+        git(folder, "init", "-q", "--bare", "-b", "main", str(self.remote))
+        self.one = make_vault(folder / "one").vault
+        git(self.one.root, "remote", "add", "origin", str(self.remote))
+        self.sync(self.one)
+        git(folder, "clone", "-q", str(self.remote), "two")
+        self.two = open_vault(folder / "two")
+        self.sync(self.two)
+
+    def sync(self, vault: Vault, **options: Any) -> Synced:
+        return sync(vault, wait=lambda _: None, **options)
+
+    def write(self, vault: Vault, ref: str, text: str, message: str = "capture: 商店: 登录") -> None:
+        """Write and commit a file; without a *message*, it is left uncommitted."""
+        path = vault.root / ref
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        if message:
+            commit(vault.root, [ref], message)
+
+    def meet(self) -> None:
+        """Bring both to the same state."""
+        for vault in (self.one, self.two, self.one):
+            self.sync(vault)
+        assert self.texts(self.one) == self.texts(self.two)
+
+    def texts(self, vault: Vault) -> dict[str, str]:
+        """Return all that is committed."""
+        names = git(vault.root, "ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0")
+        return {name: (vault.root / name).read_text(encoding="utf-8") for name in names if name}
