@@ -21,7 +21,7 @@ from memtool.embeddings import open_embedder
 from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
 from memtool.errors import MemtoolError, NotWritable
 from memtool.index import generations
-from memtool.index.embedding import chunks_waiting
+from memtool.index.embedding import chunks_skipped, chunks_waiting
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
@@ -244,7 +244,9 @@ def _embedder_health(index: Index, settings: Settings, cache: Path) -> Iterator[
         chunks = counted(waiting, "chunk has", "chunks have")
         yield Check("vectors", NOTE, f"{chunks} no vector yet", "Run `memtool index`.")
     knows = ", ".join(sorted(embedder.scripts))
-    yield Check("vectors", OK, f"{embedder.name}, {embedder.dimension} dimensions, knows {knows}")
+    skipped = chunks_skipped(index.db, embedder.name)
+    more = f"; {counted(skipped, 'chunk')} in other scripts, found by words only" if skipped else ""
+    yield Check("vectors", OK, f"{embedder.name}, {embedder.dimension} dimensions, knows {knows}{more}")
 
 
 def _helper_health(vault: Vault, cache: Path) -> Iterator[Check]:

@@ -90,7 +90,8 @@ def _print(answer: dict[str, Any], *, only_status: bool) -> None:
     click.echo(f"{counted(answer['notes'], 'note')} in {chunks}, {counted(answer['facts'], 'fact')}.")
     vectors = answer["vectors"]
     if vectors["model"]:
-        click.echo(f"Vectors by {vectors['model']}: {vectors['chunks']:,} of {chunks}.")
+        skipped = f"; {vectors['skipped']:,} in scripts it does not know" if vectors["skipped"] else ""
+        click.echo(f"Vectors by {vectors['model']}: {vectors['chunks']:,} of {chunks}{skipped}.")
     click.echo(f"The index lies in {answer['path']} ({answer['bytes'] / 1e6:.1f} MB).")
     output.say(*answer["notices"])
     for problem in answer["problems"]:

@@ -1,8 +1,8 @@
 """Vectors for the chunks of an index: which are missing, and which a search can use.
 
-Every chunk gets a vector, and so does each of its paragraphs and bullets. Vectors are cached by the hash of their
-text, so that moving, renaming and rebuilding cost nothing. The work goes through the chunks by number; how far it has
-come is written down after each batch, so that an interrupted run goes on where it stopped.
+Every chunk in a script that the model knows gets a vector, and so does each of its paragraphs and bullets. Vectors are
+cached by the hash of their text, so that moving, renaming and rebuilding cost nothing. The work goes through the chunks
+by number; how far it has come is written down after each batch, so that an interrupted run goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtool.embeddings.scripts import fits
 from memtool.errors import ProviderFailed
 from memtool.index.chunking import pieces_of
 from memtool.index.engine import Index, Progress, no_progress
@@ -34,7 +35,8 @@ def open_vectors(index: Index, embedder: Embedder) -> VectorStore:
     from memtool.index.vectors import open_store
 
     store = open_store(index.place.folder / "vectors", embedder.name, embedder.dimension)
-    if not len(store):  # new, deleted or damaged: what the index says of embedded chunks holds no longer
+    if not len(store) and index.db.execute("SELECT 1 FROM piece_list LIMIT 1").fetchone():
+        # New, deleted or damaged: what the index says of embedded chunks holds no longer.
         index.db.execute("DELETE FROM meta WHERE key = ?", (_mark(embedder.name),))
     return store
 
@@ -42,6 +44,12 @@ def open_vectors(index: Index, embedder: Embedder) -> VectorStore:
 def chunks_waiting(db: sqlite3.Connection, model: str) -> int:
     """Return how many chunks *model* has not embedded yet."""
     return int(db.execute("SELECT count(*) FROM chunk WHERE id > ?", (_embedded_up_to(db, model),)).fetchone()[0])
+
+
+def chunks_skipped(db: sqlite3.Connection, model: str) -> int:
+    """Return how many chunks got no vector because *model* does not know their script: only words find them."""
+    skipped = "SELECT count(*) FROM chunk WHERE id <= ? AND id NOT IN (SELECT chunk_id FROM piece_list)"
+    return int(db.execute(skipped, (_embedded_up_to(db, model),)).fetchone()[0])
 
 
 def embed(
@@ -67,7 +75,7 @@ def embed(
         done = 0
         progress(done, total)
         for chunks in _batches(index.db, embedder.name):
-            pieces = {chunk.chunk_id: chunk.pieces() for chunk in chunks}
+            pieces = {chunk.chunk_id: chunk.pieces() for chunk in chunks if fits(embedder.scripts, chunk.text)}
             by_hash = {text_hash(text): text for texts in pieces.values() for text in texts}
             missing = store.missing(by_hash)
             at_most -= len(missing)
@@ -76,7 +84,7 @@ def embed(
             if missing:
                 store.add(missing, _vectors_of(embedder, [by_hash[content_hash] for content_hash in missing]))
             hashes = {chunk_id: [text_hash(text) for text in texts] for chunk_id, texts in pieces.items()}
-            _remember(index.db, embedder.name, hashes)
+            _remember(index.db, embedder.name, hashes, up_to=chunks[-1].chunk_id)
             done += len(chunks)
             progress(done, total)
     return done
@@ -128,8 +136,8 @@ def _vectors_of(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
     return vectors
 
 
-def _remember(db: sqlite3.Connection, model: str, pieces: dict[int, list[int]]) -> None:
-    """Write down which vectors belong to which chunk, and how far *model* has come."""
+def _remember(db: sqlite3.Connection, model: str, pieces: dict[int, list[int]], *, up_to: int) -> None:
+    """Write down which vectors belong to which chunk, and that *model* has come up to the chunk *up_to*."""
     # Another process may have replaced a chunk in the meantime: its pieces come with its new number.
     living = "WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)"
     lists = [(chunk_id, packed(hashes)) for chunk_id, hashes in pieces.items()]
@@ -138,7 +146,7 @@ def _remember(db: sqlite3.Connection, model: str, pieces: dict[int, list[int]]) 
         db.execute("BEGIN IMMEDIATE")
         db.executemany(f"INSERT OR IGNORE INTO piece_list (chunk_id, hashes) SELECT ?1, ?2 {living}", lists)
         db.executemany(f"INSERT OR IGNORE INTO piece (chunk_id, hash) SELECT ?1, ?2 {living}", each)
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_mark(model), str(lists[-1][0])))
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_mark(model), str(up_to)))
 
 
 def _embedded_up_to(db: sqlite3.Connection, model: str) -> int:

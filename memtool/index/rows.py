@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile
@@ -11,6 +12,7 @@ from memtool.index.chunking import Chunk, chunk_note
 from memtool.index.dates import date_words, parse_date
 from memtool.index.filters import DECISION, folded_tag
 from memtool.index.text import CONTEXT_END, fold, index_terms, words_of
+from memtool.resources import shipped
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import DAILY, FACTS_FILE, is_archived, kind_of, project_of
@@ -30,6 +32,8 @@ _LONGEST_TAG, _MOST_TAGS = 100, 50
 _TOLD_APART = 60  # characters of a decision, by which the chunk is known that holds it
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*)")
 _DATE_IN_FRONT = re.compile(r"\d{4}-\d{2}-\d{2}[-_]?")
+_SHIPPED = ("CLAUDE.md", "MEMORY.md", "rules/memory-loader.md")  # notes that `memtool init` makes
+_GENERATED = re.compile(r"<!-- memtool begin .*?<!-- memtool end -->", re.DOTALL)  # rows for the areas' triggers
 _BRACKETED_KIND = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+\[([a-z]+)\]\s", re.MULTILINE)
 
 
@@ -51,14 +55,17 @@ class ChunkRow(NamedTuple):
     fact_id: str
     author: str
     context: str
+    name: str = ""  # by which alone it is found
 
     def terms(self) -> str:
         """Return the terms of the chunk's context, which says what it is about, and of its text, joined for FTS5."""
+        if self.name:
+            return " ".join(_whole_terms(self.name))
         return CONTEXT_END.join(" ".join(index_terms(text)) for text in (self.context, self.text))
 
     def words(self) -> set[str]:
         """Return the words that completion may offer for this chunk."""
-        return words_of(f"{self.context}\n{self.text}")
+        return set(_whole_terms(self.name)) if self.name else words_of(f"{self.context}\n{self.text}")
 
 
 class NoteRow(NamedTuple):
@@ -101,18 +108,42 @@ def _note_chunks(note: Note, daily: str) -> Iterator[ChunkRow]:
     date = _date_of(note)
     note_tags = [tag[:_LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][:_MOST_TAGS]
     title = _title_of(note)
-    told = (note.field("summary"), note.field("description"))
+    ours = _shipped_lines(note.ref)
+    told = [note.field(name) for name in ("summary", "description") if f"{name}: {note.field(name)}" not in ours]
+    body = _without(ours, note.body)
+    name = note.ref.rsplit("/", 1)[-1] if ours and not body.strip() else ""
     decisions = parse_session(note.body).decisions if kind == "session" else ()
     extra = "\n".join([*_name_beside(title, note.ref), *note.words("aliases"), *note_tags, *told])[:_LONGEST_EXTRA]
     # A note may say nothing but its name, which others link to.
-    for chunk in chunk_note(note.body, note.body_line) or [Chunk(title, 1, max(1, note.body_line - 1), "")]:
+    for chunk in chunk_note(body, note.body_line) or [Chunk(title, 1, max(1, note.body_line - 1), "")]:
         yield ChunkRow(
             chunk.start_line, chunk.end_line, chunk.heading, chunk.text,
             kind, project, category, status, date,
             tags=_tag_list(*note_tags, *_inline_tags(chunk), *_decided(chunk, decisions)),
             expires=_iso(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
-            context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}",
+            context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}", name=name,
         )  # fmt: skip
+
+
+@cache
+def _shipped_lines(ref: str) -> frozenset[str]:
+    """Return the lines that `memtool init` wrote into the note at *ref*; none into one that it does not make."""
+    path = shipped("vault_template") / ref if ref in _SHIPPED else None
+    return frozenset(path.read_text(encoding="utf-8").splitlines()) if path and path.is_file() else frozenset()
+
+
+def _without(ours: frozenset[str], body: str) -> str:
+    """Return *body* with empty lines for *ours* and for what is generated: they are about memtool, not about notes."""
+    if not ours:
+        return body
+    body = _GENERATED.sub(lambda part: "\n" * part[0].count("\n"), body)
+    return "\n".join("" if line.rstrip("\r") in ours else line for line in body.split("\n"))
+
+
+def _whole_terms(name: str) -> list[str]:
+    """Return the terms for *name* whole, without those of its words, which ordinary questions hold."""
+    parts = set(index_terms(re.sub(r"\W", " ", name)))
+    return [term for term in index_terms(name) if term not in parts]
 
 
 def _name_beside(title: str, ref: str) -> list[str]:

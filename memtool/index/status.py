@@ -8,7 +8,7 @@ from typing import Any
 from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError
 from memtool.index import schema
-from memtool.index.embedding import chunks_waiting
+from memtool.index.embedding import chunks_skipped, chunks_waiting
 from memtool.index.engine import Index
 from memtool.settings import Settings
 
@@ -38,5 +38,6 @@ def _vectors(index: Index, settings: Settings, cache: Path, chunks: int) -> dict
     try:
         embedder = open_embedder(settings.embeddings, settings.keys.embeddings, cache, may_download=False)
     except MemtoolError as error:
-        return {"model": "", "chunks": 0, "why": str(error)}
-    return {"model": embedder.name, "chunks": chunks - chunks_waiting(index.db, embedder.name), "why": ""}
+        return {"model": "", "chunks": 0, "skipped": 0, "why": str(error)}
+    waiting, skipped = (count(index.db, embedder.name) for count in (chunks_waiting, chunks_skipped))
+    return {"model": embedder.name, "chunks": chunks - waiting - skipped, "skipped": skipped, "why": ""}

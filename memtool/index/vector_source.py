@@ -100,6 +100,8 @@ class VectorSource:
             with contextlib.suppress(MemtoolError):
                 embed(self._index, embedder, store, at_most=_MADE_WHILE_SEARCHING)
             waiting = chunks_waiting(self._index.db, embedder.name)
+        if not len(store) and not waiting:
+            raise ProviderMissing("the model knows the script of no note")
         if not len(store):
             reason = "; ".join(store.notices) or "there are no vectors yet"
             raise ProviderMissing(reason, hint="Run `memtool index` to make them.")

@@ -5,4 +5,4 @@ They stand here, and not in the modules themselves, so that opening an index nee
 
 SCHEMA = 6  # memtool.index.schema: the tables
 TEXT = 2  # memtool.index.text: the terms
-CHUNKS = 6  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by
+CHUNKS = 7  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by

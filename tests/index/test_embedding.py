@@ -12,7 +12,7 @@ from scripted_embeddings import vector_of
 
 from memtool.embeddings.scripts import ALL_SCRIPTS
 from memtool.errors import Busy, ProviderFailed
-from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_vectors
+from memtool.index.embedding import chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index
 from memtool.index.vectors import VectorStore
 from memtool.vault.lock import lock
@@ -251,3 +251,33 @@ def test_the_folder_of_the_locks_may_be_missing(notebook: Notebook) -> None:
     shutil.rmtree(notebook.place.folder / "locks")
 
     assert len(make(notebook, embedder)) == 3
+
+
+def test_notes_in_a_script_that_the_model_does_not_know_are_skipped_and_not_asked_again(notebook: Notebook) -> None:
+    notebook.write("a.md", NOTE)
+    notebook.write("b.md", "# 解密\n\n解密失败时返回错误，不要重试。\n")
+    notebook.write("c.md", "# Rust\n\nRust 中的 panic 怎么处理：解密失败时返回错误，记录日志。\n")
+    english = Recorder("english")
+    english.scripts = frozenset({"latin"})
+
+    made = make(notebook, english)
+
+    assert made
+    assert not any("解密" in text for text in made)
+    assert notebook.use(lambda index: chunks_skipped(index.db, english.name)) == 2
+    assert make(notebook, english) == []
+    assert any("解密失败" in text for text in make(notebook, Recorder("of all languages")))
+
+
+def test_a_vault_of_which_the_model_knows_no_script_is_looked_through_once(notebook: Notebook) -> None:
+    notebook.write("b.md", "# 解密\n\n解密失败时返回错误，不要重试。\n")
+    english = Recorder("english")
+    english.scripts = frozenset({"latin"})
+
+    assert make(notebook, english) == []
+
+    def waiting(index: Index) -> int:
+        with open_vectors(index, english):
+            return chunks_waiting(index.db, english.name)
+
+    assert notebook.use(waiting) == 0

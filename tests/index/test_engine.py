@@ -353,7 +353,7 @@ def test_the_status_counts_what_is_there(notebook: Notebook, tmp_path: Path) -> 
 
     assert (counts["notes"], counts["chunks"], counts["facts"]) == (5, 5, 1)
     assert [problem["path"] for problem in counts["problems"]] == ["broken.md"]
-    assert counts["vectors"] == {"model": "", "chunks": 0, "why": "no embedder is set up"}
+    assert counts["vectors"] == {"model": "", "chunks": 0, "skipped": 0, "why": "no embedder is set up"}
     assert counts["bytes"] >= notebook.generation().stat().st_size
 
 

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from memtool.index.rows import ChunkRow, NoteRow, context, note_row
+from memtool.index.text import index_terms
+from memtool.recall.routing.loader_table import LOADER, Row, with_rows
+from memtool.resources import shipped
 
 FACT = '{"id": "f1", "fact": "tokens live 24 hours", "evidence": "jwt.ts", "timestamp": "2026-02-10T14:30:00Z"'
 
@@ -208,3 +211,38 @@ def test_the_context_of_a_chunk_names_everything_once() -> None:
         "Shop\nLogin\n2026-02-03 3 February 2026 2026-02 2月3日 2026年2月"
     )
     assert context("Shop", "", "soon") == "Shop"
+
+
+OURS = ["CLAUDE.md", "MEMORY.md", "rules/memory-loader.md"]
+
+
+def shipped_note(ref: str) -> str:
+    return (shipped("vault_template") / ref).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("ref", OURS)
+def test_a_note_as_init_wrote_it_is_found_by_its_whole_name_only(ref: str) -> None:
+    terms = set(chunk(shipped_note(ref), ref).terms().split())
+
+    assert terms <= set(index_terms(ref.rsplit("/", 1)[-1]))
+    assert terms.isdisjoint(index_terms("what does the memory of claude say about each project loader rules 记忆"))
+
+
+@pytest.mark.parametrize("ref", OURS)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_the_user_wrote_into_a_note_of_init_is_found_and_nothing_else_of_it(ref: str, newline: str) -> None:
+    text = shipped_note(ref).replace("\n", newline)
+    note = chunk(f"{text}{newline}- redis 缓存 lives in the cellar{newline}", ref)
+
+    terms = note.terms().split()
+
+    assert {"redi", "缓存", "cellar"} <= set(terms)
+    assert {"project", "everi", "memtool"}.isdisjoint(terms)  # but of its title
+    assert note.text == "- redis 缓存 lives in the cellar"
+    assert note.start_line == text.count("\n") + 2
+
+
+def test_rows_for_triggers_are_not_found_and_rows_by_hand_are() -> None:
+    text = with_rows(shipped_note(LOADER) + "| by hand, 手写 | a.md |\n", [Row(("zanzibar",), ("b.md",))])
+
+    assert [each.text for each in row(text, LOADER).chunks] == ["| by hand, 手写 | a.md |"]
