@@ -61,7 +61,7 @@ class Check:
 
 
 def examine(vault_path: Path, origin: str, environ: Mapping[str, str], *, folder: Path | None = None) -> list[Check]:
-    """Return what there is to say of the vault at *vault_path*, which *origin* has named, and of this machine.
+    """Return the findings about the vault at *vault_path*, which *origin* has named, and about this machine.
 
     Nothing is changed, neither in the vault nor in the user's folders. *folder* is where the agent works: its settings
     are looked at, too.
@@ -91,7 +91,7 @@ def _vault_check(vault: Vault, origin: str) -> Check:
 
 
 def _can_write(folder: Path) -> bool:
-    """Whether *folder*, or the one in which it would be made, takes new files."""
+    """Return whether *folder*, or the one in which it would be made, takes new files."""
     there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
 

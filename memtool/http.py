@@ -28,7 +28,7 @@ _SHOWN = 200  # characters of a provider's own words
 
 
 class Endpoint(NamedTuple):
-    """Where to send JSON, with which key (may be empty), and what to call it in messages."""
+    """An address that takes JSON, its key (may be empty), and its name in messages."""
 
     url: str
     key: str
@@ -41,7 +41,7 @@ class Endpoint(NamedTuple):
 
 
 class Unavailable(ProviderFailed):
-    """What fails now and may work soon. *wait* is how many seconds the provider asks for, 0 if it names none."""
+    """A failure that may be over soon. *wait* is the seconds that the provider asks for, 0 if it names none."""
 
     hint = "Try again later."
 
@@ -126,7 +126,7 @@ def unreachable(to: Endpoint, error: BaseException) -> Unavailable:
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """Return what *call* returns, or raise what it raises, after at most so many *seconds* by the clock on the wall.
+    """Return the result of *call*, or raise its error, after at most so many *seconds* by the clock on the wall.
 
     Looking up a name has no limit of its own, nor has a server that sends a byte now and then.
 

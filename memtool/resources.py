@@ -46,7 +46,7 @@ def agent_text(name: str, language: str = "") -> str:
 
 
 def how_to_add(extra: str) -> str:
-    """Return what adds the *extra*, `vectors` or `llm`, to this installation: with pipx, with uv, in a clone."""
+    """Return the commands that add the *extra*, `vectors` or `llm`, to this installation: pipx, uv, in a clone."""
     packages = _EXTRAS[extra]
     with_each = " ".join(f"--with {package}" for package in packages)
     return (

@@ -1,4 +1,4 @@
-"""Where we work: a vault, the settings in force for it, and the user's machine around it."""
+"""The workspace: a vault, the settings in force for it, and the user's machine around it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Workspace(_Given):
 
     @property
     def client_projects(self) -> Path | None:
-        """Where the client keeps the memory files that are searched, too; None if they are not."""
+        """The folder of the client's own memory files, if they are searched, too; else None."""
         return settings_module.client_projects(self.settings, self.environ)
 
     @property
@@ -88,13 +88,13 @@ class Workspace(_Given):
 
     @cached_property
     def redact(self) -> Redactor:
-        """What removes secrets from a text, and counts them."""
+        """The redactor, which removes secrets from a text and counts them."""
         from memtool.redaction import make_redactor
 
         return make_redactor(self.settings.redact)
 
     def of_client(self, folder: Path) -> Workspace:
-        """Return the same with another *folder* of the client's own files."""
+        """Return this workspace with another *folder* of the client's own files."""
         return self._replace(environ={**self.environ, "CLAUDE_CONFIG_DIR": str(folder)})
 
     def now(self) -> datetime:

@@ -1,1 +1,1 @@
-"""What the top-level commands are made of. Standard library only; nothing here travels in the wheel."""
+"""Parts of the top-level commands. Standard library only; nothing here travels in the wheel."""

@@ -16,7 +16,7 @@ LARGEST_FILE = 10 * 1024 * 1024  # bytes; memtool reads no larger note
 
 @dataclass
 class Copies:
-    """What became of the files that were found."""
+    """The outcome of copying the files that were found."""
 
     paths: list[Path] = field(default_factory=list)  # all copies, new and old
     new: int = 0

@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """What a transcript holds, in order.
+    """The content of a transcript, in order.
 
     Args:
         session_id: the client's name for it.

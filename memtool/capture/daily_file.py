@@ -41,7 +41,7 @@ def change_daily(
 
 
 def _is_free(vault: Vault, ref: str) -> bool:
-    """Whether nothing stands at *ref*, or a note that memtool writes: it has the type, or lines of ours."""
+    """Return whether nothing stands at *ref*, or a note that memtool writes: it has the type, or lines of ours."""
     try:
         head = files.read_head(vault.path(ref), _HEAD).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):  # whoever writes there will say it

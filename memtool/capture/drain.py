@@ -23,7 +23,7 @@ Tell = Callable[[Entry], None]  # where problems go
 
 
 class Drained(NamedTuple):
-    """What a worker did: sessions captured, those that held nothing to note, tries that failed, jobs given up.
+    """The work of one worker: sessions captured, those that held nothing to note, tries that failed, jobs given up.
 
     *busy* says that another was at work.
     """

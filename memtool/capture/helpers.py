@@ -1,4 +1,4 @@
-"""What a session's helpers edited: the client keeps it in transcripts of their own, beside that of the session."""
+"""The edits of a session's helpers, from transcripts of their own that the client keeps beside the session's."""
 
 from __future__ import annotations
 

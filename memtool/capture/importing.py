@@ -74,7 +74,7 @@ class Source(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """How many sessions became notes, how many said nothing, and what could not be read (with the reason)."""
+    """The result of an import: sessions that became notes, those that said nothing, and unread ones with the reason."""
 
     notes: int = 0
     empty: int = 0

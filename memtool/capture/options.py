@@ -1,4 +1,4 @@
-"""What the agent offered, by number or letter, and which of it a prompt means: "option 3, but …", "B". Pure."""
+"""The agent's options, by number or letter, and those that a prompt takes: "option 3, but …", "B". Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went wrong where nobody was watching, and whether it still needs somebody's care."""
+"""Problems of the hooks and the worker, from their logs, without those that have been mended since."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _is_fresh(entry: Entry, now: datetime) -> bool:
 
 
 def _is_made_good(vault: Vault, entry: Entry, left: set[str], captured_at: float) -> bool:
-    """Whether *entry* tells of what has worked since. A session that is *left* on the queue has not."""
+    """Return whether *entry* tells of what has worked since. A session that is *left* on the queue has not."""
     session_id, colon, _ = entry.message.partition(": ")
     if entry.subject == "worker" and colon and " " not in session_id:
         return session_id not in left and (vault.root / session_ref(session_id)).is_file()

@@ -70,17 +70,17 @@ class Queue(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where the jobs lie that a worker has begun."""
+        """The folder of the jobs that a worker has begun."""
         return self.vault.state_path / "queue"
 
     @property
     def new_folder(self) -> Path:
-        """Where jobs lie that no worker has begun."""
+        """The folder of the jobs that no worker has begun."""
         return self.folder / "new"
 
     @property
     def parked_folder(self) -> Path:
-        """Where jobs lie that were given up."""
+        """The folder of the jobs that were given up."""
         return self.folder / "parked"
 
     def put(self, job: Job) -> None:

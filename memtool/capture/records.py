@@ -1,4 +1,4 @@
-"""What was captured of each session, in `.memtool/captured/`: it tells what is new, and what the owner wrote.
+"""The record of each captured session, in `.memtool/captured/`: it tells what is new, and what the owner wrote.
 
 Its turns are kept as well, so that a transcript that grew is read on from where it ended. All of it may be deleted:
 the next capture reads the whole transcript.
@@ -25,7 +25,7 @@ _FIRST_TURNS, _LAST_TURNS = 20, 400  # that are kept
 
 
 class Reading(NamedTuple):
-    """How far a transcript was read: up to the last turn, which may go on.
+    """The place up to which a transcript was read: the last turn, which may go on.
 
     Args:
         offset: where that turn begins, in bytes; 0 if everything is to be read.
@@ -44,7 +44,7 @@ class Reading(NamedTuple):
 
 
 class Record(NamedTuple):
-    """How a session stood when it was captured last.
+    """The state of a session when it was captured last.
 
     Args:
         size: of the transcript, in bytes.

@@ -21,7 +21,7 @@ _UNDONE = 0.6  # of the words of what was undone
 
 
 class Retraction(NamedTuple):
-    """What is taken back in turn number *at*: what was said of the *subject*, or of the *names* that were undone.
+    """A retraction in turn number *at*: of all that was said of the *subject*, or of the *names* that were undone.
 
     Since turn number *since*, which was answered last, less likeness is enough; of what was said before it nothing is
     taken back by another *diagnosis*.

@@ -47,7 +47,7 @@ _LITTLE = 1_500  # characters said since the client's own summary that need no o
 
 
 class Session(NamedTuple):
-    """What is known of a session: its folder, times and size, its turns, and from where to read on."""
+    """A session as far as it is known: its folder, times and size, its turns, and the place to read on from."""
 
     conversation: Conversation
     turns: list[Turn]
@@ -55,14 +55,14 @@ class Session(NamedTuple):
 
 
 class Later(NamedTuple):
-    """What many sessions leave to be written at once: their records, and their lines with whether there is a note."""
+    """The writes of many sessions, done at once: their records, and their lines with whether there is a note."""
 
     records: dict[str, Record]
     lines: dict[date, dict[str, tuple[DailySession, bool]]]
 
 
 class Captured(NamedTuple):
-    """What became of a session.
+    """The outcome of capturing a session.
 
     Args:
         refs: the files that were written.

@@ -1,4 +1,4 @@
-"""What the last message of a turn tells: its statements, without chatter, and what each is worth. Pure.
+"""Statements of the last message of a turn, without chatter, each with its worth. Pure.
 
 What carries is the position in the message, identifiers and numbers, the length, and how long the message is: short
 messages report, long ones explain. The weights hardly matter (docs/decisions/0025); these are round numbers.

@@ -1,4 +1,4 @@
-"""What a session came to, made of its turns without a model. Pure.
+"""The summary of a session, made of its turns without a model. Pure.
 
 Everything in it was said. A role is claimed only where it is sure: the user chose among what was offered (a decision),
 the user said always or never (a rule), a plan was not approved or a prompt not answered (open), a command passed.

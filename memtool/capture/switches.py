@@ -15,7 +15,7 @@ _ENTRY = "CLAUDE_CODE_ENTRYPOINT"  # says how the client was started: `cli`, or 
 
 
 def is_off(environ: Mapping[str, str], settings: CaptureSettings) -> bool:
-    """Whether the session that *environ* tells of is not to be captured, wherever it works."""
+    """Return whether the session that *environ* tells of is not to be captured, wherever it works."""
     is_printing = is_print_mode(environ.get(_ENTRY, ""))
     return environ.get(SWITCH, "").casefold() in ("off", "0", "no", "false") or (
         is_printing and settings.print_sessions == "no"
@@ -23,7 +23,7 @@ def is_off(environ: Mapping[str, str], settings: CaptureSettings) -> bool:
 
 
 def is_print_mode(entry: str) -> bool:
-    """Whether a session with the entry point *entry* was one of `claude -p`, or of a program."""
+    """Return whether a session with the entry point *entry* was one of `claude -p`, or of a program."""
     return entry.startswith("sdk")
 
 

@@ -71,13 +71,13 @@ def fields_of(change: Change) -> dict[str, Any]:
 
 
 def heading(change: Change) -> str:
-    """Return what *change* did, with who did it where that was not memtool."""
+    """Return the title of *change*, with its author where that was not memtool."""
     author = "hand" if change.author == AUTHOR["user.name"] else change.author
     return change.subject if change.deed else f"{change.subject} (by {author})"
 
 
 def remark(change: Change) -> str:
-    """Return what became of *change* since; empty if it stands."""
+    """Return the end that *change* came to since; empty if it stands."""
     return f"taken back by {change.undone_by[:10]}" if change.undone_by else ""
 
 

@@ -45,12 +45,12 @@ def say(*sentences: str) -> None:
 
 
 def on_terminal() -> bool:
-    """Whether stdout is a terminal, so that it may be drawn on: see `memtool.cli.screen`."""
+    """Return whether stdout is a terminal, so that it may be drawn on: see `memtool.cli.screen`."""
     return _is_terminal(sys.stdout)
 
 
 def is_watched() -> bool:
-    """Whether a person is watching stderr, so that progress is welcome."""
+    """Return whether a person is watching stderr, so that progress is welcome."""
     return _is_terminal(sys.stderr)
 
 

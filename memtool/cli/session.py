@@ -30,7 +30,7 @@ class Session:
         self.overrides: dict[str, object] = {}
 
     def vault_path(self, named: str | None = None) -> tuple[Path, str]:
-        """Return where the vault is, unless it is *named* here, and who said so."""
+        """Return the path of the vault, unless it is *named* here, and who said so."""
         option = self.vault_option if named is None else named
         return settings.find_vault_path(option, self.environ, working_folder())
 
@@ -46,11 +46,11 @@ class Session:
 
     @cached_property
     def work(self) -> Workspace:
-        """Where the command works."""
+        """The workspace of the command."""
         return Workspace(self.vault, self.settings, self.environ, Path.home(), working_folder())
 
     def place(self, *, progress: Progress | None = None, patience: float = 1.0) -> Place:
-        """Return where the vault's index lies."""
+        """Return the place of the vault's index."""
         from memtool.index.engine import no_progress, place_of
 
         return place_of(self.work, progress=progress or no_progress, patience=patience)

@@ -1,4 +1,4 @@
-"""What computes vectors: a model on this machine (fastembed), or an OpenAI-compatible endpoint."""
+"""Providers of vectors: a model on this machine (fastembed), or an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NEEDS = {"fastembed": "fastembed", "openai": "numpy"}  # what the extra `vector
 
 
 class Embedder(Protocol):
-    """What turns texts into vectors of length 1, so that a dot product is their likeness."""
+    """A provider that turns texts into vectors of length 1, so that a dot product is their likeness."""
 
     @property
     def name(self) -> str:

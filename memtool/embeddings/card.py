@@ -1,4 +1,4 @@
-"""What is known about a model: the words that it wants before a text, and what was learned when it first ran.
+"""The card of a model: the words that it wants before a text, and what was learned when it first ran.
 
 Loading a model to ask its dimension takes a third of a second, and reading a large vocabulary as long again.
 A card that is missing, torn or nonsense is learned anew.
@@ -42,7 +42,7 @@ class Card(NamedTuple):
 
 
 def find_card(cache: Path, model: str) -> Card | None:
-    """Return what is known about the model with the identity *model*, or None."""
+    """Return the card of the model with the identity *model*, or None."""
     try:
         values = json.loads(_path(cache, model).read_bytes())
         dimension, scripts = values["dimension"], frozenset(values["scripts"])
@@ -62,7 +62,7 @@ def keep_card(cache: Path, model: str, card: Card) -> None:
 
 
 def prefixes_of(model: str) -> tuple[str, str]:
-    """Return what the model named *model* wants before a query and before a note; most want nothing."""
+    """Return the words that the model named *model* wants before a query and before a note; most want none."""
     for pattern, query, note in _PREFIXES:
         if re.search(pattern, model, re.IGNORECASE):
             return query, note

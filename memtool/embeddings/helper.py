@@ -50,7 +50,7 @@ class Silent(Exception):
 
 
 class HelperPlace(NamedTuple):
-    """Where the helper of the vault at *root* is found; *folder* lies in the user's cache."""
+    """The place where the helper of the vault at *root* is found; *folder* lies in the user's cache."""
 
     folder: Path
     root: Path
@@ -61,7 +61,7 @@ class HelperPlace(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Where a helper listens: at the socket *path*, or at a *port*, where it knows the *secret*."""
+    """The address of a helper: the socket at *path*, or a *port*, where it knows the *secret*."""
 
     vault: str
     pid: int
@@ -72,12 +72,12 @@ class Address(NamedTuple):
 
 
 def helper_place(cache: Path, root: Path) -> HelperPlace:
-    """Return where the helper of the vault at *root* is found."""
+    """Return the place where the helper of the vault at *root* is found."""
     return HelperPlace(cache / "helpers", root)
 
 
 def find_address(place: HelperPlace) -> Address | None:
-    """Return where a helper of this memtool listens; None if there is none, or it was silent a moment ago."""
+    """Return the address of a helper of this memtool; None if there is none, or it was silent a moment ago."""
     try:
         path = place.path("json")
         address = _address(path)
@@ -199,7 +199,7 @@ def leave_alone(place: HelperPlace) -> None:
 
 
 def is_at_work(place: HelperPlace) -> bool:
-    """Whether a helper lives, ready or not."""
+    """Return whether a helper lives, ready or not."""
     return _is_held(place.path("lock"))
 
 
@@ -266,7 +266,7 @@ def line_of(fields: Fields) -> bytes:
 
 
 def fields_of(line: bytes) -> Fields:
-    """Return what a *line* says.
+    """Return the fields of a *line*, which is JSON.
 
     Raises:
         ValueError, RecursionError: it is no JSON object.
@@ -297,7 +297,7 @@ def read_line(peer: _socket.socket, held: bytes, deadline: float) -> tuple[bytes
 
 
 def proof_of(secret: str, nonce: str, who: str) -> str:
-    """Return what only somebody who knows *secret* can answer to *nonce*."""
+    """Return the answer to *nonce* that only somebody who knows *secret* can give."""
     import hashlib
 
     return hashlib.blake2b(f"{who} {nonce}".encode(), key=secret.encode(), digest_size=16).hexdigest()

@@ -82,7 +82,7 @@ class _Server:
                 self._place.path(kind).unlink(missing_ok=True)
 
     def is_known(self) -> bool:
-        """Whether others still find us: who removes the address ends the helper."""
+        """Return whether others still find us: who removes the address ends the helper."""
         try:
             return self._place.path("json").read_bytes() == self._known
         except OSError:

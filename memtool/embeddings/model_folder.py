@@ -29,7 +29,7 @@ class ModelFolder(NamedTuple):
     file: str
 
     def fingerprint(self, *use: str) -> str:
-        """Return what changes when the network, the tokenizer or the *use* that is made of them does.
+        """Return a fingerprint of the network, the tokenizer and the *use* that is made of them.
 
         The sizes, heads and tails of the files stand for the whole of them.
         """

@@ -73,7 +73,7 @@ def scripts_of(text: str) -> dict[str, float]:
 
 
 def fits(known: frozenset[str], text: str) -> bool:
-    """Whether a model that knows the scripts *known* understands (nearly) all of *text*.
+    """Return whether a model that knows the scripts *known* understands (nearly) all of *text*.
 
     Latin words beside a dense script that the model knows are names and code: `Rust 中如何处理 panic` suits a
     Chinese model, and not an English one.

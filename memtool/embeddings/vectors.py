@@ -1,4 +1,4 @@
-"""What every provider does to texts before, and to vectors after."""
+"""Preparation of texts and of vectors that every provider shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written down at an event: an edited file, a session that ends or goes on, one that was missed."""
+"""The captures of a hook: an edited file, a session that ends or goes on, one that was missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What memtool does at each event of the client."""
+"""The events of the client, and the actions of memtool at each."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _is_private(occasion: Occasion) -> bool:
 
 
 def _spoken(name: str, answer: Reply) -> str:
-    """Return what is printed so that the client gives the text to its model; before a compaction, to its summariser."""
+    """Return the output by which the client gives the text to its model; before a compaction, to its summariser."""
     if not answer.text or name not in ("SessionStart", "UserPromptSubmit"):
         return answer.text
     import json

@@ -66,7 +66,7 @@ def _read(stream: BinaryIO) -> Mapping[str, Any]:
 
 
 def _is_in_settings(event: str, folder: str, environ: Mapping[str, str]) -> bool:
-    """Whether the settings of a session in *folder* run memtool at *event*, so that the plugin need not."""
+    """Return whether the settings of a session in *folder* run memtool at *event*, so that the plugin need not."""
     return any(_runs_memtool(path, event) for path in _settings_paths(folder, environ))
 
 
@@ -87,7 +87,7 @@ def _settings_paths(folder: str, environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _runs_memtool(path: Path, event: str) -> bool:
-    """Whether the file has such a hook. The client ignores a file that is not strict JSON, and so does this."""
+    """Return whether the file has such a hook. The client ignores a file that is not strict JSON, and so does this."""
     from memtool.integrations.claude_code import places
 
     try:

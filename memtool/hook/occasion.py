@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Options(NamedTuple):
-    """What the installation tells a hook.
+    """The options with which an installation starts a hook.
 
     Args:
         vault: that was named, if one was.
@@ -52,7 +52,7 @@ class Occasion(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What the client is told.
+    """The answer to the client.
 
     Args:
         text: for the model.
@@ -73,7 +73,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
 
 
 def vault_path(options: Options, environ: Mapping[str, str]) -> Path:
-    """Return where the vault is: as for every command, but for the folders above the working folder.
+    """Return the path of the vault, found as by every command, but for the folders above the working folder.
 
     That is where the agent works: a repository from a stranger must not draw the user's notes to itself by a
     `memtool.toml` (docs/decisions/0009-which-vault-a-hook-uses.md).

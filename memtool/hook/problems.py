@@ -1,4 +1,4 @@
-"""Where a hook's problems go: one line in a log, in the vault or, if that cannot be written, in the user's cache."""
+"""The log of a hook's problems, a line each, in the vault or, if that cannot be written, in the user's cache."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _now() -> str:
 
 
 def _sentence(error: BaseException) -> str:
-    """Return what went wrong. A bug says where it is; nothing quotes the event, which may hold a secret."""
+    """Return *error* as a sentence. A bug says where it is; nothing quotes the event, which may hold a secret."""
     if isinstance(error, MemtoolError):
         return str(error)
     if isinstance(error, OSError):

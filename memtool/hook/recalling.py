@@ -23,7 +23,7 @@ _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a 
 
 
 def context_of_session(occasion: Occasion) -> Reply:
-    """Return what a session is given at its start, and begin its ledger with it."""
+    """Return the context of a session at its start, and begin its ledger with it."""
     from memtool.recall.start.session_start import RESUMING, session_context
     from memtool.recall.uses import count_uses, uses_path
 
@@ -57,7 +57,7 @@ def context_of_session(occasion: Occasion) -> Reply:
 
 
 def memories_of_prompt(occasion: Occasion) -> Reply:
-    """Return what a prompt is given: mostly nothing. The ledger is written before anything is said."""
+    """Return the memories for a prompt: mostly none. The ledger is written before anything is said."""
     from memtool.recall.prompts.question import ask
 
     session_id, wanted = occasion.text("session_id"), occasion.work.settings.recall
@@ -106,7 +106,7 @@ def _without_ids(block: ContextBlock) -> str:
 
 
 def _notice(occasion: Occasion, said: Sequence[str]) -> str:
-    """Return what the user is told of what was given, if they want to know."""
+    """Return the notice to the user about the memories that were given, if they want one."""
     if not occasion.work.settings.recall.show or not said:
         return ""
     from memtool.text.lines import counted, cut
@@ -138,7 +138,7 @@ def warm_up(occasion: Occasion) -> None:
 
 
 def what_summary_keeps(occasion: Occasion) -> Reply:
-    """Return what the client's summary must keep, and forget what the session was given: it leaves the context."""
+    """Return the text that the client's summary must keep, and clear the ledger: what was given leaves the context."""
     from memtool.recall.compaction import what_must_survive
     from memtool.vault.sessions import parse_session, session_ref
 

@@ -136,5 +136,5 @@ def _first_living(db: sqlite3.Connection, words: Iterable[str]) -> list[str]:
 
 
 def occurs(db: sqlite3.Connection, term: str) -> bool:
-    """Whether any chunk holds *term*."""
+    """Return whether any chunk holds *term*."""
     return db.execute("SELECT 1 FROM occurrence WHERE term = ? LIMIT 1", (term,)).fetchone() is not None

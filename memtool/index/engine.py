@@ -48,7 +48,7 @@ def no_progress(done: int, total: int) -> None:
 
 
 class Place(NamedTuple):
-    """Where an index lies, and how it is kept.
+    """The place of an index, and how it is kept.
 
     Args:
         vault: the vault that it follows.
@@ -137,7 +137,7 @@ class Index:
         return {row[0]: cast("KnownStamp", row[1:]) for row in rows}  # named tuples would take longer than the query
 
     def is_settled_by(self, found: Scan) -> bool:
-        """Whether the index is known to hold all that *found* shows, with no file to be read again."""
+        """Return whether the index is known to hold all that *found* shows, with no file to be read again."""
         row = self.db.execute("SELECT scan FROM settled WHERE max_bytes = ?", (self.place.max_bytes,)).fetchone()
         return row is not None and row[0] == found.as_bytes()
 

@@ -1,4 +1,4 @@
-"""How good a search is: recall, mean reciprocal rank and evidence lines over questions with known answers."""
+"""Measures of a search: recall, mean reciprocal rank and evidence lines over questions with known answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Question:
 
 
 class Span(NamedTuple):
-    """Where a hit lies."""
+    """The place of a hit."""
 
     path: str
     first: int

@@ -16,7 +16,7 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 class Filter(NamedTuple):
-    """What to search in. Superseded, archived and expired things are out unless asked for.
+    """The part of the vault to search in. Superseded, archived and expired things are out unless asked for.
 
     *since* and *until* are ISO dates, both inclusive; notes without a date match neither.
     """

@@ -1,4 +1,4 @@
-"""Where the index lies. A rebuild makes a new generation aside; one rename makes it the current one.
+"""The files of the index. A rebuild makes a new generation aside; one rename makes it the current one.
 
 Every generation is a file of its own name, so that the journal of one can never be taken for that of another,
 and a reader that still holds an old one is not disturbed:

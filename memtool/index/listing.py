@@ -1,4 +1,4 @@
-"""What a filter leaves, without any words: newest first, in pages; and the nearest name to one that nothing bears."""
+"""Lists without words: all that a filter leaves, newest first, in pages; and the nearest name to an unknown one."""
 
 from __future__ import annotations
 

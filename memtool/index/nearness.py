@@ -1,4 +1,4 @@
-"""How near the chunks of a vault are to a text, from vectors that are held in memory.
+"""The nearness of a vault's chunks to a text, from vectors that are held in memory.
 
 A search asks an index for its best chunks. A prompt asks how likely each of a few memories is what it is about, and
 for that the likeness alone says little: in a vault of bookings every chunk is near to every prompt about bookings. So
@@ -28,7 +28,7 @@ _MOST_ASKED = 100  # chunks
 
 
 class Near(NamedTuple):
-    """How near a chunk is to a text.
+    """The nearness of a chunk to a text.
 
     Args:
         cosine: of the nearest of its vectors, those of its paragraphs and bullets included.

@@ -1,4 +1,4 @@
-"""What the user should know beside the hits; some of it only once."""
+"""Notices for the user beside the hits; some of them only once."""
 
 from __future__ import annotations
 

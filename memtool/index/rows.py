@@ -1,4 +1,4 @@
-"""What the index stores of a note: pure functions from a file's content to rows."""
+"""The rows that the index stores of a note: pure functions from a file's content."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ChunkRow(NamedTuple):
 
 
 class NoteRow(NamedTuple):
-    """What the index knows of one file: its title, what is wrong with it, its chunks, and its aliases."""
+    """The row of one file: its title, its fault, its chunks, and its aliases."""
 
     title: str
     problem: str

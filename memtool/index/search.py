@@ -180,7 +180,7 @@ def _chunks(db: sqlite3.Connection, chunk_ids: Iterable[int]) -> dict[int, dict[
 
 
 class _Reasons:
-    """What the score of each chunk is made of: the rank and score in each list, and every factor."""
+    """The parts of each chunk's score: its rank and score in each list, and every factor."""
 
     def __init__(self, ranked: Ranking) -> None:
         self._ranked = ranked

@@ -1,4 +1,4 @@
-"""What is in an index, as plain values."""
+"""The content of an index, as plain values."""
 
 from __future__ import annotations
 

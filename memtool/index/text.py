@@ -202,7 +202,7 @@ def _stemmer(algorithm: str) -> Any:  # noqa: ANN401  (PyStemmer has no types)
 
 
 def is_spaced(text: str) -> bool:
-    """Whether all of *text* is written in scripts with spaces between the words."""
+    """Return whether all of *text* is written in scripts with spaces between the words."""
     return text.isascii() or max(text, default="") < FIRST_UNSPACED or not _unspaced_pattern().search(text)
 
 
@@ -216,7 +216,7 @@ def stop_words() -> frozenset[str]:
 
 
 def is_stop_word(term: str) -> bool:
-    """Whether *term* is, or is the stem of, a word that says nothing about what is asked."""
+    """Return whether *term* is, or is the stem of, a word that says nothing about what is asked."""
     return term in _stopped_terms()
 
 

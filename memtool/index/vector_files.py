@@ -55,7 +55,7 @@ class Pair(NamedTuple):
 
 
 class VectorFiles(NamedTuple):
-    """Where the pairs of one model lie, and what they look like."""
+    """The files that hold the pairs of one model, and their form."""
 
     folder: Path
     model: str

@@ -1,4 +1,4 @@
-"""What a search is done with: vectors where there are some that fit the query, else words, and why."""
+"""The choice of a search's mode: by vectors where there are some that fit the query, else by words, and why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MADE_WHILE_SEARCHING = 100  # vectors; more than that waits for `memtool index`
 
 
 class Chosen(NamedTuple):
-    """What a search is to be done with. *lasting* notices are worth saying once, *passing* ones each time."""
+    """The mode of a search, and its vectors. *lasting* notices are worth saying once, *passing* ones each time."""
 
     mode: str
     vectors: Vectors | None = None

@@ -1,4 +1,4 @@
-"""What an index was built with. Raise a number when its module gives something else for the same notes.
+"""The versions that an index was built with. Raise a number when its module gives something else for the same notes.
 
 They stand here, and not in the modules themselves, so that opening an index needs none of those.
 """

@@ -33,7 +33,7 @@ class Content(NamedTuple):
 
 
 class Applied:
-    """What was written: the paths of the notes added, changed and removed, and the files that could not be read."""
+    """The result of writing: the paths of notes added, changed and removed, and the files that could not be read."""
 
     def __init__(self) -> None:
         self.added: list[str] = []

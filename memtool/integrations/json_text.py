@@ -50,7 +50,7 @@ def parse(text: str) -> Node:
 
 
 def is_plain(text: str) -> bool:
-    """Whether any reader of JSON understands *text*: it holds no comment and no trailing comma."""
+    """Return whether any reader of JSON understands *text*: it holds no comment and no trailing comma."""
     try:
         json.loads(text.removeprefix("\ufeff"))
     except ValueError:

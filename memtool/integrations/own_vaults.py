@@ -16,7 +16,7 @@ from memtool.vault.layout import Vault
 
 
 def is_own(environ: Mapping[str, str], vault: Vault) -> bool:
-    """Whether the user has called *vault* his own, by `memtool init`, when asked, or in his own settings."""
+    """Return whether the user has called *vault* his own, by `memtool init`, when asked, or in his own settings."""
     try:
         if str(vault.root) in _listed(environ).splitlines():
             return True

@@ -1,4 +1,4 @@
-"""Who may write a summary: providers of text, opened by name."""
+"""Providers of text, which may write a summary, opened by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_ANSWER = 1_000_000  # characters or bytes; a summary has a thousandth of tha
 
 
 class Request(NamedTuple):
-    """What a model is asked. *max_tokens* bounds its answer."""
+    """A request to a model. *max_tokens* bounds its answer."""
 
     system: str
     prompt: str
@@ -35,7 +35,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a model said, and what that took. *cost_usd* is None unless the provider itself names it."""
+    """The answer of a model, and its cost. *cost_usd* is None unless the provider itself names it."""
 
     text: str
     provider: str
@@ -66,7 +66,7 @@ class OutOfTime(Wasted):
 
 
 class Provider(Protocol):
-    """What turns a request into an answer."""
+    """A provider of text, which turns a request into an answer."""
 
     def complete(self, request: Request, timeout: float) -> Answer:
         """Return the answer, within *timeout* seconds in all.

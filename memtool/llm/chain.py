@@ -21,7 +21,7 @@ _NEEDED = 1.0  # seconds that a second try is worth
 
 
 class Outcome(NamedTuple, Generic[T]):
-    """What came of a request: the accepted value with its answer, or None; and why the others failed, a sentence each.
+    """The outcome of a request: the accepted value with its answer, or None; and why others failed, a sentence each.
 
     *may_pass* says whether a failure is one that may be gone in a while.
     """
@@ -50,7 +50,7 @@ class Chain(NamedTuple):
     open_provider: Callable[[str, ModelSettings, Keys], Provider] = open_provider
 
     def complete(self, request: Request, accept: Callable[[str], T], *, purpose: str) -> Outcome[T]:
-        """Return what *accept* makes of the first answer that it does not refuse by raising a MemtoolError."""
+        """Return the value that *accept* makes of the first answer that it does not refuse with a MemtoolError."""
         failures: list[tuple[str, MemtoolError]] = []
         for name in self.settings.providers:
             if name == EXTRACTIVE or any(isinstance(error, BudgetSpent) for _, error in failures):

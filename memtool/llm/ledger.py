@@ -1,4 +1,4 @@
-"""What models were asked and what that took, in `.memtool/model-calls.jsonl`, and the budget of the day.
+"""The calls of models and their cost, in `.memtool/model-calls.jsonl`, and the budget of the day.
 
     {"id": "…", "at": "2026-02-10T14:30:00+08:00", "provider": "claude", "purpose": "summary", "input_tokens": 6000, …}
 
@@ -54,7 +54,7 @@ class Call(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What one provider was asked in one day, such as `2026-02-10`. *cost_usd* sums what is known of it."""
+    """The calls of one provider in one day, such as `2026-02-10`. *cost_usd* sums the costs that are known."""
 
     day: str
     provider: str
@@ -107,7 +107,7 @@ class CallLog(NamedTuple):
 
 
 def usage(vault: Vault) -> list[Usage]:
-    """Return what was asked and what it took, per day and provider, the latest day first."""
+    """Return the calls and their cost per day and provider, the latest day first."""
     sums: dict[tuple[str, str], Usage] = {}
     for call in _calls(_path(vault)):
         key = (_day(call), call.provider)

@@ -1,1 +1,1 @@
-"""What an agent is given of its memory, when, and how much."""
+"""The memory that an agent is given, when, and how much."""

@@ -1,4 +1,4 @@
-"""What fits into a token budget: parts by importance, each whole, at a lower level of detail, or cut.
+"""A token budget, filled with parts by importance, each whole, at a lower level of detail, or cut.
 
 Tokens are estimated, as for the models (`memtool.text.lines`): one for four ASCII characters, which is the rule of
 thumb that vendors give for English, and one for every other character, which is on the safe side for Chinese.

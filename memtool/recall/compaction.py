@@ -1,4 +1,4 @@
-"""What the client's own summariser is told before it compacts a session. Pure."""
+"""Instructions to the client's own summariser before it compacts a session. Pure."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def line_id(ids: dict[str, int], key: str, text: str = "") -> str:
 
 
 def is_line_id(text: str) -> bool:
-    """Whether *text* has the form of a short id."""
+    """Return whether *text* has the form of a short id."""
     return len(text) == 4 and text[1] in _DIGITS and all(sign in _SIGNS for sign in text)
 
 

@@ -1,4 +1,4 @@
-"""What sessions were given, when and why: a record for each start and each prompt, beside the ledgers.
+"""Records of the lines that sessions were given, when and why: one for each start and each prompt, beside the ledgers.
 
 A hook appends raw numbers; `memtool given` puts them into words, and looks up what each line says now, so that what was
 forgotten since is not shown. Unlike a ledger it outlives compaction and the end of its session.
@@ -58,7 +58,7 @@ class GivenLine(NamedTuple):
 
 
 class Giving(NamedTuple):
-    """What was given at one time.
+    """The lines that were given at one time.
 
     Args:
         at: ISO, local time.
@@ -215,7 +215,7 @@ def _lines(found: Iterable[Any]) -> Iterator[GivenLine]:
 
 
 def _is_hidden(ref: str) -> bool:
-    """Whether *ref* names git's files or our own, which are nobody's notes."""
+    """Return whether *ref* names git's files or our own, which are nobody's notes."""
     return not ref.startswith("/") and any(part.startswith(".") for part in ref.replace("\\", "/").split("/"))
 
 

@@ -1,4 +1,4 @@
-"""What was given, in words: each line as the vault says it now, and why it was given or not. Nothing that is gone."""
+"""Lines that were given, in the words of the vault now, and why each was given or not. Nothing that is gone."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _REASONS = {
 
 
 class Said(NamedTuple):
-    """What a line says now.
+    """The text of a line as it is now.
 
     Args:
         author: empty if nobody knows.

@@ -1,4 +1,4 @@
-"""What a session was given, and when: one small file for each session in `.memtool/ledgers/`.
+"""The ledger of a session: its memories and when it was given them, one small file each in `.memtool/ledgers/`.
 
 It knows turns by their number, never by the clock. Compaction, `/clear` and the end of a session clear it. A session
 that is resumed after its end has it back, because its context still holds what it was given.
@@ -30,7 +30,7 @@ _LARGEST = 1_048_576  # bytes; a ledger that is larger was not written by memtoo
 
 
 class Ledger(NamedTuple):
-    """What a session has had so far.
+    """The memories that a session has had so far.
 
     Args:
         turn: how many prompts there were.
@@ -58,7 +58,7 @@ class Ledger(NamedTuple):
         return ledger._replace(turn=ledger.turn + 1)
 
     def rests(self, key: str) -> bool:
-        """Whether the memory *key* was given in the last turns, so that it is not given again."""
+        """Return whether the memory *key* was given in the last turns, so that it is not given again."""
         return key in self.given and self.turn - self.given[key] <= REST
 
     def with_hits(self, keys: Iterable[str]) -> Ledger:

@@ -1,4 +1,4 @@
-"""How often each memory was given or read: on this machine only, beside the index, in a file that may be deleted."""
+"""Counts of how often each memory was given or read: on this machine only, in a file beside the index."""
 
 from __future__ import annotations
 

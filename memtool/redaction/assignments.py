@@ -93,7 +93,7 @@ def _is_template(opening: str, value: str) -> bool:
 
 
 def _value(text: str, start: int, end: int, closing: str) -> str:
-    """Return what stands from *start* on, up to its closing quote or as far as a value goes, and not beyond *end*."""
+    """Return the value from *start* on, up to its closing quote or as far as a value goes, and not beyond *end*."""
     found = _value_pattern(closing).match(text, start, end)
     return found[0] if found else ""
 

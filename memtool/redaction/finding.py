@@ -1,4 +1,4 @@
-"""What a rule found: from where to where, and of which kind."""
+"""Findings of the rules: from where to where, and of which kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Finding(NamedTuple):
 
     @property
     def marker(self) -> str:
-        """What stands in its place."""
+        """The text that takes its place."""
         return f"[redacted: {self.kind}]" if self.kind else " "
 
 

@@ -1,4 +1,4 @@
-"""How a rule for one kind of secret is written, and how it is looked for."""
+"""Shapes: rules for secrets of one kind each, and the search by them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memtool.redaction.values import is_blank
 
 
 class Shape(NamedTuple):
-    """What one kind of secret looks like.
+    """The form of one kind of secret.
 
     Args:
         kind: its name in the marker.
@@ -37,7 +37,7 @@ def prefixed(kind: str, prefixes: str, body: str) -> Iterator[Shape]:
 
 
 def find_shapes(text: str, shapes: Iterable[Shape]) -> Iterator[Finding]:
-    """Return what has one of the *shapes* and is no placeholder."""
+    """Return each place that has one of the *shapes* and is no placeholder."""
     for kind, mark, pattern, before in shapes:
         if mark in text:
             for found in _compiled(pattern).finditer(text):

@@ -15,7 +15,7 @@ from memtool.text.languages import text_of, words
 
 
 class Proof(IntEnum):
-    """What a value must show before it is taken for a secret."""
+    """The proof that a value must show before it is taken for a secret."""
 
     NONE = 0  # any value will do
     MIXED = 1  # letters and digits, or more than a word
@@ -24,7 +24,7 @@ class Proof(IntEnum):
 
 
 class Secret(NamedTuple):
-    """What a name promises: a secret of this *kind*, *least* characters long. *is_said*: also in sentences."""
+    """The secret that a name promises: of this *kind*, *least* characters long. *is_said*: also in sentences."""
 
     kind: str
     least: int
@@ -85,7 +85,7 @@ def named_secrets() -> dict[str, Secret]:
 
 @lru_cache(maxsize=4096)
 def secret_of(name: str) -> Secret | None:
-    """Return what a variable called *name* would hold, in any spelling (`dbPassword`, `DB_PASSWORD`, `db password`)."""
+    """Return the secret that a variable *name* holds, in any spelling (`dbPassword`, `DB_PASSWORD`, `db password`)."""
     words = [word.lower() for word in _word().findall(name)]
     while len(words) > 1 and (words[-1] in _TRAILING or words[-1].isdigit()):
         words.pop()
@@ -119,7 +119,7 @@ def _word() -> re.Pattern[str]:
 
 @cache
 def _joined() -> re.Pattern[str]:
-    """Return what finds the last part of words that were run together, such as `dbpassword`."""
+    """Return the pattern of the last part of words that were run together, such as `dbpassword`."""
     return re.compile(
         r"(?P<password>password|passwd|passphrase|pwd)s?$|(?P<secret>secret)s?$|(?P<token>token)$"
         r"|(?P<key>(?:api|access|secret|private|app|auth|account|master|client|encryption|signing|license|subscription"
@@ -128,7 +128,7 @@ def _joined() -> re.Pattern[str]:
 
 
 class Form(Enum):
-    """How a value is written, and so how sure it is that it is one."""
+    """The form in which a value is written, which tells how sure it is one."""
 
     LITERAL = "in quotes"
     ENVIRONMENT = "NAME=value"

@@ -41,7 +41,7 @@ _NAMED = 5  # unknown settings of one file
 
 
 def choices_of(key: str) -> tuple[str, ...]:
-    """Return what a setting may be; empty if that is no choice."""
+    """Return the choices that a setting has; empty if it may be anything."""
     return label_languages() if key == "language" else ABOUT[key].choices
 
 
@@ -81,7 +81,7 @@ class Settings(NamedTuple):
 
 
 def find_vault_path(named: str | None, environ: Mapping[str, str], cwd: Path) -> tuple[Path, str]:
-    """Return where the vault is and who said so.
+    """Return the path of the vault and who said so.
 
     `--vault`, else `MEMTOOL_VAULT`, else the nearest folder upwards with a `memtool.toml`, else the user's settings,
     else `~/memory`. Nothing is checked here: see `memtool.vault.layout.open_vault`.
@@ -173,7 +173,7 @@ def client_author(environ: Mapping[str, str]) -> str:
 
 
 def client_projects(settings: Settings, environ: Mapping[str, str]) -> Path | None:
-    """Return where the client keeps the memory files that are to be searched, too; None if they are not."""
+    """Return the folder of the client's own memory files, if they are to be searched, too; else None."""
     return client_folder(environ) / "projects" if settings.index.client_memory == "yes" else None
 
 

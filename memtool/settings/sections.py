@@ -10,7 +10,7 @@ KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "ope
 
 
 class About(NamedTuple):
-    """What is to be known of a setting: *trusted* ones are never taken from a vault, numbers are *least* or more."""
+    """The declaration of a setting: *trusted* ones are never taken from a vault, numbers are *least* or more."""
 
     help: str
     choices: tuple[str, ...] = ()
@@ -19,14 +19,14 @@ class About(NamedTuple):
 
 
 class VaultSettings(NamedTuple):
-    """What belongs to the vault itself (top level of the file)."""
+    """Settings of the vault itself (top level of the file)."""
 
     vault: Annotated[str, About("Where the vault lies, when no other place names it.", trusted=True)] = ""
     language: Annotated[str, About("Language of generated prose.")] = "en"
 
 
 class SearchSettings(NamedTuple):
-    """How `memtool search` ranks."""
+    """Settings of `memtool search`."""
 
     mode: Annotated[str, About("What to search with.", ("hybrid", "bm25", "vector"))] = "hybrid"
     fusion: Annotated[str, About("How hybrid merges its two rankings.", ("adaptive", "rrf"))] = "adaptive"
@@ -34,7 +34,7 @@ class SearchSettings(NamedTuple):
 
 
 class IndexSettings(NamedTuple):
-    """What goes into the index."""
+    """Settings of the index."""
 
     max_note_kb: Annotated[int, About("Larger notes are reported and not read, in KiB.", least=1)] = 10_240
     client_memory: Annotated[str, About("Whether Claude Code's own memory files are searched, too.", ("yes", "no"))] = (
@@ -43,7 +43,7 @@ class IndexSettings(NamedTuple):
 
 
 class EmbeddingSettings(NamedTuple):
-    """What computes vectors. Without it, search is BM25."""
+    """Settings of the provider of vectors. Without one, search is BM25."""
 
     provider: Annotated[str, About("Who computes vectors.", ("fastembed", "openai", "none"), trusted=True)] = (
         "fastembed"
@@ -63,7 +63,7 @@ class EmbeddingSettings(NamedTuple):
 
 
 class CaptureSettings(NamedTuple):
-    """What is written down while an agent works."""
+    """Settings of what is written down while an agent works."""
 
     ignore: Annotated[tuple[str, ...], About("Files that daily notes leave out, such as `*.lock` or `/tmp/*`.")] = ()
     exclude: Annotated[
@@ -80,7 +80,7 @@ class CaptureSettings(NamedTuple):
 
 
 class RedactSettings(NamedTuple):
-    """What is removed from a text before it is written or sent, beside what memtool knows."""
+    """Settings of what is removed from a text before it is written or sent, beside what memtool knows."""
 
     patterns: Annotated[tuple[str, ...], About("Regular expressions for secrets of your own.", trusted=True)] = ()
     allow: Annotated[
@@ -124,7 +124,7 @@ class ModelSettings(NamedTuple):
 
 
 class RecallSettings(NamedTuple):
-    """What an agent is given of the vault, and how much of it."""
+    """Settings of what an agent is given of the vault, and how much of it."""
 
     session_tokens: Annotated[int, About("How much a session is given at its start, in tokens; 0 gives nothing.")] = (
         2_200

@@ -139,7 +139,7 @@ def _strong_parts(line: str) -> list[str]:
 
 
 def prose(text: str, longest: int = LONGEST_TEXT) -> str:
-    """Return what *text* says on one line: all of it but code blocks, logs, tables and marks."""
+    """Return the prose of *text* on one line: all of it but code blocks, logs, tables and marks."""
     told = (line for line in _joined(_prose_lines(bounded(text, longest))) if not line.startswith(("|", _HEAD_MARK)))
     lines = (re.sub(r"^#{1,6}\s+", "", line) for line in told)
     return " ".join(filter(None, (plain(line)[0] for line in lines)))

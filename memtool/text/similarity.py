@@ -1,4 +1,4 @@
-"""How much of one text another says: by their words, and by three letters at a time. Pure."""
+"""The likeness of texts: by their words, and by three letters at a time. Pure."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def add_client_memory(found: Scan, projects: Path) -> None:
 
 
 def is_client_memory(ref: str) -> bool:
-    """Whether *ref* is that of a file outside the vault."""
+    """Return whether *ref* is that of a file outside the vault."""
     return os.path.isabs(ref)  # noqa: PTH117  (speed)
 
 

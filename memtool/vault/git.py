@@ -29,7 +29,7 @@ _NO_PROGRAMS = (
 
 
 class GitAnswer(NamedTuple):
-    """What git said. Paths in *out* are decoded as the file system does it."""
+    """The answer of git. Paths in *out* are decoded as the file system does it."""
 
     code: int
     out: str

@@ -130,7 +130,7 @@ def _checksum(text: str) -> int:
 
 
 def _is_forgotten(item: str, marks: Iterable[str]) -> bool:
-    """Whether *item* has one of *marks*, or says nearly the same with the same numbers."""
+    """Return whether *item* has one of *marks*, or says nearly the same with the same numbers."""
     exact, _, rest = mark_of(item).partition("-")
     for known, _, other in (mark.partition("-") for mark in marks):
         if known == exact or (other and other[:2] == rest[:2] and _likeness(rest[2:], other[2:]) >= _NEARLY):
@@ -248,7 +248,7 @@ def _merge_block(base: Block | None, current: Block, wanted: Block | None) -> Bl
 
 
 def _unseen(base: Block | None, wanted: Block) -> Block | None:
-    """Return what *wanted* says that *base* did not: the rest was there, and its owner has taken it out."""
+    """Return the lines of *wanted* that *base* has not: the rest was there, and its owner has taken it out."""
     if base is None:
         return wanted
     if wanted.kind != "section":

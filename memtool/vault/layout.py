@@ -155,7 +155,7 @@ def project_of(ref: str) -> str:
 
 
 def is_archived(ref: str) -> bool:
-    """Whether the note at *ref* lies in the archive."""
+    """Return whether the note at *ref* lies in the archive."""
     return ref.startswith("archive/")
 
 

@@ -59,7 +59,7 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
 
 
 def _checkout_of(folder: Path) -> Path | None:
-    """Return where the worktree *folder*, which is gone, belonged to; None if its path does not tell."""
+    """Return the checkout of the worktree *folder*, which is gone; None if its path does not tell."""
     for place in (folder, *folder.parents):
         match = _WORKTREES.fullmatch(place.parent.name)
         if match is None:

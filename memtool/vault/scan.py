@@ -88,7 +88,7 @@ def changes(known: Mapping[str, KnownStamp], found: Scan) -> Changes:
 
 
 def is_suspect(known: KnownStamp | None, stamp: tuple[int, int]) -> bool:
-    """Whether a file that has *stamp* now must be read, or read again."""
+    """Return whether a file that has *stamp* now must be read, or read again."""
     if known is None or known[0] != stamp[0] or known[1] != stamp[1]:
         return True
     return known[2] - known[1] < RACY_NS
@@ -142,7 +142,7 @@ def _visit(
 
 
 def is_note_name(name: str) -> bool:
-    """Whether a file called *name* is one that memtool reads."""
+    """Return whether a file called *name* is one that memtool reads."""
     return name.endswith(NOTE_SUFFIXES) or name == FACTS_FILE or name.lower().endswith(NOTE_SUFFIXES)
 
 

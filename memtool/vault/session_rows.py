@@ -57,7 +57,7 @@ class Piece(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What was *asked* (empty if that is not worth telling) and what came of it; *weight* of the asking."""
+    """A row of a session's note: the prompt *asked* (empty if it is not worth telling), its outcome, its *weight*."""
 
     asked: str = ""
     pieces: tuple[Piece, ...] = ()
@@ -201,7 +201,7 @@ class _Taken:
         return is_said(told, self._said) or is_said(told, self._elsewhere, _WHOLLY)
 
     def pieces(self, at: int, row: Row) -> tuple[Piece, ...]:
-        """Return what was taken of *row*, which is number *at*, in its order."""
+        """Return the pieces that were taken of *row*, which is number *at*, in its order."""
         texts = ((self._texts.get((at, place)), piece.value) for place, piece in enumerate(row.pieces))
         return tuple(_each_lead_once(Piece(text, value) for text, value in texts if text))
 
@@ -234,7 +234,7 @@ def _end_of(text: str, limit: int) -> str:
 
 
 def _asked_within(rows: Sequence[Row], room: int) -> list[str]:
-    """Return what was asked in each row; if that is more than *room* columns, the longest are cut to one length.
+    """Return the prompt of each row; if they take more than *room* columns, the longest are cut to one length.
 
     The heavier a text, the more of it is left.
     """
@@ -315,7 +315,7 @@ def shortened_fairly(text: str, limit: int) -> str:
 
 
 def _last_cells(text: str, limit: int) -> str:
-    """Return what a row of a table is about, and its last cells: what came of it, not what it was before."""
+    """Return the subject of a table's row, and its last cells: what came of it, not what it was before."""
     head, _, cells = text.rpartition(": ") if text.index(_CELL) > text.rfind(": ") > 0 else text.partition(": ")
     named = re.split(rf", (?=[^,]{{1,40}}{_CELL})", cells)
     rest = next(

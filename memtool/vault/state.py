@@ -1,4 +1,4 @@
-"""What memtool derives from a vault, in its folder `.memtool`: all of it may be deleted at any time.
+"""The state folder `.memtool` of a vault, which holds derived things: all of it may be deleted at any time.
 
 A vault may come from a stranger, who does not choose what memtool reads, writes and deletes. So what lies there is
 made, read and written by these functions: they follow no symlink and wait for no pipe. Databases, and the ledger of
@@ -156,7 +156,7 @@ def find_state_folder(vault: Vault, cache: Path) -> Path | None:
 
 
 def outer_folder(root: Path, cache: Path) -> Path:
-    """Return where in *cache* lies what belongs to the vault at *root* and cannot be kept in it."""
+    """Return the folder in *cache* for the state of the vault at *root*, where it cannot be kept in the vault."""
     import hashlib
 
     return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[:_NAME_LENGTH]
@@ -176,7 +176,7 @@ def _refuse_symlinks(steps: Iterable[Path]) -> None:
 
 
 def _holds_files_only(folder: Path, depth: int = _DEEPEST) -> bool:
-    """Whether nothing below *folder* leads elsewhere (a symlink) or may be waited for in vain (a pipe)."""
+    """Return whether nothing below *folder* leads elsewhere (a symlink) or may be waited for in vain (a pipe)."""
     if not depth:
         return True  # memtool goes nowhere near as deep
     with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:

@@ -1,4 +1,4 @@
-"""What a turn says, and whether a line stands in it, by its numbers and names, and by the user's own words. Pure."""
+"""The grounds of a line: whether its turn says it, by its numbers and names and by the user's own words. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CALL = re.compile(r"(?<=\w)\(\)")
 
 
 class Ground(NamedTuple):
-    """What a line about a turn may name: *said*, folded; *typed*, what the user typed, chose and agreed to."""
+    """The words that a line about a turn may use: all that was *said*, folded; *typed*, those of the user."""
 
     said: str
     typed: str

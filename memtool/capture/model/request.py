@@ -1,4 +1,4 @@
-"""What a model is asked: a session's turns, shortened to fit, as data between two random markers."""
+"""The request to a model: a session's turns, shortened to fit, as data between two random markers."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class ModelSummary(NamedTuple):
 
     @property
     def provider(self) -> str:
-        """Who wrote the summary; empty if nobody did."""
+        """The provider that wrote the summary; empty if none did."""
         return self.answer.provider if self.answer else ""
 
     @property

@@ -41,7 +41,7 @@ _ELLIPSIS = memoryview(" … ".encode())
 
 @dataclass
 class Tally:
-    """What was met in a transcript: lines, bytes, where the last line begins, and lines that could not be read."""
+    """Counts of a transcript: lines, bytes, the offset of the last line, and lines that could not be read."""
 
     lines: int = 0
     size: int = 0

@@ -131,7 +131,7 @@ def check_transcript(path: Path) -> None:
 
 
 class _Session:
-    """What the records so far came to."""
+    """The session as the records so far tell it."""
 
     def __init__(self, name: str, redact: Callable[[str], str], *, of_helper: bool) -> None:
         self._redact = redact

@@ -1,4 +1,4 @@
-"""What one record of a transcript says. The format is the client's own and changes: any field may be of any type."""
+"""The fields of a transcript's record. The format is the client's own and changes: any field may be of any type."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What became of a call.
+    """The result of a call.
 
     Args:
         stopped: by the user or by a rule of theirs, which is no failure.

@@ -94,7 +94,7 @@ def installed_in(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
 
 
 def obstacles(environ: Mapping[str, str], folder: Path | None) -> list[str]:
-    """Return what keeps hooks of ours from running once each in a session in *folder*, a sentence each."""
+    """Return the obstacles to running each hook of ours once in a session in *folder*, a sentence each."""
     sentences = _switched_off(environ, folder)
     if plugin := find_plugin(_settings_paths(environ, folder), environ):
         does = "brings the same hooks; it leaves every event to these"
@@ -334,6 +334,6 @@ def _rule_findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str,
 
 
 def _speaks_of(text: str, vault: Vault) -> bool:
-    """Whether the rule *text* names the folder of *vault*, or a file in it, as `rules` writes them."""
+    """Return whether the rule *text* names the folder of *vault*, or a file in it, as `rules` writes them."""
     root = re.escape(str(vault.root).replace("|", r"\|"))
     return re.search(rf"` ?{root}(?: ?`|[/\\])", text) is not None

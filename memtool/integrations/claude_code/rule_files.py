@@ -52,13 +52,13 @@ def rule_texts(root: Path, routing: Routing, language: str = "en") -> dict[str, 
 
 
 def is_ours(text: str) -> bool:
-    """Whether memtool wrote *text*, and nobody has changed it since."""
+    """Return whether memtool wrote *text*, and nobody has changed it since."""
     mark = _MARK.search(text)
     return mark is not None and _checksum(text) == mark[1]
 
 
 def is_marked(text: str) -> bool:
-    """Whether memtool wrote *text*, as it is or in another form."""
+    """Return whether memtool wrote *text*, as it is or in another form."""
     return bool(_MARK.search(text))
 
 
@@ -161,7 +161,7 @@ def uninstall_rules(environ: Mapping[str, str], *, dry_run: bool = False) -> Rul
 
 
 def are_for(environ: Mapping[str, str], vault: Vault) -> bool:
-    """Whether the hooks in the user's settings write to *vault*, so that the rules are to be for it."""
+    """Return whether the hooks in the user's settings write to *vault*, so that the rules are to be for it."""
     with contextlib.suppress(ValueError, BadSetting):  # then there are no hooks that run
         content = places.read(places.user_settings_path(environ))
         named = {handler.program.vault for handler in hooks.find_handlers(content.text if content else "")}

@@ -1,1 +1,1 @@
-"""What a prompt is given."""
+"""The memories for a prompt."""

@@ -1,4 +1,4 @@
-"""What memories say in their files now: the index that found them may be older, and what was forgotten is not said.
+"""Memories as their files say them now: the index that found them may be older, and what was forgotten is not said.
 
 A file that the index knows as it is speaks for all hits in it. In any other one, a fact is looked up by its id, and a
 note by the passage that was found in it.
@@ -76,7 +76,7 @@ class _File(NamedTuple):
     content: bytes
 
     def matches(self, known: _Known | None) -> bool:
-        """Whether it is what is *known*. As a rule its stamp says so, and hashing is not even imported."""
+        """Return whether it is what is *known*. As a rule its stamp says so, and hashing is not even imported."""
         if known is None:
             return False
         return not is_suspect(known.stamp, self.stamp) or content_hash(self.content) == known.hash
@@ -121,7 +121,7 @@ def _path(ref: str, work: Workspace) -> Path | None:
 
 
 def _is_by(session: bytes, hit: Recalled, content: bytes, lines: Sequence[bytes]) -> bool:
-    """Whether *session* is named where *hit* stands, or at the head of its note."""
+    """Return whether *session* is named where *hit* stands, or at the head of its note."""
     head = b"" if is_fact(hit.ref) else content[:_HEAD]
     return session in head or any(session in line for line in lines[hit.first_line - 1 : hit.last_line])
 

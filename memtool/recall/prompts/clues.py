@@ -1,4 +1,4 @@
-"""What a prompt says, weighed by how rare it is in a vault, and how much of it some text holds. Pure."""
+"""Clues of a prompt, weighed by how rare they are in a vault, and the share of them that some text holds. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAIR = 0.5  # two characters of a stretch share one: a word of two characters h
 
 
 class Rarity:
-    """How rare terms are among *count* chunks, of which *frequency* hold each: ln of one in how many."""
+    """The rarity of terms among *count* chunks, of which *frequency* hold each: ln of one in how many."""
 
     def __init__(self, count: int, frequency: Mapping[str, int]) -> None:
         self._count = count
@@ -36,7 +36,7 @@ class Rarity:
 
 
 class Held(NamedTuple):
-    """What a text holds of a prompt.
+    """The clues of a prompt that a text holds.
 
     Args:
         strength: the rarities of all that is shared; that much is unlikely to be shared by chance.

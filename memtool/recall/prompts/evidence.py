@@ -1,4 +1,4 @@
-"""How likely a memory is what a prompt is about: what both share, against what they would share by chance. Pure."""
+"""The evidence that a prompt is about a memory: what both share, against what they would share by chance. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MANY_USES = 10  # from here on, further ones add nothing
 
 
 class Whereabouts(NamedTuple):
-    """Where a memory stands.
+    """The place of a memory.
 
     Args:
         scope: the number of chunks that are searched: so many could share as much by chance.
@@ -44,7 +44,7 @@ class Whereabouts(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What speaks for a memory.
+    """The evidence for a memory.
 
     Args:
         strength, share: of the prompt in the memory (`clues.Held`).
@@ -70,7 +70,7 @@ class Evidence(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What each kind of evidence adds to the logarithm of the odds."""
+    """The weight of each kind of evidence in the logarithm of the odds."""
 
     strength: float
     share: float
@@ -191,13 +191,13 @@ class Recalled(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What it is known by in ledgers and counts."""
+        """The key of the memory in ledgers and counts."""
         nameless = is_fact(self.ref) and not self.fact_id
         return key_of(self.ref, f"{crc32(self.text.encode('utf-8', 'replace')):08x}" if nameless else self.fact_id)
 
 
 def is_fact(ref: str) -> bool:
-    """Whether what stands at *ref* is a fact and no note."""
+    """Return whether what stands at *ref* is a fact and no note."""
     return ref.rsplit("/", 1)[-1] == FACTS_FILE
 
 

@@ -1,4 +1,4 @@
-"""What meaning says of a prompt: how near memories are to it, from whoever holds a model warm."""
+"""The nearness of memories to a prompt by meaning, from whoever holds a model warm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BRACKETS = frozenset("()[]{}<>=;|\\/*_#$&^~`@")
 
 
 class Likeness(NamedTuple):
-    """How near a memory is to a prompt.
+    """The nearness of a memory to a prompt.
 
     Args:
         cosine: of the nearest of its vectors.
@@ -39,7 +39,7 @@ class Likeness(NamedTuple):
 
 
 class Meaning(Protocol):
-    """Whoever tells how near memories are to one prompt. It has time to think between the two questions."""
+    """A source of the nearness of memories to one prompt. It has time to think between the two questions."""
 
     def begin(self, project: str) -> None:
         """Ask for the memories of *project* and of none; where it is empty, for all."""

@@ -1,4 +1,4 @@
-"""What a prompt is given: the few memories that matter to it, a line each, once."""
+"""The few memories that matter to a prompt, a line each, once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What a prompt is given.
+    """The memories for a prompt.
 
     Args:
         text: the block; empty for silence.

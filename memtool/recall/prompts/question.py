@@ -1,4 +1,4 @@
-"""What a prompt asks of memory: its words, its stretches without spaces, and what else may be said for them. Pure."""
+"""The question that a prompt asks of memory: its words, its stretches without spaces, and their synonyms. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MOST_PAIRS = 8
 
 
 class Kind(NamedTuple):
-    """What a sort of words weighs: *tells* if a memory shares one of them, *about* in what a prompt is about."""
+    """The weight of a sort of words: *tells* if a memory shares one of them, *about* in what a prompt is about."""
 
     tells: float
     about: float
@@ -149,12 +149,12 @@ def kind_of(term: str) -> Kind:
 
 
 def is_function_word(word: str) -> bool:
-    """Whether *word*, folded, only holds sentences together."""
+    """Return whether *word*, folded, only holds sentences together."""
     return word in _list("grammar")
 
 
 def is_common_pair(pair: str) -> bool:
-    """Whether two characters say nothing by themselves: listed, or with Hiragana, which is grammar."""
+    """Return whether two characters say nothing by themselves: listed, or with Hiragana, which is grammar."""
     return pair in _common_pairs() or any("\u3041" <= char <= "\u309f" for char in pair)
 
 

@@ -1,4 +1,4 @@
-"""What may be said in a note for the words of a prompt: coupon for voucher, and 优惠券 for both."""
+"""The words that a note may have for those of a prompt: coupon for voucher, and 优惠券 for both."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class WordList:
         return f" {word} " in self._text
 
     def has_stem(self, term: str) -> bool:
-        """Whether a word of the list has the stem *term*."""
+        """Return whether a word of the list has the stem *term*."""
         return f" {term} " in self._text or any(stem(word) == term for word in self._beginning_with(beginning(term)))
 
     def _beginning_with(self, letters: str) -> Iterator[str]:

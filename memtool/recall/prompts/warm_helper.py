@@ -146,7 +146,7 @@ class _Held:
             use_index(place_of(self._at), make)
 
     def _is_wanted(self) -> bool:
-        """Whether memtool, the model and the settings are those that the helper began with."""
+        """Return whether memtool, the model and the settings are those that the helper began with."""
         try:
             settings = settings_module.load(self._at.vault.settings_path, self._at.environ)
             model = open_embedder(settings.embeddings, settings.keys.embeddings, self._at.cache, may_download=False)

@@ -42,7 +42,7 @@ _LEAST = 6  # letters of what may be a part of a line; less would be a part of m
 
 
 class Target(NamedTuple):
-    """What is to be forgotten. *name* says it to the user: the id of a fact, a path, or a path and a line.
+    """The thing to be forgotten. *name* says it to the user: the id of a fact, a path, or a path and a line.
 
     A line of a note is known by its *text*, and *line* is where it stood.
     """
@@ -58,7 +58,7 @@ class Target(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """What became of it. *changed* is false where there was nothing left to do."""
+    """The result of forgetting. *changed* is false where there was nothing left to do."""
 
     target: Target
     changed: bool
@@ -142,7 +142,7 @@ def _target_of(work: Workspace, line: GivenLine) -> Target:
 
 
 def _is_whole(line: GivenLine, text: str) -> bool:
-    """Whether *line* stands for all of its note: a decision, or what a session was about or came to."""
+    """Return whether *line* stands for all of its note: a decision, or what a session was about or came to."""
     kind = kind_of(line.ref, Note(line.ref, text).field("type"))
     if kind != "session":
         return kind == "decision"

@@ -1,4 +1,4 @@
-"""What somebody wants remembered: made clean, redacted and checked before anything is looked for or written."""
+"""A memory as somebody wants it: made clean, redacted and checked before anything is looked for or written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 class Memory(NamedTuple):
-    """What is to be remembered, and how.
+    """A statement to be remembered, and how.
 
     Args:
         text: the statement, or the body of the note.

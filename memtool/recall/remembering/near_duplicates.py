@@ -36,7 +36,7 @@ _LATIN = re.compile(r"[A-Za-z][\w.+#/-]*", re.ASCII)
 
 
 class Claim(NamedTuple):
-    """What is compared of a text: all its letters, its telling words in order, and these in threes of letters.
+    """A text as it is compared: all its letters, its telling words in order, and these in threes of letters.
 
     Its numbers (and the like of C++) must not differ, nor whether something is *negated*. What was *redacted* may be
     another value each time.
@@ -74,7 +74,7 @@ def letters(text: str) -> str:
 
 
 def is_same(new: Claim, standing: Claim) -> bool:
-    """Whether *new* says what *standing* says: it is equal but for case, width and punctuation, or nearly so."""
+    """Return whether *new* says what *standing* says: it is equal but for case, width and punctuation, or nearly so."""
     if new.negated != standing.negated or new.values != standing.values or new.redacted or standing.redacted:
         return False
     if new.letters == standing.letters:
@@ -88,7 +88,7 @@ def is_same(new: Claim, standing: Claim) -> bool:
 
 
 def contradicts(new: Claim, standing: Claim, *, in_one_place: bool = False) -> bool:
-    """Whether both seem to speak of one subject and say different things of it: another value, or a "not".
+    """Return whether both seem to speak of one subject and say different things of it: another value, or a "not".
 
     What differs *in_one_place* only is nearly sure to: the ports of two services differ in their names, too.
     """
@@ -104,7 +104,7 @@ def contradicts(new: Claim, standing: Claim, *, in_one_place: bool = False) -> b
 
 
 def may_mean_the_same(new: str, standing: str) -> bool:
-    """Whether vectors may decide on two texts: models place a statement close to its opposite, too."""
+    """Return whether vectors may decide on two texts: models place a statement close to its opposite, too."""
     if max(len(new), len(standing)) > _LONGEST_COMPARED:
         return False
     one, other = statement(new), statement(standing)
@@ -134,7 +134,7 @@ def _own(words: Sequence[str], other: Sequence[str]) -> list[str]:
 
 
 def _is_telling(term: str) -> bool:
-    """Whether *term* counts when statements are compared."""
+    """Return whether *term* counts when statements are compared."""
     # The index holds identifiers beside their parts, and pairs of characters beside the single ones.
     is_pair = len(term) == 2 and is_unspaced(term[0])
     return (

@@ -39,7 +39,7 @@ _QUOTED = 120  # characters of what stands already
 
 
 class Remembered(NamedTuple):
-    """What was written, and where. *id* is that of a fact, else the path of the note, with the line of a todo."""
+    """The memory as written, and its place. *id* is a fact's id, else the path of the note, with a todo's line."""
 
     id: str
     path: str
@@ -182,13 +182,13 @@ def _beside_superseded(index: Index, memory: Memory, ref: str, project: str) -> 
 
 
 def _outranks(memory: Memory, twin: Standing, ref: str) -> bool:
-    """Whether the fact *twin* says the same on a weaker word, so that *memory* takes its place."""
+    """Return whether the fact *twin* says the same on a weaker word, so that *memory* takes its place."""
     is_free = bool(twin.id) and twin.path == ref and not memory.supersedes and not memory.force
     return is_free and trust(memory.author) > trust(twin.author)
 
 
 def _can_be_linked(memory: Memory, twin: Standing, ref: str) -> bool:
-    """Whether *twin* is the new fact itself: written before, and only now known to supersede another one."""
+    """Return whether *twin* is the new fact itself: written before, and only now known to supersede another one."""
     return bool(memory.supersedes and twin.id) and twin.path == ref and _says_the_same(memory.text, twin.text)
 
 

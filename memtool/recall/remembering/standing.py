@@ -1,4 +1,4 @@
-"""What the vault says already: candidates from the index, compared one by one."""
+"""Statements that the vault holds already: candidates from the index, compared one by one."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Standing(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What to call it by."""
+        """The name by which the user knows it: the id of a fact, or a path."""
         end = f"-{self.end_line}" if self.end_line > self.start_line else ""
         return self.id or f"{self.path}:{self.start_line}{end}"
 
 
 class Neighbours(NamedTuple):
-    """What stands: the *twin* that says the same, if any, and facts that seem to say otherwise."""
+    """The statements in force: the *twin* that says the same, if any, and facts that seem to say otherwise."""
 
     twin: Standing | None = None
     contradictions: tuple[Standing, ...] = ()

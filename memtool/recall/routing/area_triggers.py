@@ -1,4 +1,4 @@
-"""What the areas' front matter says of when their notes are worth reading: `triggers`, `aliases` and `paths`."""
+"""The triggers in the areas' front matter, which say when notes are worth reading: `triggers`, `aliases`, `paths`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = 4 * 65_536  # bytes, in which the front matter ends
 
 
 class TriggerProblem(NamedTuple):
-    """What is wrong at a line of a file; a warning leads somewhere all the same."""
+    """A fault at a line of a file; a warning leads somewhere all the same."""
 
     path: str
     line: int

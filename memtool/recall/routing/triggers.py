@@ -98,7 +98,7 @@ def fault_in_glob(glob: str) -> str:
 
 
 def matches_glob(glob: str, path: str) -> bool:
-    """Whether *glob* matches *path*, which is relative to the root of its project, with `/`."""
+    """Return whether *glob* matches *path*, which is relative to the root of its project, with `/`."""
     if len(path) > _LONGEST_PATH:
         return False
     parts = [part for part in path.casefold().split("/") if part]

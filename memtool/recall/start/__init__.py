@@ -1,1 +1,1 @@
-"""What a session is given at its start."""
+"""The context of a session at its start."""

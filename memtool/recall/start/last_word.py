@@ -35,7 +35,7 @@ class _TakenBack(NamedTuple):
 
 
 class LastWord:
-    """What the lines that were heard so far take back of what was said before them."""
+    """The last word on each subject: what the lines heard so far take back of those before them."""
 
     def __init__(self) -> None:
         self._taken: list[_TakenBack] = []

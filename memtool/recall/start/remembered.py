@@ -1,4 +1,4 @@
-"""What the vault holds for a session to begin with: each kind of thing as a part, most important first."""
+"""The parts of the vault that a session may begin with, one for each kind of thing, most important first."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _ENDED = frozenset({"superseded", "archived"})
 
 
 class About(NamedTuple):
-    """What a session that begins is to be told about.
+    """The subject of a session that begins.
 
     Args:
         vault: is read directly; how long that takes does not depend on how many notes it holds.

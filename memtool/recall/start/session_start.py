@@ -1,4 +1,4 @@
-"""What an agent is given when a session begins: the memory of the project at hand, within a budget."""
+"""The context of a session that begins: the memory of the project at hand, within a budget."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CONDITIONAL = r"---[ \t]*\n(?:[^\n]+\n)*?paths:"
 
 
 class ContextBlock(NamedTuple):
-    """What a session is given.
+    """The context of a session, as it is given.
 
     Args:
         text: the block; empty if there is nothing to say.
@@ -156,7 +156,7 @@ def _digest(line: BlockLine) -> str:
 
 
 def reads_by_itself(file: Path, client_folder: Path, home: Path) -> bool:
-    """Whether the user's own instructions import *file*: `@~/memory/MEMORY.md` in CLAUDE.md or in a rule.
+    """Return whether the user's own instructions import *file*: `@~/memory/MEMORY.md` in CLAUDE.md or in a rule.
 
     Only the user's instructions are looked at, and one step deep: a project's may not import from elsewhere without
     being asked, and a file that is given twice does less harm than one that is not given at all.

@@ -175,7 +175,7 @@ def _topic_within(topic: str, limit: int) -> str:
 
 
 def _is_there(vault: Vault, ref: str) -> bool:
-    """Whether a session's note stands at *ref* that was not forgotten as a whole."""
+    """Return whether a session's note stands at *ref* that was not forgotten as a whole."""
     content, _ = read_bytes(vault, ref, _LARGEST_MATTER) or (None, 0.0)
     if content is None or not content.startswith((b"---", b"\xef\xbb\xbf---")):
         return content is not None
