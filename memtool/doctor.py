@@ -17,6 +17,7 @@ from memtool import settings as settings_module
 from memtool.capture.log import NAME as LOG_NAME, Entry
 from memtool.capture.past_problems import DAYS, read_problems
 from memtool.capture.queue import Queue
+from memtool.consolidate.due import kept_schedule, read_run
 from memtool.embeddings import open_embedder
 from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
 from memtool.errors import MemtoolError, NotWritable
@@ -39,6 +40,7 @@ from memtool.vault.merge_driver import driver_problem
 from memtool.vault.project_area import shown_path
 from memtool.vault.state import find_state_folder, outer_folder, state_folder
 from memtool.vault.syncing import unsolved
+from memtool.workspace import Workspace
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
@@ -79,7 +81,7 @@ def examine(vault_path: Path, origin: str, environ: Mapping[str, str], *, folder
         settings = settings_module.load(vault.settings_path, environ)
     except MemtoolError:
         return checks  # _settings_checks has said it
-    return checks + _index_checks(vault, settings, environ)
+    return [*checks, *_schedule_checks(vault, settings, environ), *_index_checks(vault, settings, environ)]
 
 
 def _vault_check(vault: Vault, origin: str) -> Check:
@@ -367,6 +369,20 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
         yield Check("capture", BROKEN, f"{sessions} waited for more than an hour", fix)
     elif not errors:
         yield Check("capture", OK, f"nothing to mend, {counted(len(waiting), 'session')} waiting")
+
+
+def _schedule_checks(vault: Vault, settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Say whether the week is consolidated, by what this machine remembers: the system is not asked."""
+    work = Workspace(vault, settings, environ, _home(), vault.root)
+    kind, run = kept_schedule(work), read_run(work)
+    if run and not run.is_done:
+        sentence = f"the consolidation of {run.week} failed at {run.at[:16]}: {run.said}"
+        yield Check("schedule", BROKEN, sentence, "Run `memtool consolidate --week last` and see what it says.")
+    elif kind or run:
+        last = f"the last run was of {run.week} at {run.at[:16]}" if run else "nothing was run yet"
+        yield Check("schedule", OK, f"{f'installed for {kind}' if kind else 'none is installed'}; {last}")
+    else:
+        yield Check("schedule", OK, "none; `memtool schedule install` consolidates each week")
 
 
 def _told(entry: Entry) -> str:

@@ -9,7 +9,11 @@ from memtool.errors import MemtoolError
 
 DISTRIBUTION = "memtool-vault"  # `memtool` on the package index is another program
 _AGAIN = "Install memtool again."
-_EXTRAS = {"vectors": ('"fastembed>=0.9,<0.10"', '"numpy>=1.26,<3"'), "llm": ('"anthropic>=2,<3"',)}
+_EXTRAS = {
+    "vectors": ('"fastembed>=0.9,<0.10"', '"numpy>=1.26,<3"'),
+    "llm": ('"anthropic>=2,<3"',),
+    "schedule": ('"schedule>=1.2,<2"',),
+}
 
 
 def shipped(name: str) -> Path:
@@ -46,7 +50,7 @@ def agent_text(name: str, language: str = "") -> str:
 
 
 def how_to_add(extra: str) -> str:
-    """Return the commands that add the *extra*, `vectors` or `llm`, to this installation: pipx, uv, in a clone."""
+    """Return the commands that add the *extra*, such as `vectors`, to this installation: pipx, uv, in a clone."""
     packages = _EXTRAS[extra]
     with_each = " ".join(f"--with {package}" for package in packages)
     return (

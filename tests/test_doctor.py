@@ -51,10 +51,11 @@ def test_a_new_vault_is_healthy(vault: Vault) -> None:
         ("claude-code", "no session is captured, because its settings hold no hook of memtool"),
         ("capture", "nothing to mend, 0 sessions waiting"),
         ("settings", "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER; yours: ~/config.toml (not there yet)"),
-        ("index", found[6].sentence),
+        ("schedule", "none; `memtool schedule install` consolidates each week"),
+        ("index", found[7].sentence),
         ("vectors", "switched off: search is by words"),
     ]
-    assert found[6].sentence.endswith(" files are news to it until the next search")
+    assert found[7].sentence.endswith(" files are news to it until the next search")
 
 
 @pytest.mark.parametrize(

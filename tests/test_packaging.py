@@ -38,7 +38,7 @@ def tracked(folder: Path) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["vault_template", "sample_vault", "hooks", "rules"])
+@pytest.mark.parametrize("name", ["vault_template", "sample_vault", "hooks", "rules", "cron"])
 def test_the_wheel_carries_the_shipped_folders_whole(name: str, unpacked: Path) -> None:
     assert tracked(unpacked / "memtool" / "_shipped" / name) == tracked(CLONE / name)
 

@@ -19,15 +19,19 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--week", default="this", show_default=True, metavar="WEEK", help="2026-W47, this or last.")
 @click.option("--facts", "only_facts", is_flag=True, help="Only distil facts; leave notes and sections as they are.")
+@click.option("--once", is_flag=True, help="End at once if this machine has done that week already: for schedules.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
 @click.option("--open", "open_report", is_flag=True, help="Show the report of the week.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
-def command(session: Session, *, week: str, only_facts: bool, dry_run: bool, open_report: bool, as_json: bool) -> None:
+def command(
+    session: Session, *, week: str, only_facts: bool, once: bool, dry_run: bool, open_report: bool, as_json: bool
+) -> None:
     """Turn the week's sessions into facts, tidy the vault, and write a report: in one commit.
 
     Nothing is deleted: old notes go to the archive, facts are superseded. A second run changes nothing.
     """
+    from memtool.consolidate.due import was_run
     from memtool.consolidate.run import Parts, consolidate
     from memtool.consolidate.week import parse_week
 
@@ -37,6 +41,9 @@ def command(session: Session, *, week: str, only_facts: bool, dry_run: bool, ope
         raise UsageError("--open shows the report that is there; it goes with --week only")
     if open_report:
         _open(session, str(wanted))
+        return
+    if once and was_run(session.work, wanted):
+        output.say(f"{wanted} was consolidated already.")
         return
     outcome = consolidate(session.work, wanted, Parts(tidy=not only_facts), dry=dry_run)
     if as_json:

@@ -41,6 +41,7 @@ COMMANDS = {
     "given": "Show what a session was given, why, and what was not.",
     "context": "Show what an agent is given when a session begins.",
     "consolidate": "Turn the week into facts, tidy up, and write a report.",
+    "schedule": "Let the system consolidate each week.",
     "route": "Show which files a word, a path or a table leads to.",
     "index": "Bring the index up to date with the vault.",
     "eval": "Measure the search with your own questions.",

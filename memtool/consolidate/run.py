@@ -13,8 +13,8 @@ changes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from memtool.capture.records import read_record
 from memtool.capture.turns import Turn
 from memtool.consolidate.activity import activity_of, read_entries
 from memtool.consolidate.distilling import Written, judge_all, write_facts
+from memtool.consolidate.due import keep_run
 from memtool.consolidate.extraction import Context, proposals_in
 from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, root_of
 from memtool.consolidate.proposals import Judged, Proposal
@@ -35,7 +36,7 @@ from memtool.consolidate.state import areas_to_look_at, project_section, shared_
 from memtool.consolidate.tidying import Closed, Move, done_items, old_dailies, old_sessions, with_links
 from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week
-from memtool.errors import MemtoolError
+from memtool.errors import Busy, MemtoolError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.text.languages import labels
@@ -90,7 +91,7 @@ def consolidate(
         Busy: another run is at work.
         MemtoolError: the vault cannot be read or written.
     """
-    with work.vault.lock("consolidate", timeout=_QUICK):
+    with _the_only_run(work, week, dry=dry):
         outcome = Outcome(week)
         sessions = [view for view in read_sessions(work.vault) if view.date[:10] <= week.last.isoformat()]
         book = read_facts(work.vault)
@@ -105,7 +106,25 @@ def consolidate(
             run.tell(sessions)
         if not dry:
             _finish(work, outcome)
+        if parts.tidy and not dry:
+            keep_run(work, week, _subject(outcome), is_done=True)
         return outcome
+
+
+@contextmanager
+def _the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
+    """Keep other runs away, and remember it if this one fails: nobody may be watching."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(work.vault.lock("consolidate", timeout=_QUICK))
+        except Busy:
+            raise Busy("another run of `memtool consolidate` is at work on this vault") from None
+        try:
+            yield
+        except Exception as error:
+            if not dry:
+                keep_run(work, week, str(error) or type(error).__name__, is_done=False)
+            raise
 
 
 def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Proposal]:

@@ -20,7 +20,12 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "PreCompact": ("capturing.queue_session", "recalling.what_summary_keeps"),
     "PostCompact": ("capturing.queue_session",),
     "SessionEnd": ("capturing.queue_session", "recalling.close_ledger"),
-    "SessionStart": ("recalling.context_of_session", "recalling.warm_up", "capturing.sweep"),
+    "SessionStart": (
+        "recalling.context_of_session",
+        "recalling.warm_up",
+        "capturing.sweep",
+        "noticing.week_was_missed",
+    ),
     "UserPromptSubmit": ("recalling.memories_of_prompt",),
 }
 _CAPTURING = ("capturing.note_edit", "capturing.queue_session")  # what a private session is spared
@@ -48,7 +53,8 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
     occasion = Occasion(name, event, Workspace(vault, loaded, environ, home, folder), options)
     spared = _CAPTURING if _is_private(occasion) else ()
     answers = [_done(action, occasion) for action in ACTIONS[name] if action not in spared]
-    return _spoken(name, next((answer for answer in answers if answer and answer.text), Reply()))
+    text = next((answer.text for answer in answers if answer and answer.text), "")
+    return _spoken(name, Reply(text, "\n".join(answer.notice for answer in answers if answer and answer.notice)))
 
 
 def _done(action: str, occasion: Occasion) -> Reply | None:
@@ -76,10 +82,10 @@ def _is_private(occasion: Occasion) -> bool:
 
 def _spoken(name: str, answer: Reply) -> str:
     """Return the output by which the client gives the text to its model; before a compaction, to its summariser."""
-    if not answer.text or name not in ("SessionStart", "UserPromptSubmit"):
+    if not (answer.text or answer.notice) or name not in ("SessionStart", "UserPromptSubmit"):
         return answer.text
     import json
 
-    context = {"hookEventName": name, "additionalContext": answer.text}
     notice = {"systemMessage": answer.notice} if answer.notice else {}
-    return json.dumps({**notice, "hookSpecificOutput": context})
+    context = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": answer.text}} if answer.text else {}
+    return json.dumps({**notice, **context})

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from integrations.test_schedule import System
+from terminal import MEMTOOL
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the made-up programs are scripts")
+
+
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> System:
+    system = System(tmp_path / "programs")
+    git = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
+    (system.folder / "git").symlink_to(git)
+    monkeypatch.setenv("PATH", str(system.folder))
+    return system
+
+
+@pytest.mark.usefixtures("notes")
+def test_from_installing_to_removing(memtool: Memtool, system: System) -> None:
+    assert "No schedule is installed" in memtool("schedule", "status").out
+    shown = memtool("schedule", "install", "--kind", "cron", "--dry-run").out
+    assert shown.startswith("# one line of your crontab\n17 9-23 * * * ")
+    assert system.changes() == []
+    installed = memtool("schedule", "install", "--kind", "cron").out
+    assert installed.startswith("The week is consolidated by cron: memtool-weekly-")
+    assert "was set up already" in memtool("schedule", "install", "--kind", "cron").out
+    assert memtool("consolidate", "--week", "last").code == 0
+    status = memtool("schedule", "status").out
+    assert "0 facts, " in status
+    assert "Next run: " in status
+    again = memtool("consolidate", "--week", "last", "--once")
+    assert (again.code, again.out) == (0, "")
+    assert "was consolidated already" in again.err
+    answer = memtool("schedule", "status", "--json").answer
+    assert answer["installed"][0]["kind"] == "cron"
+    assert answer["last_run"]["is_done"] is True
+    assert memtool("schedule", "remove").out.startswith("Removed from cron: ")
+    assert memtool("schedule", "remove").out.startswith("Nothing to do")
+    assert not system.crontab.exists()
+
+
+@pytest.mark.usefixtures("notes")
+def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(memtool: Memtool, system: System) -> None:
+    memtool("schedule", "install", "--kind", "systemd")
+    (system.folder / "systemctl.state").unlink()
+    (Path.cwd() / "reports").write_text("no folder")
+    assert memtool("consolidate", "--week", "last").code == 1
+    status = memtool("schedule", "status")
+    assert "it failed: [Errno 20] Not a directory" in status.out
+    assert "schedule: the consolidation of" in memtool("doctor").out
+    assert "which the system does not heed" in status.out
+    assert "run `memtool schedule install` again" in status.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ended", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_runner_at_once(ended: signal.Signals, notes: Path) -> None:
+    pytest.importorskip("schedule")
+    command = [*MEMTOOL, "--vault", str(notes), "schedule", "run"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ) as runner:
+        assert runner.stderr
+        assert b"consolidating" in runner.stderr.readline()
+        time.sleep(1.0)
+        began = time.monotonic()
+        runner.send_signal(ended)
+        assert runner.wait(timeout=10) == (0 if ended is signal.SIGTERM else 130)
+        assert time.monotonic() - began < 2.0
