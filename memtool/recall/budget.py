@@ -57,7 +57,8 @@ class Part(NamedTuple):
             only says what there is to know.
         shortened: whether this is not all of it.
         left_out: how many lines, each of which stands for itself, were left out.
-        more: the command that shows them.
+        more: the line that counts those (`{count}`) and names the command that shows them.
+        when_cut: what is said where this is not all of it.
     """
 
     title: str
@@ -69,6 +70,7 @@ class Part(NamedTuple):
     shortened: bool = False
     left_out: int = 0
     more: str = ""
+    when_cut: str = "shortened"
 
     @property
     def lines(self) -> tuple[BlockLine, ...]:
@@ -108,8 +110,8 @@ def fit(parts: Sequence[Part], budget: int) -> list[Part]:
 
 def render(part: Part) -> str:
     """Return *part* as Markdown: a heading that says where the lines come from, and the lines."""
-    about = ", ".join(filter(None, (part.path, part.date, "shortened" if part.shortened else "")))
-    more = [f"- … and {part.left_out} more: `{part.more}`"] if part.left_out else []
+    about = ", ".join(filter(None, (part.path, part.date, part.when_cut if part.shortened else "")))
+    more = [f"- {part.more.replace('{count}', str(part.left_out))}"] if part.left_out else []
     return "\n".join([f"## {part.title} ({about})", *map(str, part.lines), *more])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from memtool.recall.framing import defused, framed
 from memtool.resources import agent_text
+from memtool.text.languages import labels
 from memtool.vault.sessions import SessionNote
 
 EVENT = "pre-compact"
@@ -18,13 +19,14 @@ _MOST_FILES = 20
 def what_must_survive(note: SessionNote, language: str = "en") -> str:
     """Return the topic, decisions, rules, constraints, open items and files of a session as a block; empty if none."""
     points = [point.text for point in note.key_points if point.text not in note.decisions]
+    label = labels("session", language)
     lines = [
-        *_list("Topic", [note.topic]),
-        *_list("Decisions", note.decisions),
-        *_list("Rules", note.rules),
-        *_list("Open", note.open),
-        *_list("Constraints and findings", points),
-        *_list("Files", [", ".join(note.files[:_MOST_FILES])] if note.files else []),
+        *_list(label["topic"], [note.topic]),
+        *_list(label["decisions"], note.decisions),
+        *_list(label["rules"], note.rules),
+        *_list(label["open"], note.open),
+        *_list(labels("start", language)["findings"], points),
+        *_list(label["files"], [", ".join(note.files[:_MOST_FILES])] if note.files else []),
     ]
     kept = _within(lines)
     if not kept:

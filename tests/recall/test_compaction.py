@@ -40,4 +40,10 @@ def test_whatever_a_note_says_the_block_stays_short_and_whole(items: list[str]) 
 
 
 def test_it_is_told_in_the_language_of_the_vault() -> None:
-    assert "供摘要保留" in what_must_survive(SessionNote("x", rules=("以后都用 pnpm",)), "zh")
+    note = SessionNote("x", rules=("以后都用 pnpm",), key_points=(KeyPoint("the cookie is blocked"),))
+    said = what_must_survive(note, "zh")
+    assert "供摘要保留" in said
+    assert [line for line in said.splitlines() if line.startswith("- ")] == [
+        "- 规则: 以后都用 pnpm",
+        "- 约束与发现: the cookie is blocked",
+    ]

@@ -39,7 +39,7 @@ CUES = (
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
 PATTERNS = ("standing_line", "status_line", "closed_item", "negation")
-TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "summary", "todos")
+TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "start", "summary", "todos")
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
 LACKING = {
     "en": "",

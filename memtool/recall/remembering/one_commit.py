@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
-from memtool.text.lines import one_line
+from memtool.text.lines import cut, one_line
 from memtool.vault import history
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
@@ -48,9 +48,7 @@ def alone(vault: Vault) -> Iterator[None]:
 
 def commit(vault: Vault, refs: Sequence[str], deed: str, what: str) -> Kept:
     """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
-    subject = f"{deed}: {one_line(what)}"
-    if len(subject) > _LONGEST_SUBJECT:
-        subject = f"{subject[: _LONGEST_SUBJECT - 1].rstrip()}…"
+    subject = cut(f"{deed}: {one_line(what)}", _LONGEST_SUBJECT)
     note_uncommitted(vault, refs)  # should git refuse, or we be killed now, the next capture takes it along
     try:
         if history.find_repository(vault.root) != vault.root:

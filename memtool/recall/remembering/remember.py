@@ -24,6 +24,7 @@ from memtool.recall.remembering.near_duplicates import is_same, letters, stateme
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.remembering.standing import Neighbours, Standing, find_standing
 from memtool.text.languages import labels
+from memtool.text.lines import cut
 from memtool.vault.authors import USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
@@ -62,8 +63,7 @@ class AlreadyKnown(MemtoolError):
     hint = "To write it all the same: --force. To put it in the place of a fact: --supersedes ID."
 
     def __init__(self, standing: Standing) -> None:
-        line = " ".join(standing.text.split())
-        shown = f"{line[:_QUOTED].rstrip()}…" if len(line) > _QUOTED else line
+        shown = cut(" ".join(standing.text.split()), _QUOTED)
         super().__init__(f"'{standing.name}' says so already: {shown}")
         self.standing = standing
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from memtool.errors import OutsideVault
 from memtool.recall.routing.triggers import LONGEST_TRIGGER, fault_in_glob, normal
+from memtool.text.lines import cut
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault
 
@@ -133,7 +134,7 @@ def _taken(
         trigger = Trigger(" ".join(item.split()), _line(lines, field, item))
         fault = (fault_in_glob if field == "paths" else fault_in_word)(trigger.text)
         if fault:
-            sentence = f"'{_short(trigger.text)}' in '{field}' {fault}"
+            sentence = f"'{cut(trigger.text, LONGEST_TRIGGER)}' in '{field}' {fault}"
             findings.append(TriggerProblem(ref, trigger.line, sentence))
         else:
             taken.setdefault(normal(trigger.text), trigger)
@@ -154,7 +155,3 @@ def _line(lines: list[str], field: str, item: str) -> int:
     is_field = re.compile(rf"[\"']?{field}[\"']?\s*:").match
     start = next((at for at, line in enumerate(lines) if is_field(line)), 0)
     return 2 + next((at for at in range(start, len(lines)) if item and item in lines[at]), start)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_TRIGGER else f"{text[:LONGEST_TRIGGER]}…"

@@ -103,12 +103,12 @@ class _Standing(NamedTuple):
     line: BlockLine
 
 
-def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = ()) -> list[Part]:
+def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (), *, contradicted: str) -> list[Part]:
     """Return *parts* with what several dated lines say only once, newest first, and at most *most* lines of each.
 
-    Of two that contradict each other the weaker is marked, with the date of the other: the agent's word is weaker than
-    the user's, else the older one. What the client reads by itself, *said*, is left out. Notes and sessions are left
-    as they are.
+    Of two that contradict each other the weaker is marked as *contradicted* at the `{date}` of the other: the agent's
+    word is weaker than the user's, else the older one. What the client reads by itself, *said*, is left out. Notes and
+    sessions are left as they are.
     """
     standing = [
         _Standing((at, place), line)
@@ -116,7 +116,7 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
         for place, line in enumerate(part.lines)
         if _is_list(part) and line.said and not line.text.startswith("- `")  # commands
     ][:_MOST_COMPARED]
-    gone, marked = _compared(standing) if len(standing) > 1 else (set(), {})
+    gone, marked = _compared(standing, contradicted) if len(standing) > 1 else (set(), {})
     if said:
         gone |= {
             (at, place)
@@ -134,7 +134,9 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
     return result
 
 
-def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tuple[int, int], BlockLine]]:
+def _compared(
+    standing: list[_Standing], contradicted: str
+) -> tuple[set[tuple[int, int]], dict[tuple[int, int], BlockLine]]:
     """Return which lines are said by a stronger or newer one, and those that such a one contradicts, marked."""
     ordered = sorted(standing, key=lambda each: (each.line.author == USER, each.line.when), reverse=True)
     texts = [each.line.said for each in ordered]
@@ -149,7 +151,7 @@ def _compared(standing: list[_Standing]) -> tuple[set[tuple[int, int]], dict[tup
             if is_same:
                 gone.add(each.at)
             elif is_contradicted and ordered[other].line.when:
-                text = f"{each.line.text} [contradicted by what was said on {ordered[other].line.when[:10]}]"
+                text = f"{each.line.text} [{contradicted.replace('{date}', ordered[other].line.when[:10])}]"
                 marked[each.at] = each.line._replace(text=text)
             if is_same or is_contradicted:
                 break

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall.budget import BlockLine, Part
@@ -17,17 +18,17 @@ from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, 
 from memtool.recall.start.last_word import LastWord, settled
 from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in
 from memtool.settings.sections import RecallSettings
-from memtool.text.languages import mentioned
-from memtool.text.lines import tokens_in
+from memtool.text.languages import labels, mentioned
+from memtool.text.lines import cut, tokens_in
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import IMPORTED, TOOL, USER, named, standing_category, trust
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.session_lines import COMMAND, DECISION, RULE
 from memtool.vault.session_rows import Row, render_row, texts_of
+from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
     from memtool.vault.facts import Fact, LineRange
-    from memtool.vault.todos import Todo
 
 MEMORY = "MEMORY.md"
 GLOBAL_FACTS = f"areas/global/{FACTS_FILE}"
@@ -48,56 +49,69 @@ _END_OF_DAY = "24:00"
 _ENDED = frozenset({"superseded", "archived"})
 
 
-class About(NamedTuple):
-    """The subject of a session that begins.
+def remembered(
+    work: Workspace,
+    project: str,
+    wanted: RecallSettings,
+    *,
+    said: Sequence[frozenset[str]] = (),
+    besides: str = "",
+    with_memory: bool = True,
+) -> list[Part]:
+    """Return what a session of *project* (empty: none) is to be told when it begins, most important first.
 
     Args:
-        vault: is read directly; how long that takes does not depend on how many notes it holds.
-        project: the name of an area; empty for none.
-        now: decides what has expired, and its zone the dates of files.
+        work: its vault is read directly; how long that takes does not depend on how many notes it holds.
+        project: the name of an area.
         wanted: which kinds of things, and how many sessions.
         said: the words of each line that the client reads by itself.
         besides: the path of a session note to leave out, because it is about the session itself.
+        with_memory: whether MEMORY.md is given.
     """
-
-    vault: Vault
-    project: str
-    now: datetime
-    wanted: RecallSettings
-    said: tuple[frozenset[str], ...] = ()
-    besides: str = ""
-
-
-def remembered(about: About, *, with_memory: bool) -> list[Part]:
-    """Return what is remembered, most important first; MEMORY.md only *with_memory*."""
-    vault, project, now, wanted = about.vault, about.project, about.now, about.wanted
-    parts: dict[str, list[Part | None]] = {
-        "memory": [_memory(vault, now) if with_memory else None],
-        "preferences": [_facts(vault, GLOBAL_FACTS, "Preferences", now, 0.05, _OF_THE_USER)],
+    vault, now, name = work.vault, work.now(), defused(project)
+    label = {key: text.replace("{}", name) for key, text in labels("start", work.language).items()}
+    preferences = _facts(vault, GLOBAL_FACTS, now, 0.05, label["too_many"], categories=_OF_THE_USER)
+    parts: dict[str, list[tuple[str, Part | None]]] = {
+        "memory": [("memory", _memory(vault, now) if with_memory else None)],
+        "preferences": [("preferences", preferences)],
     }
     if project:
-        area, name = f"areas/projects/{project}/", defused(project)
+        area = f"areas/projects/{project}/"
         most = wanted.lines_in_full
-        decisions = _decisions(vault, f"{area}decisions/", f"Decisions of {name}", now, most)
-        facts = _facts(vault, area + FACTS_FILE, f"Facts of {name}", now, 0.1, most=most)
+        decisions = _decisions(vault, f"{area}decisions/", now, most)
+        facts = _facts(vault, area + FACTS_FILE, now, 0.1, label["too_many"], most=most)
         last_word = _last_word_of((decisions, facts))
-        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), about.besides, last_word)
+        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), besides, last_word)
+        left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
-            "summary": [_summary(vault, f"{area}summary.md", f"Project {name}", now)],
-            "rules": [_rules(vault, f"{area}rules.md", f"Rules of {name}", now), _asked_for(sessions, name)],
-            "decisions": [_standing(decisions, last_word), _decided(sessions, name)],
-            "facts": [_standing(facts, last_word)],
-            "open": [
-                _open_items(vault, f"{area}todos.md", f"Open items of {name}", now, most),
-                _left_open(sessions, name),
+            "summary": [("project", _summary(vault, f"{area}summary.md", now))],
+            "rules": [
+                ("rules", _rules(vault, f"{area}rules.md", now)),
+                ("asked_for", _of_sessions(said_as(sessions, RULE), 0.08)),
             ],
-            "commands": [_commands(sessions, name)],
-            "sessions": [_sessions(sessions[: wanted.sessions], f"Last sessions of {name}")],
+            "decisions": [
+                ("decisions", _standing(decisions, last_word)),
+                ("decided", _of_sessions(said_as(sessions, DECISION), 0.08)),
+            ],
+            "facts": [("facts", _standing(facts, last_word))],
+            "open": [
+                ("open", _open_items(vault, f"{area}todos.md", now, most)),
+                ("left_open", _of_sessions(left_open, 0.06)),
+            ],
+            "commands": [("commands", _of_sessions(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03))],
+            "sessions": [("sessions", _sessions(sessions[: wanted.sessions], label))],
         }
-    chosen = (part for kind, found in parts.items() if kind in wanted.kinds for part in found)
-    found = settled([part for part in chosen if part and part.lines], wanted.lines_in_full, about.said)
-    more = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
-    return [part._replace(more=defused(more)) for part in found]
+    chosen = [
+        part._replace(title=label[title])
+        for kind, found in parts.items()
+        if kind in wanted.kinds
+        for title, part in found
+        if part and part.lines
+    ]
+    command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
+    more = label["more"].replace("{command}", defused(command))
+    found = settled(chosen, wanted.lines_in_full, said, contradicted=label["contradicted"])
+    return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
 
 
 def _last_word_of(parts: Iterable[Part]) -> LastWord:
@@ -121,10 +135,10 @@ def _memory(vault: Vault, now: datetime) -> Part | None:
         return None
     shipped = _shipped_lines()
     lines = [line for line in note.body.split("\n") if line.strip() not in shipped]
-    return _note_part(note, "Memory", 0.12, ["\n".join(lines)])
+    return _note_part(note, 0.12, ["\n".join(lines)])
 
 
-def _summary(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
+def _summary(vault: Vault, ref: str, now: datetime) -> Part | None:
     from memtool.vault.note import first_sentence, overview
 
     note = read_excerpt(vault, ref, now.tzinfo)
@@ -133,20 +147,20 @@ def _summary(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
     body = _without_comments(note.body)
     shortest = note.fields.get("summary") or first_sentence(body)
     whole = body if any(_says_something(line) for line in body.split("\n")) else shortest
-    return _note_part(note, title, 0.08, [whole, overview(whole), shortest])
+    return _note_part(note, 0.08, [whole, overview(whole), shortest])
 
 
-def _rules(vault: Vault, ref: str, title: str, now: datetime) -> Part | None:
+def _rules(vault: Vault, ref: str, now: datetime) -> Part | None:
     note = read_excerpt(vault, ref, now.tzinfo)
-    return _note_part(note, title, 0.1, [note.body]) if note else None
+    return _note_part(note, 0.1, [note.body]) if note else None
 
 
-def _decisions(vault: Vault, ref: str, title: str, now: datetime, most: int) -> Part:
+def _decisions(vault: Vault, ref: str, now: datetime, most: int) -> Part:
     names = names_in(vault, ref, max(_MOST_DECISIONS, most))
     notes = (read_excerpt(vault, ref + name, now.tzinfo) for name in names)
     lines = [line for note in notes if note and (line := _decision(note, ref, now.date()))]
     newest_first = sorted(lines, key=lambda line: line.when, reverse=True)
-    return Part(title, defused(ref), "", 0.06, (tuple(newest_first),))
+    return Part("", defused(ref), "", 0.06, (tuple(newest_first),))
 
 
 def _decision(note: Excerpt, folder: str, today: date) -> BlockLine | None:
@@ -173,16 +187,16 @@ def _decision(note: Excerpt, folder: str, today: date) -> BlockLine | None:
 def _facts(
     vault: Vault,
     ref: str,
-    title: str,
     now: datetime,
     share: float,
-    categories: frozenset[str] | None = None,
+    too_many: str,
     *,
+    categories: frozenset[str] | None = None,
     most: int = 0,
 ) -> Part:
     content, _ = read_bytes(vault, ref, _LARGEST_FACTS + 1) or (b"", 0.0)
     if len(content) > _LARGEST_FACTS:
-        lines = [BlockLine("- more than is read when a session begins; `memtool search` finds them", ref)]
+        lines = [BlockLine(f"- {too_many}", ref)]
     else:
         living = [
             (fact, place)
@@ -192,8 +206,8 @@ def _facts(
         ]
         ordered = _by_importance(living)
         lines = [_fact(fact, place, ref, now.tzinfo) for fact, place in ordered[: max(_MOST_FACTS, most)]]
-        return Part(title, defused(ref), "", share, (tuple(lines),), left_out=len(ordered) - len(lines))
-    return Part(title, defused(ref), "", share, (tuple(lines),))
+        return Part("", defused(ref), "", share, (tuple(lines),), left_out=len(ordered) - len(lines))
+    return Part("", defused(ref), "", share, (tuple(lines),))
 
 
 def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, LineRange]]:
@@ -237,41 +251,23 @@ def _local(timestamp: str, zone: tzinfo | None) -> str:
     return f"{timestamp[:10]} {_END_OF_DAY}"
 
 
-def _open_items(vault: Vault, ref: str, title: str, now: datetime, most: int) -> Part | None:
+def _open_items(vault: Vault, ref: str, now: datetime, most: int) -> Part | None:
     from memtool.vault.todos import find_todos
 
     note = read_excerpt(vault, ref, now.tzinfo)
     if note is None:
         return None
     newest_first = [item for item in reversed(find_todos(note.body)) if item.is_open]
-    numbered = [(note.body_line - 1 + item.line, item.text) for item in _urgent_first(newest_first)]
+    urgent_first = sorted(newest_first, key=lambda item: not mentioned("urgent", item.text))
+    numbered = [(note.body_line - 1 + item.line, item.text) for item in urgent_first]
     shown = numbered[: max(_MOST_TODOS, most)]
     lines = (BlockLine(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}", said=text) for number, text in shown)
     left_out = len(numbered) - len(shown)
-    return Part(title, defused(ref), note.date, 0.06, (tuple(lines),), left_out=left_out)
+    return Part("", defused(ref), note.date, 0.06, (tuple(lines),), left_out=left_out)
 
 
-def _decided(sessions: list[PastSession], name: str) -> Part:
-    return _of_sessions(f"Decided in sessions of {name}", said_as(sessions, DECISION), 0.08)
-
-
-def _asked_for(sessions: list[PastSession], name: str) -> Part:
-    return _of_sessions(f"Asked for in sessions of {name}", said_as(sessions, RULE), 0.08)
-
-
-def _left_open(sessions: list[PastSession], name: str) -> Part:
-    found = sorted(still_open(sessions), key=lambda said: not mentioned("urgent", said.line.text))
-    return _of_sessions(f"Left open in sessions of {name}", found, 0.06)
-
-
-def _commands(sessions: list[PastSession], name: str) -> Part:
-    found = said_as(sessions, COMMAND)[:_MOST_COMMANDS]
-    return _of_sessions(f"Commands that passed in {name}", found, 0.03)
-
-
-def _of_sessions(title: str, found: Iterable[Said], share: float) -> Part:
-    lines = (_said(said) for said in found)
-    return Part(title, "sessions/", "", share, (tuple(lines),))
+def _of_sessions(found: Iterable[Said], share: float) -> Part:
+    return Part("", "sessions/", "", share, (tuple(map(_said, found)),))
 
 
 def _said(said: Said) -> BlockLine:
@@ -285,27 +281,23 @@ def _said(said: Said) -> BlockLine:
 
 def _short_name(ref: str) -> str:
     """Return the beginning of the name of a session's note, which is enough to find it."""
-    name = defused(ref.removeprefix("sessions/").removesuffix(".md"))
-    return name if len(name) <= _SHORT_NAME else f"{name[:_SHORT_NAME]}…"
+    return cut(defused(ref.removeprefix("sessions/").removesuffix(".md")), _SHORT_NAME + 1)
 
 
-def _urgent_first(items: list[Todo]) -> list[Todo]:
-    return sorted(items, key=lambda item: not mentioned("urgent", item.text))
+def _sessions(sessions: list[PastSession], label: Mapping[str, str]) -> Part:
+    """Return the *sessions* as whole notes made smaller, whatever the room is."""
+    tell = partial(_told, sessions, label["taken_back"])
+    made_for = partial(_within, tell, len(sessions))
+    return Part("", "sessions/", label["how_to_read"], 0.4, (tell(_ROOM_TO_KNOW),), made_for=made_for)
 
 
-def _sessions(sessions: list[PastSession], title: str) -> Part:
-    about = "in quotes what the user typed, then what came of it"
-    known = _told(sessions, _ROOM_TO_KNOW)
-    return Part(title, "sessions/", about, 0.4, (known,), made_for=lambda tokens: _within(sessions, tokens))
-
-
-def _within(sessions: list[PastSession], tokens: int) -> tuple[BlockLine, ...]:
-    """Return the *sessions* as whole notes made smaller, each to the same size, in at most *tokens*."""
+def _within(tell: Callable[[int], tuple[BlockLine, ...]], count: int, tokens: int) -> tuple[BlockLine, ...]:
+    """Return what *tell* makes of *count* sessions for so many columns each, in at most *tokens*."""
     best: tuple[BlockLine, ...] = ()
     least, most = 0.0, float(_MOST_ROOM)
-    room = min(most, tokens * _COLUMNS / max(1, len(sessions)))
+    room = min(most, tokens * _COLUMNS / max(1, count))
     for _ in range(_TRIES):
-        lines = _told(sessions, int(room))
+        lines = tell(int(room))
         taken = sum(tokens_in(f"\n{line}") for line in lines)
         if taken <= tokens:
             best, least = lines, room
@@ -318,16 +310,16 @@ def _within(sessions: list[PastSession], tokens: int) -> tuple[BlockLine, ...]:
     return best
 
 
-def _told(sessions: list[PastSession], room: int) -> tuple[BlockLine, ...]:
-    return tuple(line for session in sessions for line in _session(session, room))
+def _told(sessions: list[PastSession], taken_back: str, room: int) -> tuple[BlockLine, ...]:
+    return tuple(line for session in sessions for line in _session(session, taken_back, room))
 
 
-def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
+def _session(session: PastSession, taken_back: str, room: int) -> Iterator[BlockLine]:
     topic, rows = told_in(session, room)
     if not (topic or rows):
         return
     name = _short_name(session.ref)
-    told = _clipped(topic) or "what it began with was taken back later"
+    told = _clipped(topic) or taken_back
     yield BlockLine(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref))
     for row in rows:
         yield BlockLine(f"  - {defused(render_row(row))}", session.ref, said=_whole_text(row))
@@ -338,12 +330,12 @@ def _whole_text(row: Row) -> str:
     return max((re.split("…", text)[0].strip() for text in texts_of([row])), key=len)
 
 
-def _note_part(note: Excerpt, title: str, share: float, levels: Iterable[str]) -> Part | None:
+def _note_part(note: Excerpt, share: float, levels: Iterable[str]) -> Part | None:
     """Return the texts in *levels* as quotations; None if the first says nothing."""
     quotations = [tuple(_quotation(text, note.ref)) for text in levels]
     if not quotations[0]:
         return None
-    return Part(title, defused(note.ref), note.date, share, tuple(filter(None, dict.fromkeys(quotations))))
+    return Part("", defused(note.ref), note.date, share, tuple(filter(None, dict.fromkeys(quotations))))
 
 
 def _quotation(text: str, ref: str) -> Iterator[BlockLine]:
@@ -358,8 +350,7 @@ def _says_something(line: str) -> bool:
 
 
 def _clipped(text: str) -> str:
-    line = defused(text[: 4 * _LONGEST_LINE])  # most of it may be characters that nobody sees
-    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1].rstrip() + "…"
+    return cut(defused(text[: 4 * _LONGEST_LINE]), _LONGEST_LINE)  # most of it may be characters that nobody sees
 
 
 def _without_comments(text: str) -> str:

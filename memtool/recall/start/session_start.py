@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from memtool.recall.budget import MOST_TOKENS, BlockLine, Part, fit, render
 from memtool.recall.framing import defused, framed, line_id
-from memtool.recall.start.remembered import MEMORY, About, remembered
+from memtool.recall.start.remembered import MEMORY, remembered
 from memtool.resources import agent_text
 from memtool.text.fences import without_code
 from memtool.text.lines import tokens_in
 from memtool.text.similarity import words
+from memtool.vault.sessions import session_ref
 from memtool.workspace import Workspace
 
 EVENT = "session-start"
@@ -82,8 +83,8 @@ def session_context(
         wanted = wanted._replace(lines_in_full=_ALL)
     with_memory = not reads_by_itself(work.vault.root / MEMORY, work.client_folder, work.home)
     said = said_to_client(work.folder, work.client_folder, work.home)
-    about = About(work.vault, project, work.now(), wanted, tuple(said), _own_note(session_id))
-    parts = remembered(about, with_memory=with_memory)
+    besides = session_ref(session_id) if session_id else ""
+    parts = remembered(work, project, wanted, said=said, besides=besides, with_memory=with_memory)
     known = {part.title: _digests(part) for part in parts}
     named = dict(ids or {})
     parts = [_with_ids(part, named) for part in parts]
@@ -115,14 +116,6 @@ def _id(line: BlockLine, ids: dict[str, int]) -> str:
     if re.match(r"> (?:#|[-=*_| ]*$|\||\s)", line.text):
         return ""
     return line_id(ids, line.key) if line.key else line_id(ids, line.ref.partition(":")[0], line.said or line.text)
-
-
-def _own_note(session_id: str) -> str:
-    if not session_id:
-        return ""
-    from memtool.vault.sessions import session_ref
-
-    return session_ref(session_id)
 
 
 def _block(parts: list[Part], budget: int, work: Workspace, above: str, below: str) -> tuple[str, list[BlockLine]]:

@@ -181,7 +181,7 @@ def test_what_leads_nowhere_is_named_with_file_and_line(shop: Vault) -> None:
     ("fields", "sentence"),
     [
         ('triggers: [""]', "2: '' in 'triggers' is empty"),
-        ("triggers:\n  - ok\n  - {}".format("长" * 61), f"4: '{'长' * 60}…' in 'triggers' has more than 60 characters"),
+        ("triggers:\n  - ok\n  - {}".format("长" * 61), f"4: '{'长' * 59}…' in 'triggers' has more than 60 characters"),
         ('paths: ["../x"]', "2: '../x' in 'paths' does not begin and stay in a project"),
         (f"triggers: {json.dumps(MANY)}", "2: 'triggers' lists more than 100: the rest is not read"),
         ("triggers: [a", "1: bad YAML in the front matter (line 3)"),

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.budget import BlockLine, Part, render
-from memtool.recall.start.last_word import LastWord, settled
+from memtool.recall.start.last_word import LastWord, settled as settled_parts
 from memtool.text.similarity import words
 
 TAKEN_BACK = [
@@ -71,13 +73,17 @@ def test_any_text_is_taken(later: str, line: str) -> None:
 
 def part(title: str, *lines: str) -> Part:
     """Return a part of lines such as `Tokens live 24 hours (user, 2026-03-01)`."""
-    return Part(title, "sessions/", "", 0.1, (tuple(map(_line, lines)),), more="memtool context --all")
+    return Part(title, "sessions/", "", 0.1, (tuple(map(_line, lines)),), more="… 另有 {count} 条")
 
 
 def _line(text: str) -> BlockLine:
     said, _, about = text.rpartition(" (")
     author, _, day = about.removesuffix(")").partition(", ")
     return BlockLine(f"- {text}", "sessions/a.md:3", said=said, when=day, author=author)
+
+
+def settled(parts: list[Part], most: int, said: Sequence[frozenset[str]] = ()) -> list[Part]:
+    return settled_parts(parts, most, said, contradicted="与 {date} 的说法矛盾")
 
 
 def texts(parts: list[Part]) -> list[str]:
@@ -102,7 +108,7 @@ def test_of_two_that_contradict_each_other_the_older_is_marked_with_the_date_of_
         )
     )
     assert told[0] == "- 令牌有效期为 24 小时 (user, 2026-03-01)"
-    assert told[1].endswith("[contradicted by what was said on 2026-03-01]")
+    assert told[1].endswith("[与 2026-03-01 的说法矛盾]")
 
 
 def test_the_users_word_is_stronger_than_a_newer_one_of_the_agent() -> None:
@@ -118,8 +124,8 @@ def test_the_users_word_is_stronger_than_a_newer_one_of_the_agent() -> None:
             40,
         )
     )
-    assert "contradicted" in told[0]
-    assert "contradicted" not in told[1]
+    assert "矛盾" in told[0]
+    assert "矛盾" not in told[1]
 
 
 def test_what_the_client_reads_by_itself_is_not_said_again() -> None:
@@ -139,7 +145,7 @@ def test_of_many_lines_the_rest_is_counted_and_where_it_stands_is_said() -> None
         [part("Facts", *(f"the {name} belongs to shelf {at} (fact, 2026-03-01)" for at, name in enumerate(names)))], 2
     )
     assert len(told.lines) == 2
-    assert render(told).endswith("- … and 3 more: `memtool context --all`")
+    assert render(told).endswith("- … 另有 3 条")
 
 
 def test_things_that_only_look_alike_do_not_contradict_each_other() -> None:

@@ -16,7 +16,7 @@ from desk import Desk
 from memtool.recall.framing import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, session_context
 from memtool.resources import shipped
-from memtool.settings.sections import RecallSettings
+from memtool.settings.sections import RecallSettings, VaultSettings
 from memtool.text.lines import tokens_in
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
@@ -71,9 +71,9 @@ def given(
 
 
 def as_given(
-    vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", **more: Any
+    vault: Vault, project: str = "shop", *, budget: int = ENDLESS, session: str = "", language: str = "en", **more: Any
 ) -> ContextBlock:
-    desk = Desk(vault, now=NOW, recall=RecallSettings(session_tokens=budget))
+    desk = Desk(vault, now=NOW, recall=RecallSettings(session_tokens=budget), general=VaultSettings(language=language))
     desk.folder = desk.home
     return session_context(desk.work, project, session_id=session, **more)
 
@@ -102,6 +102,14 @@ def test_a_session_is_given_the_memory_of_its_project(sample: Vault) -> None:
     assert "- 2026-03-05 16:20 用户认证 and JWT [3f2a9c]" in lines
     assert any("订单号" in line and line.endswith(" (2026-02-26) [2026-02-26-订单号.md]") for line in lines)
     assert lines[-2:] == ["`memtool search WORDS` finds more; the paths above lie in ~/memory.", "</memtool-context>"]
+
+
+def test_a_chinese_vault_has_chinese_headings(sample: Vault) -> None:
+    block = given(sample, language="zh", budget=1_200)
+    assert {"记忆", "项目 shop", "shop 的规则", "shop 的决定", "shop 最近的会话"} <= set(headings(block))
+    assert "有删节)" in block.text
+    assert re.search(r"^- … 另有 \d+ 条：`memtool context --all --project shop`$", block.text, re.MULTILINE)
+    assert not re.search("shortened|more:|in quotes", block.text)
 
 
 def test_the_refs_say_what_was_shown(sample: Vault) -> None:
