@@ -47,7 +47,7 @@ def work_off(work: Workspace) -> tuple[Drained, list[Entry]]:
             problems += _follow_triggers(work)
             with suppress(MemtoolError):  # the next search will do it
                 use_index(place_of(work), lambda _: None)  # so that the next prompt finds what was just written
-    except Exception as error:  # nobody may be watching: see memtool.capture.background
+    except Exception as error:  # nobody may be watching: see memtool.capture.queue
         folders = [work.vault.state_path, outer_folder(work.vault.root, work.cache)]
         log(folders, _entry(work, f"{type(error).__name__}: {error}"))
         raise

@@ -71,9 +71,9 @@ def _traced(name: str) -> dict[str, list[str]]:
 
 def _trace(name: str) -> None:
     """Go one journey in this process, and print the functions that it calls as JSON, by file."""
-    from memtool.capture import background  # noqa: PLC0415  (not for the process that starts this one)
+    from memtool.capture import queue  # noqa: PLC0415  (not for the process that starts this one)
 
-    background.start_worker = lambda *_: True
+    queue.start_worker = lambda *_: True
     os._exit = sys.exit  # type: ignore[assignment]
     if name == "session":
         _go(QUEUED)

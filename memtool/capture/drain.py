@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.capture.background import forget_start
-from memtool.capture.late_entries import write_late_entries
+from memtool.capture.daily import write_late_entries
 from memtool.capture.log import ERROR, WARNING, Entry
-from memtool.capture.queue import SWEEP, Job, Queue, only_worker
+from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
+from memtool.capture.records import find_uncaptured
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
-from memtool.capture.sweep import find_uncaptured
 from memtool.errors import MemtoolError
 from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace

@@ -1,4 +1,7 @@
-"""Turning what the client already keeps on this machine into notes, so that the vault is full on day one."""
+"""Turning what the client already keeps on this machine into notes, so that the vault is full on day one.
+
+Of sessions whose transcripts are gone, the client's list of typed prompts (`history.jsonl`) is all that is left.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,16 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from memtool.capture.conversation import Conversation
-from memtool.capture.daily_file import change_daily, daily_ref
-from memtool.capture.edits import Edit, edit_entry, is_ignored
-from memtool.capture.history_file import read_history
+from memtool.capture.conversation import Conversation, Step
+from memtool.capture.daily import Edit, change_daily, daily_ref, edit_entry, is_ignored
 from memtool.capture.queue import Job
-from memtool.capture.records import read_record, write_record
-from memtool.capture.session_capture import (
-    IMPORT,
-    IMPORT_WITH_MODEL,
-    Later,
-    Session,
-    capture,
-    read_session,
-)
-from memtool.capture.sweep import transcripts_in
+from memtool.capture.records import read_record, transcripts_in, write_record
+from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, Session, capture, read_session
 from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.records import text_at, time_of
 from memtool.capture.turns import turns_of
@@ -39,6 +32,9 @@ from memtool.workspace import Workspace
 
 _HEAD = 131_072  # bytes at each end of a transcript, in which its folder and its times are looked for
 _BATCH = 100  # sessions whose lines of daily notes are written at once
+_LONGEST_LINE = 1_048_576  # characters
+_LONGEST_PROMPT = 4_000  # characters
+_MOST_PROMPTS = 200  # of one session
 
 
 class Source(NamedTuple):
@@ -222,3 +218,43 @@ def _edits(work: Workspace, conversation: Conversation) -> Iterator[tuple[date, 
         if step.at and not is_ignored(step.file, area, work):
             at = step.at.astimezone()
             yield at.date(), edit_entry(work, area, Edit(step.file, conversation.cwd, at))
+
+
+def read_history(path: Path, redact: Callable[[str], str]) -> list[Conversation]:
+    """Return the sessions in the list at *path*, each with its prompts, oldest first.
+
+    Lines that cannot be read are passed over, as are slash commands. A list that is missing is empty.
+    """
+    sessions: dict[str, Conversation] = {}
+    for entry in _entries(path):
+        name, prompt, at = entry.get("sessionId"), entry.get("display"), _time(entry.get("timestamp"))
+        if not (isinstance(name, str) and name and isinstance(prompt, str) and at):
+            continue
+        folder = entry.get("project")
+        known = sessions.setdefault(name, Conversation(name, folder if isinstance(folder, str) else "", started_at=at))
+        sessions[name] = _with_prompt(known, prompt, at, redact)
+    return sorted((one for one in sessions.values() if one.steps), key=lambda one: (one.ended_at, one.session_id))
+
+
+def _with_prompt(known: Conversation, prompt: str, at: datetime, redact: Callable[[str], str]) -> Conversation:
+    text = prompt.strip()
+    if not text or text.startswith(("/", "!")) or len(known.steps) >= _MOST_PROMPTS:
+        return known._replace(ended_at=at)
+    step = Step("prompt", redact(text)[:_LONGEST_PROMPT], at)
+    return known._replace(steps=(*known.steps, step), ended_at=at, size=known.size + len(text))
+
+
+def _entries(path: Path) -> Iterator[dict[str, Any]]:
+    with suppress(OSError), path.open(encoding="utf-8", errors="replace") as lines:
+        while line := lines.readline(_LONGEST_LINE):
+            with suppress(ValueError, RecursionError):
+                entry = json.loads(line)
+                if isinstance(entry, dict):
+                    yield entry
+
+
+def _time(milliseconds: object) -> datetime | None:
+    with suppress(ValueError, OverflowError, OSError):
+        if isinstance(milliseconds, int | float) and milliseconds > 0:
+            return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return None

@@ -7,18 +7,22 @@
 
 A try is noted before it is made, so that a job which kills its worker is given up as well. Only who takes jobs holds
 the lock: a hook has no time to wait, and one rename in a folder that nobody else writes needs none.
+
+The worker is started in the background, so that a hook returns at once and nothing runs for longer than it must.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import Busy, NotWritable, OutsideVault
+from memtool.vault.background import start_command
 from memtool.vault.files import read_content, write_over
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import session_ref
@@ -32,6 +36,7 @@ SWEEP = "sweep"  # the id of the job that looks for sessions nobody captured
 
 _PATIENCE = 8.0  # seconds
 _LARGEST = 1_048_576  # bytes; a job that is larger was not written by memtool
+_START = 5.0  # seconds in which a process that was started takes its lock
 
 
 class Job(NamedTuple):
@@ -209,3 +214,33 @@ def _write(path: Path, job: Job) -> None:
 def _read(path: Path) -> Job | None:
     """Return the job at *path*; None for what memtool did not write."""
     return read_record(path, Job(), largest=_LARGEST)
+
+
+def start_worker(vault: Vault, environ: Mapping[str, str]) -> bool:
+    """Start a worker that outlives us, unless one is at work or about to be; return whether it was started.
+
+    A worker looks at the queue once more after it has let go of its lock, so that no job is left behind.
+    """
+    with only_worker(vault) as alone:
+        if not alone or _is_starting(vault):
+            return False
+        _start_path(vault).touch(mode=0o600)
+    start_command(vault.root, environ, "capture", "--drain")
+    return True
+
+
+def forget_start(vault: Vault) -> None:
+    """Say that the worker that was started is at work now: from here on its lock tells."""
+    with suppress(OSError):
+        _start_path(vault).unlink()
+
+
+def _is_starting(vault: Vault) -> bool:
+    """Whether a worker was started a moment ago. It has not looked at the queue yet, so that it will see every job."""
+    with suppress(OSError):
+        return abs(time.time() - _start_path(vault).stat().st_mtime) < _START
+    return False
+
+
+def _start_path(vault: Vault) -> Path:
+    return vault.state_path / "locks" / "worker.starting"

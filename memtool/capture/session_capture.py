@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation, Step
-from memtool.capture.daily_file import change_daily, daily_ref
-from memtool.capture.helpers import with_edits_of_helpers
+from memtool.capture.daily import change_daily, daily_ref
 from memtool.capture.model.summary import ModelSummary, summarise_with_model
 from memtool.capture.queue import Job
 from memtool.capture.records import Reading, Record, kept_turns, read_record, write_record
@@ -44,6 +45,9 @@ IMPORT, IMPORT_WITH_MODEL = "import", "import with model"
 _NOW_AND_THEN = ("Stop", "SessionStart")  # a sweep may find a session that is going on elsewhere
 _WITHOUT_MODEL = ("PreCompact", "PostCompact", IMPORT)  # the client is about to summarise it, or has; or it is old
 _LITTLE = 1_500  # characters said since the client's own summary that need no other
+MOST_HELPERS = 100  # of one session, the last ones
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class Session(NamedTuple):
@@ -292,3 +296,24 @@ def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
     path = vault.path(ref)
     with vault.lock():
         files_of_vault.change(path, merged)
+
+
+def with_edits_of_helpers(conversation: Conversation, path: Path, redact: Callable[[str], str]) -> Conversation:
+    """Return *conversation*, whose transcript lies at *path*, with what its helpers edited, each edit at its time."""
+    steps = list(conversation.steps)
+    since = next((step.at for step in steps if step.at), None) if conversation.start else None
+    times = list(accumulate((step.at or _LONG_AGO for step in steps), max))
+    edits = sorted(_edits_of_helpers(path, redact, since), key=lambda step: step.at or _LONG_AGO, reverse=True)
+    for edit in edits:
+        steps.insert(bisect_right(times, edit.at or _LONG_AGO), edit)
+    return conversation._replace(steps=tuple(steps))
+
+
+def _edits_of_helpers(path: Path, redact: Callable[[str], str], since: datetime | None) -> Sequence[Step]:
+    """Return the edits of the helpers, from the time *since* on: the others are known."""
+    found: list[Step] = []
+    for helper in sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))[-MOST_HELPERS:]:
+        with suppress(TranscriptUnreadable, OSError):
+            if since is None or helper.stat().st_mtime >= since.timestamp():
+                found += read_transcript(helper, redact, of_helper=True).edits
+    return found if since is None else [step for step in found if step.at and step.at >= since]

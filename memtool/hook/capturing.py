@@ -18,7 +18,7 @@ _LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a tra
 def note_edit(occasion: Occasion) -> None:
     """Write the edited file into the daily note."""
     from memtool.capture.conversation import EDITING_TOOLS
-    from memtool.capture.edits import Edit, note_edit as write_edit
+    from memtool.capture.daily import Edit, note_edit as write_edit
 
     if occasion.text("tool_name") not in EDITING_TOOLS:
         return
@@ -73,8 +73,7 @@ def sweep(occasion: Occasion) -> None:
 
 
 def _put(occasion: Occasion, job: Any) -> None:  # noqa: ANN401  (a `Job`, imported only where one is made)
-    from memtool.capture.background import start_worker
-    from memtool.capture.queue import Queue
+    from memtool.capture.queue import Queue, start_worker
 
     Queue(occasion.work.vault).put(job)
     start_worker(occasion.work.vault, occasion.work.environ)

@@ -167,7 +167,7 @@ def close_ledger(occasion: Occasion) -> None:
 
 def _leave_to_worker(occasion: Occasion, busy: Busy) -> None:
     """Say in the log why there is no index to read, and let the worker bring it up to date."""
-    from memtool.capture.background import start_worker
+    from memtool.capture.queue import start_worker
     from memtool.hook.problems import note
 
     note(occasion.name, str(busy), occasion.options, occasion.work.environ)

@@ -9,9 +9,9 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture import drain, edits, session_capture
+from memtool.capture import daily, drain, session_capture
+from memtool.capture.daily import Edit, note_edit
 from memtool.capture.drain import Drained
-from memtool.capture.edits import Edit, note_edit
 from memtool.capture.log import WARNING, Entry
 from memtool.capture.model.summary import ModelSummary
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
@@ -224,7 +224,7 @@ def test_a_job_that_can_never_be_begun_does_not_keep_a_worker_busy(desk: Desk, m
 
 
 def test_an_edit_is_not_lost_while_somebody_holds_the_daily_note(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edits, "HOOK_PATIENCE", 0.0)
+    monkeypatch.setattr(daily, "HOOK_PATIENCE", 0.0)
     with desk.vault.lock("daily"):
         assert edit_in(desk, "支付.ts")
         assert edit_in(desk, "a.ts")
@@ -256,7 +256,7 @@ def test_what_no_hook_has_left_is_passed_over(desk: Desk, content: bytes) -> Non
 
 
 def test_what_cannot_be_written_yet_is_told_and_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edits, "HOOK_PATIENCE", 0.0)
+    monkeypatch.setattr(daily, "HOOK_PATIENCE", 0.0)
     with desk.vault.lock("daily"):
         edit_in(desk, "a.ts")
     note = desk.vault.root / "daily" / "2026-02-10.md"

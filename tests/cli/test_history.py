@@ -10,7 +10,7 @@ import pytest
 from client_transcripts import edit, prompt, write_transcript
 from hook.agent import Agent
 
-from memtool.capture import background
+from memtool.capture import queue
 from memtool.vault.template import make_vault
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def test_a_file_that_steers_a_terminal_is_shown_without_it(memtool: Memtool, her
 def test_a_session_whose_capture_was_taken_back_is_not_captured_again(
     agent: Agent, memtool: Memtool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "start_worker", lambda *_: False)
+    monkeypatch.setattr(queue, "start_worker", lambda *_: False)
     make_vault(agent.vault.root)
     transcript = agent.folder / "s1.jsonl"
     told = [prompt("飞艇停在哪里？ Where does the zeppelin dock?"), *edit(str(agent.project / "dock.md"))]

@@ -12,7 +12,7 @@ import pytest
 from client_transcripts import edit, prompt, write_transcript
 from hook.agent import Agent
 
-from memtool.capture import background
+from memtool.capture import queue
 from memtool.vault import history
 from memtool.vault.projects import find_project_identities
 
@@ -210,7 +210,7 @@ def test_the_trap_is_one(tmp_path: Path, canary: Path, name: str) -> None:
 def test_nothing_that_memtool_does_springs_it(
     agent: Agent, memtool: Memtool, canary: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "start_worker", lambda *_: False)
+    monkeypatch.setattr(queue, "start_worker", lambda *_: False)
     for folder in (agent.vault.root, agent.project):
         Repository(folder, canary).lay(TRAPS[name])
     transcript = write_transcript(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hook.agent import Agent, agent_in
 
-from memtool.capture import background
+from memtool.capture import queue
 from memtool.vault.layout import Vault
 
 
@@ -18,7 +18,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[Vault]:
         started.append(vault)
         return True
 
-    monkeypatch.setattr(background, "start_worker", start)
+    monkeypatch.setattr(queue, "start_worker", start)
     return started
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtool import settings
-from memtool.capture.daily_file import change_daily, daily_ref
+from memtool.capture.daily import change_daily, daily_ref
 from memtool.errors import BadSetting
 from memtool.index.engine import Index, Place, use_index
 from memtool.recall.start.sessions import last_sessions

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtool.capture.checks import UNSURE, check_in, fault_in, is_sure_to_have_failed
-from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step
+from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step, Steps
 from memtool.capture.statements import amends_in, is_offer
 from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript, read_records
 from memtool.capture.transcript.records import (
@@ -35,7 +35,6 @@ from memtool.capture.transcript.records import (
     time_of,
     title_of,
 )
-from memtool.capture.transcript.steps import Steps
 from memtool.capture.transcript.text import (
     compaction_text,
     error_text,

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.capture.conversation import Step
-from memtool.capture.transcript.steps import Steps
+from memtool.capture.conversation import Step, Steps
 
 KINDS = {
     "prompt": Step("prompt", "问" * 3_000),

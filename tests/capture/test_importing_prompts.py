@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtool.capture.history_file import read_history
+from memtool.capture.importing import read_history
 
 KEY = "ghp_" + "a1B2" * 9
 
