@@ -163,7 +163,7 @@ def edit_entry(work: Workspace, area: ProjectArea, edit: Edit) -> DailyEntry:
 
 
 def is_ignored(file: str, area: ProjectArea, work: Workspace) -> bool:
-    """Return whether *file* lies in the vault, among the client's own files or those of machines, or is to be ignored."""
+    """Return whether *file* lies in the vault, among the client's files or those of machines, or is ignored."""
     path = PurePath(file)
     own = (work.vault.root, work.client_folder)
     if not file or any(path.is_relative_to(folder) for folder in own) or not _MACHINERY.isdisjoint(path.parts):

@@ -236,7 +236,7 @@ def forget_start(vault: Vault) -> None:
 
 
 def _is_starting(vault: Vault) -> bool:
-    """Return whether a worker was started a moment ago. It has not looked at the queue yet, so that it will see every job."""
+    """Return whether a worker was started a moment ago: it has yet to look, and will see every job."""
     with suppress(OSError):
         return abs(time.time() - _start_path(vault).stat().st_mtime) < _START
     return False
