@@ -13,6 +13,7 @@ from memtool.errors import Busy, MemtoolError, NoteChanged
 from memtool.index.engine import place_of, use_index
 from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
 from memtool.integrations.own_vaults import is_own
+from memtool.recall.hints import gather_hints
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.routing.loader_table import LOADER
@@ -45,6 +46,7 @@ def work_off(work: Workspace) -> tuple[Drained, list[Entry]]:
         drained = drain(work, tell)
         if not drained.busy:
             problems += _follow_triggers(work)
+            gather_hints(work.vault)
             with suppress(MemtoolError):  # the next search will do it
                 use_index(place_of(work), lambda _: None)  # so that the next prompt finds what was just written
     except Exception as error:  # nobody may be watching: see memtool.capture.queue

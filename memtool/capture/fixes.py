@@ -1,21 +1,16 @@
-"""Fixes that held: a command failed, files were changed, and the same command passed. Pure.
-
-A fix is one line of a session note, and read again from it:
-
-    `pytest tests/auth` failed: "clock skew" → leeway of 30 s in middleware/jwt.ts → passed
-"""
+"""Fixes that held: a command failed, files were changed, and the same command passed. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memtool.capture.checks import check_in
 from memtool.capture.turns import Turn
-from memtool.text.languages import all_labels, labels, mentioned
+from memtool.text.languages import mentioned
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import words
+from memtool.vault.fix_lines import Fix
 
 _WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_CHANGE = 60, 80, 70  # columns
 _TELLING = re.compile(
@@ -28,15 +23,6 @@ _TRIFLE = re.compile(
     r"|npm ERR! (?:code|errno|A complete).*|\d+ (?:issues?|errors?|failed|passing).{0,40}|=+.*=+|-+ ?.*-+"
     r"|.*\b\w+: \d+|Traceback .*|\[\w[^\]]*\] ERROR task failed.*)$"
 )
-_VARIABLE = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+(?:\.\d+)*|/[^\s:'\"]+/|\"[^\"]{30,}\"", re.IGNORECASE)
-
-
-class Fix(NamedTuple):
-    """A *command* that failed with *error*, what was changed, and that it then passed."""
-
-    command: str
-    error: str
-    change: str
 
 
 def fixes_in(turns: Sequence[Turn]) -> list[Fix]:
@@ -61,31 +47,12 @@ def fixes_in(turns: Sequence[Turn]) -> list[Fix]:
     return list(found.values())
 
 
-def render_fix(fix: Fix, language: str) -> str:
-    """Return *fix* as the line of a note."""
-    return one_line(labels("summary", language)["fix"].format(fix.command.replace("`", "'"), fix.error, fix.change))
-
-
-def parse_fix(text: str) -> Fix | None:
-    """Return the fix that a line of a note tells, in any language; None if it is none."""
-    for form in all_labels("summary")["fix"]:
-        pattern = re.escape(form).replace(r"\{\}", "(.+?)")
-        if match := re.fullmatch(pattern, text):
-            return Fix(*match.groups())
-    return None
-
-
 def telling_error(output: str) -> str:
     """Return the line of *output* that says what was wrong, on one line; empty if none does."""
     lines = [one_line(line) for line in output.splitlines()]
     telling = [line for line in lines if width(line) >= 12 and not _TRIFLE.match(line)]
     best = next((line for line in telling if _TELLING.search(line)), "")
     return shortened(best, _WIDEST_ERROR).replace('"', "'")
-
-
-def same_error(error: str) -> str:
-    """Return *error* without what differs from time to time: numbers, paths, addresses, quoted texts."""
-    return " ".join(_VARIABLE.sub("#", error).casefold().split())
 
 
 def _known(command: str) -> str:

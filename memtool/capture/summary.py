@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, is_test
-from memtool.capture.fixes import fixes_in, render_fix
+from memtool.capture.fixes import fixes_in
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.records import COMMIT
@@ -25,6 +25,7 @@ from memtool.text.lines import shortened, width
 from memtool.text.markdown import statements
 from memtool.text.sentences import sentences
 from memtool.text.similarity import is_said, words
+from memtool.vault.fix_lines import render_fix
 from memtool.vault.session_rows import Piece, Row, names_something, shortened_fairly, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint
 

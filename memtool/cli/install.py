@@ -13,7 +13,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.integrations.claude_code import hooks, places
 from memtool.integrations.claude_code.health import obstacles, project_notices, why_unread
-from memtool.integrations.claude_code.hooks import HOOKS, Program, find_program
+from memtool.integrations.claude_code.hooks import HINTS, HOOKS, Hook, Program, find_program
 from memtool.integrations.claude_code.install import Change, install
 from memtool.integrations.claude_code.rule_files import RuleChanges, install_rules
 from memtool.integrations.claude_code.skill_files import SKILL_FILE, install_skills
@@ -36,10 +36,15 @@ def command() -> None:
 
 @command.command("claude-code")
 @PROJECT
+@click.option(
+    "--hints/--no-hints",
+    default=None,
+    help="Also look before each command and each edit for what held before: a fix, a rule, a decision.",
+)
 @DRY_RUN
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_vault
-def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json: bool) -> None:
+def claude_code(session: Session, project: str | None, *, hints: bool | None, dry_run: bool, as_json: bool) -> None:
     """Let Claude Code write down its sessions, by hooks in its settings, and read notes by rules.
 
     The hooks go into your own settings, so that they hold in every project. With --project they go into
@@ -51,7 +56,7 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
     """
     path = settings_path(session, project)
     program = find_program(named_vault(session), this_project=project is not None)
-    change = install(path, program, dry_run=dry_run)
+    change = install(path, program, hints=hints, dry_run=dry_run)
     rules = RuleChanges()
     if project is None:
         rules = _rules(session, dry_run=dry_run, may_ask=not as_json)
@@ -59,7 +64,7 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
     notices = [*_notices(session, change, project), *rules.notices]
     if as_json:
         fields = {
-            "events": [hook.event for hook in HOOKS],
+            "events": [hook.event for hook in _installed(change)],
             "command": [program.command, *program.args],
             "vault": str(session.vault.root),
             "notices": notices,
@@ -153,10 +158,11 @@ def _as_text(change: Change, rules: RuleChanges, program: Program, vault: Path, 
     if not change.is_change:
         done = "" if rules.changes else "Nothing to do: "
         return "\n".join([f"{done}memtool's hooks are in {change.path} already.", *rule_lines(rules)])
-    width = max(len(hook.event) for hook in HOOKS)
+    installed = _installed(change)
+    width = max(len(hook.event) for hook in installed)
     named = "" if program.vault else ", or into another that your settings name later"
     lines = [f"memtool's hooks are in {change.path} now:"]
-    lines += [f"  {hook.event:<{width}}  {hook.deed}" for hook in HOOKS]
+    lines += [f"  {hook.event:<{width}}  {hook.deed}" for hook in installed]
     lines.append(f"From now on sessions are written into the vault at {vault}{named}.")
     lines += rule_lines(rules)
     lines.append("Sessions that are running take part within seconds.")
@@ -166,6 +172,12 @@ def _as_text(change: Change, rules: RuleChanges, program: Program, vault: Path, 
         lines.append(f"The file as it was before: {change.original}")
     lines.append(f"To undo: {_undoing(project)}")
     return "\n".join(lines)
+
+
+def _installed(change: Change) -> list[Hook]:
+    """Return the hooks that the settings have after *change*."""
+    there = {handler.event for handler in hooks.find_handlers(change.after or "")}
+    return [hook for hook in (*HOOKS, *HINTS) if hook.event in there]
 
 
 def together(rules: RuleChanges, skills: RuleChanges) -> RuleChanges:

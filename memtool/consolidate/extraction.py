@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.capture.checks import check_in, is_test
-from memtool.capture.fixes import parse_fix, same_error
 from memtool.capture.turns import Turn
 from memtool.consolidate.evidence import Span
 from memtool.consolidate.proposals import COMMAND as COMMAND_TAG, FIX, LIKELY, LONGEST, POSSIBLE, SURE, Proposal
@@ -23,6 +22,7 @@ from memtool.text.languages import labels, mentioned, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.sentences import sentences
 from memtool.vault.authors import AGENT, USER
+from memtool.vault.fix_lines import parse_fix, same_error
 from memtool.vault.session_lines import ASKED, COMMAND, DECISION, RULE, Line
 from memtool.vault.session_rows import OF_LIST, names_something
 

@@ -38,6 +38,7 @@ from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week
 from memtool.errors import Busy, MemtoolError
 from memtool.index.engine import place_of, use_index
+from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.text.languages import labels
 from memtool.vault import files
@@ -151,6 +152,7 @@ def _finish(work: Workspace, outcome: Outcome) -> None:
             outcome.kept = commit(work.vault, list(outcome.written), "consolidate", _subject(outcome))
     with suppress(MemtoolError):  # it is still noted, and the next capture commits it
         commit_noted(work.vault, f"consolidate: {outcome.week}: what was left by a run that was cut off")
+    gather_hints(work.vault)
     with suppress(MemtoolError):  # the next search will do it
         use_index(place_of(work), lambda _: None)
 

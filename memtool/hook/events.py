@@ -15,6 +15,8 @@ from memtool.workspace import Workspace
 
 # event -> the functions of `memtool.hook` that act on it; their modules are imported when it comes.
 ACTIONS: dict[str, tuple[str, ...]] = {
+    "PreToolUse": ("hinting.before_tool",),
+    "PostToolUseFailure": ("hinting.after_failure",),
     "PostToolUse": ("capturing.note_edit", "capturing.know_own_note"),
     "Stop": ("capturing.queue_session",),
     "PreCompact": ("capturing.queue_session", "recalling.what_summary_keeps"),
@@ -28,6 +30,8 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     ),
     "UserPromptSubmit": ("recalling.memories_of_prompt",),
 }
+# Events whose text reaches the model only as JSON.
+_GIVING = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure")
 _CAPTURING = ("capturing.note_edit", "capturing.queue_session")  # what a private session is spared
 
 
@@ -82,7 +86,7 @@ def _is_private(occasion: Occasion) -> bool:
 
 def _spoken(name: str, answer: Reply) -> str:
     """Return the output by which the client gives the text to its model; before a compaction, to its summariser."""
-    if not (answer.text or answer.notice) or name not in ("SessionStart", "UserPromptSubmit"):
+    if not (answer.text or answer.notice) or name not in _GIVING:
         return answer.text
     import json
 

@@ -139,6 +139,9 @@ class RecallSettings(NamedTuple):
         int, About("How many rules, decisions, facts or open items are given; of more, their number.")
     ] = 40
     kinds: Annotated[tuple[str, ...], About("What a session is given at its start.", KINDS)] = KINDS
+    hints: Annotated[
+        bool, About("Whether commands and edits are given what held before, if those hooks are installed.")
+    ] = True
     show: Annotated[bool, About("Whether the user sees a line in the client when something is given.")] = False
 
 

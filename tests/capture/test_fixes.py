@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtool.capture.fixes import Fix, fixes_in, parse_fix, render_fix, same_error, telling_error
+from memtool.capture.fixes import fixes_in, telling_error
 from memtool.capture.turns import Run, Turn
+from memtool.vault.fix_lines import Fix, parse_fix, render_fix, same_error
 
 ERROR = "Exit code 1\n[test] $ pytest\nE   sqlite3.OperationalError: no such table: users\n=== 1 failed ==="
 FILE = "/src/shop/migrate.py"

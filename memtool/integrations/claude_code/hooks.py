@@ -12,7 +12,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,6 +59,13 @@ HOOKS = (
     Hook("Stop", "captures the session after each answer"),
     Hook("SessionEnd", "captures the session when it ends"),
 )
+
+# Those that `memtool install claude-code --hints` adds: each costs a process before every command and every edit.
+HINTS = (
+    Hook("PreToolUse", "gives what held before for a command or a file", "Bash|Write|Edit|MultiEdit|NotebookEdit"),
+    Hook("PostToolUseFailure", "gives the fix that held for a command that failed", "Bash"),
+)
+_ALL = (*HOOKS, *HINTS)
 
 
 class Program(NamedTuple):
@@ -114,10 +121,11 @@ def find_handlers(text: str) -> list[Handler]:
     return list(_handlers(_settings(text)))
 
 
-def with_hooks(text: str, program: Program) -> str:
+def with_hooks(text: str, program: Program, *, hints: bool | None = None) -> str:
     """Return the settings *text* with all of `HOOKS` running *program*, and every other byte kept.
 
-    Handlers of ours that stand there get the new program and keep the rest: timeout, matcher, place.
+    Handlers of ours that stand there get the new program and keep the rest: timeout, matcher, place. Whether there are
+    those of `HINTS`, too, is said by *hints*; None leaves that as it is.
 
     Raises:
         json.JSONDecodeError, WrongShape
@@ -126,7 +134,9 @@ def with_hooks(text: str, program: Program) -> str:
         text = "{}\n"
     for handler in reversed(find_handlers(text)):  # from behind, so that places stay true
         text = _with_program(text, handler, program)
-    for hook in HOOKS:
+    if hints is False:
+        text = _without(text, set(), {hook.event for hook in HINTS})
+    for hook in (*HOOKS, *(HINTS if hints else ())):
         text = _with_hook(text, hook, program)
     return text
 
@@ -156,7 +166,7 @@ def changes_kept(text: str) -> list[str]:
     Raises:
         json.JSONDecodeError, WrongShape
     """
-    by_event = {hook.event: hook for hook in HOOKS}
+    by_event = {hook.event: hook for hook in _ALL}
     return [
         sentence
         for handler in find_handlers(text)
@@ -223,17 +233,18 @@ def _with_program(text: str, ours: Handler, program: Program) -> str:
             text = json_text.added(text, handler, value, name)
         elif node.value != value:
             text = json_text.replaced(text, node, value)
-    status = next((hook.status for hook in HOOKS if hook.event == ours.event), "")
+    status = next((hook.status for hook in _ALL if hook.event == ours.event), "")
     if status and handler.get("statusMessage") is None:  # an older installation has none
         again = next(each for each in find_handlers(text) if each[:3] == ours[:3])
         text = json_text.added(text, again.node, status, "statusMessage")
     return text
 
 
-def _without(text: str, owned: set[str]) -> str:
+def _without(text: str, owned: set[str], events: Collection[str] = ()) -> str:
+    """Return *text* without our handlers: those of *events*, or all. What is *owned* by the user stays if empty."""
     while True:
         root = _settings(text)
-        handler = next(_handlers(root), None)
+        handler = next((handler for handler in _handlers(root) if not events or handler.event in events), None)
         if handler is None:
             return text
         text = json_text.removed(text, *_what_becomes_empty(root, handler, owned))
@@ -269,7 +280,7 @@ def _settings(text: str) -> Node:
     hooks = root.value.get("hooks", {})
     if not isinstance(hooks, dict):
         raise WrongShape("'hooks' in it should be an object, {…}")
-    for hook in HOOKS:
+    for hook in _ALL:
         if not isinstance(hooks.get(hook.event, []), list):
             raise WrongShape(f"'hooks.{hook.event}' in it should be a list, […]")
     return root

@@ -47,8 +47,10 @@ class Change:
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in marked)
 
 
-def install(path: Path, program: Program, *, dry_run: bool = False) -> Change:
+def install(path: Path, program: Program, *, hints: bool | None = None, dry_run: bool = False) -> Change:
     """Let the settings at *path* run *program* for each of our hooks. The second time it changes nothing.
+
+    Whether those that give *hints* are among them stays as it is if None.
 
     Raises:
         BadSetting: the file is not what settings should be; it stays as it is.
@@ -57,7 +59,7 @@ def install(path: Path, program: Program, *, dry_run: bool = False) -> Change:
     there = places.read(path)
     before = there.text if there else None
     try:
-        after = hooks.with_hooks(before or "", program)
+        after = hooks.with_hooks(before or "", program, hints=hints)
         is_first = not hooks.find_handlers(before or "")
     except ValueError as error:
         raise places.not_settings(path, error) from None

@@ -20,7 +20,7 @@ from memtool.integrations.claude_code.health import (
     project_notices,
     why_unread,
 )
-from memtool.integrations.claude_code.hooks import HOOKS, Program, find_program
+from memtool.integrations.claude_code.hooks import HINTS, HOOKS, Program, find_program
 from memtool.integrations.claude_code.install import install
 
 ELSEWHERE = Program("/nowhere/memtool-hook")
@@ -284,4 +284,4 @@ def test_a_hook_that_writes_only_to_its_log_has_that_told(monkeypatch: pytest.Mo
 def test_the_hooks_that_are_installed_are_those_that_the_hook_knows() -> None:
     from memtool.hook.events import ACTIONS
 
-    assert {hook.event for hook in HOOKS} == set(ACTIONS)
+    assert {hook.event for hook in (*HOOKS, *HINTS)} == set(ACTIONS)

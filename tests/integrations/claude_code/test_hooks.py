@@ -15,6 +15,7 @@ from integrations.json_texts import NAMES, VALUES, layouts
 
 from memtool.errors import BadSetting
 from memtool.integrations.claude_code.hooks import (
+    HINTS,
     HOOKS,
     Program,
     WrongShape,
@@ -230,9 +231,19 @@ def test_the_table_fits_the_client() -> None:
     ]
 
 
+def test_hints_are_put_in_taken_out_and_left_as_they_are() -> None:
+    plain = with_hooks("", HERE)
+    both = with_hooks(plain, HERE, hints=True)
+    events = [handler.event for handler in find_handlers(both)]
+    assert events == [hook.event for hook in (*HOOKS, *HINTS)]
+    assert with_hooks(both, HERE) == with_hooks(both, HERE, hints=True) == both
+    assert with_hooks(both, HERE, hints=False) == plain
+    assert without_hooks(both, None) == without_hooks(plain, None)
+
+
 def test_the_page_for_users_names_every_hook_as_it_is() -> None:
     page = (Path(__file__).parents[3] / "docs" / "claude-code.md").read_text(encoding="utf-8")
-    for hook in HOOKS:
+    for hook in (*HOOKS, *HINTS):
         assert re.search(rf"^\| `{hook.event}` \| {hook.deed}.* \| {hook.timeout} s \|$", page, re.MULTILINE)
         assert all(f"`{tool}`" in page for tool in hook.matcher.split("|") if tool)
 
