@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +15,8 @@ from memtool.errors import UsageError
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
+    from memtool.consolidate.proposals import Judged
+    from memtool.consolidate.review import Choice
     from memtool.consolidate.run import Outcome
 
 
@@ -21,31 +25,49 @@ if TYPE_CHECKING:
 @click.option("--facts", "only_facts", is_flag=True, help="Only distil facts; leave notes and sections as they are.")
 @click.option("--once", is_flag=True, help="End at once if this machine has done that week already: for schedules.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
+@click.option("--review", is_flag=True, help="Decide on each fact: on a terminal at once, else in a note.")
+@click.option("--apply", "apply_choices", is_flag=True, help="Carry out what you decided in that note.")
 @click.option("--open", "open_report", is_flag=True, help="Show the report of the week.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
 def command(
-    session: Session, *, week: str, only_facts: bool, once: bool, dry_run: bool, open_report: bool, as_json: bool
+    session: Session,
+    *,
+    week: str,
+    only_facts: bool,
+    once: bool,
+    dry_run: bool,
+    review: bool,
+    apply_choices: bool,
+    open_report: bool,
+    as_json: bool,
 ) -> None:
     """Turn the week's sessions into facts, tidy the vault, and write a report: in one commit.
 
     Nothing is deleted: old notes go to the archive, facts are superseded. A second run changes nothing.
     """
     from memtool.consolidate.due import was_run
-    from memtool.consolidate.run import Parts, consolidate
+    from memtool.consolidate.run import Parts, apply_review, consolidate
     from memtool.consolidate.week import parse_week
 
     session.vault.check_made()
     wanted = parse_week(week, session.work.now().date())
-    if open_report and (dry_run or only_facts):
+    if open_report and (dry_run or only_facts or review or apply_choices):
         raise UsageError("--open shows the report that is there; it goes with --week only")
+    if apply_choices and (dry_run or only_facts or review):
+        raise UsageError("--apply carries out a review; it goes with --week only")
     if open_report:
         _open(session, str(wanted))
         return
     if once and was_run(session.work, wanted):
         output.say(f"{wanted} was consolidated already.")
         return
-    outcome = consolidate(session.work, wanted, Parts(tidy=not only_facts), dry=dry_run)
+    if apply_choices:
+        outcome = apply_review(session.work, wanted)
+    else:
+        outcome = consolidate(session.work, wanted, Parts(tidy=not only_facts, review=review), dry=dry_run)
+    if review and not dry_run and not as_json:
+        outcome = _reviewed(session, outcome)
     if as_json:
         output.emit_json(_answer(session, outcome, dry=dry_run))
     else:
@@ -92,6 +114,44 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
         output.say(f"Undo: {outcome.kept.undo(session.vault)}")
     elif outcome.written:
         output.say(outcome.kept.notice)
+
+
+def _reviewed(session: Session, outcome: Outcome) -> Outcome:
+    """Let a person at the terminal decide at once; else say where the note is in which they can."""
+    from memtool.consolidate.review import TO_DECIDE, review_ref
+    from memtool.consolidate.run import apply_review
+
+    waiting = [one for one in outcome.judged if one.fate in TO_DECIDE]
+    if waiting and sys.stdin.isatty() and output.on_terminal():
+        return apply_review(session.work, outcome.week, _ask_each(waiting))
+    if waiting:
+        path = session.vault.path(review_ref(outcome.week))
+        output.say(
+            f"{counted(len(waiting), 'proposal')} to decide on: edit {path}, then `memtool consolidate --apply`."
+        )
+    return outcome
+
+
+def _ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:
+    """Return what a person decides on each proposal, one key for each; what they leave open stays open."""
+    from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice
+
+    choices = {}
+    for number, one in enumerate(waiting, 1):
+        proposal = one.proposal
+        click.echo(output.printable(f"\n{number}/{len(waiting)}  {proposal.text}"))
+        told = f"{proposal.project}, {proposal.category}, {proposal.author}: {one.reason}".rstrip(": ")
+        output.say(told, "k keep, d drop, c change, s skip, q leave the rest")
+        key = click.getchar().casefold()
+        if key == "q":
+            break
+        if key == "k":
+            choices[proposal.id] = Choice(KEEP, proposal.text)
+        elif key == "d":
+            choices[proposal.id] = Choice(DROP, proposal.text)
+        elif key == "c":
+            choices[proposal.id] = Choice(CHANGE, click.prompt("What it shall say", default=proposal.text))
+    return choices
 
 
 def _open(session: Session, week: str) -> None:

@@ -23,7 +23,6 @@ from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.workspace import Workspace
 
 GLOBAL = "areas/global"
-MOST_NEW = 12  # facts of one project in one run; the surest ones
 _WIDEST_EVIDENCE = 160  # columns of the words that a fact stands on
 _GAINED, _MOST = 0.5, 0.99  # of the doubt that is left, for a statement that returned
 
@@ -48,14 +47,9 @@ def judge_all(work: Workspace, book: FactBook, proposals: Sequence[Proposal]) ->
 def _judge_project(work: Workspace, book: FactBook, project: str, proposals: Sequence[Proposal]) -> Iterator[Judged]:
     known = [stored.fact for stored in book if stored.project in (project, "") or stored.ref == facts_ref(project)]
     judge = Judge(known, _told(work, project), work.redact)
-    wanted = sorted(proposals, key=lambda proposal: -proposal.confidence)
-    new = 0
-    for proposal in sorted(wanted, key=lambda proposal: proposal.at):
+    for proposal in sorted(proposals, key=lambda proposal: (proposal.at, -proposal.confidence)):
         judged = judge.judge(proposal)
         if judged.fate in ("new", "supersedes"):
-            new += 1
-            if new > MOST_NEW:
-                continue  # the next run proposes it again
             judge.heed(fact_of(proposal, f"new-{proposal.id}", ""))
         yield judged
 
@@ -121,6 +115,15 @@ def write_facts(
             continue
         _update(work.vault, ref, changed, before_writing)
         yield from written
+
+
+def write_dropped(work: Workspace, dropped: Sequence[Judged], before_writing: Callable[[Sequence[str]], None]) -> None:
+    """Keep what a person has dropped as archived facts: so it is not proposed again, on any machine."""
+    for one in dropped:
+        proposal, ref = one.proposal, facts_ref(one.proposal.project)
+        fact = fact_of(proposal, new_fact_id(work.now, work.random), _evidence(proposal, work.language))
+        before_writing([ref])
+        update_facts(work.vault, ref, lambda facts, fact=fact: (*facts, replace(fact, status="archived")))  # type: ignore[misc]
 
 
 def _update(

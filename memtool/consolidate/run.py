@@ -13,7 +13,7 @@ changes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,20 +23,31 @@ from typing import NamedTuple
 from memtool.capture.records import read_record
 from memtool.capture.turns import Turn
 from memtool.consolidate.activity import activity_of, read_entries
-from memtool.consolidate.distilling import Written, judge_all, write_facts
+from memtool.consolidate.distilling import Written, judge_all, write_dropped, write_facts
 from memtool.consolidate.due import keep_run
 from memtool.consolidate.extraction import Context, proposals_in
 from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, root_of
+from memtool.consolidate.model import is_set_up, proposals_by_model
 from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.report import render_report, report_ref
 from memtool.consolidate.repository import configuration_of
+from memtool.consolidate.review import (
+    TO_DECIDE,
+    Choice,
+    decided,
+    read_choices,
+    render_review,
+    review_ref,
+    store_proposals,
+    stored_proposals,
+)
 from memtool.consolidate.sections import with_generated
 from memtool.consolidate.sessions import SessionView, read_sessions
 from memtool.consolidate.state import areas_to_look_at, project_section, shared_section
 from memtool.consolidate.tidying import Closed, Move, done_items, old_dailies, old_sessions, with_links
 from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week
-from memtool.errors import Busy, MemtoolError
+from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit
@@ -73,12 +84,8 @@ class Parts(NamedTuple):
 
 EVERYTHING = Parts()
 
-Ask = Callable[[Sequence[SessionView]], Iterable[Proposal]]
 
-
-def consolidate(
-    work: Workspace, week: Week, parts: Parts = EVERYTHING, *, dry: bool = False, ask: Ask | None = None
-) -> Outcome:
+def consolidate(work: Workspace, week: Week, parts: Parts = EVERYTHING, *, dry: bool = False) -> Outcome:
     """Run the consolidation of *week*, and commit what it changed.
 
     Args:
@@ -86,7 +93,6 @@ def consolidate(
         week: whose activity is reported; facts are distilled from all sessions up to its end.
         parts: which of its parts.
         dry: nothing is written; the outcome says what would be.
-        ask: gives the proposals of a model for sessions.
 
     Raises:
         Busy: another run is at work.
@@ -97,10 +103,15 @@ def consolidate(
         sessions = [view for view in read_sessions(work.vault) if view.date[:10] <= week.last.isoformat()]
         book = read_facts(work.vault)
         outcome.problems += book.broken.values()
-        proposals = [*proposals_of(work, sessions), *(ask(sessions) if ask else ())]
+        proposals = proposals_of(work, sessions)
+        if is_set_up(work) and not dry:
+            own = [view for view in sessions if week.holds(view.date)]
+            proposals += proposals_by_model(work, own, outcome.problems)
         outcome.judged = judge_all(work, book, proposals)
         run = _Run(work, outcome, dry=dry)
-        if not parts.review:
+        if parts.review:
+            run.leave_for_review()
+        else:
             run.distil(book)
         if parts.tidy:
             run.tidy(sessions)
@@ -145,6 +156,36 @@ def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Propo
     return found
 
 
+def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | None = None) -> Outcome:
+    """Write what a person decided on the proposals of *week*, and commit it.
+
+    *choices* are those of the review's note, if they are not given.
+
+    Raises:
+        NoteNotFound: there is no review of that week.
+        UsageError: what was proposed is not known any more.
+        MemtoolError: the vault cannot be read or written.
+    """
+    with work.vault.lock("consolidate", timeout=_QUICK):
+        outcome, ref = Outcome(week), review_ref(week)
+        path = work.vault.path(ref)
+        if choices is None:
+            if not path.is_file():
+                raise NoteNotFound(ref)
+            choices = read_choices(files.read_text(path)[0])
+        judged = stored_proposals(work.vault, week)
+        if not judged and choices:
+            hint = "Run `memtool consolidate --review` again."
+            raise UsageError(f"what was proposed in {week} is not known any more", hint=hint)
+        run = _Run(work, outcome, dry=False)
+        run.apply(*decided(judged, choices))
+        if path.is_file():
+            run.remove(ref)
+        store_proposals(work.vault, week, [one for one in judged if one.proposal.id not in choices])
+        _finish(work, outcome)
+        return outcome
+
+
 def _finish(work: Workspace, outcome: Outcome) -> None:
     """Commit what was written, what a run that was cut off had left, too; and bring the index up to date."""
     if outcome.written:
@@ -181,6 +222,26 @@ class _Run:
         with suppress(MemtoolError):  # it was changed in the meantime, and is looked at the next time
             update_facts(self._vault, stored.ref, marked)
 
+    def leave_for_review(self) -> None:
+        """Write the note in which a person decides on the proposals, if there are any."""
+        outcome, week = self._outcome, self._outcome.week
+        waiting = [one for one in outcome.judged if one.fate in TO_DECIDE]
+        if waiting and not self._dry:
+            store_proposals(self._vault, week, waiting)
+            self._write(review_ref(week), lambda _: render_review(week, waiting, self._work.language))
+
+    def apply(self, kept: Sequence[Judged], dropped: Sequence[Judged]) -> None:
+        """Write the facts that a person has *kept*, and remember those *dropped*."""
+        for written in write_facts(self._work, kept, self._before_writing, dry=False):
+            self._say(_told(written, self._words))
+        write_dropped(self._work, dropped, self._before_writing)
+
+    def remove(self, ref: str) -> None:
+        """Remove the review that was carried out; git has it."""
+        with self._vault.lock():
+            self._before_writing([ref])
+            self._vault.path(ref).unlink(missing_ok=True)
+
     def tidy(self, sessions: Sequence[SessionView]) -> None:
         """Close open items that were done, write the generated sections, and move old notes to the archive."""
         for ref in self._refs("areas/projects/*/todos.md"):
@@ -197,11 +258,10 @@ class _Run:
     def tell(self, sessions: Sequence[SessionView]) -> None:
         """Write the report."""
         week, ref = self._outcome.week, report_ref(self._outcome.week)
-        archived = {view.id for view in sessions}
-        everything = [
-            *sessions,
-            *(view for view in read_sessions(self._vault, archived=True) if view.id not in archived),
-        ]
+        everything = [*sessions]
+        if (self._work.now().date() - week.last).days >= self._work.settings.consolidate.sessions_days:
+            known = {view.id for view in sessions}  # what was archived just now is among them
+            everything += [view for view in read_sessions(self._vault, archived=True) if view.id not in known]
         activity = activity_of(week, read_entries(self._vault, week.days()), everything)
         state = areas_to_look_at(self._work, read_facts(self._vault), everything)
         try:

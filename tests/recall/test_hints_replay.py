@@ -37,10 +37,10 @@ PROGRAMS = (
     "git status", "git commit -m x", "git push", "ls -la", "cat README.md", "rg TODO", "node scripts/a.js",
     "npm install", "npm run dev", "pnpm install", "pnpm --filter web build", "go vet ./...", "go build ./...",
     "cargo fmt", "cargo clippy", "docker ps", "docker build .", "make build", "make clean", "mise run lint",
-    "python setup.py", "python -m http.server", "uv sync", "uv run ruff check", "./gradlew lint", "mvn clean", "terraform plan",
-    "kubectl get pods", "kubectl logs web", "bundle install", "npx eslint .", "npx prettier .",
-    "composer dump-autoload", "swift test", "flutter run", "curl localhost",
-    "psql -c 'select 1'", "redis-cli ping", "ssh host", "sed -n 1p a",
+    "python setup.py", "python -m http.server", "uv sync", "uv run ruff check", "./gradlew lint", "mvn clean",
+    "terraform plan", "kubectl get pods", "kubectl logs web", "bundle install", "npx eslint .", "npx prettier .",
+    "composer dump-autoload", "swift test", "flutter run", "curl localhost", "psql -c 'select 1'",
+    "redis-cli ping", "ssh host", "sed -n 1p a",
 )  # fmt: skip
 ENDS = ("", " --verbose", " 2>&1 | tail -3", " && echo done", " || true")
 

@@ -1,0 +1,111 @@
+"""A review of proposals: a note that a person edits, and what becomes of the proposals then.
+
+    - keep 9f3a1c04: always write table-driven tests
+      - shop, preference, user: "always write table-driven tests" (3f2a9c)
+
+*keep*, *drop* or *change* stands before each; with *change*, the text is what it shall be. What was dropped is kept as
+an archived fact, so that it is not proposed again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from memtool.consolidate.evidence import Span
+from memtool.consolidate.proposals import Judged, Proposal
+from memtool.consolidate.report import FOLDER
+from memtool.consolidate.week import Week
+from memtool.text.languages import labels
+from memtool.text.lines import one_line, shortened
+from memtool.vault.authors import USER
+from memtool.vault.layout import Vault
+from memtool.vault.state import make_state_folder, read_state, write_state
+
+KEEP, DROP, CHANGE = "keep", "drop", "change"
+TO_DECIDE = ("new", "supersedes", "review")  # fates that a person may decide on
+_ITEM = re.compile(rf"- \[?({KEEP}|{DROP}|{CHANGE})\]? ([0-9a-f]{{8}}): *(.*\S)", re.IGNORECASE)
+_LARGEST = 4 << 20  # bytes of what is stored
+_WIDEST = 120
+
+
+class Choice(NamedTuple):
+    """What a person decided on a proposal; *text* is what it shall say."""
+
+    deed: str
+    text: str
+
+
+def review_ref(week: Week) -> str:
+    """Return the path of the review of *week*."""
+    return f"{FOLDER}/{week}-proposals.md"
+
+
+def render_review(week: Week, judged: Sequence[Judged], language: str) -> str:
+    """Return the note in which a person decides on *judged*."""
+    words = labels("report", language)
+    lines = [line for one in judged if one.fate in TO_DECIDE for line in _item(one)]
+    head = f"---\ntype: note\nsearch: no\n---\n\n# {words['proposals'].format(week)}\n\n{words['how_to_decide']}\n\n"
+    return head + "\n".join(lines) + "\n"
+
+
+def _item(judged: Judged) -> Iterator[str]:
+    proposal = judged.proposal
+    yield f"- {DROP if judged.fate == 'review' else KEEP} {proposal.id}: {proposal.text}"
+    told = f"{proposal.project or '–'}, {proposal.category}, {proposal.author}"
+    said = proposal.evidence or (f'"{shortened(proposal.spans[-1].text, _WIDEST)}"' if proposal.spans else "")
+    sources = ", ".join(dict.fromkeys(span.source for span in proposal.spans))
+    yield f"  - {told}: {said}" + (f" ({sources})" if sources else "")
+    if judged.reason:
+        yield f"  - {one_line(judged.reason)}"
+
+
+def read_choices(text: str) -> dict[str, Choice]:
+    """Return what the review *text* says of each proposal, by its id; one that is not there is not decided."""
+    found = {}
+    for line in text.splitlines():
+        if match := _ITEM.fullmatch(line.strip()):
+            found[match[2]] = Choice(match[1].casefold(), one_line(match[3]))
+    return found
+
+
+def decided(judged: Sequence[Judged], choices: Mapping[str, Choice]) -> tuple[list[Judged], list[Judged]]:
+    """Return what is to be written of *judged*, by *choices*, and what was dropped."""
+    kept, dropped = [], []
+    for one in judged:
+        choice = choices.get(one.proposal.id)
+        if choice is None or one.fate not in TO_DECIDE:
+            continue
+        if choice.deed == DROP:
+            dropped.append(one)
+            continue
+        proposal = one.proposal
+        if choice.text != proposal.text:
+            proposal = proposal._replace(text=choice.text, author=USER)
+        kept.append(one._replace(proposal=proposal, fate="supersedes" if one.other else "new"))
+    return kept, dropped
+
+
+def store_proposals(vault: Vault, week: Week, judged: Sequence[Judged]) -> None:
+    """Keep *judged* for `memtool consolidate --apply`."""
+    fields = [[one.proposal._asdict(), one.fate, one.reason, one.other] for one in judged if one.fate in TO_DECIDE]
+    make_state_folder(vault.state_path)
+    write_state(vault.state_path / f"proposals-{week}.json", json.dumps(fields, ensure_ascii=False).encode("utf-8"))
+
+
+def stored_proposals(vault: Vault, week: Week) -> list[Judged]:
+    """Return what `store_proposals` kept; nothing where that was lost."""
+    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+        found = json.loads(read_state(vault.state_path / f"proposals-{week}.json", largest=_LARGEST))
+        return [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in found]
+    return []
+
+
+def _proposal(fields: dict[str, object]) -> Proposal:
+    lists = {name: tuple(map(tuple, fields.pop(name))) for name in ("spans", "anchors")}  # type: ignore[call-overload]
+    spans = tuple(Span(*map(str, span)) for span in lists["spans"])
+    tags = tuple(map(str, fields.pop("tags")))  # type: ignore[call-overload]
+    return Proposal(**fields, spans=spans, anchors=lists["anchors"], tags=tags)  # type: ignore[arg-type]

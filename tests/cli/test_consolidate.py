@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memtool.vault.sessions import SessionNote, render_session
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+    from memtool.vault.layout import Vault
+
+
+@pytest.fixture
+def worked(vault: Vault) -> list[str]:
+    updated = f"{dt.datetime.now().astimezone():%Y-%m-%d %H:%M}"
+    said = ("always write table-driven tests (user)", "提交之前始终运行 `pnpm test` (user)")
+    note = SessionNote("one", project="shop", updated=updated, topic="登录 login", rules=said)
+    (vault.root / "sessions").mkdir(exist_ok=True)
+    (vault.root / "sessions/one.md").write_text(render_session(note), encoding="utf-8")
+    return ["--vault", str(vault.root)]
+
+
+def test_a_run_tells_what_it_did_and_how_to_undo(memtool: Memtool, worked: list[str]) -> None:
+    planned = memtool("consolidate", "--dry-run", *worked)
+    assert "2 facts would be new" in planned.err
+    ran = memtool("consolidate", *worked)
+    assert (ran.code, "fact: always write table-driven tests" in ran.out) == (0, True)
+    assert "Undo: " in ran.err
+    again = memtool("consolidate", *worked)
+    assert (again.out, "Nothing is to be changed." in again.err) == ("", True)
+    shown = memtool("consolidate", "--open", *worked)
+    assert "登录 login" in shown.out
+    paths = [hit["path"] for hit in memtool("search", "table-driven", "--json", *worked).answer["hits"]]
+    assert not any(path.startswith("reports/") for path in paths)
+
+
+def test_json_names_each_proposal_with_its_fate(memtool: Memtool, worked: list[str]) -> None:
+    answer = memtool("consolidate", "--json", *worked).answer
+    assert [(one["fate"], one["author"], one["sources"]) for one in answer["proposals"]] == [
+        ("new", "user", ["one"])
+    ] * 2
+    assert answer["files"]
+    assert answer["commit"]
+
+
+def test_a_review_is_left_in_a_note_and_applied(memtool: Memtool, worked: list[str], vault: Vault) -> None:
+    ran = memtool("consolidate", "--review", *worked)
+    assert "2 proposals to decide on" in ran.err
+    assert memtool("facts", "list", "--json", *worked).answer["facts"] == []
+    assert memtool("consolidate", "--apply", *worked).code == 0
+    assert len(memtool("facts", "list", "--json", *worked).answer["facts"]) == 2
+    assert not list(Path(vault.root / "reports").glob("*proposals*"))
+    assert memtool("consolidate", "--apply", *worked).code == 20
+
+
+@pytest.mark.usefixtures("notes")
+def test_what_does_not_go_together_is_a_sentence(memtool: Memtool) -> None:
+    assert memtool("consolidate", "--week", "2026-W99").code == 2
+    assert memtool("consolidate", "--open", "--dry-run").code == 2
+    assert memtool("consolidate", "--apply", "--review").code == 2
+    assert memtool("consolidate", "--open").code == 20

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+from desk import NOW, Desk
+
+from memtool.consolidate.review import Choice, read_choices, review_ref, stored_proposals
+from memtool.consolidate.run import Parts, apply_review, consolidate
+from memtool.consolidate.week import week_of
+from memtool.errors import NoteNotFound, UsageError
+from memtool.vault.facts import Fact, parse_facts
+from memtool.vault.sessions import SessionNote, render_session, session_ref
+
+REF = "areas/projects/shop/facts.json"
+WEEK = week_of(NOW.date())
+RULES = ("always write table-driven tests", "提交之前始终运行 `pnpm test`", "never touch schema.ts by hand")
+
+
+@pytest.fixture
+def reviewed(desk: Desk) -> Desk:
+    for at, rule in enumerate(RULES):
+        note = SessionNote(
+            f"s{at}", project="shop", updated="2026-02-10 10:00", topic="work", rules=(f"{rule} (user)",)
+        )
+        path = desk.vault.root / session_ref(f"s{at}")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(render_session(note), encoding="utf-8")
+    consolidate(desk.work, WEEK, Parts(review=True))
+    return desk
+
+
+def facts(desk: Desk) -> dict[str, Fact]:
+    path = desk.vault.root / REF
+    return {fact.fact: fact for fact in parse_facts(path.read_text(encoding="utf-8")).facts} if path.exists() else {}
+
+
+def test_a_review_lists_the_proposals_and_writes_no_fact(reviewed: Desk) -> None:
+    text = reviewed.read(review_ref(WEEK))
+    assert sorted(choice.text for choice in read_choices(text).values()) == sorted(RULES)
+    assert "search: no" in text
+    assert '"always write table-driven tests" (s0)' in text
+    assert facts(reviewed) == {}
+
+
+def test_what_was_decided_is_carried_out(reviewed: Desk) -> None:
+    path = reviewed.vault.root / review_ref(WEEK)
+    text = path.read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if RULES[1] in line and line.startswith("- keep"):
+            text = text.replace(line, line.replace("- keep", "- drop"))
+        if RULES[2] in line and line.startswith("- keep"):
+            text = text.replace(line, line.replace("- keep", "- [change]").replace("by hand", "without a migration"))
+    path.write_text(text, encoding="utf-8")
+    outcome = apply_review(reviewed.work, WEEK)
+    found = facts(reviewed)
+    assert {text: fact.status for text, fact in found.items()} == {
+        RULES[0]: "active", RULES[1]: "archived", "never touch schema.ts without a migration": "active",
+    }  # fmt: skip
+    assert found["never touch schema.ts without a migration"].author == "user"
+    assert outcome.kept.commit
+    assert not path.exists()
+    again = consolidate(reviewed.work, WEEK)
+    assert {judged.fate for judged in again.judged if judged.proposal.text == RULES[1]} == {"rejected"}
+
+
+def test_what_is_left_open_waits(reviewed: Desk) -> None:
+    one = stored_proposals(reviewed.vault, WEEK)[0]
+    apply_review(reviewed.work, WEEK, {one.proposal.id: Choice("keep", one.proposal.text)})
+    assert list(facts(reviewed)) == [one.proposal.text]
+    assert len(stored_proposals(reviewed.vault, WEEK)) == 2
+
+
+def test_without_a_review_or_with_a_lost_one_nothing_is_written(reviewed: Desk) -> None:
+    for path in reviewed.vault.state_path.glob("proposals-*"):
+        path.write_text("{")
+    with pytest.raises(UsageError):
+        apply_review(reviewed.work, WEEK)
+    (reviewed.vault.root / review_ref(WEEK)).unlink()
+    with pytest.raises(NoteNotFound):
+        apply_review(reviewed.work, WEEK)
+    assert facts(reviewed) == {}
