@@ -166,7 +166,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
         UsageError: what was proposed is not known any more.
         MemtoolError: the vault cannot be read or written.
     """
-    with work.vault.lock("consolidate", timeout=_QUICK):
+    with _the_only_run(work, week, dry=True):
         outcome, ref = Outcome(week), review_ref(week)
         path = work.vault.path(ref)
         if choices is None:
