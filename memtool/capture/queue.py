@@ -225,7 +225,7 @@ def start_worker(vault: Vault, environ: Mapping[str, str]) -> bool:
         if not alone or _is_starting(vault):
             return False
         _start_path(vault).touch(mode=0o600)
-    start_command(vault.root, environ, "capture", "--drain")
+    start_command(vault.root, environ, "capture", "--drain", yielding=True)
     return True
 
 
