@@ -130,7 +130,11 @@ def import_sessions(
 def _import(work: Workspace, source: Source, done: Imported, batch: _Batch, *, event: str) -> Imported:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
-        session = _session(source.prompts) if source.prompts else read_session(work, job)
+        if source.prompts:  # nobody knows the answers
+            turns = [turn._replace(answered=True) for turn in turns_of(source.prompts.steps)]
+            session = Session(source.prompts, turns)
+        else:
+            session = read_session(work, job)
         later = None if source.prompts else batch.later  # of prompts alone the note says that they are known
         captured = capture(work, job, session, read_record(work.vault, source.session_id), later)
         for day, entry in _edits(work, session.conversation) if captured.refs else ():
@@ -157,11 +161,6 @@ def _with_days(work: Workspace, batch: _Batch, done: Imported) -> Imported:
 def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
     lines = batch.later.lines.get(day, {}).values()
     return add_entries(add_sessions(text, lines, language=language), batch.entries.get(day, ()))
-
-
-def _session(prompts: Conversation) -> Session:
-    # Nobody knows the answers.
-    return Session(prompts, [turn._replace(answered=True) for turn in turns_of(prompts.steps)])
 
 
 def _source(work: Workspace, path: Path) -> Source | None:

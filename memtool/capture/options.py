@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -58,9 +58,11 @@ def meant(asked: str, messages: Sequence[Mapping[str, str]]) -> dict[Meant, str]
     """
     last = messages[-1] if messages else {}
     taken = _taken(asked)
-    if named := {label: last[label] for label in [taken, *_answered(asked)] if label in last}:
+    answered = re.findall(r"(?:^|[,，;；])\s*([A-H]|\d)\s*[-–:：]\s", asked)  # "1 - yeah, 2 - no"
+    if named := {label: last[label] for label in [taken, *answered] if label in last}:
         return {Meant(label, bool(taken)): text for label, text in named.items()}
-    labels = list(_mentioned(asked)) if width(asked) <= _LONGEST_PROMPT else []
+    mentions = _mention().finditer(asked) if width(asked) <= _LONGEST_PROMPT else ()
+    labels = [_plain(match["label"]) for match in mentions]
     for choices in reversed(messages):
         if called := {Meant(label): choices[_CALLED + label] for label in labels if _CALLED + label in choices}:
             return called
@@ -72,14 +74,6 @@ def _taken(asked: str) -> str:
     match = _taking().match(asked)
     sentence = re.split(r"(?<=[.!?。！？])", asked, maxsplit=1)[0]
     return _plain(match["label"] or match["bare"]) if match and not sentence.rstrip().endswith(("?", "？")) else ""
-
-
-def _mentioned(asked: str) -> Iterator[str]:
-    yield from (_plain(match["label"]) for match in _mention().finditer(asked))
-
-
-def _answered(asked: str) -> Iterator[str]:
-    yield from re.findall(r"(?:^|[,，;；])\s*([A-H]|\d)\s*[-–:：]\s", asked)
 
 
 def _plain(label: str) -> str:

@@ -42,15 +42,10 @@ def read_problems(vault: Vault, folders: Iterable[Path], now: datetime) -> PastP
     over: list[Entry] = []
     for entry in read_log(folders, now - timedelta(days=DAYS)):
         if entry.level != NOTE:
-            stands = (
-                entry.level == ERROR and _is_fresh(entry, now) and not _is_made_good(vault, entry, left, captured_at)
-            )
+            is_fresh = entry.level == ERROR and datetime.fromisoformat(entry.at) > now - _FRESH
+            stands = is_fresh and not _is_made_good(vault, entry, left, captured_at)
             (standing if stands else over).append(entry)
     return PastProblems(tuple(standing), tuple(over))
-
-
-def _is_fresh(entry: Entry, now: datetime) -> bool:
-    return datetime.fromisoformat(entry.at) > now - _FRESH
 
 
 def _is_made_good(vault: Vault, entry: Entry, left: set[str], captured_at: float) -> bool:

@@ -135,7 +135,7 @@ def read_session(work: Workspace, job: Job, reading: Reading = Reading()) -> Ses
     conversation = read_transcript(path, work.redact, last_answer=job.said, start=reading.offset, mark=reading.mark)
     known = reading if conversation.start else Reading()
     conversation = with_edits_of_helpers(conversation, path, work.redact)
-    if job.compaction and not any(step.kind == "compaction" and step.text for step in conversation.steps):
+    if job.compaction and not _has_compaction(conversation):
         summary = Step("compaction", compaction_text(job.compaction), conversation.ended_at)
         conversation = conversation._replace(steps=(*conversation.steps, summary))
     started_at = datetime.fromisoformat(known.started_at) if known.started_at else conversation.started_at

@@ -61,7 +61,7 @@ def session_note(
     shown = dict.fromkeys(_last_parts(shown_path(os.path.normpath(file), root, home)) for file in files)
     named = [file for file in shown if file][:_MOST_FILES]
     note = SessionNote(
-        id=_id(conversation),
+        id=session_ref(conversation.session_id).removeprefix("sessions/").removesuffix(".md"),
         project=one_line(project),
         updated=last.replace(tzinfo=None).isoformat(" ", "minutes"),
         directory=_directory(conversation.cwd, home),
@@ -113,10 +113,6 @@ def _local(at: datetime | None, zone: tzinfo | None) -> datetime | None:
         return None
 
 
-def _id(conversation: Conversation) -> str:
-    return session_ref(conversation.session_id).removeprefix("sessions/").removesuffix(".md")
-
-
 def _directory(cwd: str, home: Path) -> str:
     return "~" if cwd and Path(cwd) == home else _short_path(shown_path(cwd, None, home))
 
@@ -154,15 +150,11 @@ def _fitted(note: SessionNote) -> SessionNote:
         while len(getattr(note, name)) > enough:
             if _size(note) <= LARGEST:
                 return note
-            note = _without_last(note, name)
+            more = note.more_files + (name == "files")
+            note = note._replace(**{name: getattr(note, name)[:-1], "more_files": more})
     return note
 
 
 def _size(note: SessionNote) -> int:
     text = render_session(note)
     return len(text.encode()) - (width(text) - len(text))
-
-
-def _without_last(note: SessionNote, name: str) -> SessionNote:
-    counted = note._replace(more_files=note.more_files + (name == "files"))
-    return counted._replace(**{name: getattr(note, name)[:-1]})

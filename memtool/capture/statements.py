@@ -106,15 +106,15 @@ def is_offer(said: str) -> bool:
 def ending_of(said: str) -> str:
     """Return the sentence of the message *said* that says best what came out; of nothing but a list its first item."""
     options = called_options(said)  # of which none was taken yet
-    told = [each for each in _without_chatter(statements(said)) if _may_end(each)]
+    told = [
+        each
+        for each in _without_chatter(statements(said))
+        if not _is_asking(each) and width(_text(each)) >= _SHORTEST_END
+    ]
     told = [each for each in told if not any(option in each.text for option in options)]
     told = [each for each in told if not each.is_listed] or told[:1]
     values = {_text(each): _value(each, at, len(told)) / width(each.text) ** 0.3 for at, each in enumerate(told)}
     return max(values, key=values.__getitem__, default="")
-
-
-def _may_end(each: Statement) -> bool:
-    return not _is_asking(each) and width(_text(each)) >= _SHORTEST_END
 
 
 def _is_asking(each: Statement) -> bool:

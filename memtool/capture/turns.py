@@ -88,8 +88,9 @@ def turns_of(steps: Sequence[Step], before: Sequence[Turn] = ()) -> list[Turn]:
     """
     turns = list(before)
     for stretch in _stretches(steps):
-        turn = _turn(stretch, turns[-1].said if turns else "")
-        if turns and _is_same(turns[-1], turn):
+        last = turns[-1] if turns else Turn()
+        turn = _turn(stretch, last.said)
+        if turn.asked and turn.asked == last.asked and not (last.files or last.runs):
             turn = turn._replace(offset=turns.pop().offset)  # it may still go on, and be another one then
         turns.append(turn)
     judged = max(0, len(before) - 1)  # the last of them may have a new one behind it
@@ -162,10 +163,6 @@ def _typed(text: str) -> str:
     text = _QUOTED.sub("", text).strip() or text
     told = prose(text)
     return re.sub("(?<=[。！？；]) ", "", told) or one_line(text)[:_LONGEST_CODE]
-
-
-def _is_same(turn: Turn, after: Turn) -> bool:
-    return bool(turn.asked) and turn.asked == after.asked and not (turn.files or turn.runs)
 
 
 def _verdict(after: Turn | None) -> Verdict:

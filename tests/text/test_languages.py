@@ -38,22 +38,22 @@ CUES = (
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
-PATTERNS = ("standing_line", "status_line", "closed_item", "negation")
+PATTERNS = ("standing_line", "status_line", "closed_item", "negation", "instruction")
 TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "start", "summary", "todos")
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
 LACKING = {
     "en": "",
     "de": "tables name negation closed_item common everyday linking months opposites overview short_months stop_words"
-    " today worldwide yesterday before_months",
+    " instruction today worldwide yesterday before_months",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words worldwide"
     " today yesterday before_months",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months stop_words"
     " today worldwide yesterday before_months",
     "zh": "between abbreviations common everyday linking months short_months stop_words worldwide before_months",
     "ja": "between tables name abbreviations common everyday linking months opposites overview short_months stop_words"
-    " today worldwide yesterday before_months",
+    " instruction today worldwide yesterday before_months",
     "ko": "tables name status_line closed_item abbreviations common everyday linking months opposites overview"
-    " short_months stop_words today worldwide yesterday before_months between",
+    " instruction short_months stop_words today worldwide yesterday before_months between",
     **dict.fromkeys(
         ("it", "nl", "pl", "pt", "ru", "sv"),
         "tables name patterns cues abbreviations common everyday linking months opposites overview short_months"

@@ -14,6 +14,7 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 from memtool.capture.model.grounds import Ground, grounds_of, is_typed, unfounded, unknown_name
@@ -26,7 +27,7 @@ from memtool.llm.chain import Chain, Clock
 from memtool.llm.ledger import CallLog
 from memtool.redaction import make_redactor
 from memtool.settings import Settings
-from memtool.text.languages import begins_with
+from memtool.text.languages import begins_with, pattern_of
 from memtool.text.lines import one_line, shortened
 from memtool.text.scripts import HAN
 from memtool.vault.layout import Vault
@@ -64,16 +65,6 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"(?<![\w.])<[a-z!][^<>]{0,200}>|</[a-z]|<!--|```|~~~", re.IGNORECASE)  # not `Vec<u8>`
-_ORDER = re.compile(  # no \b: it does not see a word that begins right behind a Chinese one
-    r"(?<![a-z])(?:ignore|disregard|forget|override)(?![a-z]).{0,30}(?<![a-z])(?:previous|prior|above|earlier|your|system|all)"
-    r"(?![a-z]).{0,20}(?<![a-z])(?:instructions?|prompts?|directives?)(?![a-z])"
-    r"|(?<![a-z])(?:(?:your|my|the) system prompt (?:is|says|reads)|you are now|as an ai)(?![a-z])"
-    r"|(?<![a-z])i(?:'m| am) an? (?:ai|language model)(?![a-z])"
-    r"|(?<![a-z])i (?:cannot|can't|can not|won't|am unable to) (?:help|assist|comply|summari[sz]e|do that)(?![a-z])"
-    r"|(?:忽略|无视|不要理会|忘记).{0,12}(?:之前|以上|上述|前面|先前|所有|系统).{0,12}(?:指令|指示|提示|命令)"
-    r"|(?:我的|你的)系统提示|你现在是|作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我(?:不能|无法)(?:协助|帮助|提供)",
-    re.IGNORECASE,
-)
 _HAN = re.compile(f"[{HAN}]")
 _FOREIGN = re.compile("[^\\W\\d_\x00-\u024f\u1e00-\u1eff]")  # a letter of another script than Latin
 _LATIN_WORD = re.compile("[a-z\u00df-\u024f]{2,}", re.IGNORECASE)
@@ -229,10 +220,15 @@ def _check_text(text: str, code: str) -> None:
         raise ProviderFailed("the answer holds a link")
     if _MARKUP.search(text):
         raise ProviderFailed("the answer holds markup")
-    if _ORDER.search(text) or (code and code in text):
+    if _instruction().search(text) or (code and code in text):
         raise ProviderFailed("the answer repeats an instruction instead of telling what happened")
     if len(text) > 20 and _squeezed(text) in _squeezed(system()):
         raise ProviderFailed("the answer repeats what it was asked")
+
+
+@cache
+def _instruction() -> re.Pattern[str]:
+    return re.compile(pattern_of("instruction"), re.IGNORECASE)
 
 
 def _check_language(texts: Iterable[str], language: str) -> None:
