@@ -54,21 +54,6 @@ def _set(text: str, key: str, written: str, value: object) -> str:
     return _checked("\n".join(lines), {**fields, key: value})
 
 
-def remove_field(text: str, key: str) -> str:
-    """Return *text* without one front-matter field and with every other byte kept.
-
-    Raises:
-        BrokenVaultFile: the front matter is not one field to a line, or is broken.
-    """
-    fields, end = _front_matter(text)
-    if fields is None or key not in fields:
-        return text
-    lines = text.split("\n")
-    for start, stop in reversed(_spans(lines[:end], key)):
-        del lines[start:stop]
-    return _checked("\n".join(lines), {name: value for name, value in fields.items() if name != key})
-
-
 def quoted(value: str) -> str:
     """Return *value* as a YAML scalar on one line, quoted only where plain text would be read as something else."""
     line = " ".join(value.split())

@@ -75,11 +75,6 @@ def _checkout_of(folder: Path) -> Path | None:
     return folder.parent if folder.name.isdigit() else None  # workspaces/shop/2: a number names no project
 
 
-def find_project_identity(path: Path) -> str:
-    """Return the strongest identity of the project that *path* lies in."""
-    return next(identities_of(find_project(path)))
-
-
 def find_project_identities(path: Path) -> tuple[str, ...]:
     """Return every identity of the project that *path* lies in, strongest first."""
     return tuple(identities_of(find_project(path)))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from memtool.errors import BrokenVaultFile
-from memtool.vault.frontmatter import quoted, remove_field, set_field
+from memtool.vault.frontmatter import quoted, set_field
 from memtool.vault.note import Note, parse_note
 
 NOTE = """---
@@ -58,9 +58,8 @@ def test_one_line_changes_and_every_other_byte_is_kept() -> None:
         ("last", ["last: z\n"]),
     ],
 )
-def test_a_value_of_several_lines_is_replaced_or_removed_whole(key: str, gone: list[str]) -> None:
+def test_a_value_of_several_lines_is_replaced_whole(key: str, gone: list[str]) -> None:
     assert set_field(NOTE, key, "new") == NOTE.replace("".join(gone), f"{key}: new\n")
-    assert remove_field(NOTE, key) == NOTE.replace("".join(gone), "")
 
 
 def test_a_missing_field_becomes_the_last_one() -> None:
@@ -79,30 +78,20 @@ def test_a_byte_order_mark_and_windows_line_ends_are_kept() -> None:
     text = "\ufeff---\r\na: 1\r\nb: |\r\n  x\r\n\r\n  y\r\n---\r\nbody\r\n"
     assert set_field(text, "b", "new") == "\ufeff---\r\na: 1\r\nb: new\r\n---\r\nbody\r\n"
     assert set_field(text, "c", "new") == text.replace("  y\r\n", "  y\r\nc: new\r\n")
-    assert remove_field(text, "b") == "\ufeff---\r\na: 1\r\n---\r\nbody\r\n"
-
-
-def test_what_is_not_there_is_not_removed() -> None:
-    for text in (NOTE, "# H\n", "", "---\nProse.\n---\n"):
-        assert remove_field(text, "nothing") == text
-    assert remove_field("no front matter\ntitle: x\n", "title") == "no front matter\ntitle: x\n"
 
 
 def test_a_quoted_key_is_the_same_key() -> None:
     assert set_field("---\n\"title\": a\n'x y' : b\n---\n", "title", "c") == "---\ntitle: c\n'x y' : b\n---\n"
-    assert remove_field("---\n\"title\": a\n'x y' : b\n---\n", "x y") == '---\n"title": a\n---\n'
 
 
-def test_of_two_fields_with_one_name_the_one_that_counts_is_set_and_both_are_removed() -> None:
+def test_of_two_fields_with_one_name_the_one_that_counts_is_set() -> None:
     text = "---\na: 1\nb: 2\na: 3\n---\n"
     assert set_field(text, "a", "x") == "---\na: 1\nb: 2\na: x\n---\n"
-    assert remove_field(text, "a") == "---\nb: 2\n---\n"
 
 
 def test_a_key_is_no_pattern_and_no_prefix() -> None:
     text = "---\nabc: 1\na.c: 2\na: 3\nab: 4\n---\n"
     assert set_field(text, "a.c", "9") == text.replace("a.c: 2", 'a.c: "9"')
-    assert remove_field(text, "a") == text.replace("a: 3\n", "")
 
 
 @pytest.mark.parametrize(
@@ -118,11 +107,6 @@ def test_a_key_is_no_pattern_and_no_prefix() -> None:
 def test_front_matter_that_lines_cannot_change_is_refused(text: str) -> None:
     with pytest.raises(BrokenVaultFile, match="cannot be changed"):
         set_field(text, "b", "new")
-
-
-def test_a_removal_that_would_take_another_field_along_is_refused() -> None:
-    with pytest.raises(BrokenVaultFile, match="line by line"):
-        remove_field("---\na: 'x\n\nb: y'\nc: z\n---\n", "a")
 
 
 @pytest.mark.parametrize(
@@ -158,9 +142,6 @@ def test_what_is_set_is_read_again_and_nothing_else_changes(
     assert set_field(changed, key, value) == changed
     for name, old in fields.items():
         assert name == key or read(changed, name) == " ".join(old.split())
-    without = remove_field(changed, key)
-    assert read(without, key) == ""
-    assert key in fields or not fields or without == text
 
 
 entries = st.sampled_from(
@@ -182,8 +163,5 @@ def test_whatever_stands_around_it_one_field_changes(matter: list[str], key: str
     assert isinstance(before, Note)
     assert isinstance(after, Note)
     assert after.fields == {**before.fields, key: " ".join(value.split())}
-    gone = parse_note("a.md", remove_field(text, key).encode())
-    assert isinstance(gone, Note)
-    assert gone.fields == {name: value for name, value in before.fields.items() if name != key}
     kept = [entry for entry in matter if not entry.startswith(f"{key}:")]
     assert all(line in set_field(text, key, value) for entry in kept for line in entry.split("\n"))

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from memtool.vault.projects import (
     find_project,
     find_project_identities,
-    find_project_identity,
     match_project,
     normalise_remote,
     short_id,
@@ -20,6 +19,10 @@ from memtool.vault.projects import (
 def git(folder: Path, *args: str) -> str:
     command = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@example.org", *args]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def strongest_identity(folder: Path) -> str:
+    return find_project_identities(folder)[0]
 
 
 @pytest.fixture
@@ -100,10 +103,10 @@ def test_no_text_breaks_it_and_no_password_passes(url: str) -> None:
 
 def test_a_project_is_its_remote_else_its_root_commit_else_its_path(project: Path, tmp_path: Path) -> None:
     root = git(project, "rev-list", "--max-parents=0", "HEAD")
-    assert find_project_identity(tmp_path) == f"path:{tmp_path}"
-    assert find_project_identity(project) == f"commit:{root}"
+    assert strongest_identity(tmp_path) == f"path:{tmp_path}"
+    assert strongest_identity(project) == f"commit:{root}"
     git(project, "remote", "add", "backup", "/srv/backup.git")
-    assert find_project_identity(project) == f"commit:{root}"
+    assert strongest_identity(project) == f"commit:{root}"
     git(project, "remote", "add", "upstream", "https://github.com/acme/shop")
     git(project, "remote", "add", "origin", "git@github.com:anna/shop.git")
     assert find_project_identities(project) == ("github.com/anna/shop", f"commit:{root}", f"path:{project}")
@@ -126,7 +129,7 @@ def test_worktrees_of_a_bare_repository_are_the_same_project(project: Path, tmp_
 
 def test_a_clone_on_another_machine_is_the_same_project(project: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(project), "clone")
-    assert find_project_identity(tmp_path / "clone") == find_project_identity(project)
+    assert strongest_identity(tmp_path / "clone") == strongest_identity(project)
 
 
 def test_a_shallow_clone_does_not_invent_a_root_commit(project: Path, tmp_path: Path) -> None:
@@ -136,13 +139,13 @@ def test_a_shallow_clone_does_not_invent_a_root_commit(project: Path, tmp_path: 
 
 def test_an_empty_repository_and_a_missing_folder_are_known_by_their_path(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
-    assert find_project_identity(tmp_path) == f"path:{tmp_path}"
-    assert find_project_identity(tmp_path / "missing") == f"path:{tmp_path / 'missing'}"
+    assert strongest_identity(tmp_path) == f"path:{tmp_path}"
+    assert strongest_identity(tmp_path / "missing") == f"path:{tmp_path / 'missing'}"
 
 
 def test_without_git_the_path_is_left_and_the_notice_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert find_project_identity(project) == f"path:{project}"
+    assert strongest_identity(project) == f"path:{project}"
     assert find_project(project).notice == "git is not installed"
 
 
