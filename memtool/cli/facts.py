@@ -90,7 +90,10 @@ def show(session: Session, fact_id: str, *, with_history: bool, as_json: bool) -
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="TEXT [OPTION]...")
 @with_vault
 def add(session: Session, words: tuple[str, ...]) -> None:
-    """Write down a fact: the same as `memtool remember TEXT`, with its options."""
+    """Write down a fact.
+
+    It is the same as `memtool remember TEXT`, with its options.
+    """
     _remember(session, words)
 
 
@@ -99,7 +102,10 @@ def add(session: Session, words: tuple[str, ...]) -> None:
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="TEXT [OPTION]...")
 @with_vault
 def supersede(session: Session, fact_id: str, words: tuple[str, ...]) -> None:
-    """Put the new fact TEXT in the place of another: the same as `memtool remember TEXT --supersedes ID`."""
+    """Put the new fact TEXT in the place of another.
+
+    It is the same as `memtool remember TEXT --supersedes ID`.
+    """
     read_facts(session.vault).get(fact_id)  # a mistyped id is named before anything is looked for
     _remember(session, (*words, "--supersedes", fact_id))
 
@@ -137,7 +143,10 @@ def update(
 @_as_json
 @with_vault
 def archive_facts(session: Session, fact_ids: tuple[str, ...], *, as_json: bool) -> None:
-    """Let facts come up no more; `memtool facts restore` brings them back."""
+    """Let facts come up no more.
+
+    `memtool facts restore` brings them back.
+    """
     for fact_id in fact_ids:
         _change(session, fact_id, "archive", lambda facts, one=fact_id: archive(facts, one), as_json=as_json)
 
@@ -157,7 +166,10 @@ def restore_facts(session: Session, fact_ids: tuple[str, ...], *, as_json: bool)
 @with_vault
 @click.pass_context
 def verify(ctx: click.Context, session: Session, *, as_json: bool) -> None:
-    """Check all facts: format, ids, chains, contradictions, evidence, anchors. Exit code 1: a rule is broken."""
+    """Check all facts.
+
+    Their format, ids, chains, contradictions, evidence and anchors are checked. Exit code 1: a rule is broken.
+    """
     from memtool.consolidate.verification import FAILING, verify as find
 
     book = read_facts(session.vault)

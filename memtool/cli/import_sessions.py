@@ -51,7 +51,7 @@ def claude_code(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Turn the sessions that Claude Code keeps on this machine into session and daily notes.
+    """Turn the sessions of Claude Code on this machine into notes.
 
     Nothing of Claude Code's own is changed. Sessions that were captured already are passed over, so that this can be
     interrupted and repeated. Summaries are made without a model, unless asked otherwise.

@@ -45,7 +45,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_vault
 def claude_code(session: Session, project: str | None, *, hints: bool | None, dry_run: bool, as_json: bool) -> None:
-    """Let Claude Code write down its sessions, by hooks in its settings, and read notes by rules.
+    """Let Claude Code write down its sessions and read notes.
 
     The hooks go into your own settings, so that they hold in every project. With --project they go into
     `.claude/settings.local.json` there. Every other byte of the file is kept. Run it again at any time: it
