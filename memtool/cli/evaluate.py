@@ -12,11 +12,11 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError
 from memtool.index import evaluation
 from memtool.index.engine import Index, use_index
-from memtool.index.evaluation import Question, Span
+from memtool.index.evaluation import HitSpan, KnownQuestion
 from memtool.index.filters import Filter
 from memtool.index.lookup import note_refs
 from memtool.index.search import search
-from memtool.index.vector_source import VectorSource
+from memtool.index.semantic import VectorSource
 from memtool.text.lines import counted
 
 
@@ -66,7 +66,7 @@ def command(session: Session, questions: Any, *, modes: tuple[str, ...], as_json
         _print(answer)
 
 
-def _compare(session: Session, index: Index, asked: Sequence[Question], ways: Sequence[Way]) -> dict[str, Any]:
+def _compare(session: Session, index: Index, asked: Sequence[KnownQuestion], ways: Sequence[Way]) -> dict[str, Any]:
     known = set(note_refs(index.db))
     missing = sorted({evidence.path for question in asked for evidence in question.relevant} - known)
     notices = [f"no note is at '{path}'" for path in missing[:5]]
@@ -87,7 +87,7 @@ def _compare(session: Session, index: Index, asked: Sequence[Question], ways: Se
     return {"questions": len(asked), "results": results, "notices": notices}
 
 
-def _places(index: Index, source: VectorSource, wanted: Filter, question: Question, way: Way) -> list[Span]:
+def _places(index: Index, source: VectorSource, wanted: Filter, question: KnownQuestion, way: Way) -> list[HitSpan]:
     chosen = source.choose(question.query, way.mode)
     if way.mode != "bm25":  # without vectors the row would only repeat that of bm25: this says why there are none
         source.choose(question.query, "vector")
@@ -100,7 +100,7 @@ def _places(index: Index, source: VectorSource, wanted: Filter, question: Questi
         fusion=way.fusion,
         vectors=chosen.vectors,
     )
-    return [Span(hit.path, hit.start_line, hit.end_line) for hit in found.hits]
+    return [HitSpan(hit.path, hit.start_line, hit.end_line) for hit in found.hits]
 
 
 def _print(answer: dict[str, Any]) -> None:

@@ -12,9 +12,8 @@ from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError
 from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index, use_index
-from memtool.index.notices import index_notices, once
-from memtool.index.status import status
-from memtool.index.vector_source import words_only
+from memtool.index.semantic import words_only
+from memtool.index.status import index_notices, once, status
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:

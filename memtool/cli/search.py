@@ -16,11 +16,10 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import Index, use_index
 from memtool.index.filters import Filter, parse_day
-from memtool.index.listing import newest, unknown_names
-from memtool.index.notices import index_notices, once
-from memtool.index.search import Found, Hit, search
+from memtool.index.search import Found, Hit, newest, search, unknown_names
+from memtool.index.semantic import Chosen, VectorSource
+from memtool.index.status import index_notices, once
 from memtool.index.text import index_terms
-from memtool.index.vector_source import Chosen, VectorSource
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses, uses_path
 from memtool.vault.authors import IMPORTED

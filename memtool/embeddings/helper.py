@@ -121,7 +121,7 @@ def _address(path: Path) -> Address:
     return address
 
 
-class Call:
+class HelperCall:
     """A question to a helper. It waits *patience* seconds in all, and what it waited in between for others is free.
 
     Raises:
@@ -184,7 +184,7 @@ def ask_helper(place: HelperPlace, request: Fields, *, patience: float = DEADLIN
     if address is None:
         return None
     try:
-        with Call(address, patience=patience) as call:
+        with HelperCall(address, patience=patience) as call:
             call.say({"protocol": PROTOCOL, **request})
             return call.hear()
     except Silent:

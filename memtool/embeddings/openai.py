@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtool.embeddings.card import Card, find_card, keep_card, prefixes_of
+from memtool.embeddings.models import Card, check_dimension, clean, find_card, keep_card, prefixes_of, unit_vectors
 from memtool.embeddings.scripts import ALL_SCRIPTS, scripts_of_languages
-from memtool.embeddings.vectors import check_dimension, clean, unit_vectors
 from memtool.errors import BadSetting, ProviderFailed
 from memtool.http import endpoint, post_json
 

@@ -25,7 +25,7 @@ class Expected(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
+class KnownQuestion:
     """A query and the notes, or lines of notes, that answer it."""
 
     id: str
@@ -33,7 +33,7 @@ class Question:
     relevant: tuple[Expected, ...]
 
 
-class Span(NamedTuple):
+class HitSpan(NamedTuple):
     """The place of a hit."""
 
     path: str
@@ -41,7 +41,7 @@ class Span(NamedTuple):
     last: int
 
 
-def parse_questions(lines: Iterable[str]) -> list[Question]:
+def parse_questions(lines: Iterable[str]) -> list[KnownQuestion]:
     """Return the questions in JSON *lines*: `{"query": …, "relevant": ["path", {"path": …, "lines": [3, 9]}]}`.
 
     Raises:
@@ -60,7 +60,7 @@ def parse_questions(lines: Iterable[str]) -> list[Question]:
     return questions
 
 
-def evaluate(questions: Sequence[Question], places: Sequence[Sequence[Span]]) -> dict[str, float]:
+def evaluate(questions: Sequence[KnownQuestion], places: Sequence[Sequence[HitSpan]]) -> dict[str, float]:
     """Return the mean of each metric over *questions*; *places* are the hits of each, best first.
 
     Recall and MRR count distinct notes in the order of the hits; `lines@6` is the share of evidence lines that the
@@ -71,11 +71,11 @@ def evaluate(questions: Sequence[Question], places: Sequence[Sequence[Span]]) ->
     return {name: _mean([row[name] for row in rows if name in row]) for name in names}
 
 
-def _question(given: dict[str, Any], number: int) -> Question:
+def _question(given: dict[str, Any], number: int) -> KnownQuestion:
     relevant = tuple(_evidence(item) for item in given["relevant"])
     if not relevant or not isinstance(given["query"], str) or not isinstance(given["relevant"], list):
         raise TypeError
-    return Question(str(given.get("id", number)), given["query"], relevant)
+    return KnownQuestion(str(given.get("id", number)), given["query"], relevant)
 
 
 def _evidence(item: str | dict[str, Any]) -> Expected:
@@ -87,7 +87,7 @@ def _evidence(item: str | dict[str, Any]) -> Expected:
     return Expected(str(item["path"]), int(first), int(last))
 
 
-def _metrics(question: Question, hits: Sequence[Span]) -> dict[str, float]:
+def _metrics(question: KnownQuestion, hits: Sequence[HitSpan]) -> dict[str, float]:
     relevant = {evidence.path for evidence in question.relevant}
     found = [path in relevant for path in dict.fromkeys(hit.path for hit in hits)]
     row = {f"recall@{k}": sum(found[:k]) / len(relevant) for k in RECALL_AT}

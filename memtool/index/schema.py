@@ -12,12 +12,16 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from memtool.index import versions
 from memtool.vault.layout import DAILY
 
 # FTS5 gets terms that Python has made, joined by spaces; its tokenizer only has to leave them whole. No user text
 # is ever FTS syntax: terms hold letters, digits and these characters, and are always quoted in a query.
 _TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
+
+# What an index was built with. Raise a number when its module gives something else for the same notes.
+SCHEMA = 6  # this module: the tables
+TEXT = 2  # memtool.index.text: the terms
+CHUNKS = 7  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by
 
 HASH = 8  # bytes of a content hash
 _BARE = -zlib.MAX_WBITS  # no header and no checksum, in which zlib would spend a tenth
@@ -69,7 +73,7 @@ def fingerprint(daily: str = DAILY) -> str:
     *daily* is the vault's folder of daily notes.
     """
     folder = f", daily notes in {daily}" if daily != DAILY else ""
-    return f"text {versions.TEXT}, chunks {versions.CHUNKS}, unicode {unicodedata.unidata_version}{folder}"
+    return f"text {TEXT}, chunks {CHUNKS}, unicode {unicodedata.unidata_version}{folder}"
 
 
 def create(db: sqlite3.Connection, daily: str = DAILY) -> None:
@@ -77,7 +81,7 @@ def create(db: sqlite3.Connection, daily: str = DAILY) -> None:
     db.executescript(_TABLES)
     db.execute("INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('hashsize', ?)", (_FTS_BUFFER,))
     db.execute("INSERT INTO meta VALUES ('fingerprint', ?)", (fingerprint(daily),))
-    db.execute(f"PRAGMA user_version = {versions.SCHEMA}")
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 def connect(path: Path, *, mode: str = "rw") -> sqlite3.Connection:
@@ -154,9 +158,9 @@ def misfit(db: sqlite3.Connection, daily: str = "") -> str:
         sqlite3.DatabaseError: the file is damaged.
     """
     version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > versions.SCHEMA:
+    if version > SCHEMA:
         return "a newer memtool made it"
-    if version < versions.SCHEMA:
+    if version < SCHEMA:
         return "it is unfinished, or an older memtool made it"
     row = db.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
     fits = row and (row[0] == fingerprint(daily) if daily else row[0].startswith(fingerprint()))

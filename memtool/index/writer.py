@@ -24,7 +24,7 @@ _CHUNK_COLUMNS = (
 _WORDS_OF_A_LIST = 2000  # so that no row is a burden to memory
 
 
-class Content(NamedTuple):
+class FileContent(NamedTuple):
     """A file as it was read: its stamp before reading, the time of reading, its bytes (None: too large)."""
 
     stamp: Stamp
@@ -42,7 +42,7 @@ class Applied:
         self.unreadable: list[BrokenNote] = []
 
 
-def read_file(path: Path, max_bytes: int, now_ns: int) -> Content:
+def read_file(path: Path, max_bytes: int, now_ns: int) -> FileContent:
     """Return the file at *path*. The stamp is taken first: a later change will then be noticed.
 
     Raises:
@@ -52,7 +52,7 @@ def read_file(path: Path, max_bytes: int, now_ns: int) -> Content:
     with path.open("rb", buffering=0) as file:
         stat = os.fstat(file.fileno())
         stamp = Stamp(stat.st_size, stat.st_mtime_ns)
-        return Content(stamp, now_ns, None if stat.st_size > max_bytes else file.read())
+        return FileContent(stamp, now_ns, None if stat.st_size > max_bytes else file.read())
 
 
 class Writer:
@@ -118,7 +118,7 @@ class Writer:
         self._words.clear()
         self._stale.clear()
 
-    def _row(self, ref: str, read: Content) -> NoteRow:
+    def _row(self, ref: str, read: FileContent) -> NoteRow:
         from memtool.index.rows import NoteRow, note_row  # a search that finds nothing changed does without
 
         if read.content is None:
@@ -135,7 +135,7 @@ class Writer:
         chunks = (chunk._replace(project=project, context=f"{chunk.context}\n{project}") for chunk in row.chunks)
         return row._replace(chunks=tuple(chunks))
 
-    def _insert(self, ref: str, read: Content, digest: str, row: NoteRow) -> None:
+    def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
         note_id = self.db.execute(
             "INSERT INTO note (ref, size, mtime_ns, read_at_ns, hash, title, problem, names)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -20,7 +20,7 @@ _PAUSE = 1.0  # seconds before the second try, where the provider names none
 _NEEDED = 1.0  # seconds that a second try is worth
 
 
-class Outcome(NamedTuple, Generic[T]):
+class ChainOutcome(NamedTuple, Generic[T]):
     """The outcome of a request: the accepted value with its answer, or None; and why others failed, a sentence each.
 
     *may_pass* says whether a failure is one that may be gone in a while.
@@ -49,7 +49,7 @@ class Chain(NamedTuple):
     clock: Clock
     open_provider: Callable[[str, ModelSettings, Keys], Provider] = open_provider
 
-    def complete(self, request: Request, accept: Callable[[str], T], *, purpose: str) -> Outcome[T]:
+    def complete(self, request: Request, accept: Callable[[str], T], *, purpose: str) -> ChainOutcome[T]:
         """Return the value that *accept* makes of the first answer that it does not refuse with a MemtoolError."""
         failures: list[tuple[str, MemtoolError]] = []
         for name in self.settings.providers:
@@ -60,9 +60,9 @@ class Chain(NamedTuple):
             except MemtoolError as error:
                 failures.append((name, error))
             else:
-                return Outcome(value, answer, _reasons(failures))
+                return ChainOutcome(value, answer, _reasons(failures))
         may_pass = any(isinstance(error, Unavailable | OutOfTime) for _, error in failures)
-        return Outcome(None, None, _reasons(failures), may_pass)
+        return ChainOutcome(None, None, _reasons(failures), may_pass)
 
     def _ask(self, name: str, request: Request, accept: Callable[[str], T], purpose: str) -> tuple[T, Answer]:
         """Return the accepted value and its answer; the ledger knows of the call whatever comes of it."""

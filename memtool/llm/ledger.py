@@ -9,10 +9,8 @@ killed has been counted, two processes cannot both spend what is left, and witho
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -20,8 +18,8 @@ from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, ProviderFailed
 from memtool.llm import Answer, Request, Wasted
-from memtool.vault.files import hash_of, replace
 from memtool.vault.layout import Vault
+from memtool.vault.state import append_state, read_state, write_state
 
 FILE = "model-calls.jsonl"
 MAX_BYTES = 1_000_000  # some 2,000 calls; then the oldest half goes, but nothing of the day
@@ -38,7 +36,7 @@ class BudgetSpent(ProviderFailed):
     hint = "Raise llm.daily_tokens, or wait for tomorrow."
 
 
-class Call(NamedTuple):
+class ModelCall(NamedTuple):
     """One call of a model. *at* is local time; *failure* is empty if its answer was used."""
 
     id: str
@@ -71,20 +69,20 @@ class CallLog(NamedTuple):
     vault: Vault
     daily_tokens: int
 
-    def begin(self, provider: str, request: Request, purpose: str, at: datetime) -> Call:
+    def begin(self, provider: str, request: Request, purpose: str, at: datetime) -> ModelCall:
         """Return the call that may now be made, counted by the estimate of its input.
 
         Raises:
             BudgetSpent: the day has not that many tokens left, or the ledger cannot be written.
         """
-        call = Call(
+        call = ModelCall(
             os.urandom(6).hex(), at.isoformat(timespec="seconds"), provider, purpose, input_tokens=request.tokens
         )
         try:
             with self.vault.lock("model-calls", timeout=5):
                 path = _path(self.vault)
-                self._check(call, _calls(path))
-                _append(path, call)
+                self._check(call, _latest(_lines(path)))
+                append_state(path, _line_of(call))
                 _shorten(path, _day(call))
         except BudgetSpent:
             raise
@@ -93,29 +91,32 @@ class CallLog(NamedTuple):
             raise BudgetSpent(f"the ledger of model calls cannot be kept: {error}", hint=hint) from None
         return call
 
-    def _check(self, call: Call, others: Iterable[Call]) -> None:
+    def _check(self, call: ModelCall, others: Iterable[ModelCall]) -> None:
         spent = sum(other.input_tokens + other.output_tokens for other in others if _day(other) == _day(call))
         if self.daily_tokens and spent + call.input_tokens > self.daily_tokens:
             budget = f"{self.daily_tokens:,} tokens"
             raise BudgetSpent(f"the day's budget of {budget} is spent: {spent:,}, and this takes {call.input_tokens:,}")
 
-    def end(self, call: Call, outcome: Answer | MemtoolError, seconds: float, failure: str = "") -> None:
+    def end(self, call: ModelCall, outcome: Answer | MemtoolError, seconds: float, failure: str = "") -> None:
         """Note how *call* ended: well, or with a *failure*. If that cannot be written, the estimate stands."""
         call = call._replace(seconds=round(seconds, 3), failure=failure[:_LONGEST_FAILURE])
         with contextlib.suppress(MemtoolError, OSError), self.vault.lock("model-calls", timeout=5):
-            _append(_path(self.vault), _counted(call, outcome))
+            append_state(_path(self.vault), _line_of(_counted(call, outcome)))
 
 
 def usage(vault: Vault) -> list[Usage]:
     """Return the calls and their cost per day and provider, the latest day first."""
     sums: dict[tuple[str, str], Usage] = {}
-    for call in _calls(_path(vault)):
+    lines: list[tuple[str, ModelCall]] = []
+    with contextlib.suppress(OSError):
+        lines = _lines(_path(vault))
+    for call in _latest(lines):
         key = (_day(call), call.provider)
         sums[key] = _added(sums.get(key, Usage(*key, 0, 0, 0, 0, None)), call)
     return sorted(sorted(sums.values(), key=lambda row: row.provider), key=lambda row: row.day, reverse=True)
 
 
-def _counted(call: Call, outcome: Answer | MemtoolError) -> Call:
+def _counted(call: ModelCall, outcome: Answer | MemtoolError) -> ModelCall:
     if isinstance(outcome, Answer):
         call = call._replace(model=outcome.model)
     elif not isinstance(outcome, Wasted):
@@ -125,7 +126,7 @@ def _counted(call: Call, outcome: Answer | MemtoolError) -> Call:
     )
 
 
-def _added(row: Usage, call: Call) -> Usage:
+def _added(row: Usage, call: ModelCall) -> Usage:
     cost = row.cost_usd if call.cost_usd is None else (row.cost_usd or 0.0) + call.cost_usd
     return row._replace(
         calls=row.calls + 1,
@@ -136,7 +137,7 @@ def _added(row: Usage, call: Call) -> Usage:
     )
 
 
-def _day(call: Call) -> str:
+def _day(call: ModelCall) -> str:
     return call.at[:10]
 
 
@@ -144,34 +145,35 @@ def _path(vault: Vault) -> Path:
     return vault.state_path / FILE
 
 
-def _calls(path: Path) -> list[Call]:
-    """Return the calls in the file at *path*, in order; a later line replaces an earlier one of the same call."""
-    return list({call.id: call for _, call in _lines(path)}.values())
+def _latest(lines: Iterable[tuple[str, ModelCall]]) -> list[ModelCall]:
+    """Return the calls in *lines*, in order; a later line replaces an earlier one of the same call."""
+    return list({call.id: call for _, call in lines}.values())
 
 
-def _lines(path: Path) -> Iterator[tuple[str, Call]]:
-    """Give the lines that can be read, and what they say."""
+def _lines(path: Path) -> list[tuple[str, ModelCall]]:
+    """Return the lines that say something, and what they say.
+
+    Raises:
+        OSError: the file cannot be read, which does not mean that it holds no calls.
+    """
     try:
-        if not stat.S_ISREG(path.lstat().st_mode):  # a vault may not choose what memtool reads
-            return
-        with open(path, "rb") as file:
-            file.seek(max(0, path.stat().st_size - _MOST_READ))
-            text = file.read().decode("utf-8", "replace")
-    except OSError:
-        return
+        text = read_state(path, largest=_MOST_READ).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return []
+    found = []
     for line in text.split("\n"):
         with contextlib.suppress(ValueError, TypeError, RecursionError):
-            call = _parsed(json.loads(line))
-            yield line, call
+            found.append((line, _parsed(json.loads(line))))
+    return found
 
 
-def _parsed(fields: Any) -> Call:  # noqa: ANN401  (anything may stand in a file)
+def _parsed(fields: Any) -> ModelCall:  # noqa: ANN401  (anything may stand in a file)
     """Return the call that *fields* tell of.
 
     Raises:
         TypeError, ValueError: they tell of none.
     """
-    call = Call(**fields)
+    call = ModelCall(**fields)
     datetime.fromisoformat(call.at)
     texts = (call.id, call.at, call.provider, call.purpose, call.model, call.failure)
     numbers = (call.input_tokens, call.output_tokens, call.seconds, call.cost_usd or 0)
@@ -184,24 +186,8 @@ def _is_count(value: object) -> bool:
     return type(value) in (int, float) and 0 <= value < _MOST  # type: ignore[operator]  # NaN is not
 
 
-def _append(path: Path, call: Call) -> None:
-    """Add a line for *call*, whole or not at all."""
-    if path.is_symlink():
-        raise OSError(errno.ELOOP, "there is a symlink")
-    line = json.dumps(call._asdict()).encode() + b"\n"
-    with open(path, "a+b", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        size = file.seek(0, os.SEEK_END)
-        if size:
-            file.seek(size - 1)
-            line = line if file.read(1) == b"\n" else b"\n" + line  # what was cut off stays a line of its own
-        written = 0
-        try:
-            written = file.write(line)
-        finally:
-            if written != len(line):
-                file.truncate(size)
-    if written != len(line):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def _line_of(call: ModelCall) -> bytes:
+    return json.dumps(call._asdict()).encode() + b"\n"
 
 
 def _shorten(path: Path, today: str) -> None:
@@ -209,13 +195,13 @@ def _shorten(path: Path, today: str) -> None:
     size = path.stat().st_size
     if size <= MAX_BYTES:
         return
-    kept = "".join(f"{line}\n" for line in reversed(list(_newest(path, MAX_BYTES // 2, today))))
+    kept = "".join(f"{line}\n" for line in reversed(list(_newest(_lines(path), MAX_BYTES // 2, today))))
     if len(kept) < 0.75 * size:  # or else the day has been long, and every call would write the file anew
-        replace(path, kept, expected=hash_of(path))
+        write_state(path, kept.encode())
 
 
-def _newest(path: Path, room: int, today: str) -> Iterator[str]:
-    for line, call in reversed(list(_lines(path))):
+def _newest(lines: list[tuple[str, ModelCall]], room: int, today: str) -> Iterator[str]:
+    for line, call in reversed(lines):
         room -= len(line)
         if room >= 0 or _day(call) == today:
             yield line

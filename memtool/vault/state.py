@@ -1,8 +1,8 @@
 """The state folder `.memtool` of a vault, which holds derived things: all of it may be deleted at any time.
 
 A vault may come from a stranger, who does not choose what memtool reads, writes and deletes. So what lies there is
-made, read and written by these functions: they follow no symlink and wait for no pipe. Databases, and the ledger of
-calls (`memtool.llm.ledger`), which must know whether a line was written whole, look for symlinks by themselves.
+made, read and written by these functions: they follow no symlink and wait for no pipe. Only databases look for symlinks
+by themselves (`memtool.index.generations`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def write_state(path: Path, content: bytes) -> None:
 
 
 def append_state(path: Path, line: bytes) -> None:
-    """Add *line* to the derived file at *path*. Two processes never mix theirs.
+    """Add *line* to the derived file at *path*, whole or not at all. Two processes never mix theirs.
+
+    What a crash has cut off before it stays a line of its own.
 
     Raises:
         OSError: it cannot be written, a symlink leads to it, or it is a pipe.
@@ -82,9 +84,16 @@ def append_state(path: Path, line: bytes) -> None:
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.stat().st_mode):
             raise OSError(errno.EINVAL, "it is no file")
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _JUST_APPEND, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _JUST_APPEND, 0o600)
     try:
-        os.write(handle, line)
+        size = os.lseek(handle, 0, os.SEEK_END)
+        if size and os.lseek(handle, size - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n":
+            line = b"\n" + line
+        written = os.write(handle, line)
+        if written != len(line):  # the disk is full
+            if os.fstat(handle).st_size == size + written:
+                os.ftruncate(handle, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     finally:
         os.close(handle)
 

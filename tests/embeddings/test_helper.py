@@ -19,8 +19,8 @@ import memtool
 from memtool.embeddings import helper, helper_server
 from memtool.embeddings.helper import (
     PROTOCOL,
-    Call,
     Fields,
+    HelperCall,
     HelperPlace,
     Silent,
     ask_helper,
@@ -112,7 +112,7 @@ def test_a_question_goes_on_when_its_second_half_is_known(place: HelperPlace) ->
     with serving(place):
         address = find_address(place)
         assert address
-        with Call(address, patience=1) as call:
+        with HelperCall(address, patience=1) as call:
             call.say({"protocol": PROTOCOL, "text": "a", "goes_on": True})
             call.say({"更多": [1, 2]})
             assert call.hear() == {"text": "a", "more": [1, 2]}
@@ -288,7 +288,7 @@ def test_a_call_waits_no_longer_than_it_was_told(place: HelperPlace) -> None:
         address = find_address(place)
         assert address
         started = time.monotonic()
-        with Call(address, patience=0.05) as call:
+        with HelperCall(address, patience=0.05) as call:
             call.say({"protocol": PROTOCOL})
             with pytest.raises(Silent):
                 call.hear()

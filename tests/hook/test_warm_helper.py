@@ -22,7 +22,15 @@ from tiny_model import make_tiny_model
 
 from memtool.capture.queue import Job, Queue
 from memtool.embeddings import helper, open_embedder
-from memtool.embeddings.helper import Call, HelperPlace, WarmEmbedder, ask_helper, end_helper, helper_place, is_at_work
+from memtool.embeddings.helper import (
+    HelperCall,
+    HelperPlace,
+    WarmEmbedder,
+    ask_helper,
+    end_helper,
+    helper_place,
+    is_at_work,
+)
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.settings.sections import EmbeddingSettings
@@ -156,15 +164,15 @@ def test_a_killed_helper_is_missed_by_nobody_and_replaced_by_the_next_session(ag
 @pytest.mark.slow
 def test_a_frozen_helper_is_waited_for_once(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    real = Call.__init__
+    real = HelperCall.__init__
 
-    def counted(self: Call, *args: object, **more: object) -> None:
+    def counted(self: HelperCall, *args: object, **more: object) -> None:
         calls.append(1)
         real(self, *args, **more)  # type: ignore[arg-type]
 
     pid = start(agent)
     os.kill(pid, signal.SIGSTOP)
-    monkeypatch.setattr(Call, "__init__", counted)
+    monkeypatch.setattr(HelperCall, "__init__", counted)
     try:
         for number in range(3):
             assert MEANT not in another(agent, f"s{number}").ask(ASKED)

@@ -16,8 +16,7 @@ from index.notebook import LONG_AGO_NS, Notebook, fill, finds_all
 from memtool.errors import NotWritable
 from memtool.index import engine, generations
 from memtool.index.engine import Index
-from memtool.index.notices import index_notices
-from memtool.index.status import status
+from memtool.index.status import index_notices, status
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault import scan

@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import UsageError
-from memtool.index.evaluation import Expected, Question, Span, evaluate, parse_questions
+from memtool.index.evaluation import Expected, HitSpan, KnownQuestion, evaluate, parse_questions
 
 
-def places(*found: str) -> list[Span]:
+def places(*found: str) -> list[HitSpan]:
     """Read `a:1-3` as lines 1 to 3 of the note a."""
     parts = [each.replace(":", "-").split("-") for each in found]
-    return [Span(path, int(first), int(last)) for path, first, last in parts]
+    return [HitSpan(path, int(first), int(last)) for path, first, last in parts]
 
 
-def question(*relevant: Expected) -> Question:
-    return Question("1", "key", relevant)
+def question(*relevant: Expected) -> KnownQuestion:
+    return KnownQuestion("1", "key", relevant)
 
 
 def test_the_metrics_by_hand() -> None:
@@ -68,8 +68,8 @@ def test_questions_are_read_from_json_lines() -> None:
     ]
 
     assert parse_questions(lines) == [
-        Question("1", "deploy key", (Expected("a.md"),)),
-        Question("7", "密钥", (Expected("b.md", 3, 9), Expected("c.md"))),
+        KnownQuestion("1", "deploy key", (Expected("a.md"),)),
+        KnownQuestion("7", "密钥", (Expected("b.md", 3, 9), Expected("c.md"))),
     ]
 
 

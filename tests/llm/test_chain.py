@@ -10,7 +10,7 @@ from scripted_models import ModelServer, refusal, serve_models
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
 from memtool.http import Unavailable
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted
-from memtool.llm.chain import Chain, Clock, Outcome
+from memtool.llm.chain import Chain, ChainOutcome, Clock
 from memtool.llm.ledger import CallLog, usage
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
@@ -57,14 +57,16 @@ def time() -> Time:
     return Time()
 
 
-Run = Callable[..., Outcome[int]]
+Run = Callable[..., ChainOutcome[int]]
 
 
 @pytest.fixture
 def run(vault: Vault, time: Time) -> Run:
     """Ask a chain for a number: providers in order, each a Scripted or what opening it raises."""
 
-    def run(*providers: Provider | MemtoolError, daily_tokens: int = 0, names: tuple[str, ...] = ()) -> Outcome[int]:
+    def run(
+        *providers: Provider | MemtoolError, daily_tokens: int = 0, names: tuple[str, ...] = ()
+    ) -> ChainOutcome[int]:
         waiting = list(providers)
 
         def open_provider(_name: str, _settings: ModelSettings, _keys: Keys) -> Provider:
@@ -90,7 +92,7 @@ def number(text: str) -> int:
 def test_the_first_good_answer_is_taken(run: Run, time: Time) -> None:
     second = Scripted(time, "8")
     outcome = run(Scripted(time, "7"), second)
-    assert outcome == Outcome(7, Answer("7", "scripted", "m", 10, 5, seconds=1.0), (), may_pass=False)
+    assert outcome == ChainOutcome(7, Answer("7", "scripted", "m", 10, 5, seconds=1.0), (), may_pass=False)
     assert second.timeouts == []
 
 
@@ -110,7 +112,9 @@ def test_a_failure_a_missing_one_and_a_bad_answer_are_passed_over_with_a_sentenc
 @pytest.mark.slow
 def test_when_all_fail_the_reasons_remain(run: Run, time: Time, vault: Vault) -> None:
     outcome = run(Scripted(time, ProviderFailed("it broke")), Scripted(time, "seven"))
-    assert outcome == Outcome(None, None, ("claude: it broke", "anthropic: the answer is no number"), may_pass=False)
+    assert outcome == ChainOutcome(
+        None, None, ("claude: it broke", "anthropic: the answer is no number"), may_pass=False
+    )
     assert [(row.provider, row.failed, row.input_tokens) for row in usage(vault)] == [
         ("anthropic", 1, 10),
         ("claude", 1, 0),
@@ -119,7 +123,7 @@ def test_when_all_fail_the_reasons_remain(run: Run, time: Time, vault: Vault) ->
 
 def test_nobody_is_asked_behind_extractive(run: Run, time: Time) -> None:
     never = Scripted(time, "7")
-    assert run(never, names=("extractive", "claude")) == Outcome()
+    assert run(never, names=("extractive", "claude")) == ChainOutcome()
     assert never.timeouts == []
 
 

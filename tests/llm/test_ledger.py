@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import pytest
 from desk import NOW
@@ -182,28 +181,12 @@ def test_an_end_that_cannot_be_written_leaves_the_estimate(vault: Vault, monkeyp
     assert usage(vault) == [Usage("2026-02-10", "claude", 1, 1, 100, 0, None)]
 
 
-class _FullDisk:
-    """A file that takes three more bytes."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def write(self, content: bytes) -> int:
-        return int(self._file.write(content[:3]))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-
 @contextlib.contextmanager
 def _full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    @contextlib.contextmanager
-    def open_on_full_disk(*args: Any, **options: Any) -> Iterator[_FullDisk]:
-        with open(*args, **options) as file:
-            yield _FullDisk(file)
-
+    """A disk that takes three more bytes of a line."""
+    write = os.write
     with monkeypatch.context() as patch:
-        patch.setattr(ledger_module, "open", open_on_full_disk, raising=False)
+        patch.setattr(os, "write", lambda handle, line: write(handle, line[:3]))
         yield
 
 

@@ -14,7 +14,7 @@ import pytest
 from memtool.embeddings import Embedder, open_embedder
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.evaluation import DEPTH, MRR_AT, Span, evaluate, parse_questions
+from memtool.index.evaluation import DEPTH, MRR_AT, HitSpan, evaluate, parse_questions
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.semantic import Vectors
@@ -43,14 +43,14 @@ def measured(
     # Only conversations are so long that ten different notes take many hits.
     limit = DEPTH if any(evidence.first for each in questions for evidence in each.relevant) else MRR_AT + 2
 
-    def answer(index: Index) -> list[list[Span]]:
+    def answer(index: Index) -> list[list[HitSpan]]:
         vectors = _vectors(index, embedder) if embedder else None
         answers = [
             search(index, each.query, Filter(TODAY), limit=limit, mode="hybrid", vectors=vectors) for each in questions
         ]
         if vectors:
             vectors.store.close()
-        return [[Span(hit.path, hit.start_line, hit.end_line) for hit in found.hits] for found in answers]
+        return [[HitSpan(hit.path, hit.start_line, hit.end_line) for hit in found.hits] for found in answers]
 
     return evaluate(questions, use_index(Place(vault, vault.state_path), answer))
 

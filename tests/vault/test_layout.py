@@ -289,6 +289,22 @@ def state(root: Path) -> Path:
     return root / ".memtool" / "ledgers"
 
 
+def test_a_line_that_was_cut_off_swallows_none_that_is_added(state: Path) -> None:
+    write_state(state / "lines", "半".encode())
+    append_state(state / "lines", b"one\n")
+    append_state(state / "lines", b"two\n")
+    assert (state / "lines").read_bytes() == "半\none\ntwo\n".encode()
+
+
+def test_a_line_for_which_the_disk_has_no_room_is_not_added(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, lines = os.write, state / "lines"
+    append_state(lines, "一\n".encode())
+    monkeypatch.setattr(os, "write", lambda handle, line: write(handle, line[:2]))
+    with pytest.raises(OSError, match="space"):
+        append_state(lines, b"two\n")
+    assert lines.read_bytes() == "一\n".encode()
+
+
 def test_what_is_derived_is_written_whole_added_to_and_read(state: Path) -> None:
     write_state(state / "a.json", "解密\n".encode())
     append_state(state / "a.json", b"more\n")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from memtool.embeddings import helper
-from memtool.embeddings.helper import PROTOCOL, Address, Call, HelperPlace, Silent, leave_alone
+from memtool.embeddings.helper import PROTOCOL, Address, HelperCall, HelperPlace, Silent, leave_alone
 from memtool.index.nearness import Near, Nearness
 from memtool.recall.prompts.question import without_pastes
 
@@ -55,7 +55,7 @@ class HelperMeaning:
         self._place = place
         self._address = address
         self._prompt = prompt
-        self._call: Call | None = None
+        self._call: HelperCall | None = None
 
     def begin(self, project: str) -> None:
         """See `Meaning`."""
@@ -63,7 +63,7 @@ class HelperMeaning:
         if not texts:
             return
         try:
-            self._call = Call(self._address, patience=helper.DEADLINE)
+            self._call = HelperCall(self._address, patience=helper.DEADLINE)
             self._call.say({"protocol": PROTOCOL, "ask": "near", "texts": texts, "project": project})
         except Silent:
             self._give_up()

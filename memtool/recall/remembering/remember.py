@@ -17,8 +17,7 @@ from typing import NamedTuple
 from memtool.errors import BrokenVaultFile, Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
-from memtool.index.semantic import Vectors
-from memtool.index.vector_source import VectorSource
+from memtool.index.semantic import Vectors, VectorSource
 from memtool.recall.remembering.memory import FACT, TODO, Memory, prepared
 from memtool.recall.remembering.near_duplicates import is_same, letters, statement
 from memtool.recall.remembering.one_commit import Kept, alone, commit

@@ -163,7 +163,7 @@ def test_what_holds_everywhere_needs_no_copy_in_a_project(desk: Desk) -> None:
 
 def test_a_line_of_the_long_lived_page_counts(desk: Desk) -> None:
     (desk.vault.root / "MEMORY.md").write_text("# Memory\n\n- Answer in Chinese.\n- Never force-push to main.\n")
-    with pytest.raises(AlreadyKnown, match=r"'MEMORY\.md:1-4' says so already: Never force-push"):
+    with pytest.raises(AlreadyKnown, match=r"'MEMORY\.md:3-4' says so already: Never force-push"):
         desk.remember("Never force-push to main")
 
 

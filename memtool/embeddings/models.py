@@ -1,4 +1,4 @@
-"""The card of a model: the words that it wants before a text, and what was learned when it first ran.
+"""Models: the card of each, the words that it wants before a text, and the care for texts and vectors.
 
 Loading a model to ask its dimension takes a third of a second, and reading a large vocabulary as long again.
 A card that is missing, torn or nonsense is learned anew.
@@ -11,9 +11,14 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.embeddings.scripts import ALL_SCRIPTS
+from memtool.errors import BadSetting, ProviderFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 # What a model wants before a query and before a note, as its authors trained it (see each model's card).
 _SEARCHING = "Represent this sentence for searching relevant passages: "
@@ -71,3 +76,41 @@ def prefixes_of(model: str) -> tuple[str, str]:
 
 def _path(cache: Path, model: str) -> Path:
     return cache / "model_cards" / f"{hashlib.sha256(model.encode()).hexdigest()[:24]}.json"
+
+
+def clean(text: str) -> str:
+    """Return *text* without lone surrogates, which neither a tokenizer nor UTF-8 can hold, and never empty."""
+    return text.encode("utf-8", "replace").decode("utf-8") or " "
+
+
+def unit_vectors(rows: ArrayLike, who: str) -> NDArray[np.float32]:
+    """Return *rows* as one float32 matrix whose rows have length 1; a row of zeros, which means nothing, stays.
+
+    Raises:
+        ProviderFailed: the rows differ in length, or hold what is not a finite number. *who* made them.
+    """
+    import numpy as np
+
+    try:
+        matrix = np.asarray(rows, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise ProviderFailed(f"{who} gave vectors that differ in length or hold what is not a number") from None
+    if matrix.ndim != 2 or not matrix.shape[1] or not np.isfinite(matrix).all():
+        raise ProviderFailed(f"{who} gave vectors that hold nothing, or numbers that are not finite")
+    # Scaled first, so that the square of a huge number is still a number.
+    matrix /= np.maximum(np.abs(matrix).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return (matrix / np.where(norms > 0, norms, 1)).astype(np.float32)
+
+
+def check_dimension(expected: int, dimension: int, who: str) -> None:
+    """Check the setting `embeddings.dimension`, *expected*, where 0 means that the model says it.
+
+    Raises:
+        BadSetting: it contradicts the model.
+    """
+    if expected not in (0, dimension):
+        raise BadSetting(
+            f"'embeddings.dimension' is {expected}, but {who} makes vectors of {dimension} numbers",
+            hint="Leave the setting out: the model knows its dimension.",
+        )

@@ -15,7 +15,7 @@ from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import Found, search
-from memtool.index.vector_source import Chosen, VectorSource
+from memtool.index.semantic import Chosen, VectorSource
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from index.notebook import Notebook
 
-from memtool.index.notices import index_notices, once
+from memtool.index.status import index_notices, once
 from memtool.vault.lock import lock
 
 

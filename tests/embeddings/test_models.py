@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtool.embeddings.card import prefixes_of
+from memtool.embeddings.models import prefixes_of
 
 
 @pytest.mark.parametrize(
