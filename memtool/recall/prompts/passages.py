@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memtool.text.blocks import ITEM, blocks
 from memtool.text.languages import ENGLISH, all_labels, labels, pattern_of
 from memtool.vault.session_lines import ASKED, OPEN, lines_of
 from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import AGENT, read_line
 
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[ \]\s+)?")
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of a session note
 # What memtool's own hooks write into daily notes is a list of files and links: it says nothing by itself.
@@ -116,20 +116,11 @@ def _unwrapped(lines: list[str]) -> tuple[list[str], list[int]]:
 
 
 def _items(text: str, kind: str) -> Iterator[Passage]:
-    held: list[str] = []
-    first = 0
     lines = text.split("\n")
-    for at, line in enumerate([*lines, ""]):
-        item = _ITEM.match(line)
-        is_break = not line.strip() or line.startswith(("#", "```", "~~~", "---", "|--", "| --"))
-        if held and (item or is_break or line.startswith("|")):
-            yield Passage(" ".join(held), first, at - 1)
-            held = []
-        if is_break or _says_nothing(line, kind):
-            continue
-        if not held:
-            first = at
-        held.append(_LABEL.sub("", line[item.end() if item else 0 :].strip(" |\t\r"), count=1))
+    for first, last in blocks(lines):
+        if not _says_nothing(lines[first], kind):
+            said = [ITEM.sub("", lines[first], count=1).removeprefix("[ ] "), *lines[first + 1 : last + 1]]
+            yield Passage(" ".join(_LABEL.sub("", line.strip(" |\t\r"), count=1) for line in said), first, last)
 
 
 def _says_nothing(line: str, kind: str) -> bool:

@@ -17,6 +17,7 @@ from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import KEEP, Kept, alone, commit
 from memtool.recall.start.session_start import session_context
+from memtool.text.blocks import ITEM, blocks
 from memtool.vault import files
 from memtool.vault.client_memory import is_client_memory
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
@@ -36,8 +37,6 @@ FACT, TODO, NOTE, LINE = "fact", "todo", "note", "line"
 
 _KEPT_KINDS = ("memory", "rules", "project", "todo")  # pages that memtool itself reads and writes
 
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
-_APART = re.compile(r"\s*$|#{1,6}\s|(?:```|~~~)|[-=*_]{3,}\s*$|\|")
 _LEAST = 6  # letters of what may be a part of a line; less would be a part of many
 
 
@@ -347,13 +346,8 @@ def without_line(text: str, said: str, near: int = 0) -> str:
 def _items(text: str) -> Iterator[tuple[int, int, str]]:
     """Give the first and last line of each item, row, paragraph and session's title of *text*, and what it says."""
     lines = text.split("\n")
-    first = 0
-    for number, line in enumerate([*lines, ""], 1):
-        is_apart = bool(_APART.match(line))
-        if first and (is_apart or _ITEM.match(line)):
-            yield first, number - 1, _ITEM.sub("", "\n".join(lines[first - 1 : number - 1]), count=1)
-            first = 0
-        if line.startswith("|") or (line.startswith("# ") and ARROW in line):  # of a session: what it came to
+    for first, last in blocks(lines):
+        yield first + 1, last + 1, ITEM.sub("", "\n".join(lines[first : last + 1]), count=1)
+    for number, line in enumerate(lines, 1):
+        if line.startswith("# ") and ARROW in line:  # of a session: what it came to
             yield number, number, line
-        elif not is_apart and not first:
-            first = number
