@@ -13,6 +13,7 @@ from memtool.text.similarity import words
 from memtool.vault.fix_lines import Fix
 
 _WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_CHANGE = 60, 80, 70  # columns
+_SHORT_MESSAGE = 2  # statements of one that is about one thing
 _TELLING = re.compile(
     r"(?i)\b(?:\w*error|\w*exception|panic|fatal|cannot|can't|could not|couldn't|undefined|unexpected|expected"
     r"|not found|no such|denied|refused|timed? ?out|missing|invalid|mismatch|unknown|conflict|exceeded|failed to"
@@ -61,13 +62,17 @@ def _known(command: str) -> str:
 
 
 def _change(turns: Sequence[Turn], error: str) -> str:
-    """Return the cause of *error* that *turns* name, else how they ended, and the file; empty if none was edited."""
+    """Return the cause of *error* that *turns* name, else how they ended, and the file; empty if none was edited.
+
+    The end of a long message may be about anything: it must say something of the error or of the files.
+    """
     files = [file.rsplit("/", 1)[-1] for turn in turns for file in turn.files]
     if not files:
         return ""
     causes = [piece.text for turn in turns for piece in turn.told if mentioned("cause", piece.text)]
-    ended = next((turn.ended for turn in reversed(turns) if turn.ended), "")
+    last = next((turn for turn in reversed(turns) if turn.ended), Turn())
     about = words(" ".join([error, *files]))
+    ended = last.ended if len(last.told) <= _SHORT_MESSAGE or words(last.ended) & about else ""
     said = shortened(max(causes, key=lambda cause: len(words(cause) & about), default=ended), _WIDEST_CHANGE)
     told = f"{said} ({files[-1]})" if said and files[-1] not in said else said or files[-1]
     return told.replace(" → ", " -> ")

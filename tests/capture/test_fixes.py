@@ -5,6 +5,7 @@ import pytest
 from memtool.capture.fixes import fixes_in, telling_error
 from memtool.capture.turns import Run, Turn
 from memtool.vault.fix_lines import Fix, parse_fix, render_fix, same_error
+from memtool.vault.session_rows import Piece
 
 ERROR = "Exit code 1\n[test] $ pytest\nE   sqlite3.OperationalError: no such table: users\n=== 1 failed ==="
 FILE = "/src/shop/migrate.py"
@@ -19,6 +20,19 @@ def test_a_command_that_failed_and_passed_after_an_edit_is_a_fix() -> None:
     assert fix.command == "pytest -q tests/db"
     assert fix.error == "E sqlite3.OperationalError: no such table: users"
     assert fix.change == "migrations run before the tests (migrate.py)"
+
+
+@pytest.mark.parametrize(
+    ("ended", "change"),
+    [
+        ("The table 用户 is made by migrate.py first", "The table 用户 is made by migrate.py first"),
+        ("压测：P99 降到 86 毫秒", "migrate.py"),
+    ],
+)
+def test_the_end_of_a_long_message_tells_a_fix_only_if_it_is_about_it(ended: str, change: str) -> None:
+    told = (Piece("one"), Piece("two"), Piece(ended))
+    turns = [Turn(runs=(Run("pytest", ERROR),)), Turn(ended=ended, told=told, files=(FILE,), runs=(Run("pytest"),))]
+    assert [fix.change for fix in fixes_in(turns)] == [change]
 
 
 @pytest.mark.parametrize(
