@@ -255,8 +255,10 @@ def _weight(turn: Turn) -> float:
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
     for at, turn in enumerate(turns):
         yield from _answers(turn)
+        if turn.pasted:
+            continue
         yield from _side_taken(turns, at)
-        named = {} if turn.pasted else _meant(turns, at)
+        named = _meant(turns, at)
         if any(one.is_chosen for one in named):
             asked = without_middle(turn.asked, _WIDEST_ASKED)
             widest = (_WIDEST_DECISION - width(asked)) // len(named) - len("; 1 = ")

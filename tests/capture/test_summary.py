@@ -510,6 +510,14 @@ def test_who_takes_a_side_of_the_last_question_decides(question: str, prompt: st
     assert [taken in decision for decision in decisions] == ([True] if taken else [])
 
 
+def test_who_pastes_one_side_of_a_question_decides_nothing() -> None:
+    question = "Shall I fold it into phase 12, or keep `phase12` lean?"
+    turns = turns_of(
+        [Step("prompt", "plan the 支付"), Step("answer", question), Step("paste", "fold it in to phase 12.")]
+    )
+    assert summarise(turns).decisions == ()
+
+
 def test_what_was_said_of_an_option_that_was_not_taken_is_over() -> None:
     offer = "Option 1: pass the 终端 to `prompt()`\nOption 2: swap a variable of `tty.go`\n\n"
     offer += "Option 2 is the least work, but implicit."
