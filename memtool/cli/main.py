@@ -44,6 +44,7 @@ COMMANDS = {
     "schedule": "Let the system consolidate each week.",
     "route": "Show which files a word, a path or a table leads to.",
     "index": "Bring the index up to date with the vault.",
+    "test": "Check that prompts are given what you expect.",
     "eval": "Measure the search with your own questions.",
     "capture": "Turn sessions into notes; say what waits.",
     "import": "Turn the sessions that lie on this machine into notes.",
@@ -52,7 +53,11 @@ COMMANDS = {
     "doctor": "Check the vault, the index and the settings.",
 }
 _HIDDEN = ("helper",)  # what memtool calls itself
-_MODULES = {"eval": "evaluate", "import": "import_sessions"}  # where the name would be a poor one for a module
+_MODULES = {
+    "eval": "evaluate",
+    "import": "import_sessions",
+    "test": "test_memory",
+}  # where the name would be a poor one for a module
 
 
 class LazyGroup(click.Group):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
@@ -141,9 +142,14 @@ def features(evidence: Evidence) -> tuple[float, ...]:
     return (*evidence[:4], *place, *(evidence.likeness or ()), 1.0)
 
 
+@lru_cache(maxsize=8_192)  # as for `memtool.recall.prompts.passages`
+def _telling_terms(text: str) -> tuple[str, ...]:
+    return tuple(term for term in dict.fromkeys(index_terms(text)) if len(term) > 1 and not is_stop_word(term))
+
+
 def covered(text: str, said: Mapping[str, float]) -> float:
     """Return how much of the words of *text* a prompt says; *said* is what each of its terms counts, from 0 to 1."""
-    terms = [term for term in dict.fromkeys(index_terms(text)) if len(term) > 1 and not is_stop_word(term)]
+    terms = _telling_terms(text)
     return sum(said.get(term, 0.0) for term in terms) / max(len(terms), _FEW)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
+from functools import lru_cache
 from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -207,6 +208,11 @@ def _judge(
     )  # fmt: skip
 
 
+@lru_cache(maxsize=8_192)  # as for `passages`
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(index_terms(text))
+
+
 def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str]) -> tuple[Passage, Held, bool]:
     """Return the passage that, together with what the note is about, holds most of what was asked, and if it adds any.
 
@@ -215,7 +221,7 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
     about, spaced = clues.terms_in(candidate.about), candidate.is_spaced
     if is_fact(candidate.ref):
         statement = Passage(candidate.text.split("\n", 1)[0], 0, 0)
-        return statement, clues.held(about | clues.terms_in(index_terms(statement.text)), is_spaced=spaced), True
+        return statement, clues.held(about | clues.terms_in(_terms(statement.text)), is_spaced=spaced), True
     alone = clues.held(about, is_spaced=spaced)
     best, near, own = Passage("", 0, 0), alone, Held()
     is_session = candidate.kind == "session"
@@ -226,7 +232,7 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
         if not any(beginning in folded for beginning in beginnings):  # cutting it into terms would take longer
             best = best if best.text else passage
             continue
-        terms = clues.terms_in(index_terms(told))
+        terms = clues.terms_in(_terms(told))
         held, by_itself = clues.held(about | terms, is_spaced=spaced), clues.held(terms, is_spaced=spaced)
         if (held, by_itself) > (near, own) or not best.text:
             best, near, own = passage, held, by_itself

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from memtool.text.blocks import ITEM, blocks
@@ -38,14 +39,15 @@ class Passage(NamedTuple):
     asked: str = ""
 
 
-def passages(text: str, kind: str) -> list[Passage]:
+@lru_cache(maxsize=2_048)  # who asks much finds the same chunks again: `memtool test`, the warm helper
+def passages(text: str, kind: str) -> tuple[Passage, ...]:
     """Return the passages of a chunk's *text* that are worth giving, in order, without bullets' marks and fences."""
     found: list[Passage] = []
     wholes = _lines(text) if kind == "session" else _items(text, kind)
     for whole in wholes:
         parts = _SENTENCE_END.split(whole.text) if len(whole.text) > _LONG else [whole.text]
         found += [whole._replace(text=part.strip()) for part in parts if part.strip()]
-    return [passage for passage in found if is_worth_giving(passage, kind)][:_MOST]
+    return tuple(passage for passage in found if is_worth_giving(passage, kind))[:_MOST]
 
 
 def is_worth_giving(passage: Passage, kind: str) -> bool:
