@@ -15,6 +15,7 @@ from memtool.recall.start.session_start import ContextBlock, session_context
 @click.command()
 @click.option("--project", metavar="NAME", help="The project; that of the working folder, if none is named.")
 @click.option("--budget", type=click.IntRange(min=0), metavar="TOKENS", help="How much it may be, in tokens.")
+@click.option("--at", metavar="DATE", help="As the vault stood then: 2026-02-10, 2026-02-10T14:30, 7d.")
 @click.option("--all", "whole", is_flag=True, help="All of it, whatever the budget; the newest sessions as set.")
 @click.option(
     "--format",
@@ -25,7 +26,14 @@ from memtool.recall.start.session_start import ContextBlock, session_context
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @with_vault
 def command(
-    session: Session, *, project: str | None, budget: int | None, whole: bool, form: str | None, as_json: bool
+    session: Session,
+    *,
+    project: str | None,
+    budget: int | None,
+    at: str | None,
+    whole: bool,
+    form: str | None,
+    as_json: bool,
 ) -> None:
     """Show what an agent is given when a session begins."""
     if as_json and form not in (None, "json"):
@@ -33,6 +41,7 @@ def command(
     if whole and budget is not None:
         raise UsageError("--all and --budget exclude each other")
     session.overrides["recall.session_tokens"] = budget
+    session.go_back(at)
     form = "json" if as_json else form or ("ansi" if sys.stdout and sys.stdout.isatty() else "markdown")
     name = _project(session, project)
     most = session.settings.recall.session_tokens

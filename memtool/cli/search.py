@@ -48,6 +48,7 @@ _MANY = 200  # files to read, from which on a person wants to see progress
 @click.option("--tag", "tags", multiple=True, help="Only with this tag. Repeatable: all must be there.")
 @click.option("--since", metavar="DATE", help="Not older than: 2026-02-10, 2026-02, 7d, 2w, yesterday.")
 @click.option("--until", metavar="DATE", help="Not younger than.")
+@click.option("--at", metavar="DATE", help="As the vault stood then: 2026-02-10, 2026-02-10T14:30, 7d.")
 @click.option("--archived", is_flag=True, help="Also in the archive.")
 @click.option("--all", "everything", is_flag=True, help="Also superseded, archived and expired things.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
@@ -62,6 +63,7 @@ def command(
     fusion: str | None,
     limit: int | None,
     page: int,
+    at: str | None,
     explain: bool,
     as_json: bool,
     batch: bool,
@@ -73,6 +75,7 @@ def command(
     the filters leave is listed, newest first.
     """
     session.overrides |= {"search.mode": mode, "search.fusion": fusion, "search.limit": limit}
+    session.go_back(at)
     wanted = _filter(session.work.now().date(), **filters)
     if batch and query:
         raise UsageError("--batch reads its questions from stdin, so it takes none here")

@@ -49,6 +49,22 @@ class Session:
         """The workspace of the command."""
         return Workspace(self.vault, self.settings, self.environ, Path.home(), working_folder())
 
+    def go_back(self, named: str | None) -> None:
+        """Work on the vault as it stood when the day *named* ended, or at that time; None stays in the present."""
+        if named is None:
+            return
+        from memtool.index.filters import parse_day
+        from memtool.vault.past import moment_of, past_vault
+
+        now = self.work.now()
+        day = "" if ":" in named else parse_day(named, now.date(), end=True)
+        past = past_vault(self.vault, moment_of(named, day, now.tzinfo), self.work.cache)
+        moment = min(past.moment, now)
+        self.overrides["index.client_memory"] = "no"  # which has no history
+        known = settings.load(past.vault.settings_path, self.environ, self.overrides)
+        self.work = self.work._replace(vault=past.vault, settings=known, clock=lambda: moment)
+        self.vault, self.settings = past.vault, known
+
     def place(self, *, progress: Progress | None = None, patience: float = 1.0) -> Place:
         """Return the place of the vault's index."""
         from memtool.index.engine import no_progress, place_of
