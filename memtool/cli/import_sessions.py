@@ -78,6 +78,22 @@ def claude_code(
     click.echo("Find something in them with `memtool search WORDS`.")
 
 
+@command.command("memtool")
+@click.argument("file", metavar="FILE")
+@click.option("--dry-run", is_flag=True, help="Say what would be imported; change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@with_vault
+def memtool(session: Session, file: str, *, dry_run: bool, as_json: bool) -> None:
+    """Bring in a file of `memtool export`.
+
+    FILE may be -, for stdin. What is missing is added. Facts, daily notes, open items and session notes are merged,
+    other notes of yours stay as they are. Secrets are removed, and one commit holds it all.
+    """
+    from memtool.cli import exchange
+
+    exchange.bring_in(session, file, dry_run=dry_run, as_json=as_json)
+
+
 def _import(work: Workspace, sources: Sequence[Source], *, with_model: bool) -> Imported:
     """Import *sources*. Somebody who interrupts that is told what it means."""
     looked_at = 0

@@ -31,9 +31,10 @@ def command() -> None:
 @_AS_JSON
 @with_vault
 def install(session: Session, *, kind: str | None, dry_run: bool, as_json: bool) -> None:
-    """Set up a systemd timer, a launchd agent, a line in the crontab or a Windows task: what this machine has.
+    """Set up what this machine has to run it.
 
-    A second time changes nothing. Another kind takes the place of the first; each vault has its own.
+    That is a systemd timer, a launchd agent, a line in the crontab or a Windows task. A second time changes nothing.
+    Another kind takes the place of the first; each vault has its own.
     """
     from memtool.integrations import schedule
 
@@ -55,7 +56,10 @@ def install(session: Session, *, kind: str | None, dry_run: bool, as_json: bool)
 @_AS_JSON
 @with_vault
 def status(session: Session, *, as_json: bool) -> None:
-    """Say what is installed, when it ran last on this machine and how that ended, and when it runs next."""
+    """Say what is installed, and how the last run ended.
+
+    And when this machine ran it last, and runs it next.
+    """
     from memtool.integrations import schedule
 
     work = session.work
@@ -82,7 +86,7 @@ def status(session: Session, *, as_json: bool) -> None:
 @_AS_JSON
 @with_vault
 def remove(session: Session, *, as_json: bool) -> None:
-    """Take out what `memtool schedule install` set up for this vault, and nothing else."""
+    """Take out what was set up for this vault."""
     from memtool.integrations import schedule
 
     found = schedule.find_installed(session.work)
@@ -100,9 +104,9 @@ def remove(session: Session, *, as_json: bool) -> None:
 @command.command()
 @with_vault
 def run(session: Session) -> None:
-    """Stay here and consolidate each week: for containers. A week that was missed comes first.
+    """Stay here and do it: for containers.
 
-    Needs the extra `schedule`. Ctrl-C and SIGTERM end it at once.
+    A week that was missed comes first. Needs the extra `schedule`. Ctrl-C and SIGTERM end it at once.
     """
     from memtool.integrations.schedule import keep_running
 

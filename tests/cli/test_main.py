@@ -48,7 +48,7 @@ def test_help_names_every_command_and_every_command_has_help(memtool: Memtool) -
     assert with_pipes("search", "-h").out == memtool("search", "--help").out
 
 
-@pytest.mark.parametrize("group", ["facts", "import", "install", "uninstall"])
+@pytest.mark.parametrize("group", ["facts", "import", "install", "schedule", "uninstall"])
 def test_no_line_of_a_list_of_commands_is_cut(memtool: Memtool, group: str) -> None:
     assert "..." not in memtool(group, "--help").out.partition("Commands:")[2]
 

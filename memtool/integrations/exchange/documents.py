@@ -1,0 +1,235 @@
+"""The three forms in which a vault's content travels as one file: JSON, Markdown, tar. All pure.
+
+JSON and Markdown hold the facts and the notes, tar holds every file. The same content always gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from memtool.errors import BrokenVaultFile
+from memtool.vault.authors import IMPORTED
+from memtool.vault.json_list import parse_list
+from memtool.vault.layout import FACTS_FILE
+from memtool.vault.scan import is_note_name
+
+JSON, MARKDOWN, TAR = "json", "markdown", "tar"
+FORMS = (JSON, MARKDOWN, TAR)
+FORMAT = 1  # raised when a reader of the present one would be wrong
+
+# Files by their paths in the vault: text of notes and facts, bytes of anything else.
+Bundle: TypeAlias = Mapping[str, str | bytes]
+
+_KIND = "memtool export"
+_LARGEST = 64 << 20  # bytes of one file
+_HEAD = re.compile(rf"<!-- {_KIND} (\d+), mark ([0-9a-f]{{8}}) -->\n")
+_TAR_MAGIC = slice(257, 262)
+
+
+def rendered(bundle: Bundle, form: str) -> bytes:
+    """Return *bundle* in *form*; of JSON and Markdown, files that are no notes and no facts are left out."""
+    if form == TAR:
+        return _tar(bundle)
+    facts = {ref: facts_in(text, ref) for ref, text in sorted(_texts(bundle)) if is_facts(ref)}
+    notes = {ref: text for ref, text in sorted(_texts(bundle)) if not is_facts(ref)}
+    return (_json(facts, notes) if form == JSON else _markdown(facts, notes)).encode("utf-8")
+
+
+def parsed(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
+    """Return what the file *content* holds, in whichever form, and a sentence for each part that cannot be read.
+
+    Raises:
+        BrokenVaultFile: it is no export.
+    """
+    if content[_TAR_MAGIC] == b"ustar":
+        return _of_tar(content)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BrokenVaultFile(f"it is neither tar nor UTF-8 (byte {error.start})", hint=_WANTED) from None
+    return (_of_markdown(text) if _HEAD.match(text) else _of_json(text)), []
+
+
+_WANTED = "Name a file that `memtool export` wrote."
+
+
+def is_facts(ref: str) -> bool:
+    """Whether the file at *ref* is a list of facts."""
+    return ref.rsplit("/", 1)[-1] == FACTS_FILE
+
+
+def facts_in(text: str, ref: str) -> list[dict[str, Any]]:
+    """Return the facts in *text* as they travel: objects that can be written, each with an author.
+
+    Raises:
+        BrokenVaultFile: it is no list of facts.
+    """
+    return [with_author(value) for value in raw_facts(text, ref) if isinstance(value, dict) and _is_writable(value)]
+
+
+def raw_facts(text: str, ref: str) -> list[Any]:
+    """Return the values of the list of facts in *text*.
+
+    Raises:
+        BrokenVaultFile: it is none.
+    """
+    try:
+        return [item.value for item in parse_list(text, "facts").items]
+    except json.JSONDecodeError as error:
+        raise BrokenVaultFile(f"'{ref}' is not a list of facts in JSON: {error.msg}") from None
+
+
+def with_author(fact: dict[str, Any]) -> dict[str, Any]:
+    """Return *fact* with the author that one without any counts as."""
+    return fact if fact.get("author") else {**fact, "author": IMPORTED}
+
+
+def facts_text(facts: Iterable[Any]) -> str:
+    """Return the text of a `facts.json` with *facts*."""
+    return json.dumps({"facts": list(facts)}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _texts(bundle: Bundle) -> Iterator[tuple[str, str]]:
+    return ((ref, text) for ref, text in bundle.items() if isinstance(text, str))
+
+
+def _is_writable(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:  # half a character, which no file can hold
+        return False
+    return True
+
+
+def _json(facts: Mapping[str, list[dict[str, Any]]], notes: Mapping[str, str]) -> str:
+    document = {
+        "format": FORMAT,
+        "kind": _KIND,
+        "facts": [{"path": ref, "fact": fact} for ref, each in facts.items() for fact in each],
+        "notes": [{"path": ref, "text": text} for ref, text in notes.items()],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _of_json(text: str) -> dict[str, str | bytes]:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BrokenVaultFile(f"it is no JSON: {error}", hint=_WANTED) from None
+    if not isinstance(document, dict) or document.get("kind") != _KIND:
+        raise BrokenVaultFile("it is no export of memtool", hint=_WANTED)
+    _check_format(document.get("format"))
+    bundle: dict[str, str | bytes] = {}
+    facts: dict[str, list[Any]] = {}
+    for path, note in _pairs(document.get("notes"), "text"):
+        bundle[path] = note if isinstance(note, str) else ""
+    for path, fact in _pairs(document.get("facts"), "fact"):
+        facts.setdefault(path, []).append(fact)
+    return {**bundle, **{ref: facts_text(each) for ref, each in facts.items()}}
+
+
+def _pairs(listed: object, name: str) -> Iterator[tuple[str, Any]]:
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, dict) and isinstance(each.get("path"), str) and name in each:
+            yield each["path"], each[name]
+
+
+def _check_format(number: object) -> None:
+    if number != FORMAT:
+        raise BrokenVaultFile(f"it has the format {number}; this memtool knows {FORMAT}", hint="Install a newer one.")
+
+
+def _markdown(facts: Mapping[str, list[dict[str, Any]]], notes: Mapping[str, str]) -> str:
+    """Return a page to be read, whose comments let it be imported. Its mark stands in no note."""
+    everything = _json(facts, notes)
+    mark = hashlib.sha256(everything.encode()).hexdigest()[:8]
+    while mark in everything:
+        mark = hashlib.sha256(mark.encode()).hexdigest()[:8]
+    parts = [f"<!-- {_KIND} {FORMAT}, mark {mark} -->\n"]
+    for ref in sorted({**facts, **notes}):
+        if ref in notes:
+            parts.append(f"<!-- {mark} note {_comment(ref)} -->\n{notes[ref]}\n<!-- {mark} end -->\n")
+        else:
+            lines = "\n".join(map(_line, facts[ref]))
+            parts.append(f"<!-- {mark} facts {_comment([ref, facts[ref]])} -->\n# {ref}\n\n{lines}\n")
+    return "\n".join(parts)
+
+
+def _line(fact: Mapping[str, Any]) -> str:
+    """Return *fact* for a reader."""
+    status = fact.get("status")
+    about = [
+        fact.get("category"),
+        fact.get("author"),
+        str(fact.get("timestamp", ""))[:10],
+        status != "active" and status,
+    ]
+    return f"- {' '.join(str(fact.get('fact', '')).split())} ({', '.join(str(each) for each in about if each)})"
+
+
+def _comment(value: object) -> str:
+    """Return *value* as JSON that ends no comment."""
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _of_markdown(text: str) -> dict[str, str | bytes]:
+    head = _HEAD.match(text)
+    if head is None:
+        raise BrokenVaultFile("it is no export of memtool", hint=_WANTED)
+    _check_format(int(head[1]))
+    bundle: dict[str, str | bytes] = {}
+    mark = re.escape(head[2])
+    notes = re.compile(rf"^<!-- {mark} note (\"[^\n]*\") -->\n(.*?)\n<!-- {mark} end -->$", re.MULTILINE | re.DOTALL)
+    facts = re.compile(rf"^<!-- {mark} facts (\[.*\]) -->$", re.MULTILINE)
+    try:
+        bundle |= {str(json.loads(match[1])): match[2] for match in notes.finditer(text)}
+        listed = [json.loads(match[1]) for match in facts.finditer(text)]
+        bundle |= {str(ref): facts_text(each) for ref, each in listed}
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BrokenVaultFile(f"a comment of the export was changed: {error}") from None
+    return bundle
+
+
+def _tar(bundle: Bundle) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for ref, content in sorted(bundle.items()):
+            data = content.encode("utf-8") if isinstance(content, str) else content
+            member = tarfile.TarInfo(ref)  # nobody's, from 1970: two exports of one content are equal
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+def _of_tar(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
+    bundle: dict[str, str | bytes] = {}
+    problems = []
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+            for member in archive:
+                if member.isdir():
+                    continue
+                if fault := _fault(member):
+                    problems.append(f"'{member.name}' was left out: {fault}")
+                    continue
+                file = archive.extractfile(member)
+                data = file.read() if file else b""
+                try:
+                    bundle[member.name] = data.decode("utf-8") if is_note_name(member.name.rsplit("/", 1)[-1]) else data
+                except UnicodeDecodeError:
+                    problems.append(f"'{member.name}' was left out: it is not UTF-8")
+    except (tarfile.TarError, OSError, ValueError, OverflowError) as error:
+        raise BrokenVaultFile(f"the archive cannot be read: {error}", hint=_WANTED) from None
+    return bundle, problems
+
+
+def _fault(member: tarfile.TarInfo) -> str:
+    if not member.isreg() or member.issparse():
+        return "it is no plain file"
+    return "it is too large" if member.size > _LARGEST else ""
