@@ -1,7 +1,8 @@
 """`python -m benchmarks.year`: a weekly run, the first and a later one, on a vault that holds a year of work.
 
 2,000 sessions, 300 daily notes, 40 projects and 1,500 facts (a seed decides every byte), and a quarter of that: time
-and peak memory of the whole process, git included.
+and peak memory of the whole process, git included. The budget holds for the processor's time: a machine that others
+share is as slow as they let it be.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ def main(arguments: Sequence[str]) -> int:
                 Path(scratch) / f"year-{part}", sessions=2_000 // part, days=300 // part, projects=40 // part
             )
             for run in ("first run", "second run"):
-                seconds, megabytes, changes = _weekly_run(vault, Path(scratch))
+                seconds, processor, megabytes, changes = _weekly_run(vault, Path(scratch))
                 print(
                     f"{2_000 // part:5} sessions, {run}: {seconds:6.2f} s, {megabytes:5.0f} MB, {changes} changes",
                     flush=True,
                 )
-                missed |= seconds > BUDGET_SECONDS or megabytes > BUDGET_MB
+                missed |= processor > BUDGET_SECONDS or megabytes > BUDGET_MB
     return 1 if missed else 0
 
 
@@ -120,11 +121,11 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _weekly_run(vault: Path, scratch: Path) -> tuple[float, float, int]:
-    """Return the seconds, the peak memory in MB and the number of changes of one run, in a process of its own."""
+def _weekly_run(vault: Path, scratch: Path) -> tuple[float, float, float, int]:
+    """Return the seconds, those of the processor, the peak memory in MB and the number of changes of one run."""
     seconds, printed = _in_process(vault, scratch, _RUN)
     answer: dict[str, Any] = json.loads(printed)
-    return seconds, answer["kilobytes"] / 1024, answer["changes"]
+    return seconds, answer["processor"], answer["kilobytes"] / 1024, answer["changes"]
 
 
 def _in_process(vault: Path, scratch: Path, code: str) -> tuple[float, str]:
@@ -158,8 +159,9 @@ work = Workspace(vault, settings.load(vault.settings_path, environ), environ, Pa
 _INDEX = "use_index(place_of(work), lambda _: None)"
 _RUN = """
 outcome = consolidate(work, week_of(work.now().date()))
-usage = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-print(json.dumps({"changes": len(outcome.changes), "kilobytes": usage}))
+usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+kilobytes, seconds = max(one.ru_maxrss for one in usages), sum(one.ru_utime + one.ru_stime for one in usages)
+print(json.dumps({"changes": len(outcome.changes), "kilobytes": kilobytes, "processor": seconds}))
 """
 
 if __name__ == "__main__":

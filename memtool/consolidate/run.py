@@ -243,17 +243,17 @@ class _Run:
             self._vault.path(ref).unlink(missing_ok=True)
 
     def tidy(self, sessions: Sequence[SessionView]) -> None:
-        """Close open items that were done, write the generated sections, and move old notes to the archive."""
+        """Close open items that were done, move old notes to the archive, and write the sections of what is left."""
         for ref in self._refs("areas/projects/*/todos.md"):
             own = [view for view in sessions if view.project == ref.split("/")[2]]
             self._close(ref, own)
+        left = self._archive(sessions)
         book = read_facts(self._vault)
         self._section(MEMORY, shared_section(book, self._work))
         for ref in self._refs("areas/projects/*/summary.md"):
             name = ref.split("/")[2]
-            own = [view for view in sessions if view.project == name]
+            own = [view for view in left if view.project == name]
             self._section(ref, project_section(book, name, own, self._work.language))
-        self._archive(sessions)
 
     def tell(self, sessions: Sequence[SessionView]) -> None:
         """Write the report."""
@@ -290,7 +290,8 @@ class _Run:
         if self._write(ref, lambda text: None if text is None else with_generated(text, body)):
             self._say(self._words["section"].format(ref))
 
-    def _archive(self, sessions: Sequence[SessionView]) -> None:
+    def _archive(self, sessions: Sequence[SessionView]) -> list[SessionView]:
+        """Move old notes to the archive, and return the *sessions* that are left."""
         settings, today = self._work.settings, self._work.now().date()
         kept = settings.recall.sessions
         moves = old_sessions(sessions, today, days=settings.consolidate.sessions_days, kept=kept)
@@ -305,6 +306,8 @@ class _Run:
                 min(Path(move.source).stem for move in dailies) if dailies else min(view.date[:10] for view in sessions)
             )
             self._say(self._words["archived"].format(len(moved), oldest))
+        gone = {move.source for move in moves}
+        return [view for view in sessions if view.ref not in gone]
 
     def _relink(self, archived: Sequence[str], leaving: set[str]) -> None:
         """Let the daily notes lead to the *archived* sessions; those that are *leaving* themselves from there."""

@@ -12,8 +12,9 @@ from memtool.consolidate.proposals import COMMAND, STACK
 from memtool.consolidate.sections import BEGIN, within
 from memtool.consolidate.sessions import SessionView
 from memtool.errors import MemtoolError
-from memtool.recall.remembering.near_duplicates import is_same, statement
+from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import labels
+from memtool.text.similarity import words
 from memtool.vault.authors import USER
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
@@ -65,15 +66,16 @@ def shared_section(book: FactBook, work: Workspace) -> str:
 
 
 def _shared(held: Sequence[StoredFact]) -> Iterator[str]:
-    told: list[tuple[StoredFact, set[str]]] = []
+    told: list[tuple[StoredFact, Claim, frozenset[str], set[str]]] = []
     for stored in sorted(held, key=lambda stored: (stored.fact.author != USER, stored.fact.timestamp, stored.fact.id)):
-        claim = statement(stored.fact.fact)
-        twin = next((each for each in told if is_same(claim, statement(each[0].fact.fact))), None)
+        claim, said = statement(stored.fact.fact), words(stored.fact.fact)
+        like = (each for each in told if 2 * len(said & each[2]) >= max(len(said), len(each[2])))
+        twin = next((each for each in like if is_same(claim, each[1])), None)
         if twin:
-            twin[1].add(stored.project)
+            twin[3].add(stored.project)
         else:
-            told.append((stored, {stored.project}))
-    for stored, projects in told:
+            told.append((stored, claim, said, {stored.project}))
+    for stored, _, _, projects in told:
         if len(projects - {""}) > 1:
             yield f"- {stored.fact.fact} ({', '.join(sorted(projects - {''}))})"
 
