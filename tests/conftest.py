@@ -69,7 +69,9 @@ class Guard:
         self.violations: list[str] = []
         self._home = os.path.realpath(Path("~").expanduser())
         own = (Path(__file__).parents[1], tempfile.gettempdir(), sys.prefix, sys.base_prefix)
-        self._allowed = tuple(os.path.realpath(path) for path in own)
+        allowed = (os.path.realpath(path) for path in own)
+        # A home folder may lie in the folder for temporary files.
+        self._allowed = tuple(path for path in allowed if path == self._home or not _is_below(self._home, path))
 
     def audit(self, event: str, args: tuple[Any, ...]) -> None:
         """Check one audit event of the interpreter; a child process is out of its reach, the environment is not."""
