@@ -43,27 +43,32 @@ def test_the_wheel_carries_the_shipped_folders_whole(name: str, unpacked: Path) 
     assert tracked(unpacked / "memtool" / "_shipped" / name) == tracked(CLONE / name)
 
 
+@pytest.mark.slow
 def test_the_wheel_carries_all_of_the_package(unpacked: Path) -> None:
     shipped = {name for name in tracked(unpacked / "memtool") if not name.startswith("_shipped/")}
     assert shipped == tracked(CLONE / "memtool")
     assert {"py.typed", "vault/facts.schema.json"} <= shipped
 
 
+@pytest.mark.slow
 def test_the_wheel_puts_nothing_beside_the_package(unpacked: Path) -> None:
     assert {path.name.partition("-")[0] for path in unpacked.iterdir()} == {"memtool", "memtool_vault"}
 
 
+@pytest.mark.slow
 def test_the_distribution_has_a_name_of_its_own(unpacked: Path) -> None:
     (metadata,) = unpacked.glob("*.dist-info/METADATA")
     assert "\nName: memtool-vault\n" in metadata.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_nothing_carries_junk(built: Path) -> None:
     with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel, tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = [*wheel.namelist(), *archive.getnames()]
     assert [name for name in names if any(junk in name for junk in JUNK)] == []
 
 
+@pytest.mark.slow
 def test_the_source_archive_carries_the_tests_and_both_commands(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

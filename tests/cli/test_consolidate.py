@@ -47,6 +47,7 @@ def test_json_names_each_proposal_with_its_fate(memtool: Memtool, worked: list[s
     assert answer["commit"]
 
 
+@pytest.mark.slow
 def test_a_review_is_left_in_a_note_and_applied(memtool: Memtool, worked: list[str], vault: Vault) -> None:
     ran = memtool("consolidate", "--review", *worked)
     assert "2 proposals to decide on" in ran.err

@@ -36,6 +36,7 @@ def commit_by_hand(vault: Vault, name: str, text: str, message: str) -> None:
         subprocess.run(["git", "-C", str(vault.root), *command], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_a_deed_is_shown_undone_and_shown_as_undone(memtool: Memtool, here: Vault) -> None:
     memtool("remember", "令牌有效期为 24 小时", "--global", "--category", "configuration")
     commit_by_hand(here, "MEMORY.md", "# 我的\n", "tidy my page")
@@ -70,6 +71,7 @@ def test_the_users_own_change_is_named_and_taken_back_by_its_id_only(memtool: Me
     assert memtool("undo").code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_the_log_has_pages_and_filters(memtool: Memtool) -> None:
     for number in range(3):

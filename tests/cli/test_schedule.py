@@ -27,6 +27,7 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("notes")
 def test_from_installing_to_removing(memtool: Memtool, system: System) -> None:
     assert "No schedule is installed" in memtool("schedule", "status").out

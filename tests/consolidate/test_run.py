@@ -53,6 +53,7 @@ def commits(vault: Vault) -> list[str]:
     return tell(vault.root, "log", "--format=%s").splitlines()
 
 
+@pytest.mark.slow
 def test_sessions_become_facts_a_report_and_one_commit(work: Workspace) -> None:
     vault = work.vault
     session(vault, "one", rules=("always write table-driven tests (user)",), commands=("pnpm test",))
@@ -104,6 +105,7 @@ def test_a_dry_run_writes_nothing(work: Workspace) -> None:
     assert tell(work.vault.root, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_what_was_archived_is_not_proposed_again(work: Workspace) -> None:
     session(work.vault, "one", rules=("always write table-driven tests (user)",))
     consolidate(work, WEEK)
@@ -114,6 +116,7 @@ def test_what_was_archived_is_not_proposed_again(work: Workspace) -> None:
     assert [judged.fate for judged in consolidate(work, WEEK).judged] == ["rejected"]
 
 
+@pytest.mark.slow
 def test_what_the_user_says_again_gains_confidence_and_no_copy(work: Workspace) -> None:
     session(work.vault, "one", rules=("always write table-driven tests (user)",))
     consolidate(work, WEEK)
@@ -125,6 +128,7 @@ def test_what_the_user_says_again_gains_confidence_and_no_copy(work: Workspace) 
     assert [span["source"] for span in after.spans] == ["one", "two"]
 
 
+@pytest.mark.slow
 def test_a_later_word_supersedes_with_both_linked(work: Workspace) -> None:
     session(work.vault, "one", days_ago=5, rules=("the gateway must always listen on port 8443 (user)",))
     consolidate(work, WEEK)
@@ -139,6 +143,7 @@ def test_a_later_word_supersedes_with_both_linked(work: Workspace) -> None:
     assert consolidate(work, WEEK).changes == []
 
 
+@pytest.mark.slow
 def test_old_notes_go_to_the_archive_with_their_links(work: Workspace) -> None:
     vault = work.vault
     for number in range(6):
@@ -160,6 +165,7 @@ def test_old_notes_go_to_the_archive_with_their_links(work: Workspace) -> None:
     assert consolidate(work, WEEK).changes == []
 
 
+@pytest.mark.slow
 def test_done_items_and_generated_sections(work: Workspace) -> None:
     vault = work.vault
     write(vault, "areas/projects/shop/todos.md", "# Open items\n\n- [ ] rate limiting of the login route\n")
@@ -180,6 +186,7 @@ def test_done_items_and_generated_sections(work: Workspace) -> None:
     assert consolidate(work, WEEK).changes == []
 
 
+@pytest.mark.slow
 def test_the_repository_shows_its_package_manager_until_it_changes(work: Workspace, tmp_path: Path) -> None:
     vault, code = work.vault, tmp_path / "code"
     code.mkdir()

@@ -121,6 +121,7 @@ def test_a_few_missing_vectors_are_made_on_the_way(local: Finder) -> None:
     assert local.search("automobile", "bm25")[1].hits == ()
 
 
+@pytest.mark.slow
 @needs_fastembed
 @pytest.mark.parametrize("fusion", ["adaptive", "rrf"])
 def test_words_and_meaning_are_merged(local: Finder, fusion: str) -> None:

@@ -163,6 +163,7 @@ def test_a_folder_name_that_no_file_can_hold_is_refused(tmp_path: Path, system: 
             schedule.plan(work, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_installing_twice_changes_nothing_and_removing_leaves_nothing(
     kind: str, work: Workspace, system: System, tmp_path: Path
@@ -184,6 +185,7 @@ def test_installing_twice_changes_nothing_and_removing_leaves_nothing(
     assert kept_schedule(work) == ""
 
 
+@pytest.mark.slow
 def test_other_lines_of_a_crontab_keep_every_byte(work: Workspace, system: System) -> None:
     others = (
         b"# mine: \xe7\xac\x94\xe8\xae\xb0 \xff\n5 4 * * * backup --all\n\n#17 * * * * old # memtool-weekly-00000000"
@@ -204,6 +206,7 @@ def test_a_crontab_that_cannot_be_read_is_not_written(work: Workspace, system: S
     assert system.crontab.read_bytes() == b"5 4 * * * backup\n"
 
 
+@pytest.mark.slow
 def test_each_vault_has_its_own(work: Workspace, system: System, tmp_path: Path) -> None:
     other = work_in(tmp_path / "other", system)
     for each in (work, other):
@@ -212,6 +215,7 @@ def test_each_vault_has_its_own(work: Workspace, system: System, tmp_path: Path)
     assert system.crontab.read_text() == schedule.plan(other, CRON).texts[Path("crontab -l")]
 
 
+@pytest.mark.slow
 def test_another_kind_takes_the_place_of_the_first(work: Workspace, system: System) -> None:
     schedule.install(work, schedule.plan(work, SYSTEMD))
     assert schedule.install(work, schedule.plan(work, CRON)) is True
@@ -220,6 +224,7 @@ def test_another_kind_takes_the_place_of_the_first(work: Workspace, system: Syst
     assert not (system.folder / "systemctl.state").exists()
 
 
+@pytest.mark.slow
 def test_what_the_system_refuses_leaves_no_file(work: Workspace, system: System) -> None:
     plan = schedule.plan(work, SYSTEMD)
     system.refuse("enable")
@@ -228,6 +233,7 @@ def test_what_the_system_refuses_leaves_no_file(work: Workspace, system: System)
     assert not any(path.exists() for path in plan.texts)
 
 
+@pytest.mark.slow
 def test_an_old_file_is_brought_up_to_date(work: Workspace) -> None:
     plan = schedule.plan(work, LAUNCHD)
     schedule.install(work, plan)

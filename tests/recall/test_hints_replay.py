@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
+
 from memtool.recall.hints import Hint, for_command, for_failure
 
 # What failed and was mended; the command as it is run in a later session; the error if it is another command.
@@ -45,6 +47,7 @@ PROGRAMS = (
 ENDS = ("", " --verbose", " 2>&1 | tail -3", " && echo done", " || true")
 
 
+@pytest.mark.slow
 def test_known_errors_are_given_their_fix_and_other_commands_nothing() -> None:
     hints = [Hint("fix", "sessions/a.md", f"{at}", "2026-02-10", "a", "shop", met[:2]) for at, met in enumerate(MET)]
     given = []

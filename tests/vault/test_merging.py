@@ -107,6 +107,7 @@ class TestFacts:
         assert merged.conflicts
         assert "我" in merged.text
 
+    @pytest.mark.slow
     @given(st.data())
     @settings(max_examples=60)
     def test_every_order_of_merges_gives_the_same_bytes(self, data: st.DataObject) -> None:
@@ -141,6 +142,7 @@ class TestDaily:
         assert sorted(again) == sorted(text)  # lines of the same minute may change places
         assert put_together(take_apart(again)) == again
 
+    @pytest.mark.slow
     @given(ENTRIES, ENTRIES, ENTRIES, SESSIONS, SESSIONS)
     def test_every_line_of_either_side_is_there_once_in_the_order_of_time(
         self,

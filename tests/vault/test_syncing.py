@@ -244,6 +244,7 @@ FOREIGN = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOREIGN)
 def test_a_clone_whose_settings_name_a_program_is_not_synchronised(machines: TwoMachines, name: str) -> None:
     machines.write(machines.one, "a.md", "1\n")
@@ -254,6 +255,7 @@ def test_a_clone_whose_settings_name_a_program_is_not_synchronised(machines: Two
         machines.sync(machines.two)
 
 
+@pytest.mark.slow
 def test_a_forged_command_of_our_driver_is_replaced_before_it_could_run(machines: TwoMachines) -> None:
     git(machines.two.root, "config", "merge.memtool.driver", f"touch {machines.remote}/sprung")
     assert "does not know" in driver_problem(machines.two)

@@ -145,6 +145,7 @@ def test_a_daily_note_that_it_began_keeps_what_others_wrote_into_it(vault: Vault
     assert read(vault, DAILY) == render_daily(DAY, [DailyEntry("08:00", "", ("b.ts",))])
 
 
+@pytest.mark.slow
 def test_a_fact_is_taken_back_and_one_that_was_archived_is_active_again(vault: Vault) -> None:
     for number in (1, 2, 3):
         new = Fact(id=f"f{number}", fact=f"事实 {number}", evidence="x", timestamp="2026-11-22", category="code")

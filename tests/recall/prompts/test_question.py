@@ -122,6 +122,7 @@ def test_a_prompt_of_one_line_is_no_place_of_a_failure() -> None:
     assert "zeppelin" in ask("at 5:30 (sharp) the zeppelin docks").terms()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["<pasted_content ", "```", "a" * 50, "/", "解", "aB", "#1."])
 def test_hostile_prompts_take_linear_time(piece: str) -> None:
     ask(piece * 100_000)  # would take minutes otherwise
