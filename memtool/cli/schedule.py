@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -116,7 +117,7 @@ def run(session: Session) -> None:
 
 
 def _end(*_: object) -> NoReturn:
-    raise SystemExit(0)
+    sys.exit(0)
 
 
 def _log(sentence: str) -> None:
