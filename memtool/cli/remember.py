@@ -19,6 +19,7 @@ from memtool.recall.remembering.standing import Standing
 from memtool.settings import client_author
 from memtool.vault.authors import AUTHORS
 from memtool.vault.fact_rules import CATEGORIES
+from memtool.vault.todos import TYPES
 from memtool.workspace import Workspace
 
 _STDIN = ("-",)
@@ -28,6 +29,8 @@ _STDIN = ("-",)
 @click.argument("text", nargs=-1)
 @click.option("--kind", type=click.Choice(KINDS), help="Write a note or an open item instead of a fact.")
 @click.option("--category", type=click.Choice(CATEGORIES), help="What sort of thing it is.")
+@click.option("--type", type=click.Choice(TYPES), help="Of an open item; a task if nothing else is said.")
+@click.option("--due", metavar="DATE", help="By when an open item is to be done: 2026-12-31, 2026-12, 2w.")
 @click.option("--project", metavar="NAME", help="The project it belongs to; else that of the working folder.")
 @click.option("--global", "is_global", is_flag=True, help="It belongs to no project.")
 @click.option("--tag", "tags", multiple=True, help="A word to find it by. Repeatable.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -15,6 +17,11 @@ from memtool.vault.frontmatter import quoted
 _ITEM = re.compile(r"(?P<lead>(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+)\[(?P<mark>.)\]\s+(?P<text>.*\S)")
 _STRUCK = re.compile(r"^~~(?=.+~~$)|(?<=.)~~$")
 _TRAIL = re.compile(r"(?: #[^\s#]+){1,20}$")
+_TYPE = re.compile(r"\[([^\W_][\w-]{0,29})\]\s+(?=\S)")
+_DATE = r"(\d{4}-\d{2}-\d{2})"
+
+TASK, IDEA, BLOCKED = "task", "idea", "blocked"
+TYPES = (TASK, IDEA, BLOCKED)  # that memtool writes; others are read, and kept
 
 
 class Todo(NamedTuple):
@@ -26,8 +33,26 @@ class Todo(NamedTuple):
 
     @property
     def task(self) -> str:
-        """The text without the tags and the session at its end, as `todo_line` adds them."""
-        return _TRAIL.sub("", _origin().sub("", self.text))
+        """The text without its type, and without the tags, the date and the session at its end: see `todo_line`."""
+        return _TYPE.sub("", _TRAIL.sub("", _due().sub("", _origin().sub("", self.text))), count=1)
+
+    @property
+    def type(self) -> str:
+        """One of `TYPES`, or what somebody else has put in its place, in lower case."""
+        match = _TYPE.match(self.text)
+        return match[1].lower() if match else TASK
+
+    @property
+    def due(self) -> str:
+        """The day by which it is to be done, as YYYY-MM-DD; empty if there is none."""
+        for match in _due().finditer(self.text):
+            with suppress(ValueError):
+                return dt.date.fromisoformat(next(filter(None, match.groups()))).isoformat()
+        return ""
+
+    def is_overdue(self, today: dt.date) -> bool:
+        """Whether it should have been done before *today*."""
+        return self.is_open and "" < self.due < today.isoformat()
 
 
 @cache
@@ -36,16 +61,26 @@ def _origin() -> re.Pattern[str]:
     return re.compile(f"(?:{'|'.join(forms)})$")
 
 
+@cache
+def _due() -> re.Pattern[str]:
+    forms = (re.escape(form).replace(r"\ ", " ?").replace(r"\{\}", _DATE) for form in all_labels("todos")["due"])
+    return re.compile("|".join(forms))
+
+
 def new_todos(project: str, language: str) -> str:
     """Return the text of a task list without items."""
     owner = f"project: {quoted(project)}\n" if project else ""
     return f"---\ntype: todo\n{owner}---\n\n# {labels('todos', language)['title']}\n"
 
 
-def todo_line(text: str, *, tags: Sequence[str] = (), source: str = "", language: str = "en") -> str:
-    """Return *text*, which is one line, with its tags and the session that it comes from."""
-    origin = labels("todos", language)["session"].format(source) if source else ""
-    return " ".join([text, *(f"#{tag}" for tag in tags)]) + origin
+def todo_line(
+    text: str, *, type: str = "", due: str = "", tags: Sequence[str] = (), source: str = "", language: str = "en"
+) -> str:
+    """Return *text*, which is one line, with its type, its tags, its date and the session that it comes from."""
+    words = labels("todos", language)
+    about = [words[name].format(value) for name, value in (("due", due), ("session", source)) if value]
+    lead = [] if type in ("", TASK) else [f"[{type}]"]
+    return " ".join([*lead, text, *(f"#{tag}" for tag in tags)]) + "".join(about)
 
 
 def find_todos(text: str) -> list[Todo]:

@@ -98,6 +98,9 @@ def test_on_a_terminal_it_does_not_wait_for_input(vault: Vault) -> None:
         ("x", "--tag", "#"),
         ("x", "--kind", "todo", "--expires", "2w"),
         ("x", "--kind", "todo", "--evidence", "y"),
+        ("x", "--kind", "todo", "--due", "soon"),
+        ("x", "--due", "2w"),
+        ("x", "--kind", "todo", "--type", "epic"),
         ("x", "--kind", "decision", "--supersedes", "fact-1"),
         ("!?",),
     ],
@@ -253,3 +256,11 @@ def test_at_a_terminal_it_is_the_users_word_and_in_a_session_the_agents(
     shown = memtool("show", found["fact_id"], "--vault", str(vault.root), "--json").answer
     assert shown["fields"]["author"] == "agent"
     assert "by agent" in memtool("search", "咖啡", "--vault", str(vault.root)).out
+
+
+@pytest.mark.usefixtures("notes")
+def test_an_open_item_has_a_type_and_a_day(memtool: Memtool) -> None:
+    done = memtool("remember", "--global", "--kind", "todo", "--type", "idea", "--due", "2026-12", "购物车 cache")
+    assert done.code == 0
+    written = memtool("show", "areas/global/todos.md").out
+    assert "- [ ] [idea] 购物车 cache (due 2026-12-31)" in written

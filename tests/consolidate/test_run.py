@@ -202,7 +202,7 @@ def test_the_repository_shows_its_package_manager_until_it_changes(work: Workspa
 
 
 def test_two_runs_at_once_do_not_meet(work: Workspace) -> None:
-    with work.vault.lock("consolidate"), pytest.raises(Busy):
+    with work.vault.lock("consolidate"), pytest.raises(Busy, match="another run of"):
         consolidate(work, WEEK)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -76,3 +78,44 @@ def test_adding_keeps_every_other_line(before: str, item: str) -> None:
 def test_an_added_item_is_found_on_its_line() -> None:
     text, line = add_todo(LIST, "[x] odd - [ ] text")
     assert Todo(line, "[x] odd - [ ] text", is_open=True) in find_todos(text)
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "[idea] 缓存 the cart #api #缓存 (due 2026-12-01) (from session 3f2a9c)"),
+        ("zh", "[idea] 缓存 the cart #api #缓存（截止 2026-12-01）（来自会话 3f2a9c）"),
+    ],
+)
+def test_an_item_has_a_type_and_a_day(language: str, line: str) -> None:
+    tags, day = ("api", "缓存"), "2026-12-01"
+    written = todo_line("缓存 the cart", type="idea", due=day, tags=tags, source="3f2a9c", language=language)
+    assert written == line
+    (todo,) = find_todos(f"- [ ] {written}\n")
+    assert (todo.type, todo.due, todo.task) == ("idea", day, "缓存 the cart")
+    assert todo.is_overdue(dt.date(2026, 12, 2))
+    assert not todo.is_overdue(dt.date(2026, 12, 1))
+    assert not todo._replace(is_open=False).is_overdue(dt.date(2027, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("plain", ("task", "", "plain")),
+        ("[Epic] big (due 2026-12-01) thing", ("epic", "2026-12-01", "big thing")),
+        ("[登录] 修复（截止2026-12-01）", ("登录", "2026-12-01", "修复")),
+        ("[docs](a.md) are old", ("task", "", "[docs](a.md) are old")),
+        ("[two words] x", ("task", "", "[two words] x")),
+        ("[blocked]", ("task", "", "[blocked]")),
+        ("[blocked] x (due 2026-13-40)", ("blocked", "", "x")),
+        ("x (due tomorrow)", ("task", "", "x (due tomorrow)")),
+    ],
+)
+def test_what_somebody_wrote_by_hand_is_read(text: str, found: tuple[str, str, str]) -> None:
+    (todo,) = find_todos(f"- [ ] {text}\n")
+    assert (todo.type, todo.due, todo.task) == found
+    assert todo.text == text
+
+
+def test_a_task_is_a_plain_item() -> None:
+    assert todo_line("x", type="task") == todo_line("x") == "x"

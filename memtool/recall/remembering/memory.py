@@ -38,6 +38,8 @@ class Memory(NamedTuple):
         author: one of `memtool.vault.authors.AUTHORS`; empty if nobody knows.
         supersedes: the id of the fact that it replaces.
         force: whether it is written although something stands that says the same.
+        type: of an open item, one of `memtool.vault.todos.TYPES`.
+        due: the day by which an open item is to be done.
     """
 
     text: str
@@ -51,6 +53,8 @@ class Memory(NamedTuple):
     author: str = ""
     supersedes: str = ""
     force: bool = False
+    type: str = ""
+    due: str = ""
 
 
 def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, max_bytes: int) -> Memory:
@@ -73,6 +77,7 @@ def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, ma
         text=text,
         tags=tuple(dict.fromkeys(_tag(redact(tag)) for tag in memory.tags)),
         expires=_expiry(memory.expires, today) if memory.expires else "",
+        due=_coming_day(memory.due, today) if memory.due else "",
         evidence=one_line(redact(memory.evidence)),
         source=one_line(redact(memory.source)),
     )
@@ -114,7 +119,9 @@ def _check_options(memory: Memory) -> None:
         given = {"--category": memory.category, "--expires": memory.expires, "--evidence": memory.evidence}
         wrong = [option for option, value in given.items() if value]
         if wrong:
-            raise UsageError(f"a todo has no {wrong[0]}", hint="Say it in the text.")
+            raise UsageError(f"a todo has no {wrong[0]}", hint="Say it in the text, or by when with --due.")
+    elif memory.type or memory.due:
+        raise UsageError("only an open item has --type or --due", hint="Add `--kind todo`.")
 
 
 def _tag(text: str) -> str:
@@ -125,12 +132,15 @@ def _tag(text: str) -> str:
 
 
 def _expiry(text: str, today: dt.date) -> str:
-    """Return the day that *text* names. `2w` is in two weeks: unlike a search, what expires looks ahead."""
-    match = _IN_DAYS.fullmatch(text.strip().lower())
-    if match:
-        day = (today + dt.timedelta(days=int(match[1]) * _DAYS[match[2]])).isoformat()
-    else:
-        day = parse_day(text, today, end=True)
+    day = _coming_day(text, today)
     if day < today.isoformat():
         raise UsageError(f"'{text}' is over, so it would be forgotten at once", hint="Name a day that is to come.")
     return day
+
+
+def _coming_day(text: str, today: dt.date) -> str:
+    """Return the day that *text* names. `2w` is in two weeks: unlike a search, it looks ahead."""
+    match = _IN_DAYS.fullmatch(text.strip().lower())
+    if match:
+        return (today + dt.timedelta(days=int(match[1]) * _DAYS[match[2]])).isoformat()
+    return parse_day(text, today, end=True)

@@ -295,7 +295,14 @@ def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Wri
 
 
 def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
-    item = todo_line(memory.text, tags=memory.tags, source=memory.source, language=work.language)
+    item = todo_line(
+        memory.text,
+        type=memory.type,
+        due=memory.due,
+        tags=memory.tags,
+        source=memory.source,
+        language=work.language,
+    )
     path = work.vault.path(ref).resolve()
     with work.vault.lock():
         try:

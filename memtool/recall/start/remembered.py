@@ -29,6 +29,7 @@ from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
     from memtool.vault.facts import Fact, LineRange
+    from memtool.vault.todos import Todo
 
 MEMORY = "MEMORY.md"
 GLOBAL_FACTS = f"areas/global/{FACTS_FILE}"
@@ -95,7 +96,7 @@ def remembered(
             ],
             "facts": [("facts", _standing(facts, last_word))],
             "open": [
-                ("open", _open_items(vault, f"{area}todos.md", now, most)),
+                ("open", _open_items(vault, f"{area}todos.md", now, most, label["overdue"])),
                 ("left_open", _of_sessions(left_open, 0.06)),
             ],
             "commands": [("commands", _of_sessions(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03))],
@@ -251,19 +252,27 @@ def _local(timestamp: str, zone: tzinfo | None) -> str:
     return f"{timestamp[:10]} {_END_OF_DAY}"
 
 
-def _open_items(vault: Vault, ref: str, now: datetime, most: int) -> Part | None:
+def _open_items(vault: Vault, ref: str, now: datetime, most: int, overdue: str) -> Part | None:
     from memtool.vault.todos import find_todos
 
     note = read_excerpt(vault, ref, now.tzinfo)
     if note is None:
         return None
     newest_first = [item for item in reversed(find_todos(note.body)) if item.is_open]
-    urgent_first = sorted(newest_first, key=lambda item: not mentioned("urgent", item.text))
-    numbered = [(note.body_line - 1 + item.line, item.text) for item in urgent_first]
-    shown = numbered[: max(_MOST_TODOS, most)]
-    lines = (BlockLine(f"- {_clipped(text)}", f"{ref}:{number}", f"line {number}", said=text) for number, text in shown)
-    left_out = len(numbered) - len(shown)
-    return Part("", defused(ref), note.date, 0.06, (tuple(lines),), left_out=left_out)
+    today = now.date()
+    shown = sorted(newest_first, key=lambda item: _urgency(item, today))[: max(_MOST_TODOS, most)]
+    lines = []
+    for item in shown:
+        number, late = note.body_line - 1 + item.line, overdue if item.is_overdue(today) else ""
+        text = f"- {_clipped(item.text)}{late}"
+        lines.append(BlockLine(text, f"{ref}:{number}", f"line {number}", said=item.text))
+    return Part("", defused(ref), note.date, 0.06, (tuple(lines),), left_out=len(newest_first) - len(shown))
+
+
+def _urgency(item: Todo, today: date) -> tuple[bool, str, bool, bool]:
+    """Return by what open items are sorted: what is overdue comes first, then what is urgent, and ideas last."""
+    is_late = item.is_overdue(today)
+    return not is_late, item.due if is_late else "", not mentioned("urgent", item.text), item.type == "idea"
 
 
 def _of_sessions(found: Iterable[Said], share: float) -> Part:

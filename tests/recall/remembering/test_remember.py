@@ -90,6 +90,21 @@ def test_a_todo_is_a_line_of_the_list(desk: Desk) -> None:
     assert desk.find("幂等键", kinds=("todo",)) == [done.path]
 
 
+def test_a_todo_has_a_type_and_a_day(desk: Desk) -> None:
+    desk.remember("Cache the cart 缓存", kind="todo", type="idea", due="2w", tags=("api",))
+    assert desk.read("areas/projects/shop/todos.md").endswith(
+        "- [ ] [idea] Cache the cart 缓存 #api (due 2026-02-24)\n"
+    )
+    desk.remember("Pay the bill", kind="todo", due="2026-02-01")  # it is overdue already
+    with pytest.raises(AlreadyKnown, match="Cache the cart"):
+        desk.remember("cache the cart 缓存", kind="todo", type="blocked")
+    for more in ({"type": "idea"}, {"due": "2w"}):
+        with pytest.raises(UsageError, match="only an open item has --type or --due"):
+            desk.remember("Access tokens live 24 hours.", **more)
+    with pytest.raises(UsageError):
+        desk.remember("x y", kind="todo", due="soon")
+
+
 @pytest.mark.slow
 def test_what_belongs_to_no_project_is_global(desk: Desk) -> None:
     assert desk.remember("Tests run before every push.", project="").path == "areas/global/facts.json"

@@ -147,6 +147,17 @@ def test_what_ended_is_left_out(vault: Vault) -> None:
     assert "- below [line 4]\n- 新的 [line 3]\n" in text
 
 
+def test_what_is_overdue_comes_first_and_ideas_last(vault: Vault) -> None:
+    items = ["[idea] 想法", "late (due 2026-03-01)", "[blocked] 证书 (due 2026-04-01)", "later（截止 2026-02-01）", "x"]
+    write(vault, f"{SHOP}/todos.md", "".join(f"- [ ] {item}\n" for item in items))
+    text = given(vault).text
+    lines = [line for line in text.splitlines() if "[line " in line]
+    assert [line.rpartition(" [")[0] for line in lines] == [
+        "- later（截止 2026-02-01） (overdue)", "- late (due 2026-03-01) (overdue)", "- x",
+        "- [blocked] 证书 (due 2026-04-01)", "- [idea] 想法",
+    ]  # fmt: skip
+
+
 def test_facts_come_by_weight_and_then_the_newest_first(vault: Vault) -> None:
     write_facts(
         vault,
