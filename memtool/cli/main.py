@@ -36,6 +36,7 @@ COMMANDS = {
     "forget": "Let a fact, a note or an open item come up no more.",
     "log": "Show how the memory changed, and why.",
     "diff": "Show what a change did, line by line.",
+    "blame": "Show which session and change brought a line.",
     "undo": "Take a change of the memory back.",
     "sync": "Bring the vault together with your other machines.",
     "given": "Show what a session was given, why, and what was not.",

@@ -14,7 +14,7 @@ from memtool.vault.history import SIGNATURE, find_repository, has_commits
 from memtool.vault.layout import Vault
 
 UNDOES = "Undoes"  # the trailer that names the commit which another one takes back
-UNDO, SYNC, INIT = "undo", "sync", "init"  # deeds
+UNDO, SYNC, INIT, CONSOLIDATE = "undo", "sync", "init", "consolidate"  # deeds
 _NOT_STEPPED = (UNDO, SYNC, INIT, "route")  # the routing table would be made anew
 
 _FIELDS = (

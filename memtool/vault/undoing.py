@@ -6,12 +6,14 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.errors import HistoryFailed, NoteChanged, NotWritable, UsageError
+from memtool.errors import BrokenVaultFile, HistoryFailed, NoteChanged, NotWritable, UsageError
 from memtool.vault import files, history
-from memtool.vault.changes import INIT, UNDO, UNDOES, Change
+from memtool.vault.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
+from memtool.vault.facts import NO_FACTS, parse_facts, render_facts
 from memtool.vault.git import tell
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.merging import emptied, merge, merge_prose
@@ -167,6 +169,8 @@ def _file(vault: Vault, change: Change, row: str, ref: str) -> _File:
     path = vault.path(ref)
     earlier = _blob(vault, f"{change.commit}^", ref) if before != _NO_FILE else None
     later = _blob(vault, change.commit, ref) if after != _NO_FILE else None
+    if change.deed == CONSOLIDATE and later and ref.rsplit("/", 1)[-1] == FACTS_FILE:
+        earlier = _with_rejected(earlier, later)
     in_head = tell(vault.root, "ls-tree", "-z", "HEAD", "--", ref)
     head = _blob(vault, "HEAD", ref) if in_head else None
     try:
@@ -175,6 +179,18 @@ def _file(vault: Vault, change: Change, row: str, ref: str) -> _File:
         raise NotWritable(f"cannot read '{ref}': {error.strerror}") from None
     mode = before if before != _NO_FILE else in_head[:6] or after
     return _File(ref, earlier, later, head, here, mode)
+
+
+def _with_rejected(earlier: bytes | None, later: bytes) -> bytes | None:
+    """Return the facts of *earlier*, and those that the weekly run added, archived: so it does not find them again."""
+    with suppress(BrokenVaultFile, UnicodeDecodeError, ValueError):
+        before = parse_facts(earlier.decode("utf-8") if earlier else NO_FACTS)
+        known = {fact.id for fact in before.facts}
+        new = [fact for fact in parse_facts(later.decode("utf-8")).facts if fact.id not in known]
+        rejected = [replace(fact, status="archived", supersedes="", superseded_by="") for fact in new]
+        if rejected:
+            return render_facts([*before.facts, *rejected], before).encode("utf-8")
+    return earlier
 
 
 def _blob(vault: Vault, commit: str, ref: str) -> bytes:

@@ -227,7 +227,7 @@ def test_nothing_that_memtool_does_springs_it(
     assert "1 session captured." in drained.out
     memtool("remember", "The zeppelin docks at gate 7. 飞艇停在七号门。")
     memtool("doctor")
-    for arguments in (["log"], ["diff", "--uncommitted"], ["diff"], ["sync"], ["undo"]):
+    for arguments in (["log"], ["diff", "--uncommitted"], ["diff"], ["blame", "trap.md"], ["sync"], ["undo"]):
         memtool(*arguments)
     history.status(agent.vault.root)
     find_project_identities(agent.project)

@@ -10,7 +10,7 @@ import pytest
 from memtool.errors import HistoryFailed, UsageError
 from memtool.vault.changes import find_change, read_changes
 from memtool.vault.daily import DailyEntry, add_entry, render_daily
-from memtool.vault.facts import Fact, add, archive, update_facts
+from memtool.vault.facts import Fact, add, archive, supersede, update_facts
 from memtool.vault.history import commit
 from memtool.vault.undoing import Undone, undo
 
@@ -162,6 +162,26 @@ def test_a_fact_is_taken_back_and_one_that_was_archived_is_active_again(vault: V
     take_back(vault, "1")
     take_back(vault, "3")
     assert read(vault, FACTS) == before
+
+
+def test_facts_of_a_weekly_run_are_archived_and_so_not_found_again(vault: Vault) -> None:
+    def fact(number: int) -> Fact:
+        return Fact(id=f"f{number}", fact=f"事实 {number}", evidence="x", timestamp="2026-11-22", category="code")
+
+    def statuses() -> dict[str, str]:
+        return {one["id"]: one["status"] for one in json.loads(read(vault, FACTS))["facts"]}
+
+    update_facts(vault, FACTS, lambda facts: add(facts, fact(1)))
+    commit(vault.root, [FACTS], "remember: 1")
+    update_facts(vault, FACTS, lambda facts: supersede(facts, "f1", fact(2)))
+    commit(vault.root, [FACTS], "consolidate: 2026-W47: 1 fact")
+    update_facts(vault, FACTS, lambda facts: add(facts, fact(3)))
+    commit(vault.root, [FACTS], "remember: 3")
+    done = take_back(vault, "2")
+    assert statuses() == {"f1": "active", "f2": "archived", "f3": "active"}
+    take_back(vault, done.commit)
+    assert statuses() == {"f1": "superseded", "f2": "active", "f3": "active"}
+    assert json.loads(read(vault, FACTS))["facts"][1]["supersedes"] == "f1"
 
 
 def test_a_removed_and_a_moved_file_come_back(vault: Vault) -> None:
