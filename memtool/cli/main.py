@@ -152,12 +152,12 @@ def _say_wrong_use(error: click.ClickException) -> int:
         return int(error.exit_code)
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context else "memtool"
-    sentence = error.format_message()
+    sentence = error.format_message().replace("is not a valid integer range", "is not a whole number")
     if isinstance(error, click.NoSuchOption) and context and isinstance(context.command, LazyGroup):
         owners = [name for name in COMMANDS if error.option_name in _options_of(context.command, name, context)]
         command = f"memtool {owners[0]}" if owners else command
         sentence = (
-            f"{error.option_name} stands behind the command, as in `{command} {error.option_name}`"
+            f"{error.option_name} belongs behind the command, as in `{command} {error.option_name}`"
             if owners
             else sentence
         )
