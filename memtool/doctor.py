@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +46,7 @@ OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
 _NAMED_ERRORS = 3
 _PATIENCE = 1.0  # seconds for the warm helper
+_LEAST_FREE = 262_144  # bytes of a disk on which a note can still be written and committed
 _OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
 
 _PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\n"
@@ -89,6 +90,9 @@ def _vault_check(vault: Vault, origin: str) -> Check:
         if not _can_write(folder):
             sentence = f"{folder} cannot be written, so nothing is captured or remembered (named by {origin})"
             return Check("vault", BROKEN, sentence, "Check its permissions, and whether the disk is read-only.")
+    if shutil.disk_usage(vault.root).free < _LEAST_FREE:
+        sentence = f"the disk of {vault.root} is full, so nothing is captured or remembered (named by {origin})"
+        return Check("vault", BROKEN, sentence, "Make room on it.")
     return Check("vault", OK, f"{vault.root} (named by {origin})")
 
 
@@ -128,9 +132,8 @@ def _history_checks(vault: Vault) -> list[Check]:
         return [Check("git", NOTE, status.problem)]
     if not status.is_own:
         where = f"it lies in the repository {status.repository}" if status.repository else "it is no git repository"
-        return [
-            Check("git", NOTE, f"memtool keeps no history of this vault: {where}", "Run `memtool init` in the vault.")
-        ]
+        sentence = f"memtool keeps no history of this vault: {where}"
+        return [Check("git", NOTE, sentence, "Run `memtool init` in the vault.")]
     waiting = f", {counted(status.uncommitted, 'file')} not committed" if status.uncommitted else ""
     return [Check("git", OK, f"the vault is its own repository{waiting}"), *_sync_checks(vault)]
 
@@ -279,9 +282,8 @@ def _probe() -> Check:
     except (MemtoolError, OSError, sqlite3.Error) as error:
         return Check("probe", BROKEN, f"a new note cannot be indexed here: {error}", getattr(error, "hint", ""))
     if lost:
-        return Check(
-            "probe", BROKEN, f"a new note was indexed and not found by {', '.join(lost)}", "Please report this."
-        )
+        sentence = f"a new note was indexed and not found by {', '.join(lost)}"
+        return Check("probe", BROKEN, sentence, "Please report this.")
     return Check("probe", OK, "a new note was written, indexed and found")
 
 
@@ -349,7 +351,7 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
         folders.append(outer_folder(vault.root, settings_module.user_cache_path(environ)))
     now = dt.datetime.now().astimezone()
     errors, over = read_problems(vault, folders, now)
-    see = f"See {_logs_in(folders)}."
+    see = f"See {' and '.join(str(folder / LOG_NAME) for folder in folders if (folder / LOG_NAME).exists())}."
     for entry in errors[-_NAMED_ERRORS:]:
         yield Check("capture", BROKEN, _told(entry), see)
     if len(errors) > _NAMED_ERRORS:
@@ -387,10 +389,6 @@ def _schedule_checks(vault: Vault, settings: Settings, environ: Mapping[str, str
 
 def _told(entry: Entry) -> str:
     return f"{entry.at}, {entry.subject}: {entry.message}"
-
-
-def _logs_in(folders: Iterable[Path]) -> str:
-    return " and ".join(str(folder / LOG_NAME) for folder in folders if (folder / LOG_NAME).exists())
 
 
 def _lost_queries(index: Index) -> list[str]:

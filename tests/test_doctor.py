@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -105,6 +106,13 @@ def test_a_vault_that_cannot_be_written_is_broken(vault: Vault, folder: str) -> 
         (broken,) = checks(vault.root, "vault")
     (vault.root / folder).chmod(0o700)
     assert (broken.state, "cannot be written" in broken.sentence) == (BROKEN, True)
+
+
+def test_a_vault_on_a_full_disk_is_broken(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(vault.root)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4_096))
+    (broken,) = checks(vault.root, "vault")
+    assert (broken.state, "is full, so nothing is captured" in broken.sentence) == (BROKEN, True)
 
 
 def test_a_vault_that_cannot_be_read_is_broken(vault: Vault) -> None:
