@@ -50,10 +50,8 @@ def main(arguments: Sequence[str]) -> int:
             )
             for run in ("first run", "second run"):
                 seconds, processor, megabytes, changes = _weekly_run(vault, Path(scratch))
-                print(
-                    f"{2_000 // part:5} sessions, {run}: {seconds:6.2f} s, {megabytes:5.0f} MB, {changes} changes",
-                    flush=True,
-                )
+                told = f"{seconds:6.2f} s ({processor:5.2f} of the processor), {megabytes:4.0f} MB, {changes} changes"
+                print(f"{2_000 // part:5} sessions, {run}: {told}", flush=True)
                 missed |= processor > BUDGET_SECONDS or megabytes > BUDGET_MB
     return 1 if missed else 0
 

@@ -31,6 +31,11 @@ _MOST = 0.95
 _LONGEST_TYPED = 700  # columns of a prompt; a longer one holds a plan or a document
 _SHORTEST_CAUSE = 60  # columns
 _LISTED = re.compile(r"^\W*(?:\d{1,2}[.)、]\s*)|(?:\s+\d{1,2}[.)])$")  # the number of an item, or of the next one
+_MENDING = re.compile(r"(?i)(?:bug)?fix\b")  # how the subject of such a commit begins, by convention
+_COMMIT = "commit: "  # what the subject of a commit begins with in a note
+_ANSWERED = re.compile(r"^[«“][^»”]{1,200}[»”]\s*")
+_QUOTED = re.compile(r"[\"“「][^\"”」]{1,100}[\"”」]")
+_PLACE = re.compile(r"^(?:[Ll]ine|第) ?\d+ ?行?[:：] |\s?\([\w./-]+:\d+(?:-\d+)?\)")
 _THREE = 3  # sessions with one error, or successes of one command, that make it worth knowing
 _NARROW = re.compile(
     r"(?i)(?:^|\s)(?:-run|-k|--grep|--filter|-t|--testpathpattern\S*)[\s=]|\.(?:py|ts|js|go|rs|rb)\b|::|/\S+/|[<>|]"
@@ -64,7 +69,7 @@ def _of_session(view: SessionView, context: Context) -> Iterator[Proposal]:
         elif line.role == ASKED:
             yield from _wishes(view, line, turns)
         elif not line.role and line.author == AGENT and (cause := _cause(line, turns)):
-            yield _proposal(view, line, cause, "bug", POSSIBLE)
+            yield _proposal(view, line, cause, "bug", LIKELY if line.text.startswith(_COMMIT) else POSSIBLE)
 
 
 def _proposal(
@@ -81,7 +86,7 @@ def _choice(text: str) -> str:
     if not arrow:
         return text
     if not question.startswith('"'):
-        return text if len(text) <= LONGEST else ""
+        return text if len(text) <= LONGEST and not mentioned("procedure", question) else ""
     options = [option.partition(" = ")[2] for option in answer.split("; ") if " = " in option]
     plain = [option for option in options if option and not option.endswith(("…", "?", "？"))]
     return plain[0] if len(options) == len(plain) == 1 else ""
@@ -111,7 +116,8 @@ def _is_wish(sentence: str) -> bool:
 
 
 def _plain(sentence: str) -> str:
-    return _LISTED.sub("", sentence).strip()
+    """Return *sentence* without the number of a list and what it quotes to answer it."""
+    return _LISTED.sub("", _ANSWERED.sub("", sentence)).strip()
 
 
 def _turn_of(text: str, turns: Sequence[Turn]) -> int | None:
@@ -121,17 +127,17 @@ def _turn_of(text: str, turns: Sequence[Turn]) -> int | None:
 
 def _cause(line: Line, turns: Sequence[Turn]) -> str:
     """Return why something was so, or what mended it, if *line* says that in a turn that nobody came back to."""
-    text = re.sub(rf"^(?:{OF_LIST}|commit: )", "", line.text)
-    if width(text) < _SHORTEST_CAUSE or not (_explains(text) and names_something(text)):
-        return ""
+    text = _PLACE.sub("", re.sub(rf"^{OF_LIST}", "", line.text))
+    if text.startswith(_COMMIT):
+        subject = text.removeprefix(_COMMIT)
+        return subject if _MENDING.match(subject) or starts_with("explaining", subject) else ""
     at = _turn_of(line.asked, turns) if line.asked else 0
-    if at is None or at >= len(turns) or not turns[at].files:
+    if width(text) < _SHORTEST_CAUSE or at is None or at >= len(turns) or not names_something(text):
         return ""
-    return text if turns[at].verdict in ("", "confirmed", "went on") else ""
-
-
-def _explains(text: str) -> bool:
-    return bool(mentioned("cause", text) or mentioned("explaining", text))
+    said, turn = _QUOTED.sub("", text), turns[at]
+    is_cause = bool(mentioned("cause", said)) or (bool(turn.files) and bool(mentioned("explaining", said)))
+    is_list = said.count("; ") > 1
+    return text if is_cause and not is_list and turn.verdict in ("", "confirmed", "went on") else ""
 
 
 def _habits(sessions: Sequence[SessionView], context: Context) -> Iterator[Proposal]:
@@ -140,7 +146,7 @@ def _habits(sessions: Sequence[SessionView], context: Context) -> Iterator[Propo
     shown: dict[tuple[str, str], list[tuple[SessionView, Line]]] = defaultdict(list)
     for view in sessions:
         for line in view.lines:
-            if line.role == COMMAND and not _NARROW.search(line.text):
+            if line.role == COMMAND and not (_NARROW.search(line.text) or "&&" in line.text):
                 shown[view.project, line.text].append((view, line))
         runs = (run for turn in context.turns(view.id) for run in turn.runs if not run.error)
         for command in (check_in(run.command) for run in runs):

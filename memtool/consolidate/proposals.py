@@ -28,6 +28,7 @@ _SHORTEST = 12  # columns
 _COMPARABLE = 6  # words of a fact from which on one that only adds to it says the same
 _SAID = 0.85  # of the words of a claim that another text has
 _REFERENCE = re.compile(r"^\W*(?:options?|variant|方案|选项)\s*\d", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"(?i)\b(?:same \w+ as|as|see) (?:#\d|above|before)|同上|如上")
 _CUT = re.compile(r"…|\.\.\.\s*$")
 
 Fate: TypeAlias = Literal["new", "known", "supersedes", "review", "rejected"]
@@ -89,7 +90,9 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     is_cut = _CUT.search(text) and FIX not in proposal.tags
     if text.endswith(("?", "？", ":", "：")) or is_cut or _REFERENCE.match(text):
         yield "it is a question or a fragment"
-    if proposal.category in ("bug", "preference") and starts_with("deictic", text):
+    is_correction = proposal.author == USER and proposal.confidence >= LIKELY and names_something(text)
+    leans = starts_with("deictic", text) and not is_correction
+    if proposal.category in ("bug", "preference") and (leans or _ELSEWHERE.search(text)):
         yield "it leans on what was said before"
     if re.match(pattern_of("status_line"), text, re.IGNORECASE) or mentioned("moment", text):
         yield "it speaks of the moment"
@@ -104,9 +107,9 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
 
 
 def _is_sure(proposal: Proposal) -> bool:
-    """Return whether the user chose it, corrected the agent by it or said that it is always so, or a file shows it."""
-    is_users = proposal.author == USER and (proposal.confidence >= LIKELY or proposal.category == "decision")
-    return is_users or bool(proposal.anchors)
+    """Return whether it was chosen, demanded, or committed, or a file shows it: then it need not name a thing."""
+    is_chosen = proposal.author == USER and proposal.category == "decision"
+    return is_chosen or proposal.confidence >= LIKELY or bool(proposal.anchors)
 
 
 class Judge:

@@ -34,7 +34,7 @@ CUES = (
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
     "next_steps", "condition", "contrast", "cause", "failing", "renewal", "planned", "either",
-    "moment", "wish", "hedge", "deictic", "explaining", "deploying",
+    "moment", "wish", "hedge", "deictic", "explaining", "deploying", "procedure",
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
