@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.recall.remembering.near_duplicates import contradicts, statement
-from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.lines import one_line
 from memtool.text.similarity import words
 from memtool.vault.facts import Fact, FactFile, is_expired, parse_facts, update_facts
@@ -147,6 +147,7 @@ def change_fact(work: Workspace, fact_id: str, deed: str, change: Callable[[tupl
     """
     with alone(work.vault):
         found = read_facts(work.vault).get(fact_id)
+        keep_edits(work.vault, [found.ref])
         file = update_facts(work.vault, found.ref, change)
         at = next(at for at, fact in enumerate(file.facts) if fact.id == fact_id)
         kept = commit(work.vault, [found.ref], deed, f"{fact_id}: {found.fact.fact}")

@@ -143,3 +143,18 @@ def test_a_session_whose_capture_was_taken_back_is_not_captured_again(
     told += edit(str(agent.project / "third.md"))
     end_session()
     assert "third.md" in notes[0].read_text(encoding="utf-8")
+
+
+def test_what_the_user_wrote_into_the_same_file_is_a_commit_of_its_own(memtool: Memtool, here: Vault) -> None:
+    memtool("remember", "write the tests", "--kind", "todo", "--project", "商店")
+    todos = here.root / "areas/projects/商店/todos.md"
+    todos.write_text(todos.read_text(encoding="utf-8") + "- [ ] 我自己写的\n", encoding="utf-8")
+    memtool("remember", "写文档", "--kind", "todo", "--project", "商店")
+    changes = memtool("log", "--json").answer["changes"]
+    assert [(one["deed"], one["subject"].partition(":")[0]) for one in changes[:2]] == [
+        ("remember", "remember"), ("", "keep"),
+    ]  # fmt: skip
+    assert "我自己写的" not in memtool("diff", "1").out.replace(" - [ ] 我自己写的", "")
+    memtool("undo")
+    assert "我自己写的" in todos.read_text(encoding="utf-8")
+    assert "写文档" not in todos.read_text(encoding="utf-8")

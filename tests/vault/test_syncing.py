@@ -154,6 +154,7 @@ def test_a_push_that_was_too_late_is_tried_again(machines: TwoMachines) -> None:
 @pytest.mark.slow
 def test_two_vaults_that_began_by_themselves_are_joined_when_asked(machines: TwoMachines, tmp_path: Path) -> None:
     other = make_vault(tmp_path / "other").vault
+    git(other.root, "commit", "-q", "--amend", "-m", "made in the same second, it would be the same commit")
     git(other.root, "remote", "add", "origin", str(machines.remote))
     machines.write(other, "areas/global/knowledge/茶.md", "茶\n")
     with pytest.raises(RemoteFailed, match="began by itself") as caught:

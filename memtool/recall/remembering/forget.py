@@ -15,7 +15,7 @@ from memtool.recall.given import GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.near_duplicates import letters
-from memtool.recall.remembering.one_commit import KEEP, Kept, alone, commit
+from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.start.session_start import session_context
 from memtool.text.blocks import ITEM, blocks
 from memtool.vault import files
@@ -176,7 +176,7 @@ def forget(work: Workspace, target: Target) -> Forgotten:
     if target.is_gone:
         return Forgotten(target, changed=False)
     with alone(work.vault):
-        commit(work.vault, [target.path], KEEP, target.path)  # so that what is undone is this deed, and no other
+        keep_edits(work.vault, [target.path])
         if target.what == FACT:
             update_facts(work.vault, target.path, lambda facts: archive(facts, target.name))
         elif target.what == TODO:

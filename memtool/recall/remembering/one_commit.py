@@ -46,6 +46,15 @@ def alone(vault: Vault) -> Iterator[None]:
         yield
 
 
+def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
+    """Commit what the user wrote into the files *refs*, as the user's, so that the next commit of them holds one deed.
+
+    Raises:
+        NotWritable: the vault cannot be written.
+    """
+    commit(vault, refs, KEEP, ", ".join(refs))
+
+
 def commit(vault: Vault, refs: Sequence[str], deed: str, what: str) -> Kept:
     """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
     subject = cut(f"{deed}: {one_line(what)}", _LONGEST_SUBJECT)

@@ -20,7 +20,7 @@ from memtool.index.lookup import find_fact
 from memtool.index.semantic import Vectors, VectorSource
 from memtool.recall.remembering.memory import FACT, TODO, Memory, prepared
 from memtool.recall.remembering.near_duplicates import is_same, letters, statement
-from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.remembering.standing import Neighbours, Standing, find_standing
 from memtool.text.languages import labels
 from memtool.text.lines import cut
@@ -93,6 +93,8 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
             notices += more
             if found.twin and _outranks(memory, found.twin, ref):
                 memory = memory._replace(supersedes=found.twin.id)
+        if memory.kind in _WRITERS:
+            keep_edits(work.vault, [ref])
         written = _WRITERS.get(memory.kind, _write_note)(work, memory, ref, project)
         refs = [written.path, *_register(work, memory, project)]
         kept = commit(work.vault, refs, "remember", _subject(memory, project))
