@@ -199,8 +199,9 @@ def remove(work: Workspace, installed: Plan) -> list[str]:
     for command in installed.stop[:1]:
         refused += _refusal(work, command)
     for path in installed.texts if installed.kind != CRON else ():
-        with suppress(FileNotFoundError):
-            path.unlink()
+        path.unlink(missing_ok=True)
+        if installed.kind == SYSTEMD:  # a link that `disable` has left, because nobody answered it
+            (path.parent / "timers.target.wants" / path.name).unlink(missing_ok=True)
     for command in installed.stop[1:]:
         refused += _refusal(work, command)
     keep_schedule(work, "")

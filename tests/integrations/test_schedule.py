@@ -234,6 +234,22 @@ def test_what_the_system_refuses_leaves_no_file(work: Workspace, system: System)
 
 
 @pytest.mark.slow
+def test_a_system_that_does_not_answer_keeps_nothing_of_ours(work: Workspace, system: System) -> None:
+    plan = schedule.plan(work, SYSTEMD)
+    schedule.install(work, plan)
+    timer = next(path for path in plan.texts if path.suffix == ".timer")
+    link, other = (timer.parent / "timers.target.wants" / name for name in (timer.name, "backup.timer"))
+    link.parent.mkdir()
+    link.symlink_to(timer)
+    other.touch()
+    system.refuse("disable")
+    (sentence,) = schedule.remove(work, plan)
+    assert sentence.endswith("failed: systemctl says no")
+    assert not link.is_symlink()
+    assert other.exists()
+    assert schedule.find_installed(work) == []
+
+
 def test_an_old_file_is_brought_up_to_date(work: Workspace) -> None:
     plan = schedule.plan(work, LAUNCHD)
     schedule.install(work, plan)

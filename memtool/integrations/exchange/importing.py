@@ -67,7 +67,9 @@ def import_bundle(work: Workspace, bundle: Bundle, name: str, *, dry_run: bool =
             standing = [ref for ref in wanted if steps[ref].fate == MERGED]
             if standing:
                 commit(work.vault, standing, KEEP, "what was not committed before an import")
-            written = [ref for ref in wanted if _written(work, ref, steps[ref], refused)]
+            note_uncommitted(work.vault, wanted)
+            with work.vault.lock():
+                written = [ref for ref in wanted if _written(work, ref, steps[ref], refused)]
             kept = commit(work.vault, written, "import", f"{len(written)} files of {name}")
             steps = {ref: step for ref, step in steps.items() if ref in written or ref not in wanted}
     fates = {ref: step.fate for ref, step in steps.items()}
@@ -88,6 +90,8 @@ def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]
         if isinstance(content, bytes):
             return _Step(ADDED if standing is None else SAME if standing == content else KEPT, content)
         ours = None if standing is None else standing.decode("utf-8")
+        if content == ours:
+            return _Step(SAME)
         theirs = _facts(work, ref, ours, content, refused) if is_facts(ref) else work.redact(content)
         expected = None if standing is None else files.content_hash(standing)
         return _beside(work, ref, ours, theirs)._replace(expected=expected)
@@ -187,15 +191,13 @@ def _without_secrets(work: Workspace, value: Any) -> Any:  # noqa: ANN401  (what
 
 def _written(work: Workspace, ref: str, step: _Step, refused: list[str]) -> bool:
     """Write one file, if it stands as it was read; a whole import may be repeated, so nobody waits for the disk."""
-    note_uncommitted(work.vault, [ref])
-    path = work.vault.path(ref)
     try:
-        with work.vault.lock():
-            if isinstance(step.content, str):
-                files.replace(path, step.content, expected=step.expected, durable=False)
-            else:
-                files.make_folder(path.parent)
-                files.write_over(path, step.content, durable=False)
+        path = work.vault.path(ref)
+        if isinstance(step.content, str):
+            files.replace(path, step.content, expected=step.expected, durable=False)
+        else:
+            files.make_folder(path.parent)
+            files.write_over(path, step.content, durable=False)
     except (MemtoolError, OSError) as error:
         refused.append(f"'{ref}': {error}")
         return False
