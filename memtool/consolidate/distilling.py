@@ -163,6 +163,8 @@ def _said_again(facts: tuple[Fact, ...], fact_id: str, proposal: Proposal, writt
     at = next((at for at, fact in enumerate(facts) if fact.id == fact_id), None)
     if at is None:
         return facts
+    if proposal.anchors:
+        return _shown_again(facts, at, proposal)
     known = {str(span["source"]).partition("#")[0] for span in facts[at].spans} | {facts[at].source.partition("#")[0]}
     fresh = [span for span in proposal.spans if span.session not in known]
     if not fresh or not (proposal.author == USER or set(proposal.tags) & {COMMAND, FIX}):
@@ -176,6 +178,14 @@ def _said_again(facts: tuple[Fact, ...], fact_id: str, proposal: Proposal, writt
     )
     written.append(Written("known", fact_id, more.fact))
     return (*facts[:at], more, *facts[at + 1 :])
+
+
+def _shown_again(facts: tuple[Fact, ...], at: int, proposal: Proposal) -> tuple[Fact, ...]:
+    """Return *facts* with the file as it is now behind the one at *at*, which a repository still shows."""
+    anchors = fact_of(proposal, "", "").anchors
+    if facts[at].author != proposal.author or facts[at].anchors == anchors:
+        return facts
+    return (*facts[:at], replace(facts[at], anchors=anchors, review=""), *facts[at + 1 :])
 
 
 def _evidence(proposal: Proposal, language: str) -> str:

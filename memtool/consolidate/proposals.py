@@ -186,7 +186,9 @@ _FATES: dict[str, tuple[Fate, str]] = {
 
 
 def _outweighs(proposal: Proposal, rival: Fact) -> bool:
-    """Return whether the user said *proposal* later than *rival*, on at least as good a word."""
+    """Return whether the user said *proposal* later than *rival*, on as good a word, or one file shows both."""
+    if proposal.anchors:
+        return rival.author == proposal.author and proposal.anchors[0][0] in [one.get("path") for one in rival.anchors]
     is_later = proposal.at[:10] >= rival.timestamp[:10]
     return is_later and proposal.author == USER and trust(proposal.author) >= trust(rival.author)
 

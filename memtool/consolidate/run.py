@@ -209,7 +209,7 @@ class _Run:
         """Write the facts, and mark those whose files have changed."""
         for written in write_facts(self._work, self._outcome.judged, self._before_writing, dry=self._dry):
             self._say(_told(written, self._words))
-        for stored in book:
+        for stored in book if self._dry else read_facts(self._vault):
             moved = "; ".join(moved_anchors(self._work, stored)) if stored.fact.status == "active" else ""
             if moved and moved != stored.fact.review and not self._dry:
                 self._mark(stored, moved)

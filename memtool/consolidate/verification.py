@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from memtool.consolidate.evidence import hashes_in, missing_spans
 from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, rivals_of, root_of
 from memtool.errors import MemtoolError
+from memtool.text.languages import labels
 from memtool.vault.facts import check_facts, is_expired
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
@@ -52,7 +53,8 @@ def verify(work: Workspace, book: FactBook | None = None) -> list[Finding]:
 def moved_anchors(work: Workspace, stored: StoredFact) -> list[str]:
     """Return a sentence for each file that *stored* speaks of and that changed since; none where nobody can tell."""
     root = root_of(work.vault, stored.project) if stored.fact.anchors and stored.project else ""
-    return [sentence for anchor in stored.fact.anchors if root and (sentence := _moved(Path(root), anchor))]
+    words = labels("facts", work.language)
+    return [sentence for anchor in stored.fact.anchors if root and (sentence := _moved(Path(root), anchor, words))]
 
 
 def blob_of(path: Path) -> str:
@@ -67,19 +69,19 @@ def _blob(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _moved(root: Path, anchor: Mapping[str, Any]) -> str:
+def _moved(root: Path, anchor: Mapping[str, Any], words: Mapping[str, str]) -> str:
     name, known = str(anchor["path"]), str(anchor.get("blob") or "")
     path = root / name
     if not path.resolve().is_relative_to(root.resolve()):
         return ""
     if not path.exists():
-        return f"{name} is gone"
+        return words["gone"].format(name)
     if not known or not path.is_file() or len(known) != 40:  # of another kind of repository
         return ""
     with suppress(OSError):
         content = path.read_bytes() if path.stat().st_size <= _LARGEST_ANCHOR else None
         if content is not None and known not in (_blob(content), _blob(content.replace(b"\r\n", b"\n"))):
-            return f"{name} has changed since"
+            return words["changed"].format(name)
     return ""
 
 

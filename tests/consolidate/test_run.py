@@ -15,6 +15,7 @@ from memtool.consolidate.run import Parts, consolidate
 from memtool.consolidate.verification import verify
 from memtool.consolidate.week import week_of
 from memtool.errors import Busy
+from memtool.recall.start.session_start import session_context
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
 from memtool.vault.history import commit
@@ -197,8 +198,19 @@ def test_the_repository_shows_its_package_manager_until_it_changes(work: Workspa
     consolidate(work, WEEK)
     assert set(facts(vault)) == {"Packages are managed with pnpm.", "The project wants Node.js 22.1."}
     (code / "pnpm-lock.yaml").write_text("lockfileVersion: 10\n")
+    (code / ".nvmrc").write_text("24\n")
     consolidate(work, WEEK)
-    assert facts(vault)["Packages are managed with pnpm."].review == "pnpm-lock.yaml has changed since"
+    assert verify(work) == []  # it is still pnpm
+    assert {text: fact.status for text, fact in facts(vault).items()} == {
+        "Packages are managed with pnpm.": "active",
+        "The project wants Node.js 22.1.": "superseded",
+        "The project wants Node.js 24.": "active",
+    }
+    (code / "pnpm-lock.yaml").rename(code / "yarn.lock")
+    consolidate(work, WEEK)
+    old = facts(vault)["Packages are managed with pnpm."]
+    assert (old.status, old.review) == ("active", "pnpm-lock.yaml is gone")
+    assert "pnpm-lock.yaml is gone" in session_context(work, "shop").text
 
 
 def test_two_runs_at_once_do_not_meet(work: Workspace) -> None:

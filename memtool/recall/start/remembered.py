@@ -237,7 +237,7 @@ def _by_importance(facts: list[tuple[Fact, LineRange]]) -> list[tuple[Fact, Line
 def _fact(fact: Fact, place: LineRange, ref: str, zone: tzinfo | None) -> BlockLine:
     where = f"{place.start_line}-{place.end_line}"
     category = standing_category(fact.category, fact.author)
-    about = defused(", ".join(filter(None, (category, named(fact.author), fact.timestamp[:10]))))
+    about = defused(", ".join(filter(None, (category, named(fact.author), fact.timestamp[:10], fact.review))))
     key = key_of(ref, fact.id) if fact.id else ""
     text, when, author = f"- {_clipped(fact.fact)} ({about})", _local(fact.timestamp, zone), fact.author or IMPORTED
     return BlockLine(text, f"{ref}:{where}", f"lines {where}", key, fact.fact, when=when, author=author)
