@@ -28,6 +28,7 @@ from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.integrations.claude_code import health
 from memtool.integrations.claude_code.health import examine_rules
+from memtool.integrations.schedule import is_in_force
 from memtool.recall.routing.routes import check, read_routing
 from memtool.redaction import make_redactor
 from memtool.resources import DISTRIBUTION
@@ -374,12 +375,16 @@ def _capture_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]
 
 
 def _schedule_checks(vault: Vault, settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    """Say whether the week is consolidated, by what this machine remembers: the system is not asked."""
+    """Say whether the week is consolidated; the system is asked only about a schedule that was installed."""
     work = Workspace(vault, settings, environ, _home(), vault.root)
     kind, run = kept_schedule(work), read_run(work)
     if run and not run.is_done:
         sentence = f"the consolidation of {run.week} failed at {run.at[:16]}: {run.said}"
         yield Check("schedule", BROKEN, sentence, "Run `memtool consolidate --week last` and see what it says.")
+    elif kind and not is_in_force(work, kind):
+        yield Check(
+            "schedule", NOTE, f"{kind} no longer knows what was set up", "Run `memtool schedule install` again."
+        )
     elif kind or run:
         last = f"the last run was of {run.week} at {run.at[:16]}" if run else "nothing was run yet"
         yield Check("schedule", OK, f"{f'installed for {kind}' if kind else 'none is installed'}; {last}")

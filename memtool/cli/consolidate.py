@@ -47,7 +47,6 @@ def command(
     Nothing is deleted: old notes go to the archive, facts are superseded. A second run changes nothing.
     """
     from memtool.consolidate.due import was_run
-    from memtool.consolidate.run import Parts, apply_review, consolidate
     from memtool.consolidate.week import parse_week
 
     session.vault.check_made()
@@ -62,6 +61,8 @@ def command(
     if once and was_run(session.work, wanted):
         output.say(f"{wanted} was consolidated already.")
         return
+    from memtool.consolidate.run import Parts, apply_review, consolidate
+
     if apply_choices:
         outcome = apply_review(session.work, wanted)
     else:

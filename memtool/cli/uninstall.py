@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 import click
 
 from memtool.cli import output
 from memtool.cli.install import DRY_RUN, PROJECT, as_fields, diff, rule_lines, settings_path, together, working_folder
 from memtool.cli.session import Session, with_vault
+from memtool.consolidate.due import kept_schedule
 from memtool.embeddings.helper import end_helpers
+from memtool.errors import MemtoolError
 from memtool.integrations.claude_code.health import installed_in
 from memtool.integrations.claude_code.install import Change, uninstall
 from memtool.integrations.claude_code.rule_files import RuleChanges, uninstall_rules
@@ -37,7 +42,7 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
         rules = together(rules, uninstall_skills(session.environ, dry_run=dry_run))
     ended = end_helpers(user_cache_path(session.environ)) if project is None and not dry_run else 0
     others = [str(path) for path in installed_in(session.environ, working_folder()) if path != change.path]
-    notices = [*(f"hooks of memtool still stand in {path}" for path in others), *rules.notices]
+    notices = [*(f"hooks of memtool still stand in {path}" for path in others), *rules.notices, *_schedule(session)]
     if as_json:
         output.emit_json(as_fields(change, rules, dry_run=dry_run) | {"helpers_ended": ended, "notices": notices})
         return
@@ -46,6 +51,12 @@ def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json
     else:
         click.echo(output.printable_lines(_as_text(change, rules)))
     output.say(*notices)
+
+
+def _schedule(session: Session) -> Iterator[str]:
+    with suppress(MemtoolError):  # the vault need not be there
+        if kind := kept_schedule(session.work):
+            yield f"{kind} still consolidates each week: `memtool schedule remove` takes that out"
 
 
 def _as_text(change: Change, rules: RuleChanges) -> str:

@@ -160,6 +160,13 @@ def look(work: Workspace, wanted: Plan) -> State:
     return State(is_there=True, differs=there != dict(wanted.texts), is_in_force=_is_done(work, wanted.check))
 
 
+def is_in_force(work: Workspace, kind: str) -> bool:
+    """Return whether the system heeds the schedule of *kind* for the vault."""
+    with suppress(MemtoolError):
+        return kind in KINDS and look(work, plan(work, kind)).is_in_force
+    return False
+
+
 def find_installed(work: Workspace) -> list[Plan]:
     """Return the schedules of the vault that stand on this machine, in the order of `KINDS`."""
     found = []

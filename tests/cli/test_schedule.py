@@ -55,7 +55,10 @@ def test_from_installing_to_removing(memtool: Memtool, system: System) -> None:
 @pytest.mark.usefixtures("notes")
 def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(memtool: Memtool, system: System) -> None:
     memtool("schedule", "install", "--kind", "systemd")
+    assert "schedule: installed for systemd; nothing was run yet" in memtool("doctor").out
+    assert "systemd still consolidates each week" in memtool("uninstall", "claude-code").err
     (system.folder / "systemctl.state").unlink()
+    assert "schedule: systemd no longer knows what was set up" in memtool("doctor").out
     (Path.cwd() / "reports").write_text("no folder")
     assert memtool("consolidate", "--week", "last").code == 1
     status = memtool("schedule", "status")
