@@ -82,13 +82,18 @@ def missed_week(work: Workspace) -> Week | None:
 
 
 def _had_session(work: Workspace, day: dt.date) -> bool:
+    folder = work.vault.root / work.vault.daily
+    notes = [path for path in (folder / f"{day}.md", folder / f"{day}.memtool.md") if path.exists()]
+    return any(_tells_of_session(work, path) for path in notes)
+
+
+def _tells_of_session(work: Workspace, path: Path) -> bool:
     from memtool.vault.daily import take_apart
     from memtool.vault.files import read_text
 
-    for name in (f"{day}.md", f"{day}.memtool.md"):
-        with suppress(OSError, MemtoolError):
-            if take_apart(read_text(work.vault.path(f"{work.vault.daily}/{name}"))[0]).sessions:
-                return True
+    with suppress(OSError, MemtoolError):
+        ref = path.relative_to(work.vault.root).as_posix()
+        return bool(take_apart(read_text(work.vault.path(ref))[0]).sessions)
     return False
 
 

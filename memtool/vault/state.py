@@ -160,8 +160,10 @@ def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
 
 def find_state_folder(vault: Vault, cache: Path) -> Path | None:
     """Return the folder that `state_folder` has made before, or None; nothing is made here."""
-    folders = (vault.state_path / (_drawn_name(cache) or _UNNAMED), outer_folder(vault.root, cache))
-    return next((folder for folder in folders if folder.is_dir()), None)
+    folder = vault.state_path / (_drawn_name(cache) or _UNNAMED)
+    if not folder.is_dir():
+        folder = outer_folder(vault.root, cache)
+    return folder if folder.is_dir() else None
 
 
 def outer_folder(root: Path, cache: Path) -> Path:

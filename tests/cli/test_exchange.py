@@ -23,6 +23,10 @@ def test_what_was_exported_is_imported(name: str, memtool: Memtool, sample: Path
     assert done.code == 0
     assert done.out.startswith("39 files added, 1 merged, 0 the same already, ")
     assert "Undo: " in done.err
+    again = tmp_path / f"again-{name}"
+    memtool("--vault", str(tmp_path / "other"), "export", str(again))
+    if not name.endswith(".tar"):  # which holds the settings, too, and these stay the vault's own
+        assert again.read_bytes() == file.read_bytes()
     found = memtool("--vault", str(tmp_path / "other"), "search", "Idempotency-Key", "--json")
     assert "sessions/7b01de.md" in {hit["path"] for hit in found.answer["hits"]}
     assert sample.is_dir()
