@@ -16,10 +16,12 @@ from memtool.integrations.exchange import documents
 from memtool.integrations.exchange.documents import FORMS, JSON, MARKDOWN, TAR, facts_text, parsed, rendered
 from memtool.integrations.exchange.exporting import export
 from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
+from memtool.vault import files
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import SessionNote, render_session, session_ref
 from memtool.vault.template import make_vault
+from memtool.vault.uncommitted import commit_noted
 
 FACTS = "areas/projects/商店/facts.json"
 TODOS = "areas/projects/shop/todos.md"
@@ -193,6 +195,28 @@ def test_a_dry_run_writes_nothing(desk: Desk) -> None:
     before = desk.everything()
     assert bring(desk, rendered({"a.md": "x"}, JSON), dry_run=True).of(ADDED) == ["a.md"]
     assert desk.everything() == before
+
+
+def test_an_import_that_was_cut_off_is_completed_by_the_next(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = rendered({f"notes/{name}.md": name for name in "一二三"}, JSON)
+    written: list[Path] = []
+    replace = files.replace
+
+    def cut_off(path: Path, text: str, **more: Any) -> str:
+        written.append(path)
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        return replace(path, text, **more)
+
+    monkeypatch.setattr(files, "replace", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        bring(desk, theirs)
+    monkeypatch.setattr(files, "replace", replace)
+    done = bring(desk, theirs)
+    assert sorted(done.fates.values()) == [ADDED, ADDED, SAME]
+    commit_noted(desk.vault, "what was left")
+    assert tell(desk.vault.root, "status", "--porcelain") == ""
+    assert tell(desk.vault.root, "ls-files", "notes").count(".md") == 3
 
 
 def test_the_template_travels_into_a_new_vault(tmp_path: Path) -> None:
