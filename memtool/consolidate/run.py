@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,12 +50,12 @@ from memtool.consolidate.week import Week
 from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.hints import gather_hints
-from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.languages import labels
 from memtool.vault import files
 from memtool.vault.facts import Fact, change as change_facts, update_facts
 from memtool.vault.todos import close_todo
-from memtool.vault.uncommitted import commit_noted, note_uncommitted
+from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
 from memtool.workspace import Workspace
 
 MEMORY = "MEMORY.md"
@@ -353,8 +353,15 @@ class _Run:
         return sorted(path.relative_to(self._vault.root).as_posix() for path in self._vault.root.glob(pattern))
 
     def _before_writing(self, refs: Sequence[str]) -> None:
+        if edited := [ref for ref in refs if ref in self._edited and ref not in self._outcome.written]:
+            keep_edits(self._vault, edited)
         note_uncommitted(self._vault, refs)
         self._outcome.written |= dict.fromkeys(refs)
+
+    @cached_property
+    def _edited(self) -> frozenset[str]:
+        """The files that the user has changed and not committed: that is a commit of its own, and no part of ours."""
+        return edited_by_hand(self._vault)
 
     def _say(self, line: str) -> None:
         self._outcome.changes.append(line)

@@ -173,6 +173,12 @@ _TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*: ")
 _PROGRAMS = r"^(filter|hook)\.|^gc\.recentobjectshook$"
 
 
+def uncommitted_files(folder: Path) -> tuple[str, ...]:
+    """Return the files that are changed, or new and not ignored, and in no commit."""
+    listed = tell(folder, "status", "--porcelain", "-z", *_STATUS).split("\0")
+    return tuple(line[3:] for line in listed if line)
+
+
 def refuse_unfinished(folder: Path) -> None:
     """Raise if the repository is in the middle of something that only its owner can finish.
 

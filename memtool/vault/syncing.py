@@ -124,7 +124,7 @@ def sync(
             after_merge()
             ahead, _ = _distance(vault, remote)
         if not ahead or _push(vault, remote):
-            return Synced(remote.name, received, ahead, unsolved(vault), _dirty(vault))
+            return Synced(remote.name, received, ahead, unsolved(vault), history.uncommitted_files(vault.root))
         wait(attempt)
     hint = "Nothing is lost. Sync again in a moment."
     raise RemoteFailed(f"another machine was quicker {_TRIES} times in a row", hint=hint)
@@ -168,16 +168,9 @@ def _setting(vault: Vault, name: str) -> str:
 
 def _commit(vault: Vault, *, edits: bool) -> None:
     commit_noted(vault, _SINCE)
-    if edits and (names := _dirty(vault)):
+    if edits and (names := history.uncommitted_files(vault.root)):
         with vault.lock("history", timeout=_PATIENCE):
             history.commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
-
-
-def _dirty(vault: Vault) -> tuple[str, ...]:
-    """Return the files that are changed or new, and in no commit."""
-    options = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
-    listed = tell(vault.root, "status", "--porcelain", "-z", *options).split("\0")
-    return tuple(line[3:] for line in listed if line)
 
 
 def _fetch(vault: Vault, remote: Remote) -> None:
@@ -229,7 +222,7 @@ def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
         hint = "If both are yours, `memtool sync --join` makes one vault of them."
         return RemoteFailed(f"the remote '{remote.name}' holds a vault that began by itself", hint=hint)
     news = tell(vault.root, "diff", "--name-only", "--no-renames", "-z", f"HEAD...{remote.tracked}").split("\0")
-    if both := [name for name in _dirty(vault) if name in news]:
+    if both := [name for name in history.uncommitted_files(vault.root) if name in news]:
         hint = "Commit that, or let `memtool sync --edits` do it; then both are merged."
         sentence = f"another machine changed what you have changed and not committed: {_listed(both)}"
         return HistoryFailed(sentence, hint=hint)

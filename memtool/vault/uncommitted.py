@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
-from memtool.errors import NotWritable
+from memtool.errors import HistoryFailed, NotWritable
 from memtool.vault.layout import Vault
 from memtool.vault.state import append_state, make_state_folder, take_lines, waiting_lines
 
@@ -20,6 +20,17 @@ def note_uncommitted(vault: Vault, refs: Iterable[str]) -> None:
         # It makes `.memtool`, too, which would itself be searched for symlinks with all that lies in it.
         make_state_folder(vault.state_path / "locks")
         append_state(_path(vault), "".join(f"{ref}\n" for ref in refs).encode("utf-8", "surrogateescape"))
+
+
+def edited_by_hand(vault: Vault) -> frozenset[str]:
+    """Return the files that are changed and in no commit, and that memtool did not write; none without a history."""
+    from memtool.vault import history
+
+    with suppress(HistoryFailed):
+        if history.find_repository(vault.root) == vault.root:
+            ours = _refs(waiting_lines(_path(vault), largest=_LARGEST))
+            return frozenset(history.uncommitted_files(vault.root)) - frozenset(ours)
+    return frozenset()
 
 
 def commit_noted(vault: Vault, message: str, *, is_alone: bool = False) -> None:

@@ -225,6 +225,21 @@ def test_the_users_own_edits_stay_out_of_the_commit(work: Workspace) -> None:
     assert tell(work.vault.root, "status", "--porcelain").strip() == "M CLAUDE.md"
 
 
+@pytest.mark.slow
+def test_what_the_user_wrote_into_a_file_of_the_run_is_a_commit_of_its_own(work: Workspace) -> None:
+    vault = work.vault
+    session(vault, "one", rules=("always write table-driven tests (user)",))
+    own = '{"facts": [{"id": "我的", "fact": "手写", "evidence": "x", "timestamp": "2026-01-01", "status": "active",'
+    ref = "areas/projects/shop/facts.json"
+    (vault.root / ref).parent.mkdir(parents=True, exist_ok=True)
+    (vault.root / ref).write_text(f'{own} "category": "code"}}]}}\n', encoding="utf-8")
+    consolidate(work, WEEK)
+    assert {"手写", "always write table-driven tests"} <= set(facts(vault))
+    assert commits(vault)[1] == f"keep: {ref}"
+    assert commits(vault)[0].startswith("consolidate: ")
+    assert "手写" in tell(vault.root, "show", "HEAD~1")
+
+
 def test_without_git_it_works_and_says_so(tmp_path: Path) -> None:
     root = tmp_path / "plain"
     (root / "sessions").mkdir(parents=True)
