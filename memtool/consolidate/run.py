@@ -13,7 +13,7 @@ changes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -53,6 +53,7 @@ from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.languages import labels
 from memtool.vault import files
+from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import Fact, change as change_facts, update_facts
 from memtool.vault.todos import close_todo
 from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
@@ -296,7 +297,10 @@ class _Run:
         kept = settings.recall.sessions
         moves = old_sessions(sessions, today, days=settings.consolidate.sessions_days, kept=kept)
         names = [Path(ref).name for ref in self._refs(f"{self._vault.daily}/*.md")]
-        dailies = old_dailies(names, today, days=settings.consolidate.daily_days, folder=self._vault.daily)
+        gone = {move.source for move in moves}
+        left = [view for view in sessions if view.ref not in gone]
+        old = old_dailies(names, today, days=settings.consolidate.daily_days, folder=self._vault.daily)
+        dailies = [move for move in old if not self._lists(move.source, {view.id for view in left})]
         self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
         moved = [*moves, *dailies]
         for move in moved:
@@ -306,8 +310,14 @@ class _Run:
                 min(Path(move.source).stem for move in dailies) if dailies else min(view.date[:10] for view in sessions)
             )
             self._say(self._words["archived"].format(len(moved), oldest))
-        gone = {move.source for move in moves}
-        return [view for view in sessions if view.ref not in gone]
+        return left
+
+    def _lists(self, ref: str, sessions: Collection[str]) -> bool:
+        """Return whether the daily note *ref* lists one of *sessions*: a project's next start finds them by it."""
+        with suppress(MemtoolError, OSError):
+            text = files.read_text(self._vault.path(ref))[0]
+            return any(session.session_id in sessions for session in listed_sessions(text))
+        return False
 
     def _relink(self, archived: Sequence[str], leaving: set[str]) -> None:
         """Let the daily notes lead to the *archived* sessions; those that are *leaving* themselves from there."""

@@ -167,6 +167,19 @@ def test_old_notes_go_to_the_archive_with_their_links(work: Workspace) -> None:
 
 
 @pytest.mark.slow
+def test_the_next_start_of_a_project_at_rest_still_knows_its_sessions(work: Workspace) -> None:
+    vault = work.vault
+    session(vault, "last", days_ago=200, project="tea", rules=("prices in tea.sql are always in cents (user)",))
+    day = (NOW - timedelta(days=200)).date().isoformat()
+    write(vault, f"daily/{day}.md", "## Sessions\n\n- 10:00 **tea**: [茶 the prices](../sessions/last.md)\n")
+    before = session_context(work, "tea").text
+    assert "work of last" in before
+    consolidate(work, WEEK)
+    assert "work of last" in session_context(work, "tea").text
+    assert "in cents" in session_context(work, "tea").text
+    assert consolidate(work, WEEK).changes == []
+
+
 def test_done_items_and_generated_sections(work: Workspace) -> None:
     vault = work.vault
     write(vault, "areas/projects/shop/todos.md", "# Open items\n\n- [ ] rate limiting of the login route\n")
