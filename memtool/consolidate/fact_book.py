@@ -188,7 +188,7 @@ def root_of(vault: Vault, project: str) -> str:
 
     with suppress(OSError, MemtoolError):
         ref = f"areas/projects/{project}/summary.md"
-        note = parse_note(ref, vault.path(ref).read_bytes())
+        note = parse_note(ref, read_text(vault.path(ref))[0].encode("utf-8"))
         listed = note.fields.get("identities") if isinstance(note, Note) else None
         for identity in listed if isinstance(listed, list) else []:
             path = str(identity).removeprefix("path:")

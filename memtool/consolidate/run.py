@@ -23,7 +23,7 @@ from typing import NamedTuple
 from memtool.capture.records import read_record
 from memtool.capture.turns import Turn
 from memtool.consolidate.activity import activity_of, read_entries
-from memtool.consolidate.distilling import Written, judge_all, write_dropped, write_facts
+from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
 from memtool.consolidate.due import keep_run
 from memtool.consolidate.extraction import Context, proposals_in
 from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, root_of
@@ -47,14 +47,15 @@ from memtool.consolidate.state import areas_to_look_at, project_section, shared_
 from memtool.consolidate.tidying import Closed, Move, done_items, old_dailies, old_sessions, with_links
 from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week
-from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
+from memtool.errors import Busy, HistoryFailed, MemtoolError, NoteNotFound, OutsideVault, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.languages import labels
-from memtool.vault import files
+from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import Fact, change as change_facts, update_facts
+from memtool.vault.layout import Vault
 from memtool.vault.todos import close_todo
 from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
 from memtool.workspace import Workspace
@@ -100,6 +101,8 @@ def consolidate(work: Workspace, week: Week, parts: Parts = EVERYTHING, *, dry: 
         MemtoolError: the vault cannot be read or written.
     """
     with _the_only_run(work, week, dry=dry):
+        if not dry:
+            _refuse_unfinished(work.vault)
         outcome = Outcome(week)
         sessions = [view for view in read_sessions(work.vault) if view.date[:10] <= week.last.isoformat()]
         book = read_facts(work.vault)
@@ -108,6 +111,7 @@ def consolidate(work: Workspace, week: Week, parts: Parts = EVERYTHING, *, dry: 
         if is_set_up(work) and not dry:
             own = [view for view in sessions if week.holds(view.date)]
             proposals += proposals_by_model(work, own, outcome.problems)
+        proposals = [one for one in proposals if facts_ref(one.project) not in book.broken]
         outcome.judged = judge_all(work, book, proposals)
         run = _Run(work, outcome, dry=dry)
         if parts.review:
@@ -140,6 +144,15 @@ def _the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
             raise
 
 
+def _refuse_unfinished(vault: Vault) -> None:
+    """Raise in the middle of a merge, a rebase or the like: to abort it would bring moved notes back, as doubles."""
+    is_own = False
+    with suppress(HistoryFailed):  # without git
+        is_own = history.find_repository(vault.root) == vault.root
+    if is_own:
+        history.refuse_unfinished(vault.root)
+
+
 def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Proposal]:
     """Return what *sessions* and the repositories of their projects propose, without a model."""
     turns: dict[str, Sequence[Turn]] = {}
@@ -168,6 +181,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
         MemtoolError: the vault cannot be read or written.
     """
     with _the_only_run(work, week, dry=True):
+        _refuse_unfinished(work.vault)
         outcome, ref = Outcome(week), review_ref(week)
         path = work.vault.path(ref)
         if choices is None:
@@ -265,10 +279,9 @@ class _Run:
             everything += [view for view in read_sessions(self._vault, archived=True) if view.id not in known]
         activity = activity_of(week, read_entries(self._vault, week.days()), everything)
         state = areas_to_look_at(self._work, read_facts(self._vault), everything)
-        try:
+        before = ""
+        with suppress(MemtoolError, OSError):  # what stands in the way is told when it is written
             before = files.read_text(self._vault.path(ref))[0]
-        except FileNotFoundError:
-            before = ""
         changes = self._outcome.changes
         report = render_report(week, activity, state, changes, before=before, language=self._work.language)
         self._outcome.report = report
@@ -302,13 +315,10 @@ class _Run:
         old = old_dailies(names, today, days=settings.consolidate.daily_days, folder=self._vault.daily)
         dailies = [move for move in old if not self._lists(move.source, {view.id for view in left})]
         self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
-        moved = [*moves, *dailies]
-        for move in moved:
-            self._move(move)
+        moved = [move for move in (*moves, *dailies) if self._move(move)]
         if moved:
-            oldest = (
-                min(Path(move.source).stem for move in dailies) if dailies else min(view.date[:10] for view in sessions)
-            )
+            days = {view.ref: view.date[:10] for view in sessions}
+            oldest = min(days.get(move.source, Path(move.source).stem) for move in moved)
             self._say(self._words["archived"].format(len(moved), oldest))
         return left
 
@@ -325,9 +335,17 @@ class _Run:
             for ref in self._refs(f"{folder}/*.md") if archived or leaving else ():
                 self._write(ref, partial(_relinked, archived=archived, was=was, goes=was or ref in leaving))
 
-    def _move(self, move: Move) -> None:
-        if self._dry:
-            return
+    def _move(self, move: Move) -> bool:
+        """Move a note, and return whether that was done or would be; what stands in the way is a problem."""
+        try:
+            if not self._dry:
+                self._move_now(move)
+        except (OutsideVault, OSError) as error:
+            self._outcome.problems.append(f"'{move.source}' was left as it is: {error}")
+            return False
+        return True
+
+    def _move_now(self, move: Move) -> None:
         with self._vault.lock():
             source, target = self._vault.path(move.source), self._vault.path(move.target)
             number = 1

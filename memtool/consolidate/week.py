@@ -17,7 +17,7 @@ class Week(NamedTuple):
     number: int
 
     def __str__(self) -> str:
-        return f"{self.year}-W{self.number:02}"
+        return f"{self.year:04}-W{self.number:02}"
 
     @property
     def first(self) -> dt.date:

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from desk import NOW, Desk
 
+from memtool.consolidate.fact_book import root_of
 from memtool.consolidate.run import Parts, consolidate
 from memtool.consolidate.verification import verify
 from memtool.consolidate.week import week_of
-from memtool.errors import Busy
+from memtool.errors import Busy, HistoryFailed
 from memtool.recall.start.session_start import session_context
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
@@ -341,3 +342,49 @@ def test_a_broken_file_hides_no_other(work: Workspace) -> None:
     assert any("api/facts.json" in problem for problem in outcome.problems)
     assert len(facts(work.vault)) == 1
     assert broken.read_text() == "{"
+
+
+def test_a_merge_under_way_is_left_alone(work: Workspace) -> None:
+    vault = work.vault
+    session(vault, "one", days_ago=100, rules=("always write table-driven tests (user)",))
+    (vault.root / ".git/MERGE_HEAD").write_text(tell(vault.root, "rev-parse", "HEAD"))
+    with pytest.raises(HistoryFailed, match="a merge was left unfinished"):
+        consolidate(work, WEEK)
+    assert not facts(vault)
+    assert (vault.root / "sessions/one.md").exists()
+    assert consolidate(work, WEEK, dry=True).judged
+
+
+def test_facts_that_cannot_be_read_stop_no_other_project(work: Workspace) -> None:
+    vault = work.vault
+    session(vault, "one", rules=("always write table-driven tests (user)",))
+    session(vault, "two", project="api", rules=("never log the token of a request (user)",))
+    write(vault, "areas/projects/api/facts.json", "{")
+    outcome = consolidate(work, WEEK)
+    assert len(facts(vault)) == 1
+    assert [problem for problem in outcome.problems if "api/facts.json" in problem]
+    assert (vault.root / "reports" / f"{WEEK}.md").exists()
+
+
+@pytest.mark.parametrize("place", ["reports", "archive", "daily/2020-01-01.md"])
+def test_a_link_out_of_the_vault_is_named_and_stops_nothing_else(work: Workspace, tmp_path: Path, place: str) -> None:
+    vault, outside = work.vault, tmp_path / "outside"
+    outside.mkdir()
+    session(vault, "one", days_ago=100, rules=("always write table-driven tests (user)",))
+    for number in range(2, 9):
+        session(vault, f"n{number}", days_ago=number)
+    if (vault.root / place).is_dir():
+        (vault.root / place).rename(tmp_path / "away")
+    (vault.root / place).symlink_to(outside)
+    outcome = consolidate(work, WEEK)
+    assert any(place in problem for problem in outcome.problems)
+    assert len(facts(vault)) == 1
+    assert not list(outside.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_as_a_summary_is_not_waited_for(work: Workspace) -> None:
+    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    (work.vault.root / "areas/projects/shop").mkdir(parents=True)
+    os.mkfifo(work.vault.root / "areas/projects/shop/summary.md")
+    assert root_of(work.vault, "shop") == ""
