@@ -6,14 +6,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from integrations.test_schedule import System
 from terminal import MEMTOOL
 
+from memtool.errors import NotWritable
+
 if TYPE_CHECKING:
     from terminal import Memtool
+
+    from memtool.vault.layout import Vault
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the made-up programs are scripts")
 
@@ -53,16 +57,21 @@ def test_from_installing_to_removing(memtool: Memtool, system: System) -> None:
 
 
 @pytest.mark.usefixtures("notes")
-def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(memtool: Memtool, system: System) -> None:
+def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(
+    memtool: Memtool, system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Vault) -> NoReturn:
+        raise NotWritable("the disk is full")
+
     memtool("schedule", "install", "--kind", "systemd")
     assert "schedule: installed for systemd; nothing was run yet" in memtool("doctor").out
     assert "systemd still consolidates each week" in memtool("uninstall", "claude-code").err
     (system.folder / "systemctl.state").unlink()
     assert "schedule: systemd no longer knows what was set up" in memtool("doctor").out
-    (Path.cwd() / "reports").write_text("no folder")
-    assert memtool("consolidate", "--week", "last").code == 1
+    monkeypatch.setattr("memtool.consolidate.run.read_sessions", full)
+    assert memtool("consolidate", "--week", "last").code == 26
     status = memtool("schedule", "status")
-    assert "it failed: [Errno 20] Not a directory" in status.out
+    assert "it failed: the disk is full" in status.out
     assert "schedule: the consolidation of" in memtool("doctor").out
     assert "which the system does not heed" in status.out
     assert "run `memtool schedule install` again" in status.err
