@@ -115,13 +115,13 @@ def rivals_of(facts: Sequence[StoredFact]) -> dict[str, list[str]]:
         if stored.fact.status == "active" and stored.fact.id:
             by_file.setdefault(stored.ref, []).append(stored)
     for group in by_file.values():
-        told = [(stored.fact.id, words(stored.fact.fact), stored.fact.fact) for stored in group]
-        for at, (one, its_words, text) in enumerate(told):
-            for other, other_words, other_text in told[:at]:
+        told = [(stored.fact.id, words(stored.fact.fact), statement(stored.fact.fact)) for stored in group]
+        for at, (one, its_words, claim) in enumerate(told):
+            for other, other_words, other_claim in told[:at]:
                 shared = len(its_words & other_words)
                 if shared < _SHARED or 2 * shared < min(len(its_words), len(other_words)):
                     continue
-                if contradicts(statement(text), statement(other_text), in_one_place=True):
+                if contradicts(claim, other_claim, in_one_place=True):
                     found.setdefault(one, []).append(other)
                     found.setdefault(other, []).append(one)
     return found
