@@ -23,6 +23,7 @@ from memtool.vault.state import make_state_folder, read_state, write_state
 MOST_GIVEN = 2
 _NAME, _STAMPS = "hints.json", "hints-read.json"
 _LARGEST = 8 << 20  # bytes; a file that is larger was not written by memtool
+_LONGEST = 10_000  # characters of a command; what follows is data, and a hook has no time for it
 _FIX, _LINE = "fix", "line"
 _TOLD_ROLES = ("rule", "decision")
 _TOLD_CATEGORIES = ("preference", "decision")
@@ -198,7 +199,7 @@ def still_standing(vault: Vault, hints: Sequence[Hint]) -> list[Hint]:
 
 def calls_in(command: str) -> list[Call]:
     """Return the programs that *command* runs, those aside that only print or change the folder."""
-    return [call for part in _PARTS.split(command) if (call := _call(part)) and call.program not in _TRIVIAL]
+    return [call for part in _PARTS.split(command[:_LONGEST]) if (call := _call(part)) and call.program not in _TRIVIAL]
 
 
 def _call(part: str) -> Call | None:

@@ -125,3 +125,8 @@ def test_a_file_that_somebody_else_wrote_does_no_harm(desk: Desk) -> None:
     for content in ("{", "[]", '{"a": 5}', '{"a": [5, ["fix", 1], ["fix", "r", "t", "d", "s", "shop", []]]}'):
         (desk.vault.state_path / "hints.json").write_text(content)
         assert hints_of_project(desk.vault, "shop") == []
+
+
+def test_a_huge_command_is_looked_at_to_some_length() -> None:
+    assert calls_in("pytest tests; " + "a; " * 100_000)[0].program == "pytest"
+    assert len(calls_in("a; " * 100_000)) < 10_000
