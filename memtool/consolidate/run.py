@@ -12,7 +12,6 @@ changes nothing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from typing import NamedTuple
 from memtool.capture.records import read_record
 from memtool.capture.turns import Turn
 from memtool.consolidate.activity import activity_of, read_entries
+from memtool.consolidate.archive import move_to_archive
 from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
 from memtool.consolidate.due import keep_run
 from memtool.consolidate.extraction import Context, proposals_in
@@ -47,7 +47,7 @@ from memtool.consolidate.state import areas_to_look_at, project_section, shared_
 from memtool.consolidate.tidying import Closed, Move, done_items, old_dailies, old_sessions, with_links
 from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week
-from memtool.errors import Busy, HistoryFailed, MemtoolError, NoteNotFound, OutsideVault, UsageError
+from memtool.errors import Busy, MemtoolError, NoteNotFound, OutsideVault, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
@@ -55,7 +55,6 @@ from memtool.text.languages import labels
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import Fact, change as change_facts, update_facts
-from memtool.vault.layout import Vault
 from memtool.vault.todos import close_todo
 from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
 from memtool.workspace import Workspace
@@ -102,7 +101,7 @@ def consolidate(work: Workspace, week: Week, parts: Parts = EVERYTHING, *, dry: 
     """
     with _the_only_run(work, week, dry=dry):
         if not dry:
-            _refuse_unfinished(work.vault)
+            history.refuse_unfinished_vault(work.vault.root)
         outcome = Outcome(week)
         sessions = [view for view in read_sessions(work.vault) if view.date[:10] <= week.last.isoformat()]
         book = read_facts(work.vault)
@@ -144,15 +143,6 @@ def _the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
             raise
 
 
-def _refuse_unfinished(vault: Vault) -> None:
-    """Raise in the middle of a merge, a rebase or the like: to abort it would bring moved notes back, as doubles."""
-    is_own = False
-    with suppress(HistoryFailed):  # without git
-        is_own = history.find_repository(vault.root) == vault.root
-    if is_own:
-        history.refuse_unfinished(vault.root)
-
-
 def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Proposal]:
     """Return what *sessions* and the repositories of their projects propose, without a model."""
     turns: dict[str, Sequence[Turn]] = {}
@@ -181,7 +171,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
         MemtoolError: the vault cannot be read or written.
     """
     with _the_only_run(work, week, dry=True):
-        _refuse_unfinished(work.vault)
+        history.refuse_unfinished_vault(work.vault.root)
         outcome, ref = Outcome(week), review_ref(week)
         path = work.vault.path(ref)
         if choices is None:
@@ -339,23 +329,11 @@ class _Run:
         """Move a note, and return whether that was done or would be; what stands in the way is a problem."""
         try:
             if not self._dry:
-                self._move_now(move)
+                move_to_archive(self._vault, move, self._before_writing)
         except (OutsideVault, OSError) as error:
             self._outcome.problems.append(f"'{move.source}' was left as it is: {error}")
             return False
         return True
-
-    def _move_now(self, move: Move) -> None:
-        with self._vault.lock():
-            source, target = self._vault.path(move.source), self._vault.path(move.target)
-            number = 1
-            while target.exists():  # a session that went on after it had been archived
-                number += 1
-                target = target.with_name(f"{Path(move.target).stem}-{number}.md")
-            ref = f"{move.target.rpartition('/')[0]}/{target.name}"
-            self._before_writing([move.source, ref])
-            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.replace(source, target)
 
     def _write(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
         """Change the file *ref*, and return whether that changed it; what cannot be read or written is a problem."""

@@ -189,6 +189,19 @@ def refuse_unfinished(folder: Path) -> None:
         raise HistoryFailed(problem, hint="Finish or abort it: `git status` in the vault says how.")
 
 
+def refuse_unfinished_vault(root: Path) -> None:
+    """Raise if the vault at *root* is a repository of its own in the middle of a merge, a rebase or the like.
+
+    Raises:
+        HistoryFailed: to abort that would bring back what is moved now, beside it.
+    """
+    is_own = False
+    with contextlib.suppress(HistoryFailed):  # without git
+        is_own = find_repository(root) == root
+    if is_own:
+        refuse_unfinished(root)
+
+
 def refuse_programs(folder: Path, pattern: str = _PROGRAMS) -> None:
     """Raise if the repository's own settings name programs that git would run, such as to look at a file or to commit.
 

@@ -168,6 +168,24 @@ def test_old_notes_go_to_the_archive_with_their_links(work: Workspace) -> None:
 
 
 @pytest.mark.slow
+def test_a_session_that_goes_on_after_it_was_archived_is_archived_once(work: Workspace) -> None:
+    vault = work.vault
+    for number in range(6):
+        session(vault, f"s{number}", days_ago=100 + number)
+    day = (NOW - timedelta(days=105)).date().isoformat()
+    write(vault, f"daily/{day}.md", "- 09:00 **shop**: `a.py`\n\n## Sessions\n\n- 10:00: [a](../sessions/s5.md)\n")
+    consolidate(work, WEEK)
+    session(vault, "s5", days_ago=105, rules=("写测试时一律用 table.py (user)",))
+    write(vault, f"daily/{day}.md", "- 11:00 **shop**: `b.py`\n\n## Sessions\n\n- 11:00: [a](../sessions/s5.md)\n")
+    consolidate(work, WEEK)
+    archived = sorted(path.name for path in (vault.root / "archive").rglob("*.md"))
+    assert archived == sorted([f"{day}.md", "s5.md"])
+    assert "table.py" in (vault.root / "archive/sessions/s5.md").read_text(encoding="utf-8")
+    text = (vault.root / f"archive/daily/{day}.md").read_text(encoding="utf-8")
+    assert all(said in text for said in ("`a.py`", "`b.py`", "](../sessions/s5.md)"))
+    assert consolidate(work, WEEK).changes == []
+
+
 def test_the_next_start_of_a_project_at_rest_still_knows_its_sessions(work: Workspace) -> None:
     vault = work.vault
     session(vault, "last", days_ago=200, project="tea", rules=("prices in tea.sql are always in cents (user)",))
