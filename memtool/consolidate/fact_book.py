@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from memtool.vault.layout import FACTS_FILE, Vault, project_of
 from memtool.workspace import Workspace
 
 _AREAS = "areas"
+_MOST_PAIRS = 20_000  # of alike facts of one file: some two seconds
 _SHARED = 2  # words that two facts have in common at least, to be compared
 
 
@@ -107,24 +109,31 @@ def _fact_files(vault: Vault) -> Iterator[str]:
             yield os.path.relpath(os.path.join(folder, FACTS_FILE), vault.root).replace(os.sep, "/")  # noqa: PTH118
 
 
-def rivals_of(facts: Sequence[StoredFact]) -> dict[str, list[str]]:
-    """Return for each fact, by its id, those of the same file that say something else of the same thing."""
+def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) -> dict[str, list[str]]:
+    """Return for each fact, by its id, those of the same file that say something else of the same thing.
+
+    Of a file with very many alike facts only so many pairs are compared; it is then added to *unfinished*.
+    """
     found: dict[str, list[str]] = {}
     by_file: dict[str, list[StoredFact]] = {}
     for stored in facts:
         if stored.fact.status == "active" and stored.fact.id:
             by_file.setdefault(stored.ref, []).append(stored)
-    for group in by_file.values():
+    for ref, group in by_file.items():
         told = [(stored.fact.id, words(stored.fact.fact), statement(stored.fact.fact)) for stored in group]
-        for at, (one, its_words, claim) in enumerate(told):
-            for other, other_words, other_claim in told[:at]:
-                shared = len(its_words & other_words)
-                if shared < _SHARED or 2 * shared < min(len(its_words), len(other_words)):
-                    continue
-                if contradicts(claim, other_claim, in_one_place=True):
-                    found.setdefault(one, []).append(other)
-                    found.setdefault(other, []).append(one)
+        pairs = ((one, other) for at, one in enumerate(told) for other in told[:at] if _are_alike(one[1], other[1]))
+        for one, other in islice(pairs, _MOST_PAIRS):
+            if contradicts(one[2], other[2], in_one_place=True):
+                found.setdefault(one[0], []).append(other[0])
+                found.setdefault(other[0], []).append(one[0])
+        if unfinished is not None and next(pairs, None):
+            unfinished.append(ref)
     return found
+
+
+def _are_alike(words_of_one: frozenset[str], words_of_other: frozenset[str]) -> bool:
+    shared = len(words_of_one & words_of_other)
+    return shared >= _SHARED and 2 * shared >= min(len(words_of_one), len(words_of_other))
 
 
 def stands(stored: StoredFact, work: Workspace) -> bool:

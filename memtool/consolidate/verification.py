@@ -125,9 +125,12 @@ def _after(book: FactBook, stored: StoredFact | None) -> Iterator[object]:
 
 def _rivals(book: FactBook) -> Iterator[Finding]:
     stored_by_id = {stored.fact.id: stored for stored in book}
-    for fact_id, others in rivals_of(list(book)).items():
+    unfinished: list[str] = []
+    for fact_id, others in rivals_of(list(book), unfinished).items():
         named = ", ".join(f"'{other}'" for other in others)
         yield _finding(CONTRADICTION, stored_by_id[fact_id], f"it seems to contradict {named}")
+    for ref in unfinished:
+        yield Finding(CONTRADICTION, ref, "", "it holds so many alike facts that not all of them were compared")
 
 
 def _state(work: Workspace, stored: StoredFact) -> Iterator[Finding]:

@@ -113,6 +113,19 @@ def test_verifying_finds_rivals_and_is_content(memtool: Memtool) -> None:
     }  # fmt: skip
 
 
+def test_very_many_alike_facts_are_not_all_compared_and_it_is_said(
+    memtool: Memtool, facts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memtool.consolidate import fact_book
+
+    monkeypatch.setattr(fact_book, "_MOST_PAIRS", 10)
+    listed = [fact(f"f{at}", f"The service number {at} listens on port {at}.") for at in range(30)]
+    facts.write_text(json.dumps({"facts": listed}))
+    found = memtool("facts", "verify", "--json").answer["findings"]
+    assert "not all of them were compared" in found[0]["sentence"]
+    assert len(found) < 30
+
+
 def test_verifying_fails_on_broken_rules_and_chains(memtool: Memtool, facts: Path) -> None:
     shop = facts.parents[1] / "projects/shop/facts.json"
     listed = [
