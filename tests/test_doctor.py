@@ -277,7 +277,7 @@ def test_an_embedder_is_asked_and_missing_vectors_are_counted(vault: Vault) -> N
     with serve_embeddings() as server:
         waiting, ready = checks(vault.root, "vectors", **endpoint(server.base_url))
         assert (waiting.state, waiting.fix) == (NOTE, "Run `memtool index`.")
-        assert waiting.sentence == "1 chunk has no vector yet"
+        assert waiting.sentence == "3 chunks have no vector yet"  # of the notes that every vault begins with
         assert (ready.state, "16 dimensions" in ready.sentence) == (OK, True)
         server.answers += [refusal(401)] * 9
         (broken,) = checks(vault.root, "vectors", **endpoint(server.base_url))
