@@ -29,7 +29,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the made-up pro
 ODD = "my notes 100% $HOME 'quoted' \\ 笔记 {vault}"
 
 # Knows what is in force by what it was asked, as the real ones do; `refuse` names what it refuses.
-PROGRAM = """#!{python}
+PROGRAM = """#!/bin/sh
+"exec" "{python}" "$0" "$@"  # its path may hold spaces
 import json, pathlib, sys
 here = pathlib.Path({folder!r})
 name, args = pathlib.Path(sys.argv[0]).name, sys.argv[1:]
@@ -148,8 +149,8 @@ def test_a_shell_reads_the_line_of_the_crontab_as_the_command(work: Workspace, t
     line = next(iter(schedule.plan(work, CRON).texts.values())).rstrip("\n")
     command = line.split(" ", 5)[5].replace("\\%", "%")  # as cron hands it to the shell
     recorder = tmp_path / "recorder"
-    recorder.write_text(f"#!{sys.executable}\nimport json, sys\nopen({str(tmp_path / 'said')!r}, 'w')"
-                        ".write(json.dumps(sys.argv[1:]))\n")  # fmt: skip
+    recorder.write_text(f'#!/bin/sh\n"exec" "{sys.executable}" "$0" "$@"\nimport json, sys\n'
+                        f"open({str(tmp_path / 'said')!r}, 'w').write(json.dumps(sys.argv[1:]))\n")  # fmt: skip
     recorder.chmod(0o700)
     subprocess.run(["/bin/sh", "-c", command.replace(shlex.quote(sys.executable), str(recorder))], check=True)
     assert json.loads((tmp_path / "said").read_text()) == list(schedule.command_of(work.vault.root)[1:])
