@@ -152,7 +152,9 @@ def test_a_shell_reads_the_line_of_the_crontab_as_the_command(work: Workspace, t
     recorder.write_text(f'#!/bin/sh\n"exec" "{sys.executable}" "$0" "$@"\nimport json, sys\n'
                         f"open({str(tmp_path / 'said')!r}, 'w').write(json.dumps(sys.argv[1:]))\n")  # fmt: skip
     recorder.chmod(0o700)
-    subprocess.run(["/bin/sh", "-c", command.replace(shlex.quote(sys.executable), str(recorder))], check=True)
+    subprocess.run(
+        ["/bin/sh", "-c", command.replace(shlex.quote(sys.executable), shlex.quote(str(recorder)))], check=True
+    )
     assert json.loads((tmp_path / "said").read_text()) == list(schedule.command_of(work.vault.root)[1:])
     assert "%" not in line.replace("\\%", "")
 
