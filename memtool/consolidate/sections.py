@@ -27,7 +27,7 @@ def with_generated(text: str, body: str) -> str:
     """
     if text.count(BEGIN) > 1 or text.count(BEGIN) != text.count(END):
         return text
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = "\r\n" if (f"{BEGIN}\r\n" if BEGIN in text else "\r\n") in text else "\n"
     section = newline.join([BEGIN, *body.strip().splitlines(), END]) + newline if body.strip() else ""
     if match := _SECTION.search(text):
         lead = newline if match[0].startswith(("\n", "\r\n")) and section else ""
