@@ -61,12 +61,12 @@ def command(
     if once and was_run(session.work, wanted):
         output.say(f"{wanted} was consolidated already.")
         return
-    from memtool.consolidate.run import Parts, apply_review, consolidate
+    from memtool.consolidate.run import RunParts, apply_review, consolidate
 
     if apply_choices:
         outcome = apply_review(session.work, wanted)
     else:
-        outcome = consolidate(session.work, wanted, Parts(tidy=not only_facts, review=review), dry=dry_run)
+        outcome = consolidate(session.work, wanted, RunParts(tidy=not only_facts, review=review), dry=dry_run)
     if review and not dry_run and not as_json:
         outcome = _reviewed(session, outcome)
     if as_json:

@@ -15,7 +15,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.consolidate.due import read_run
 
 if TYPE_CHECKING:
-    from memtool.consolidate.due import Run
+    from memtool.consolidate.due import LastRun
     from memtool.integrations.schedule import Plan
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -128,7 +128,7 @@ def _fields(plan: Plan) -> dict[str, Any]:
     return {"kind": plan.kind, "name": plan.name, "files": {str(path): text for path, text in plan.texts.items()}}
 
 
-def _told(run: Run | None) -> str:
+def _told(run: LastRun | None) -> str:
     if run is None:
         return "Last run: none on this machine"
     ended = run.said if run.is_done else f"it failed: {run.said}"

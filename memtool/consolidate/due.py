@@ -22,7 +22,7 @@ _LONGEST = 300  # characters of how a run ended
 _TUESDAY = 1  # on Monday, a schedule has still time
 
 
-class Run(NamedTuple):
+class LastRun(NamedTuple):
     """The last run on this machine: of which week, when (ISO 8601), whether it came to its end, and how."""
 
     week: str = ""
@@ -31,15 +31,15 @@ class Run(NamedTuple):
     said: str = ""
 
 
-def read_run(work: Workspace) -> Run | None:
+def read_run(work: Workspace) -> LastRun | None:
     """Return the last run on this machine; None if there was none."""
     folder = _folder(work)
-    return read_record(folder / _RUN, Run(), largest=_LARGEST) if folder else None
+    return read_record(folder / _RUN, LastRun(), largest=_LARGEST) if folder else None
 
 
 def keep_run(work: Workspace, week: Week, said: str, *, is_done: bool) -> None:
     """Remember how the run of *week* ended. If that fails, it is run again."""
-    run = Run(str(week), work.now().isoformat(timespec="seconds"), is_done, " ".join(said.split())[:_LONGEST])
+    run = LastRun(str(week), work.now().isoformat(timespec="seconds"), is_done, " ".join(said.split())[:_LONGEST])
     _keep(work, _RUN, json.dumps(run._asdict(), ensure_ascii=False))
 
 

@@ -26,7 +26,7 @@ from memtool.consolidate.archive import move_to_archive
 from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
 from memtool.consolidate.due import keep_run
 from memtool.consolidate.extraction import Context, proposals_in
-from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, root_of
+from memtool.consolidate.fact_book import StoredFact, read_facts, root_of
 from memtool.consolidate.model import is_set_up, proposals_by_model
 from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.report import render_report, report_ref
@@ -73,20 +73,19 @@ class Outcome:
     written: dict[str, None] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
     problems: list[str] = field(default_factory=list)
-    report: str = ""
 
 
-class Parts(NamedTuple):
+class RunParts(NamedTuple):
     """Which parts of the run are wanted; without *tidy* only facts are distilled."""
 
     tidy: bool = True
     review: bool = False  # proposals wait for a person
 
 
-EVERYTHING = Parts()
+EVERYTHING = RunParts()
 
 
-def consolidate(work: Workspace, week: Week, parts: Parts = EVERYTHING, *, dry: bool = False) -> Outcome:
+def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dry: bool = False) -> Outcome:
     """Run the consolidation of *week*, and commit what it changed.
 
     Args:
@@ -112,11 +111,11 @@ def consolidate(work: Workspace, week: Week, parts: Parts = EVERYTHING, *, dry: 
             proposals += proposals_by_model(work, own, outcome.problems)
         proposals = [one for one in proposals if facts_ref(one.project) not in book.broken]
         outcome.judged = judge_all(work, book, proposals)
-        run = _Run(work, outcome, dry=dry)
+        run = _Writer(work, outcome, dry=dry)
         if parts.review:
             run.leave_for_review()
         else:
-            run.distil(book)
+            run.distil()
         if parts.tidy:
             run.tidy(sessions)
             run.tell(sessions)
@@ -182,7 +181,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
         if not judged and choices:
             hint = "Run `memtool consolidate --review` again."
             raise UsageError(f"what was proposed in {week} is not known any more", hint=hint)
-        run = _Run(work, outcome, dry=False)
+        run = _Writer(work, outcome, dry=False)
         run.apply(*decided(judged, choices))
         if path.is_file():
             run.remove(ref)
@@ -203,20 +202,20 @@ def _finish(work: Workspace, outcome: Outcome) -> None:
         use_index(place_of(work), lambda _: None)
 
 
-class _Run:
+class _Writer:
     """The writing steps of a run; a dry one writes nothing and says the same."""
 
     def __init__(self, work: Workspace, outcome: Outcome, *, dry: bool) -> None:
         self._work, self._vault, self._outcome, self._dry = work, work.vault, outcome, dry
         self._words = labels("report", work.language)
 
-    def distil(self, book: FactBook) -> None:
+    def distil(self) -> None:
         """Write the facts, and mark those whose files have changed."""
         for written in write_facts(self._work, self._outcome.judged, self._before_writing, dry=self._dry):
             self._say(_told(written, self._words))
-        for stored in book if self._dry else read_facts(self._vault):
+        for stored in () if self._dry else read_facts(self._vault):
             moved = "; ".join(moved_anchors(self._work, stored)) if stored.fact.status == "active" else ""
-            if moved and moved != stored.fact.review and not self._dry:
+            if moved and moved != stored.fact.review:
                 self._mark(stored, moved)
 
     def _mark(self, stored: StoredFact, why: str) -> None:
@@ -274,7 +273,6 @@ class _Run:
             before = files.read_text(self._vault.path(ref))[0]
         changes = self._outcome.changes
         report = render_report(week, activity, state, changes, before=before, language=self._work.language)
-        self._outcome.report = report
         if not (activity.is_empty and not changes and not before):
             self._write(ref, lambda _: report)
 

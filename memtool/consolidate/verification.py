@@ -27,7 +27,7 @@ FAILING = frozenset({BROKEN, DOUBLE_ID, CHAIN})
 _LARGEST_ANCHOR = 16 << 20  # bytes; a larger file is not hashed
 
 
-class Finding(NamedTuple):
+class FactFinding(NamedTuple):
     """One thing that is wrong, or to be looked at, with the fact *id* in the file *ref*."""
 
     kind: str
@@ -37,12 +37,12 @@ class Finding(NamedTuple):
     line: int = 0
 
 
-def verify(work: Workspace, book: FactBook | None = None) -> list[Finding]:
+def verify(work: Workspace, book: FactBook | None = None) -> list[FactFinding]:
     """Return what is wrong with the facts of the vault, file by file."""
     book = book or read_facts(work.vault)
-    found = [Finding(BROKEN, ref, "", sentence) for ref, sentence in book.broken.items()]
+    found = [FactFinding(BROKEN, ref, "", sentence) for ref, sentence in book.broken.items()]
     for ref, file in book.files.items():
-        found += [Finding(BROKEN, ref, "", sentence) for sentence in check_facts(file.text, ref)]
+        found += [FactFinding(BROKEN, ref, "", sentence) for sentence in check_facts(file.text, ref)]
     found += [*_double_ids(book), *_chains(book), *_rivals(book)]
     found += [finding for stored in book for finding in _state(work, stored)]
     found += _evidence(work, book)
@@ -85,7 +85,7 @@ def _moved(root: Path, anchor: Mapping[str, Any], words: Mapping[str, str]) -> s
     return ""
 
 
-def _double_ids(book: FactBook) -> Iterator[Finding]:
+def _double_ids(book: FactBook) -> Iterator[FactFinding]:
     counts = Counter((stored.fact.id) for stored in book if stored.fact.id)
     for stored in book:
         if counts[stored.fact.id] > 1:
@@ -93,7 +93,7 @@ def _double_ids(book: FactBook) -> Iterator[Finding]:
             yield _finding(DOUBLE_ID, stored, sentence)
 
 
-def _chains(book: FactBook) -> Iterator[Finding]:
+def _chains(book: FactBook) -> Iterator[FactFinding]:
     for stored in book:
         fact = stored.fact
         new, old = book.find(fact.superseded_by), book.find(fact.supersedes)
@@ -123,17 +123,17 @@ def _after(book: FactBook, stored: StoredFact | None) -> Iterator[object]:
         stored = book.find(stored.fact.superseded_by)
 
 
-def _rivals(book: FactBook) -> Iterator[Finding]:
+def _rivals(book: FactBook) -> Iterator[FactFinding]:
     stored_by_id = {stored.fact.id: stored for stored in book}
     unfinished: list[str] = []
     for fact_id, others in rivals_of(list(book), unfinished).items():
         named = ", ".join(f"'{other}'" for other in others)
         yield _finding(CONTRADICTION, stored_by_id[fact_id], f"it seems to contradict {named}")
     for ref in unfinished:
-        yield Finding(CONTRADICTION, ref, "", "it holds so many alike facts that not all of them were compared")
+        yield FactFinding(CONTRADICTION, ref, "", "it holds so many alike facts that not all of them were compared")
 
 
-def _state(work: Workspace, stored: StoredFact) -> Iterator[Finding]:
+def _state(work: Workspace, stored: StoredFact) -> Iterator[FactFinding]:
     fact = stored.fact
     if fact.status != "active":
         return
@@ -145,7 +145,7 @@ def _state(work: Workspace, stored: StoredFact) -> Iterator[Finding]:
         yield _finding(REVIEW, stored, f"it is to be looked at again: {fact.review}")
 
 
-def _evidence(work: Workspace, book: FactBook) -> Iterator[Finding]:
+def _evidence(work: Workspace, book: FactBook) -> Iterator[FactFinding]:
     wanted = {_session(span) for stored in book for span in stored.fact.spans if stored.fact.status == "active"}
     notes = {session: hashes_in(text) for session in wanted if (text := read_session(work.vault, session))}
     for stored in book:
@@ -167,5 +167,5 @@ def _session(span: Mapping[str, Any]) -> str:
     return str(span["source"]).partition("#")[0]
 
 
-def _finding(kind: str, stored: StoredFact, sentence: str) -> Finding:
-    return Finding(kind, stored.ref, stored.fact.id, sentence, stored.place.start_line)
+def _finding(kind: str, stored: StoredFact, sentence: str) -> FactFinding:
+    return FactFinding(kind, stored.ref, stored.fact.id, sentence, stored.place.start_line)

@@ -30,8 +30,8 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     ),
     "UserPromptSubmit": ("recalling.memories_of_prompt",),
 }
-# Events whose text reaches the model only as JSON.
-_GIVING = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure")
+_HINTING = ("PreToolUse", "PostToolUseFailure")
+_GIVING = ("SessionStart", "UserPromptSubmit", *_HINTING)  # their text reaches the model only as JSON
 _CAPTURING = ("capturing.note_edit", "capturing.queue_session")  # what a private session is spared
 
 
@@ -55,7 +55,8 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
     folder = Path(folder) if isinstance(folder, str) and os.path.isabs(folder) else home  # noqa: PTH117
     loaded = settings_module.load(vault.settings_path, environ)
     occasion = Occasion(name, event, Workspace(vault, loaded, environ, home, folder), options)
-    spared = _CAPTURING if _is_private(occasion) else ()
+    # Before a command, and after one that failed, nothing is captured, and nobody should wait for that question.
+    spared = _CAPTURING if name not in _HINTING and _is_private(occasion) else ()
     answers = [_done(action, occasion) for action in ACTIONS[name] if action not in spared]
     text = next((answer.text for answer in answers if answer and answer.text), "")
     return _spoken(name, Reply(text, "\n".join(answer.notice for answer in answers if answer and answer.notice)))

@@ -61,7 +61,7 @@ class Hint(NamedTuple):
     about: tuple[str, ...]
 
 
-class Call(NamedTuple):
+class ProgramCall(NamedTuple):
     """One program that a command runs: its name with what it is told to do, and the arguments that are no options."""
 
     program: str
@@ -153,7 +153,7 @@ def for_command(hints: Iterable[Hint], command: str) -> list[Hint]:
     found = []
     for hint in hints:
         wanted = calls_in(hint.about[0]) if hint.kind == _FIX else []
-        if wanted and all(any(call == other for other in run) for call in wanted):
+        if wanted and all(call in run for call in wanted):
             found.append(hint)
     return found
 
@@ -197,12 +197,12 @@ def still_standing(vault: Vault, hints: Sequence[Hint]) -> list[Hint]:
     return list(found.values())
 
 
-def calls_in(command: str) -> list[Call]:
+def calls_in(command: str) -> list[ProgramCall]:
     """Return the programs that *command* runs, those aside that only print or change the folder."""
     return [call for part in _PARTS.split(command[:_LONGEST]) if (call := _call(part)) and call.program not in _TRIVIAL]
 
 
-def _call(part: str) -> Call | None:
+def _call(part: str) -> ProgramCall | None:
     words = _LEADING.sub("", re.sub(r"\d?>&?\d?\S*", " ", part).strip()).replace("'", "").replace('"', "").split()
     if not words:
         return None
@@ -212,7 +212,7 @@ def _call(part: str) -> Call | None:
         program, rest = f"{program} {rest[0]}", rest[1:]
         if program.endswith(" run") and rest:
             program, rest = f"{program} {rest[0]}", rest[1:]
-    return Call(program, frozenset(word for word in rest if "…" not in word))
+    return ProgramCall(program, frozenset(word for word in rest if "…" not in word))
 
 
 def _is_value(option: str, word: str) -> bool:
@@ -220,7 +220,7 @@ def _is_value(option: str, word: str) -> bool:
     return re.fullmatch(r"--?[A-Za-z][\w-]+", option) is not None and not re.search(r"[/.]", word)
 
 
-def _are_near(call: Call, other: Call) -> bool:
+def _are_near(call: ProgramCall, other: ProgramCall) -> bool:
     larger = max(len(call.arguments), len(other.arguments))
     return not larger or len(call.arguments & other.arguments) >= _ALIKE * larger
 

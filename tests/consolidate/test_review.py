@@ -4,7 +4,7 @@ import pytest
 from desk import NOW, Desk
 
 from memtool.consolidate.review import Choice, read_choices, review_ref, stored_proposals
-from memtool.consolidate.run import Parts, apply_review, consolidate
+from memtool.consolidate.run import RunParts, apply_review, consolidate
 from memtool.consolidate.week import week_of
 from memtool.errors import NoteNotFound, UsageError
 from memtool.vault.facts import Fact, parse_facts
@@ -24,7 +24,7 @@ def reviewed(desk: Desk) -> Desk:
         path = desk.vault.root / session_ref(f"s{at}")
         path.parent.mkdir(exist_ok=True)
         path.write_text(render_session(note), encoding="utf-8")
-    consolidate(desk.work, WEEK, Parts(review=True))
+    consolidate(desk.work, WEEK, RunParts(review=True))
     return desk
 
 

@@ -12,7 +12,7 @@ import pytest
 from desk import NOW, Desk
 
 from memtool.consolidate.fact_book import root_of
-from memtool.consolidate.run import Parts, consolidate
+from memtool.consolidate.run import RunParts, consolidate
 from memtool.consolidate.verification import verify
 from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed
@@ -344,7 +344,7 @@ def _state(vault: Vault) -> dict[str, Any]:
 
 def test_facts_alone(work: Workspace) -> None:
     session(work.vault, "one", days_ago=100, rules=("always write table-driven tests (user)",))
-    consolidate(work, WEEK, Parts(tidy=False))
+    consolidate(work, WEEK, RunParts(tidy=False))
     assert len(facts(work.vault)) == 1
     assert (work.vault.root / "sessions/one.md").exists()
     assert not (work.vault.root / "reports").exists()

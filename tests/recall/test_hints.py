@@ -4,8 +4,8 @@ import pytest
 from desk import Desk
 
 from memtool.recall.hints import (
-    Call,
     Hint,
+    ProgramCall,
     calls_in,
     for_command,
     for_failure,
@@ -50,7 +50,7 @@ def test_a_runner_is_known_with_what_it_runs() -> None:
     for (program, arguments), command in zip(
         wanted, ["npm run test unit --watch", "mise run lint", "go test -race ./...", "make all -j4"], strict=True
     ):
-        assert calls_in(command) == [Call(program, frozenset(arguments))]
+        assert calls_in(command) == [ProgramCall(program, frozenset(arguments))]
 
 
 def test_a_failure_is_known_by_its_error_or_by_most_of_its_command() -> None:
