@@ -50,6 +50,7 @@ COMMANDS = {
     "capture": "Turn sessions into notes; say what waits.",
     "import": "Bring in sessions that lie on this machine, or an export.",
     "export": "Write all facts and notes into one file.",
+    "mcp": "Serve the memory to an agent over MCP.",
     "install": "Let Claude Code work with memtool.",
     "uninstall": "Take memtool out of Claude Code.",
     "doctor": "Check the vault, the index and the settings.",

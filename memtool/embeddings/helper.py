@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 from zlib import crc32
 
 from memtool import __version__
-from memtool.errors import Busy
+from memtool.errors import Busy, ProviderMissing
 from memtool.vault.lock import lock
 
 if TYPE_CHECKING:
@@ -93,23 +93,33 @@ def find_address(place: HelperPlace) -> Address | None:
 
 
 class WarmEmbedder:
-    """*embedder*, in whose place the helper at *place* makes the vectors of questions, if it is there."""
+    """*embedder*, in whose place the helper at *place* makes the vectors of questions, if it is there.
 
-    def __init__(self, embedder: Embedder, place: HelperPlace) -> None:
+    With *only_warm*, nobody else makes them.
+    """
+
+    def __init__(self, embedder: Embedder, place: HelperPlace, *, only_warm: bool = False) -> None:
         self.name = embedder.name
         self.dimension = embedder.dimension
         self.scripts = embedder.scripts
         self._embedder = embedder
         self._place = place
+        self._only_warm = only_warm
 
     def embed_notes(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row of length 1 per text, in the order of the texts."""
         return self._embedder.embed_notes(texts)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question."""
+        """Return the vector of a question.
+
+        Raises:
+            ProviderMissing: the helper does not answer, and nobody else may.
+        """
         answer = ask_helper(self._place, {"ask": "vector", "text": text}, patience=_QUESTION_PATIENCE)
         vector = _vector(answer, self.dimension) if answer and answer.get("model") == self.name else None
+        if vector is None and self._only_warm:
+            raise ProviderMissing("the model is being loaded")
         return self._embedder.embed_query(text) if vector is None else vector
 
 

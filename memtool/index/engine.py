@@ -43,6 +43,13 @@ BATCH = 2_000  # files of a first index after which the work so far is kept
 _FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
 
 
+class Unbuilt(Busy):
+    """There is no index yet, and reading all files would take longer than whoever asks may wait."""
+
+    def __init__(self, files: int) -> None:
+        super().__init__(f"the index is being built: {files:,} files are to be read first")
+
+
 def no_progress(done: int, total: int) -> None:
     """Say nothing."""
 
@@ -58,6 +65,8 @@ class Place(NamedTuple):
         progress: is called with (files done, files in all).
         now_ns: the clock.
         client_projects: where the client keeps its own memory files; None leaves them out.
+        at_once: how many files may be read before an index is used; None sets no limit. Where it takes more, the index
+            is used as it is, and says how many are `waiting`; where there is none, that is `Unbuilt`.
     """
 
     vault: Vault
@@ -67,6 +76,11 @@ class Place(NamedTuple):
     progress: Progress = no_progress
     now_ns: Callable[[], int] = time.time_ns
     client_projects: Path | None = None
+    at_once: int | None = None
+
+    def takes_too_long(self, files: int) -> bool:
+        """Return whether reading so many *files* takes longer than whoever asks may wait."""
+        return self.at_once is not None and files > self.at_once
 
     def scan(self) -> Scan:
         """Return the stamps of all that belongs in the index."""
@@ -116,7 +130,7 @@ class Index:
     """An open index. *applied* is what bringing it up to date has changed, *problems* are files it cannot read.
 
     *rebuilt* says why it had to be built anew, *resumed* how many files were in it when an interrupted build went on;
-    *behind* that another process is writing, so it may be older.
+    *behind* that another process is writing, so it may be older; *waiting* how many files were left to others.
     """
 
     def __init__(self, place: Place, db: sqlite3.Connection, path: Path) -> None:
@@ -128,6 +142,7 @@ class Index:
         self.rebuilt = ""
         self.resumed = 0
         self.behind = False
+        self.waiting = 0
 
     def stamps(self) -> dict[str, KnownStamp]:
         """Return the stamps of the files in the index, by path."""
@@ -159,7 +174,7 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
     Where nothing can be written, an index that has nothing to learn is used as it is.
 
     Raises:
-        Busy: another process is building the first index and has not finished.
+        Busy: another process is building the first index and has not finished; or it is `Unbuilt`.
         NotWritable: the index's folder, or the disk, refuses a write.
     """
     try:
@@ -245,6 +260,9 @@ def _refreshed(index: Index) -> Index:
         pending = _NO_CHANGES if index.is_settled_by(found) else changes(index.stamps(), found)
     if not pending:
         return index
+    if index.place.takes_too_long(len(pending.suspects)):
+        index.waiting = len(pending.suspects)
+        return index
     try:
         with index.place.lock():
             if _commits_of_others(index.db) != commits:  # what they have indexed meanwhile must not look deleted
@@ -277,6 +295,8 @@ def _no_collection() -> Iterator[None]:
 def _rebuild(place: Place) -> tuple[Path, _Built | None]:
     """Return a new current generation; without the second value if another process has just made it."""
     unusable = generations.current(place.generations)
+    if place.at_once is not None and place.takes_too_long(files := len(place.scan().stamps)):
+        raise Unbuilt(files)
     try:
         with place._replace(patience=max(place.patience, _FIRST_PATIENCE)).lock():
             current = generations.current(place.generations)

@@ -142,12 +142,16 @@ def words_only(error: MemtoolError) -> str:
 
 
 class VectorSource:
-    """The vectors that the searches of one run may use, opened when the first of them needs it."""
+    """The vectors that the searches of one run may use, opened when the first of them needs it.
 
-    def __init__(self, index: Index, settings: Settings, cache: Path) -> None:
+    *only_warm* never loads a model of this machine into this process: the warm helper has it, or words decide.
+    """
+
+    def __init__(self, index: Index, settings: Settings, cache: Path, *, only_warm: bool = False) -> None:
         self._index = index
         self._settings = settings
         self._cache = cache
+        self._only_warm = only_warm and settings.embeddings.provider == "fastembed"
         self._opened: tuple[Vectors, tuple[str, ...]] | None = None
 
     def choose(self, text: str, mode: str) -> Chosen:
@@ -184,7 +188,8 @@ class VectorSource:
         try:
             key = self._settings.keys.embeddings
             embedder = open_embedder(self._settings.embeddings, key, self._cache, may_download=False)
-            return WarmEmbedder(embedder, helper_place(self._cache, self._index.place.vault.root))
+            place = helper_place(self._cache, self._index.place.vault.root)
+            return WarmEmbedder(embedder, place, only_warm=self._only_warm)
         except MemtoolError as error:
             return error
 
@@ -198,7 +203,7 @@ class VectorSource:
 
         store = open_vectors(self._index, embedder)
         waiting = chunks_waiting(self._index.db, embedder.name)
-        if waiting and (len(store) or waiting <= _MADE_WHILE_SEARCHING):
+        if waiting and not self._only_warm and (len(store) or waiting <= _MADE_WHILE_SEARCHING):
             # An endpoint that is down is asked for the query first: it gives up on that much sooner than on notes.
             embedder.embed_query(text)
             with contextlib.suppress(MemtoolError):

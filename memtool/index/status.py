@@ -58,6 +58,8 @@ def index_notices(index: Index) -> list[str]:
         notices.append(f"indexing was interrupted before and went on: {index.resumed:,} files were done already")
     if index.behind:
         notices.append("another process is indexing: the newest notes may be missing")
+    if index.waiting:
+        notices.append(f"{index.waiting:,} new or changed files are being read: they may be missing")
     touched = {*index.applied.added, *index.applied.changed}
     news = [note for note in index.broken_notes() if note.ref in touched] if touched else []
     notices += [f"{note.ref}: {note.reason}" for note in news[:_NAMED]]

@@ -44,7 +44,7 @@ def test_help_names_every_command_and_every_command_has_help(memtool: Memtool) -
     for words in commands():
         page = memtool(*words, "--help").out
         assert "--vault PATH" in page
-        # An export is JSON by itself, and who waits in the foreground has nothing to answer.
+        # An export and MCP are JSON by themselves, and who waits in the foreground has nothing to answer.
         has_no_answer = words in (["export"], ["schedule", "run"])
         assert has_no_answer or "--json" in page or "memtool remember TEXT" in page  # which has it
     assert with_pipes("search", "-h").out == memtool("search", "--help").out

@@ -15,7 +15,7 @@ from index.notebook import LONG_AGO_NS, Notebook, fill, finds_all
 
 from memtool.errors import NotWritable
 from memtool.index import engine, generations
-from memtool.index.engine import Index
+from memtool.index.engine import Index, Unbuilt
 from memtool.index.status import index_notices, status
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
@@ -307,6 +307,26 @@ def test_reading_on_progresses_from_nothing_to_all(notebook: Notebook) -> None:
     engine.use_index(notebook.place._replace(progress=lambda *step: steps.append(step)), lambda index: index)
 
     assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_who_cannot_wait_uses_the_index_as_it_is_and_hears_what_is_missing(notebook: Notebook) -> None:
+    hurried = notebook.place._replace(at_once=1)
+    notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
+    notebook.write("b.md", "beta", mtime_ns=LONG_AGO_NS)
+    with pytest.raises(Unbuilt, match="2 files are to be read first"):
+        engine.use_index(hurried, lambda _: None)
+
+    notebook.find("alpha")
+    notebook.write("a.md", "gamma", mtime_ns=LONG_AGO_NS + SECOND)
+    notebook.write("c.md", "delta", mtime_ns=LONG_AGO_NS)
+
+    def look(index: Index) -> tuple[int, list[str]]:
+        return index.waiting, index_notices(index)
+
+    assert engine.use_index(hurried, look) == (2, ["2 new or changed files are being read: they may be missing"])
+    (notebook.root / "c.md").unlink()
+    assert engine.use_index(hurried, look) == (0, [])
+    assert notebook.find("gamma") == ["a.md"]
 
 
 def test_a_stranger_s_vault_does_not_choose_what_is_deleted(notebook: Notebook, tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""Calls of tools: the types of their arguments, what an agent is told of a tool, and what becomes of errors."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, ParamSpec, TypeAlias, TypeVar
+
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import Field, ValidationError
+
+from memtool.errors import MemtoolError
+from memtool.workspace import Workspace
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+OpenWorkspace: TypeAlias = Callable[[Path | None], Workspace]  # for a project's folder, or the server's own
+
+LONGEST_PATH = 4_096  # characters
+LONGEST_QUERY = 20_000
+
+ProjectPath = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_PATH,
+        description="Absolute path of the project, as a rule the folder you work in; a subfolder or worktree will do.",
+    ),
+]
+Query = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_QUERY, description="Words to look for, in any language, without syntax. Empty: the newest."
+    ),
+]
+Scope = Annotated[
+    Literal["all", "sessions", "decisions", "changes", "knowledge"],
+    Field(description="What sort of thing to look for."),
+]
+Limit = Annotated[int, Field(ge=1, le=20, description="How many results to give.")]
+Page = Annotated[int, Field(ge=1, le=100, description="2, 3 and so on give the results after those.")]
+
+
+def annotated(title: str, *, reads: bool = False, destroys: bool = False, repeats: bool = False) -> ToolAnnotations:
+    """Return the annotations of a tool, all four of them: the defaults of the protocol say the worst.
+
+    Args:
+        title: its name for a person.
+        reads: whether it changes nothing.
+        destroys: whether something may be gone afterwards.
+        repeats: whether a second call like the first changes nothing more.
+    """
+    return ToolAnnotations(
+        title=title,
+        read_only_hint=reads,
+        destructive_hint=destroys,
+        idempotent_hint=reads or repeats,
+        open_world_hint=False,
+    )
+
+
+def told(tool: Callable[P, T]) -> Callable[P, T]:
+    """Return *tool* with each error that a model can mend as a sentence and a hint."""
+
+    @functools.wraps(tool)
+    def telling(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return tool(*args, **kwargs)
+        except MemtoolError as error:
+            raise ToolError(sentence_of(error)) from None
+        except OSError as error:
+            raise ToolError(f"the system refused: {error.strerror or error}") from None
+
+    return telling
+
+
+def sentence_of(error: MemtoolError) -> str:
+    """Return *error* with its hint."""
+    return f"{str(error).rstrip('.')}. {error.hint}".strip()
+
+
+def project_folder(text: str) -> Path:
+    """Return the folder that *text* names; it may be gone.
+
+    Raises:
+        ToolError: it is no absolute path.
+    """
+    path = Path(text)
+    if text.startswith("~"):
+        path = path.expanduser()
+    if "\0" in text or not path.is_absolute():
+        raise ToolError(
+            f"project_path is no absolute path: {text[:200]!r}. Give the folder you work in, such as /home/me/src/shop."
+        )
+    return path
+
+
+def refusal(tool: str, error: ValidationError) -> ToolError:
+    """Return what is wrong with the arguments of a call, one line for each, without repeating long values."""
+    faults = [
+        f"- {'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}{_got(each)}" for each in error.errors()
+    ]
+    return ToolError("\n".join([f"{tool} was not called, nothing has changed:", *faults[:10]]))
+
+
+def _got(fault: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
+    value = fault.get("input")
+    return f" (got {value!r})" if isinstance(value, int | float) or (isinstance(value, str) and len(value) < 60) else ""

@@ -1,0 +1,164 @@
+"""Searching for an agent: what a project remembers, at overview level, from an index that nobody waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from memtool.errors import MemtoolError
+from memtool.index.engine import Index, Unbuilt, place_of, use_index
+from memtool.index.filters import Filter
+from memtool.index.search import Found, Hit, newest, search
+from memtool.index.semantic import Chosen, VectorSource
+from memtool.index.status import index_notices
+from memtool.index.text import index_terms
+from memtool.recall.framing import quoted
+from memtool.recall.prompts.warm_helper import start_helper
+from memtool.text.lines import cut
+from memtool.vault.background import start_command
+from memtool.vault.client_memory import is_client_memory
+from memtool.vault.reading import OVERVIEW, Ref, read_note
+from memtool.workspace import Workspace
+
+AT_ONCE = 300  # new or changed files that are read before an answer; more take a second, and are left to others
+
+_SCOPES: Mapping[str, Mapping[str, Any]] = {
+    "all": {},
+    "sessions": {"kinds": ("session", "daily")},
+    "decisions": {"categories": ("decision",)},
+    "changes": {"kinds": ("change",)},
+    "knowledge": {"kinds": ("knowledge", "fact", "pattern", "tool", "project", "rules", "memory", "schema", "note")},
+}
+_WITH_OVERVIEW = ("decision", "change", "knowledge", "project", "pattern", "tool", "note")
+_LONGEST_OVERVIEW, _LONGEST_PASSAGE = 800, 500  # characters
+
+
+class Remembered(NamedTuple):
+    """A thing that was found. *relevance* is a share of the best one's; *content* is a quotation in Markdown."""
+
+    kind: str
+    date: str
+    project: str
+    author: str
+    title: str
+    path: str
+    lines: str
+    relevance: float
+    content: str
+    fact_id: str = ""
+
+
+class Answer(NamedTuple):
+    """The page of an answer; *project* is where it looked (empty: everywhere), *more* whether there is a next page."""
+
+    query: str
+    project: str
+    everywhere: bool
+    found: tuple[Remembered, ...]
+    page: int
+    more: bool
+    notices: tuple[str, ...]
+
+
+def search_memory(
+    work: Workspace, query: str, *, scope: str = "all", limit: int = 5, page: int = 1, everywhere: bool = False
+) -> Answer:
+    """Return page number *page* of what answers *query* in the project at hand and outside of projects.
+
+    Without a word in *query*, the newest. Where many files are not in the index yet, it is brought up to date in the
+    background, and the answer says so.
+
+    Raises:
+        MemtoolError: the vault or its index cannot be read.
+    """
+    project = "" if everywhere else work.area().name
+    wanted = Filter(work.now().date(), projects=() if everywhere else (project, ""), **_SCOPES[scope])
+    text = query.encode("utf-8", "replace").decode("utf-8")
+    place = place_of(work)._replace(at_once=AT_ONCE)
+    try:
+        found, notices = use_index(place, lambda index: _found(work, index, text, wanted, limit, page))
+    except Unbuilt as error:
+        _index_in_background(work)
+        return Answer(query, project, everywhere, (), page, more=False, notices=(str(error),))
+    hits = found.hits[:limit]
+    best = max((hit.score for hit in found.hits), default=0.0) or 1.0
+    return Answer(
+        query,
+        project,
+        everywhere,
+        tuple(_remembered(work, hit, best) for hit in hits),
+        page,
+        more=len(found.hits) > limit,
+        notices=notices,
+    )
+
+
+def _found(
+    work: Workspace, index: Index, text: str, wanted: Filter, limit: int, page: int
+) -> tuple[Found, tuple[str, ...]]:
+    """Return the hits of one page and one more, if there is a next one."""
+    if index.waiting:
+        _index_in_background(work)
+    if not index_terms(text):
+        listed = newest(index, wanted, limit=limit, page=page)
+        more = listed.hits[:1] if listed.total > limit * page else ()
+        return Found((*listed.hits, *more), "list"), tuple(index_notices(index))
+    chosen = _chosen(work, index, text)
+    found = search(
+        index,
+        text,
+        wanted,
+        limit=limit * page + 1,
+        mode=chosen.mode,
+        fusion=work.settings.search.fusion,
+        vectors=chosen.vectors,
+    )
+    notices = (*index_notices(index), *found.notices)
+    return found._replace(hits=found.hits[limit * (page - 1) :]), notices
+
+
+def _chosen(work: Workspace, index: Index, text: str) -> Chosen:
+    """Return the mode and the vectors to search with: by meaning only where the warm helper holds the model."""
+    with suppress(MemtoolError, OSError):
+        start_helper(work)
+    return VectorSource(index, work.settings, work.cache, only_warm=True).choose(text, work.settings.search.mode)
+
+
+def _index_in_background(work: Workspace) -> None:
+    with suppress(OSError):  # another call will try again
+        start_command(work.vault.root, work.environ, "index", "--status", yielding=True)
+
+
+def _remembered(work: Workspace, hit: Hit, best: float) -> Remembered:
+    relevance = round(hit.score / best, 2) if hit.score else 0.0
+    return Remembered(
+        hit.kind,
+        hit.date,
+        hit.project,
+        hit.author,
+        hit.title,
+        hit.path,
+        f"{hit.start_line}-{hit.end_line}",
+        relevance,
+        "\n".join(_content(work, hit)),
+        hit.fact_id,
+    )
+
+
+def _content(work: Workspace, hit: Hit) -> Iterator[str]:
+    """Give the overview of the note, and the passage that was found if it stands elsewhere."""
+    overview = ""
+    if hit.kind in _WITH_OVERVIEW and not is_client_memory(hit.path):
+        with suppress(MemtoolError, OSError):
+            reading = read_note(work.vault, Ref(hit.path), level=OVERVIEW, max_bytes=work.max_bytes)
+            overview = cut(reading.text, _LONGEST_OVERVIEW)
+    passage = hit.snippet().text if overview else cut(hit.told or hit.text, _LONGEST_OVERVIEW)
+    if overview:
+        yield quoted(overview)
+    if _plain(cut(passage, _LONGEST_PASSAGE).strip("…")) not in _plain(overview):
+        yield quoted(passage)
+
+
+def _plain(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
