@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtool import settings as settings_module
 from memtool.settings import Settings
-from memtool.vault.layout import Vault
+from memtool.vault.layout import Vault, project_of
 from memtool.vault.project_area import ProjectArea, find_area, shown_path
 from memtool.vault.state import state_folder
 
@@ -104,3 +104,13 @@ class Workspace(_Given):
     def area(self, folder: Path | None = None) -> ProjectArea:
         """Return the area of the project that *folder* belongs to; without one, that of the folder at hand."""
         return find_area(self.vault, folder or self.folder, self.home, self.now().timestamp())
+
+    def project(self, folder: Path | None = None) -> str:
+        """Return the name of the project that *folder*, or the folder at hand, belongs to; empty for none.
+
+        In the vault, that is the project whose area it is.
+        """
+        folder = folder or self.folder
+        if folder.is_relative_to(self.vault.root):
+            return project_of(f"{folder.relative_to(self.vault.root).as_posix()}/x")
+        return self.area(folder).name

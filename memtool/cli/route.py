@@ -16,6 +16,7 @@ from memtool.recall.routing.routes import (
     Route,
     Routing,
     check,
+    in_reach,
     placed,
     read_routing,
     routes_of_file,
@@ -34,6 +35,7 @@ _HINT = "No trigger fits. `memtool route` lists all triggers; `memtool search` f
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
 @click.option("--file", metavar="PATH", help="What a file of a project leads to.")
 @click.option("--table", metavar="NAME", help="What the name of a table leads to, by its longest prefix.")
+@click.option("--all-projects", is_flag=True, help="Also what only another project's notes say.")
 @click.option("--check", "only_check", is_flag=True, help="Find rows and prefixes that lead nowhere.")
 @click.option("--update", is_flag=True, help="Bring `rules/memory-loader.md` and Claude Code's rules up to date.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -46,6 +48,7 @@ def command(
     words: tuple[str, ...],
     file: str | None,
     table: str | None,
+    all_projects: bool,
     only_check: bool,
     update: bool,
     as_json: bool,
@@ -54,6 +57,7 @@ def command(
 
     That is said by `triggers`, `aliases` and `paths` in the front matter of areas, by the rows of
     `rules/memory-loader.md`, and by the prefixes of `rules/prefix-map.json`. Without an argument, all of it is listed.
+    What another project's notes say does not count in a project that the vault knows, unless the text names that one.
     """
     if (words != ()) + (file is not None) + (table is not None) + only_check + update > 1:
         raise UsageError("a text, --file, --table, --check and --update exclude each other")
@@ -62,8 +66,15 @@ def command(
     elif only_check:
         ctx.exit(_check(session, as_json=as_json))
     else:
-        routing = read_routing(session.vault)
-        _answer(session, routing, _routes(routing, " ".join(words), file, table), as_json=as_json)
+        routing, text = read_routing(session.vault), " ".join(words)
+        here = "" if all_projects or not (text or table) else _known_project(session)
+        _answer(session, routing, _routes(in_reach(routing, here, text), text, file, table), as_json=as_json)
+
+
+def _known_project(session: Session) -> str:
+    """Return the project at hand, if the vault knows it."""
+    name = session.work.project()
+    return name if (session.vault.root / "areas" / "projects" / name).is_dir() else ""
 
 
 def _routes(routing: Routing, text: str, file: str | None, table: str | None) -> list[Route]:

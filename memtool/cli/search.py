@@ -16,6 +16,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import Index, use_index
 from memtool.index.filters import Filter, parse_day
+from memtool.index.reach import projects_in, reach
 from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
@@ -44,6 +45,7 @@ _MANY = 200  # files to read, from which on a person wants to see progress
 @click.option("--page", type=click.IntRange(1, 1000), default=1, help="The hits after those: 2, 3 and so on.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only notes of this kind. Repeatable.")
 @click.option("--project", "projects", multiple=True, help="Only this project. Repeatable.")
+@click.option("--all-projects", is_flag=True, help="Every project, and not only the one at hand.")
 @click.option("--category", "categories", multiple=True, help="Only this category. Repeatable.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag. Repeatable: all must be there.")
 @click.option("--since", metavar="DATE", help="Not older than: 2026-02-10, 2026-02, 7d, 2w, yesterday.")
@@ -64,6 +66,7 @@ def command(
     limit: int | None,
     page: int,
     at: str | None,
+    all_projects: bool,
     explain: bool,
     as_json: bool,
     batch: bool,
@@ -72,15 +75,17 @@ def command(
     """Find notes by words and by meaning, in any language.
 
     The query needs no quotes and has no syntax. Words are found by whole and by part. Without a query, everything that
-    the filters leave is listed, newest first.
+    the filters leave is listed, newest first. In a project that the vault knows, only what belongs to it or to no
+    project is found, unless other projects are named.
     """
     session.overrides |= {"search.mode": mode, "search.fusion": fusion, "search.limit": limit}
     session.go_back(at)
     wanted = _filter(session.work.now().date(), **filters)
+    here = "" if all_projects or wanted.projects else session.work.project()
     if batch and query:
         raise UsageError("--batch reads its questions from stdin, so it takes none here")
     if batch:
-        _search_batch(session, wanted, limit or _DEFAULT_BATCH_LIMIT)
+        _search_batch(session, wanted, here, limit or _DEFAULT_BATCH_LIMIT)
         return
     text = " ".join(query).encode("utf-8", "replace").decode("utf-8")
     if query and not index_terms(text):
@@ -88,7 +93,7 @@ def command(
     started = time.perf_counter()
     with output.progress_bar("Reading notes", least=_MANY) as progress:
         place = session.place(progress=progress)
-        chosen, found = use_index(place, lambda index: _found(session, index, text, wanted, page))
+        chosen, found = use_index(place, lambda index: _found(session, index, text, wanted, here, page))
     took = time.perf_counter() - started
     if explain:
         found = found._replace(hits=_with_uses(place.folder, found.hits))
@@ -101,19 +106,29 @@ def command(
         _print(session, found, explain=explain)
 
 
-def _found(session: Session, index: Index, text: str, wanted: Filter, page: int) -> tuple[Chosen, Found]:
+def _found(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> tuple[Chosen, Found]:
     """Return page number *page* of what *text* finds, or of what there is, and with what was searched."""
     limit = session.settings.search.limit
+    kept, narrowed = _kept_to(here, index, wanted)
     if text:
-        chosen, found = _search(session, index, _source(session, index), text, wanted, limit * page)
+        chosen, found = _search(session, index, _source(session, index), text, kept, limit * page)
         found = found._replace(hits=found.hits[limit * (page - 1) :])
     else:
         limit = limit if session.settings.origins["search.limit"] == "command line" else _LISTED
-        chosen, listed = Chosen(_LIST), newest(index, wanted, limit=limit, page=page)
+        chosen, listed = Chosen(_LIST), newest(index, kept, limit=limit, page=page)
         pages = -(-listed.total // limit)
         more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
         found = Found(listed.hits, _LIST, (*index_notices(index), *more))
-    return chosen, found._replace(notices=(*found.notices, *unknown_names(index, wanted)))
+    return chosen, found._replace(notices=(*found.notices, *unknown_names(index, wanted), *narrowed))
+
+
+def _kept_to(here: str, index: Index, wanted: Filter) -> tuple[Filter, list[str]]:
+    """Return *wanted* for the project *here*, if the index knows it and others, and the notice that says so."""
+    known = projects_in(index.db) if here else []
+    if here not in known or len(known) < 2:
+        return wanted, []
+    notice = f"only what belongs to '{here}' or to no project was searched; --all-projects searches the others, too"
+    return wanted._replace(projects=reach(index.db, here)), [notice]
 
 
 def _source(session: Session, index: Index) -> VectorSource:
@@ -136,10 +151,16 @@ def _search(
     return chosen, Found(found.hits, found.mode, (*index_notices(index), *found.notices))
 
 
-def _search_batch(session: Session, wanted: Filter, limit: int) -> None:
+def _search_batch(session: Session, wanted: Filter, here: str, limit: int) -> None:
     questions = list(_questions())
     notices = dict.fromkeys(session.settings.notices)
-    for answer in use_index(session.place(), lambda index: _answers(session, index, questions, wanted, notices, limit)):
+
+    def answers(index: Index) -> list[dict[str, Any]]:
+        kept, narrowed = _kept_to(here, index, wanted)
+        notices.update(dict.fromkeys(narrowed))
+        return _answers(session, index, questions, kept, notices, limit)
+
+    for answer in use_index(session.place(), answers):
         output.emit_json_line(answer)
     output.say(*notices)
 

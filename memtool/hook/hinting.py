@@ -26,7 +26,7 @@ def after_failure(occasion: Occasion) -> Reply | None:
 
 def _hints(occasion: Occasion) -> list[Hint]:
     work = occasion.work
-    return hints_of_project(work.vault, work.area().name) if work.settings.recall.hints else []
+    return hints_of_project(work.vault, work.project()) if work.settings.recall.hints else []
 
 
 def _command(occasion: Occasion) -> str:

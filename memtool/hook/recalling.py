@@ -77,7 +77,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
 
     folder = occasion.work.index_folder
     counts = uses_path(folder)
-    asked = Asked(question, occasion.work.area().name, session_id)
+    asked = Asked(question, occasion.work.project(), session_id)
     finder = partial(find, meaning=meaning)
     try:
         with current_index(folder) as db:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError
 from memtool.vault.files import read_head, read_text, replace
 from memtool.vault.layout import Vault
 from memtool.vault.state import read_state, write_state
 
+if TYPE_CHECKING:
+    from memtool.vault.projects import Project
+
 FRESH = 86_400.0  # seconds for which a folder's area is remembered
-UNSURE = 60.0  # seconds for which it is while git has not said all
+UNSURE = 60.0  # seconds for which it is while git has not said all, or nobody has registered it
 
 _FORBIDDEN = re.compile(r'[\x00-\x20<>:"/\\|?*`\[\]#^\x7f-\x9f\ud800-\udfff]+')  # on some disk, or in a link
 _LONGEST_NAME = 60  # characters
@@ -50,17 +53,19 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
         now: in seconds since 1970.
     """
     remembered = _remembered(vault, folder, now)
-    if remembered:
+    # What is remembered for a day was there; its owner may have renamed it.
+    if remembered and (now - remembered.found_at >= FRESH - UNSURE or _is_there(vault, remembered.area)):
         return remembered.area
     area, is_sure = _find(vault, folder, home, quick=True)
-    _remember(vault, folder, _Entry(area, now if is_sure else now - FRESH + UNSURE))
+    is_lasting = is_sure and _is_there(vault, area)
+    _remember(vault, folder, _Entry(area, now if is_lasting else now - FRESH + UNSURE))
     return area
 
 
 def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea:
     """Return the area of *folder*, as `find_area` does, after its summary lists all identities of *folder*."""
     remembered = _remembered(vault, folder, now)
-    if remembered and remembered.registered and (not remembered.area.name or _has_summary(vault, remembered.area)):
+    if remembered and remembered.registered and _is_there(vault, remembered.area):
         return remembered.area
     area, _ = _find(vault, folder, home, quick=False)
     if area.name:
@@ -124,7 +129,7 @@ class _Entry(NamedTuple):
 
 def _find(vault: Vault, folder: Path, home: Path, *, quick: bool) -> tuple[ProjectArea, bool]:
     """Return the area, and whether that is sure: it is not while git has not been *quick* enough."""
-    from memtool.vault.projects import find_project, identities_of, match_project
+    from memtool.vault.projects import find_project, match_project
 
     project = find_project(folder, quick=quick)
     is_sure = not (quick and project.notice)
@@ -132,8 +137,9 @@ def _find(vault: Vault, folder: Path, home: Path, *, quick: bool) -> tuple[Proje
         return ProjectArea("", project.root), is_sure
     known, name, strongest = known_projects(vault), None, ""
     try:
-        for identity in identities_of(project, quick=quick):
-            name, strongest = match_project([identity], known), strongest or identity
+        for identity in _identities_of(project, folder, quick=quick):
+            name = match_project([identity], known)
+            strongest = strongest or ("" if identity.startswith("path:") else identity)
             if name:
                 break
     except HistoryFailed:
@@ -143,14 +149,26 @@ def _find(vault: Vault, folder: Path, home: Path, *, quick: bool) -> tuple[Proje
     return ProjectArea(name or _new_name(vault, project.root, strongest, known), project.root), is_sure
 
 
-def _has_summary(vault: Vault, area: ProjectArea) -> bool:
-    return (vault.root / area.ref).is_file()
+def _identities_of(project: Project, folder: Path, *, quick: bool) -> Iterator[str]:
+    """Give the identities of *project*; of a *folder* that is gone, its own path first, and at last those above it."""
+    from memtool.vault.projects import identities_of
+
+    is_gone = not folder.exists()
+    if is_gone:
+        yield f"path:{folder}"
+    yield from identities_of(project, quick=quick)
+    if is_gone:
+        yield from (f"path:{above}" for above in folder.parents)
+
+
+def _is_there(vault: Vault, area: ProjectArea) -> bool:
+    return not area.name or (vault.root / area.ref).is_file()
 
 
 def _new_name(vault: Vault, root: Path, strongest: str, known: Mapping[str, tuple[str, ...]]) -> str:
     from memtool.vault.projects import short_id
 
-    of_remote = "" if strongest.startswith(("path:", "commit:")) else strongest.rsplit("/", 1)[-1]
+    of_remote = "" if strongest.startswith("commit:") else strongest.rsplit("/", 1)[-1]
     name = area_name(of_remote) or area_name(root.name) or "project"
     taken = next((other for other in known if other.casefold() == name.casefold()), None)
     if taken is None:

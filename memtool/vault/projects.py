@@ -30,32 +30,54 @@ _WORKTREES = re.compile(r"(.*?)[-_.]?worktrees", re.IGNORECASE)  # what a folder
 
 
 class Project(NamedTuple):
-    """A project on this machine. *root* is its main folder; *notice* says why git could not be asked, if so."""
+    """A project on this machine.
+
+    Args:
+        root: its main folder, with no symlink in its path.
+        is_repository: whether git says so.
+        notice: why git could not be asked, if so.
+        named: its main folder as it was named, where a symlink led there.
+    """
 
     root: Path
     is_repository: bool
     notice: str = ""
+    named: Path | None = None
 
 
 def find_project(path: Path, *, quick: bool = False) -> Project:
-    """Return the project that *path* lies in: the same one for all its subfolders and worktrees.
+    """Return the project that *path* lies in: the same one for all its subfolders, worktrees and symlinks to them.
 
-    Where git is not *quick* enough, or cannot be asked, that is *path* itself, with a notice.
+    Of a folder that is gone, the repository tells that it lay in. Where git is not *quick* enough, or cannot be asked,
+    the project is *path* itself, with a notice.
     """
     folder = _absolute(path.parent if path.is_file() else path)
-    if not folder.exists() and (checkout := _checkout_of(folder)):
-        return find_project(checkout, quick=quick) if checkout.exists() else Project(checkout, is_repository=False)
+    if not folder.exists():
+        return _project_of_gone(folder, quick=quick)
     try:
         answer = ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", timeout=_patience(quick))
     except HistoryFailed as error:
-        return Project(folder, is_repository=False, notice=str(error))
+        return _plain_folder(folder, str(error))
     lines = answer.out.splitlines()
     if answer.code != 0 or len(lines) != 3 or "\0" in answer.out:
-        return Project(folder, is_repository=False)
+        return _plain_folder(folder)
     top, own, common = ((folder / line).resolve() for line in lines)
     if own == common:
         return Project(top, is_repository=True)
     return Project(common.parent if common.name == ".git" else common, is_repository=True)
+
+
+def _plain_folder(folder: Path, notice: str = "") -> Project:
+    root = Path(os.path.realpath(folder))
+    return Project(root, is_repository=False, notice=notice, named=folder if folder != root else None)
+
+
+def _project_of_gone(folder: Path, *, quick: bool) -> Project:
+    checkout = _checkout_of(folder)
+    if checkout:
+        return find_project(checkout, quick=quick) if checkout.exists() else _plain_folder(checkout)
+    around = find_project(next(parent for parent in folder.parents if parent.exists()), quick=quick)
+    return around if around.is_repository else _plain_folder(folder, around.notice)
 
 
 def _checkout_of(folder: Path) -> Path | None:
@@ -88,14 +110,15 @@ def identities_of(project: Project, *, quick: bool = False) -> Iterator[str]:
     Raises:
         HistoryFailed: git refuses, or is not *quick* enough.
     """
-    places = [f"path:{project.root}"]
+    places = [f"path:{folder}" for folder in (project.named, project.root) if folder]
     if project.is_repository and (remote := _remote(project.root, quick=quick)):
         yield remote
     if quick:
-        yield places.pop()
+        yield from reversed(places)
+        places.clear()
     if project.is_repository and (root_commit := _root_commit(project.root, quick=quick)):
         yield f"commit:{root_commit}"
-    yield from places
+    yield from reversed(places)
 
 
 def match_project(identities: Iterable[str], projects: Mapping[str, Iterable[str]]) -> str | None:
@@ -161,4 +184,4 @@ def _comparable(identity: str) -> str:
 
 
 def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))  # noqa: PTH100  (symlinks are the user's choice)
+    return Path(os.path.abspath(path))  # noqa: PTH100  (git follows symlinks, and else both paths are identities)

@@ -164,3 +164,16 @@ def test_a_trigger_cannot_steer_the_terminal(memtool: Memtool, shop: Path) -> No
     for arguments in (("route", "--check"), ("route", "x"), ("route",)):
         ran = memtool(*arguments)
         assert "\x1b[2J" not in ran.out + ran.err
+
+
+def test_in_a_project_the_triggers_of_another_do_not_count(
+    memtool: Memtool, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / "areas/projects/论文").mkdir()
+    (shop / "rules/memory-loader.md").write_text("| invoice | [it](../areas/projects/shop/summary.md) |\n")
+    monkeypatch.chdir(shop / "areas/projects/论文")
+    assert paths(memtool("route", "支付 at checkout", "--json").answer) == []
+    assert paths(memtool("route", "--table", "order_items", "--json").answer) == []
+    for asked in (["支付 in shop"], ["支付", "--all-projects"], ["invoice"]):
+        assert paths(memtool("route", *asked, "--json").answer) == ["areas/projects/shop/summary.md"]
+    assert len(paths(memtool("route", "--json").answer)) == 2

@@ -431,3 +431,66 @@ def test_a_list_that_is_empty_speaks_of_filters_and_not_of_words(memtool: Memtoo
     err = memtool("search", "--kind", "schema", "--project", "shop").err
     assert "Nothing found.\nTry fewer filters, or --all to look at archived and superseded notes too.\n" in err
     assert sample.is_dir()
+
+
+# Projects
+
+
+NARROWED = "only what belongs to 'shop' or to no project was searched; --all-projects searches the others, too\n"
+
+
+@pytest.fixture
+def two_projects(notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A vault of two projects with a note each, and one of none; the commands are run in the folder of the first."""
+    monkeypatch.setenv("MEMTOOL_VAULT", str(notes))
+    folder = tmp_path / "src" / "shop"
+    folder.mkdir(parents=True)
+    for ref, text in {
+        "projects/shop/knowledge/a.md": "The zeppelin 飞艇 docks at noon.\n",
+        "projects/商店/knowledge/b.md": "Gas for a zeppelin 飞艇 is dear.\n",
+        "global/knowledge/c.md": "Whoever steers some zeppelin 飞艇 needs a licence.\n",
+    }.items():
+        (notes / "areas" / ref).parent.mkdir(parents=True)
+        (notes / "areas" / ref).write_text(text, encoding="utf-8")
+    (notes / "areas/projects/shop/summary.md").write_text(f'---\nidentities: ["path:{folder}"]\n---\n')
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def found_in(answer: dict[str, object]) -> set[str]:
+    assert isinstance(answer["hits"], list)
+    return {hit["path"][-4] for hit in answer["hits"] if not hit["path"].endswith("summary.md")}
+
+
+@pytest.mark.parametrize("query", [["飞艇"], []])
+def test_in_a_project_what_belongs_to_another_does_not_surface(
+    memtool: Memtool, two_projects: Path, query: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = memtool("search", *query)
+    assert (ran.code, ran.err) == (0, NARROWED)
+    answer = memtool("search", *query, "--json").answer
+    assert (found_in(answer), answer["notices"]) == ({"a", "c"}, [NARROWED.rstrip()])
+    for wider in (["--all-projects"], ["--project", "商店", "--project", "shop"]):
+        answer = memtool("search", *query, *wider, "--json").answer
+        assert found_in(answer) >= {"a", "b"}
+        assert answer["notices"] == []
+    monkeypatch.chdir(two_projects.parent)
+    assert found_in(memtool("search", *query, "--json").answer) == {"a", "b", "c"}
+
+
+def test_in_a_project_a_batch_keeps_to_it_too(memtool: Memtool, two_projects: Path) -> None:
+    asked = '{"id": 1, "query": "飞艇"}\n'.encode()
+    ran = memtool("search", "--batch", stdin=asked)
+    assert (ran.err, "商店" in ran.out, ran.out.count("/knowledge/")) == (NARROWED, False, 2)
+    assert memtool("search", "--batch", "--all-projects", stdin=asked).out.count("/knowledge/") == 3
+    assert two_projects.is_dir()
+
+
+def test_in_the_vault_itself_all_of_it_is_searched_but_in_a_project_s_area_that(
+    memtool: Memtool, two_projects: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes)
+    assert found_in(memtool("search", "zeppelin", "--json").answer) == {"a", "b", "c"}
+    monkeypatch.chdir(notes / "areas/projects/商店")
+    assert found_in(memtool("search", "zeppelin", "--json").answer) == {"b", "c"}
+    assert two_projects.is_dir()

@@ -147,10 +147,55 @@ def test_of_two_who_register_at_once_both_are_listed(
 def test_an_area_is_remembered_for_a_day(vault: Vault, tmp_path: Path) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
+    list_identities(vault, "shop", f"path:{folder}")
     assert find_area(vault, folder, tmp_path, 1000.0).name == "shop"
     make_repository(folder, "https://github.com/acme/store.git")
+    list_identities(vault, "store", "github.com/acme/store")
     assert find_area(vault, folder, tmp_path, 1000.0 + FRESH - 1).name == "shop"
     assert find_area(vault, folder, tmp_path, 1000.0 + FRESH).name == "store"
+
+
+def test_one_that_is_not_registered_is_remembered_for_a_minute(vault: Vault, tmp_path: Path) -> None:
+    folder = tmp_path / "商店"
+    folder.mkdir()
+    assert find_area(vault, folder, tmp_path, 1000.0).name == "商店"
+    list_identities(vault, "laden", f"path:{folder}")
+    assert find_area(vault, folder, tmp_path, 1000.0 + UNSURE - 1).name == "商店"
+    assert find_area(vault, folder, tmp_path, 1000.0 + UNSURE).name == "laden"
+
+
+def test_an_area_that_its_owner_has_renamed_is_known_by_its_new_name_at_once(vault: Vault, tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "shop", "https://github.com/acme/shop.git")
+    assert find_registered_area(vault, folder, tmp_path, 1000.0).name == "shop"
+    (vault.root / "areas" / "projects" / "shop").rename(vault.root / "areas" / "projects" / "商店")
+    assert find_area(vault, folder, tmp_path, 1001.0).name == "商店"
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_a_symlink_leads_to_the_same_project(vault: Vault, tmp_path: Path, is_repository: bool) -> None:
+    folder = make_repository(tmp_path / "商店") if is_repository else tmp_path / "商店"
+    folder.mkdir(exist_ok=True)
+    (tmp_path / "link").symlink_to(folder)
+    assert find_registered_area(vault, folder, tmp_path, 0.0).name == "商店"
+    assert find_area(vault, tmp_path / "link", tmp_path, 0.0) == ("商店", folder)
+
+
+def test_what_was_registered_by_a_symlink_is_known_by_it_and_by_its_target(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "src")
+    list_identities(vault, "laden", f"path:{tmp_path / 'link'}")
+    assert find_registered_area(vault, tmp_path / "link", tmp_path, 0.0).name == "laden"
+    assert find_area(vault, tmp_path / "src", tmp_path, 0.0).name == "laden"
+
+
+def test_a_folder_that_is_gone_is_of_the_project_that_it_lay_in(vault: Vault, tmp_path: Path) -> None:
+    kept = make_repository(tmp_path / "kept", "https://github.com/acme/shop.git")
+    list_identities(vault, "shop", "github.com/acme/shop")
+    list_identities(vault, "论文", f"path:{tmp_path / 'thesis'}")
+    assert find_area(vault, kept / "src" / "api", tmp_path, 0.0).name == "shop"
+    assert find_area(vault, tmp_path / "thesis", tmp_path, 0.0).name == "论文"
+    assert find_area(vault, tmp_path / "thesis" / "one", tmp_path, 0.0).name == "论文"
+    assert find_area(vault, tmp_path / "other" / "one", tmp_path, 0.0).name == "one"
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"/x": 3}', '{"/x": ["../..", "/", 0, true]}'])

@@ -138,9 +138,10 @@ def test_a_shallow_clone_does_not_invent_a_root_commit(project: Path, tmp_path: 
 
 
 def test_an_empty_repository_and_a_missing_folder_are_known_by_their_path(tmp_path: Path) -> None:
+    assert strongest_identity(tmp_path / "missing" / "商店") == f"path:{tmp_path / 'missing' / '商店'}"
     git(tmp_path, "init", "-q")
     assert strongest_identity(tmp_path) == f"path:{tmp_path}"
-    assert strongest_identity(tmp_path / "missing") == f"path:{tmp_path / 'missing'}"
+    assert strongest_identity(tmp_path / "missing" / "商店") == f"path:{tmp_path}"
 
 
 def test_without_git_the_path_is_left_and_the_notice_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

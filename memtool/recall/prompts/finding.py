@@ -6,7 +6,8 @@
 
 A chunk's BM25 score cannot be compared between prompts, so it cannot say "nothing here is about this". What can is how
 unlikely it is that a memory shares so much with a prompt by chance (`memtool.recall.prompts.evidence`). Words are rare
-or not among the notes of the project at hand: there each note speaks of bookings.
+or not among the notes of the project at hand: there each note speaks of bookings. What belongs to another project is
+found only if the prompt names that project (`memtool.index.reach`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtool.index.completion import complete
 from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
+from memtool.index.reach import reach
 from memtool.index.schema import unpack_terms
 from memtool.index.text import CONTEXT_END, fold, index_terms, is_spaced, stem
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
@@ -47,6 +49,7 @@ BESIDE_THE_BEST = 0.5  # share of the best one's relevance that the others need
 
 LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
 _LOOKED_AT = 60  # chunks whose terms are compared
+_TRIED = 4  # for each of them, so many, of which those of other projects are left out
 _READ = 20  # of those, the best, whose passages are
 _BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
@@ -119,8 +122,9 @@ def judged(
     and brings so many of the *nearest* chunks along, whatever words they share.
     """
     scope = find_scope(db, project)
+    wanted = Filter(today, projects=reach(db, project, question.text))
     if meaning:
-        meaning.begin("" if scope.ids is None else project)
+        meaning.begin(project)
     found = of_terms(db, question, scope)
     question = question.without_absent_pairs({term for term, where in found.items() if where.frequency or where.chunks})
     if not meaning and not question.terms():
@@ -132,11 +136,11 @@ def judged(
     clues = Clues(question, rarity, others)
     rare = [(rarity.of(term), occurrence.chunks) for term, occurrence in found.items()]
     rare += [(other / 2, occurrence.chunks) for other, occurrence in zip(others, in_other_words, strict=True)]
-    likely = _most_likely(rare, scope)
+    likely = _most_likely(db, rare, scope, wanted)
     beginnings = {term[:_BEGINNING].rstrip("i") or term for term in clues.said}  # Porter makes `dai` of day
 
     def weighed(chunk_ids: Sequence[int]) -> Iterator[tuple[Held, Candidate]]:
-        for each in _read(db, chunk_ids, today):
+        for each in _read(db, chunk_ids, wanted):
             yield clues.held(clues.terms_in(each.terms.split(" ")), is_spaced=each.is_spaced), each
 
     by_words = nlargest(_READ, weighed(likely), key=lambda each: each[0])
@@ -160,18 +164,28 @@ def _likenesses(nearness: Nearness, nearest: int) -> Iterator[tuple[int, Likenes
         yield near.chunk_id, likeness_of(near, nearness.nearest)
 
 
-def _most_likely(rare: Iterable[tuple[float, Sequence[int]]], scope: Scope) -> list[int]:
-    """Return the chunks that hold the rarest, those in the scope before others."""
+def _most_likely(
+    db: sqlite3.Connection, rare: Iterable[tuple[float, Sequence[int]]], scope: Scope, wanted: Filter
+) -> list[int]:
+    """Return the chunks that hold the rarest, of all in reach; those in the scope before others."""
     held: dict[int, float] = {}
     for rarity, chunks in rare:
         for chunk_id in chunks:
             held[chunk_id] = held.get(chunk_id, 0.0) + rarity
     inside: AbstractSet[int] = held.keys() if scope.ids is None else scope.ids
-    return nlargest(_LOOKED_AT, held, key=lambda chunk_id: (held[chunk_id] + 2 * (chunk_id in inside), chunk_id))
+    most = _LOOKED_AT * _TRIED if wanted.projects else _LOOKED_AT
+    best = nlargest(most, held, key=lambda chunk_id: (held[chunk_id] + 2 * (chunk_id in inside), chunk_id))
+    if not wanted.projects:
+        return best
+    condition, values = wanted.where()
+    listed = ", ".join(map(str, best))
+    rows = db.execute(f"SELECT c.id FROM chunk AS c WHERE c.id IN ({listed}) AND {condition}", values)  # noqa: S608  (numbers)
+    in_reach = {row[0] for row in rows}
+    return [chunk_id for chunk_id in best if chunk_id in in_reach][:_LOOKED_AT]
 
 
-def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], today: dt.date) -> Iterator[Candidate]:
-    condition, values = Filter(today).where()
+def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[Candidate]:
+    condition, values = wanted.where()
     rows = db.execute(
         "SELECT c.id, n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date,"  # noqa: S608  (numbers)
         " c.fact_id, c.end_line, c.author, l.terms"

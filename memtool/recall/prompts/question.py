@@ -70,13 +70,15 @@ class Word(NamedTuple):
 class Question(NamedTuple):
     """The distinct words of a prompt, its stretches of scripts without spaces, and what has other words.
 
-    *length* is how many words it has that are about something; of a long prompt not all of them are here.
+    *length* is how many words it has that are about something; of a long prompt not all of them are here. *text* is the
+    prompt without what was pasted into it.
     """
 
     words: tuple[Word, ...] = ()
     pieces: tuple[str, ...] = ()
     synonyms: tuple[Synonyms, ...] = ()
     length: float = 0.0
+    text: str = ""
 
     def without_absent_pairs(self, present: Container[str]) -> Question:
         """Return the question without the pairs of words that are not *present* in the vault: they tell nothing."""
@@ -110,7 +112,8 @@ def ask(prompt: str) -> Question:
     if _is_mostly_unspaced(text):
         words = [_as_name(word) for word in words if word]
     asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)), *islice(_pairs(text), _MOST_PAIRS)]
-    return Question(tuple(asked), tuple(pieces), tuple(synonyms_in(text, pieces)[:_MOST_SYNONYMS]), length)
+    synonyms = synonyms_in(text, pieces)[:_MOST_SYNONYMS]
+    return Question(tuple(asked), tuple(pieces), tuple(synonyms), length, without_pastes(prompt))
 
 
 def shortened(prompt: str) -> str:

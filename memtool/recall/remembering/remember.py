@@ -118,9 +118,7 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
 def _project(work: Workspace, memory: Memory) -> tuple[str, list[str]]:
     """Return the name of the project that *memory* belongs to, empty for none, and what the user should know."""
     if memory.project is None:
-        if work.folder.is_relative_to(work.vault.root):
-            return project_of(f"{work.folder.relative_to(work.vault.root).as_posix()}/x"), []
-        return work.area().name, []
+        return work.project(), []
     if not memory.project:
         return "", []
     known: list[str] = []

@@ -17,7 +17,7 @@ from memtool.recall.routing.loader_table import LOADER, Row, fitting, hand_rows,
 from memtool.recall.routing.triggers import atoms, fault_in_glob, find_triggers, matches_glob, normal, trie_of
 from memtool.resources import shipped
 from memtool.vault.files import read_text, replace
-from memtool.vault.layout import NOTE_SUFFIXES, Vault
+from memtool.vault.layout import NOTE_SUFFIXES, Vault, project_of
 
 WORD, GLOB, PREFIX, PAGE = "word", "path", "prefix", "page"
 LARGEST = 262_144  # bytes of the table and of the map
@@ -32,14 +32,18 @@ _QUOTES = "\"'`[]"
 
 
 class Route(NamedTuple):
-    """When *trigger* comes up, *refs* are worth reading; `source:line` says so. *project* owns a glob, if any does."""
+    """When *trigger* comes up, *refs* are worth reading; `source:line` says so."""
 
     kind: str
     trigger: str
     refs: tuple[str, ...]
     source: str
     line: int
-    project: str = ""
+
+    @property
+    def project(self) -> str:
+        """The project whose notes say so; empty where it is said for all, as in the table of the vault."""
+        return project_of(self.source)
 
 
 class Routing(NamedTuple):
@@ -58,6 +62,16 @@ def read_routing(vault: Vault) -> Routing:
     for found in (_table_routes, _map_routes):
         routes += _leading_somewhere(vault, found(vault, findings), findings)
     return Routing((*routes, *_pages(vault)), tuple(areas), tuple(findings))
+
+
+def in_reach(routing: Routing, here: str, text: str = "") -> Routing:
+    """Return *routing* without the routes of other projects than *here*, where there is one, and those *text* names."""
+    if not here:
+        return routing
+    from memtool.index.reach import is_named
+
+    kept = (route for route in routing.routes if route.project in ("", here) or is_named(route.project, text))
+    return routing._replace(routes=tuple(kept))
 
 
 def routes_of_text(routing: Routing, text: str) -> list[Route]:
@@ -130,10 +144,9 @@ def _globbing(routing: Routing, paths: Sequence[str]) -> list[Route]:
 
 
 def _area_routes(area: Area) -> Iterator[Route]:
-    project = area.name if area.kind == "project" else ""
     for kind, triggers in ((WORD, area.words), (GLOB, area.globs)):
         for trigger in triggers:
-            yield Route(kind, trigger.text, area.refs, area.ref, trigger.line, project if kind == GLOB else "")
+            yield Route(kind, trigger.text, area.refs, area.ref, trigger.line)
 
 
 def _table_routes(vault: Vault, findings: list[TriggerProblem]) -> Iterator[Route]:

@@ -218,6 +218,22 @@ def read(notebook: Notebook, use: Callable[..., T]) -> T:
     return notebook.use(lambda index: use(index.db))
 
 
+@pytest.mark.parametrize("most", [3, 4000])
+def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
+    two_projects: Notebook, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(finding, "_MOST_OF_SCOPE", most)
+
+    def refs(prompt: str, project: str = "two_projects") -> set[str]:
+        memories = two_projects.use(lambda index: find(index.db, ask(prompt), project, TODAY))
+        return {Path(memory.ref).stem for memory in memories}
+
+    assert refs("Where does the zeppelin fly over the apples?") == {"a", "b"}
+    assert refs("Where does the zeppelin fly in orchard, over the apples?") == {"a", "b", "d"}
+    assert refs("Where does the zeppelin fly? <pasted_content>orchard</pasted_content>") == {"a", "b"}
+    assert refs("how to roll back, 回滚?") == {"e"}
+
+
 def test_words_are_rare_among_the_project_and_what_belongs_to_none(two_projects: Notebook) -> None:
     scope = read(two_projects, lambda db: find_scope(db, "two_projects"))
     assert (scope.size, len(scope.ids or ())) == (50, 4)
