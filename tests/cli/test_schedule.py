@@ -82,7 +82,9 @@ def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(
 def test_a_signal_ends_the_runner_at_once(ended: signal.Signals, notes: Path) -> None:
     pytest.importorskip("schedule")
     command = [*MEMTOOL, "--vault", str(notes), "schedule", "run"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ) as runner:
+        signal.signal(signal.SIGINT, before)
         assert runner.stderr
         assert b"consolidating" in runner.stderr.readline()
         time.sleep(1.0)
