@@ -11,8 +11,9 @@ from memtool.capture.past_problems import ROUTES
 from memtool.capture.queue import Queue
 from memtool.errors import Busy, MemtoolError, NoteChanged
 from memtool.index.engine import place_of, use_index
-from memtool.integrations.claude_code.rule_files import RuleChanges, are_for, install_rules
+from memtool.integrations.claude_code.rule_files import are_for, rule_shares
 from memtool.integrations.own_vaults import is_own
+from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.recall.hints import gather_hints
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.remembering.one_commit import Kept, alone, commit
@@ -27,7 +28,7 @@ class RouteUpdate(NamedTuple):
 
     changed: bool
     kept: Kept
-    rules: RuleChanges
+    rules: Plan
 
 
 def work_off(work: Workspace) -> tuple[Drained, list[Entry]]:
@@ -67,7 +68,8 @@ def update_routes(work: Workspace, *, new_table: bool) -> RouteUpdate:
         changed = (new_table or vault.path(LOADER).exists()) and update_table(vault)
         follows = are_for(work.environ, vault) and is_own(work.environ, vault)
         kept = commit(vault, [LOADER], "route", f"update {LOADER}") if changed else Kept()
-        rules = install_rules(work.environ, vault) if follows else RuleChanges()
+        rules = plan(rule_shares(work.environ, vault), {"rules": True}) if follows else Plan()
+        carry_out(rules)
     return RouteUpdate(changed, kept, rules)
 
 

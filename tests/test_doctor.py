@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from installing import install, install_rules
 from scripted_embeddings import refusal, serve_embeddings
 from unprivileged import unprivileged
 
@@ -20,9 +21,7 @@ from memtool.capture.log import ERROR, Entry, log
 from memtool.capture.queue import TRIES, Job, Queue
 from memtool.doctor import BROKEN, NOTE, OK, Check, examine
 from memtool.index.engine import Place, use_index
-from memtool.integrations.claude_code.hooks import find_program
-from memtool.integrations.claude_code.install import install
-from memtool.integrations.claude_code.rule_files import install_rules
+from memtool.integrations.hooks import find_program
 from memtool.integrations.own_vaults import call_own
 from memtool.vault.layout import Vault
 from memtool.vault.state import outer_folder, state_folder

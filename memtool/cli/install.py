@@ -1,9 +1,11 @@
-"""`memtool install`."""
+"""`memtool install`: one command for each client of `memtool.integrations.clients`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,13 +13,13 @@ from memtool import settings
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.integrations.claude_code import hooks, places
-from memtool.integrations.claude_code.health import obstacles, project_notices, why_unread
-from memtool.integrations.claude_code.hooks import HINTS, HOOKS, Hook, Program, find_program
-from memtool.integrations.claude_code.install import Change, install
-from memtool.integrations.claude_code.rule_files import RuleChanges, install_rules
-from memtool.integrations.claude_code.skill_files import SKILL_FILE, install_skills
+from memtool.integrations.clients import CLIENTS, Client, Target, get_client
 from memtool.integrations.own_vaults import call_own, is_own
+from memtool.integrations.plans import Plan, carry_out, plan
+from memtool.recall.routing.routes import read_routing
+from memtool.text.lines import counted
+from memtool.vault.layout import Vault
+from memtool.vault.template import make_vault
 
 PROJECT = click.option(
     "--project",
@@ -27,6 +29,7 @@ PROJECT = click.option(
     help="Only for the project in PATH, or in the working folder.",
 )
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the difference and write nothing.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 @click.group()
@@ -34,70 +37,93 @@ def command() -> None:
     """Let another program work with memtool."""
 
 
-@command.command("claude-code")
-@PROJECT
-@click.option(
-    "--hints/--no-hints",
-    default=None,
-    help="Also look before each command and each edit for what held before: a fix, a rule, a decision.",
-)
-@DRY_RUN
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@with_vault
-def claude_code(session: Session, project: str | None, *, hints: bool | None, dry_run: bool, as_json: bool) -> None:
-    """Let Claude Code write down its sessions and read notes.
+def _command_for(client: Client) -> click.Command:
+    """Return the command that installs into *client*."""
 
-    The hooks go into your own settings, so that they hold in every project. With --project they go into
-    `.claude/settings.local.json` there. Every other byte of the file is kept. Run it again at any time: it
-    brings the hooks up to date, and keeps a timeout or a matcher that you have changed.
+    def install(session: Session, **options: Any) -> None:  # noqa: ANN401  (click hands them over)
+        _install(client, session, **options)
 
-    The skills memtool-remember, memtool-recall and memtool-forget come beside your own settings. If areas of the vault
-    have triggers or paths, rule files there name the notes to read.
+    names = click.Choice([part.name for part in client.parts])
+    parts = "; ".join(f"{part.name}: {part.deed}" for part in client.parts)
+    install.__doc__ = f"""Let {client.title} write down its sessions and read notes.
+
+    A vault is made where there is none. Every other byte of a file that is changed stays, and `memtool uninstall
+    {client.name}` takes out what this puts in. Run it again at any time: it brings everything up to date, and keeps
+    what you have changed in it.
+
+    The parts: {parts}.
     """
-    path = settings_path(session, project)
-    program = find_program(named_vault(session), this_project=project is not None)
-    change = install(path, program, hints=hints, dry_run=dry_run)
-    rules = RuleChanges()
-    if project is None:
-        rules = _rules(session, dry_run=dry_run, may_ask=not as_json)
-        rules = together(rules, install_skills(session.environ, dry_run=dry_run))
-    notices = [*_notices(session, change, project), *rules.notices]
+    options: list[Callable[[Any], Any]] = [
+        PROJECT,
+        click.option("--with", "with_parts", multiple=True, type=names, help="Have this part, too."),
+        click.option("--without", multiple=True, type=names, help="Do not have this part; take it out if it is there."),
+        *(
+            click.option(part.flag, part.name, default=None, help=f"{part.deed}.".capitalize())
+            for part in client.parts
+            if part.flag
+        ),
+        DRY_RUN,
+        JSON,
+    ]
+    for option in reversed(options):
+        install = option(install)
+    return click.command(client.name)(with_vault(install))
+
+
+def _install(
+    client: Client, session: Session, *, project: str | None, with_parts: Collection[str], without: Collection[str],
+    dry_run: bool, as_json: bool, **flags: bool | None,
+) -> None:  # fmt: skip
+    if both := sorted({*with_parts} & {*without}):
+        raise UsageError(f"--with and --without both name {both[0]}")
+    vault, is_new = _vault(session, dry_run=dry_run)
+    if not (is_new or dry_run or as_json):
+        _ask_whose(client, session, vault)
+    target = target_of(session, project)._replace(vault=vault, named=_named(session, vault))
+    wanted = client.wanted(with_parts, without) | {name: flag for name, flag in flags.items() if flag is not None}
+    planned = plan(client.shares(target), wanted)
+    if not dry_run:
+        carry_out(planned)
+    notices = [*planned.notices, *client.notices(target, planned)]
     if as_json:
-        fields = {
-            "events": [hook.event for hook in _installed(change)],
-            "command": [program.command, *program.args],
-            "vault": str(session.vault.root),
-            "notices": notices,
-        }
-        output.emit_json(as_fields(change, rules, dry_run=dry_run) | fields)
-    elif dry_run and (change.is_change or rules.changes):
-        output.emit_text(diff(change, rules))
+        fields = {"parts": planned.parts, "vault": str(vault.root), "vault_made": is_new, "notices": notices}
+        output.emit_json(as_fields(planned, dry_run=dry_run) | fields)
+    elif dry_run and planned.changes:
+        output.emit_text(planned.diff())
     else:
-        click.echo(output.printable_lines(_as_text(change, rules, program, session.vault.root, project)))
+        click.echo(output.printable_lines(_as_text(client, target, planned, is_new=is_new)))
     if not as_json:
         output.say(*notices)
 
 
-def _rules(session: Session, *, dry_run: bool, may_ask: bool) -> RuleChanges:
-    """Bring the rules up to date; the words of a vault that the user has not called his own stay where they are."""
-    vault = session.vault
-    planned = install_rules(session.environ, vault, dry_run=True)
-    if dry_run or not any(change.after for change in planned.changes):
-        return install_rules(session.environ, vault, dry_run=dry_run)
-    if not is_own(session.environ, vault):
-        root = output.printable(str(vault.root))
-        question = f"Claude Code would read rules made of the triggers in {root}. Is that vault yours?"
-        if not (may_ask and sys.stdin.isatty() and click.confirm(question, err=True)):
-            return RuleChanges(notices=(f"no rules were written: `memtool init {root}` says that the vault is yours",))
+def _vault(session: Session, *, dry_run: bool) -> tuple[Vault, bool]:
+    """Return the vault, and whether there was none: then it is made, unless that is only tried."""
+    root = session.vault_path()[0].expanduser()
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        session.vault.check_made()
+        return session.vault, False
+    if dry_run:
+        return Vault(root.absolute()), True
+    made = make_vault(root, home=Path.home(), announce=output.say)
+    call_own(session.environ, made.vault)
+    return made.vault, True
+
+
+def _ask_whose(client: Client, session: Session, vault: Vault) -> None:
+    """Ask whether a vault with triggers is the user's: the words of others' vaults reach no file of a client."""
+    if is_own(session.environ, vault) or not sys.stdin.isatty() or not read_routing(vault).routes:
+        return
+    root = output.printable(str(vault.root))
+    question = f"{client.title} would read rules made of the triggers in {root}. Is that vault yours?"
+    if click.confirm(question, err=True):
         call_own(session.environ, vault)
-    return install_rules(session.environ, vault)
 
 
-def settings_path(session: Session, project: str | None) -> Path:
-    """Return the settings file that the command line speaks of."""
-    if project is None:
-        return places.user_settings_path(session.environ)
-    return places.project_settings_path(project_folder(project))
+def target_of(session: Session, project: str | None) -> Target:
+    """Return what the command line speaks of, without a vault."""
+    return Target(
+        session.environ, Path.home(), working_folder(), project_folder(project) if project is not None else None
+    )
 
 
 def project_folder(name: str) -> Path:
@@ -120,82 +146,57 @@ def working_folder() -> Path | None:
         return None
 
 
-def diff(change: Change, rules: RuleChanges) -> str:
-    """Return the changes to all files as one unified diff."""
-    return "".join(one.diff() for one in (change, *rules.changes))
-
-
-def as_fields(change: Change, rules: RuleChanges, *, dry_run: bool) -> dict[str, object]:
-    """Return *change* and that of the *rules* for JSON."""
+def as_fields(planned: Plan, *, dry_run: bool) -> dict[str, object]:
+    """Return the plan for JSON."""
     return {
-        "settings": str(change.path),
-        "rules": [str(rule.path) for rule in rules.changes if rule.path.name != SKILL_FILE],
-        "skills": [str(skill.path) for skill in rules.changes if skill.path.name == SKILL_FILE],
-        "changed": change.is_change or bool(rules.changes),
+        "files": [
+            {
+                "path": str(change.path),
+                "parts": change.parts,
+                "removed": change.after is None,
+                "backup": str(change.original or ""),
+            }
+            for change in planned.changes
+        ],
+        "changed": bool(planned.changes),
         "dry_run": dry_run,
-        "diff": diff(change, rules),
-        "backup": str(change.original) if change.original else "",
+        "diff": planned.diff(),
     }
 
 
-def named_vault(session: Session) -> Path | None:
-    """Return the vault to name to the hooks: none where they find it by themselves, so that it may move."""
-    origin = session.vault_path()[1]
-    vault = session.vault.root  # it must be there
-    found_by_itself = origin in ("default", str(settings.user_config_path(session.environ)))
-    return None if found_by_itself else vault
-
-
-def _notices(session: Session, change: Change, project: str | None) -> list[str]:
-    kept = [f"kept as you have changed it: {sentence}" for sentence in hooks.changes_kept(change.after or "")]
-    unread = why_unread(change.path, change.after or "")
-    for_project = project_notices(project_folder(project)) if project else []
-    folder = project_folder(project) if project else working_folder()
-    return [*kept, *filter(None, [unread]), *for_project, *obstacles(session.environ, folder)]
-
-
-def _as_text(change: Change, rules: RuleChanges, program: Program, vault: Path, project: str | None) -> str:
-    if not change.is_change:
-        done = "" if rules.changes else "Nothing to do: "
-        return "\n".join([f"{done}memtool's hooks are in {change.path} already.", *rule_lines(rules)])
-    installed = _installed(change)
-    width = max(len(hook.event) for hook in installed)
-    named = "" if program.vault else ", or into another that your settings name later"
-    lines = [f"memtool's hooks are in {change.path} now:"]
-    lines += [f"  {hook.event:<{width}}  {hook.deed}" for hook in installed]
-    lines.append(f"From now on sessions are written into the vault at {vault}{named}.")
-    lines += rule_lines(rules)
-    lines.append("Sessions that are running take part within seconds.")
-    if project:
-        lines.append("The file is for this machine only, because it holds paths of this machine.")
-    if change.original:
-        lines.append(f"The file as it was before: {change.original}")
-    lines.append(f"To undo: {_undoing(project)}")
-    return "\n".join(lines)
-
-
-def _installed(change: Change) -> list[Hook]:
-    """Return the hooks that the settings have after *change*."""
-    there = {handler.event for handler in hooks.find_handlers(change.after or "")}
-    return [hook for hook in (*HOOKS, *HINTS) if hook.event in there]
-
-
-def together(rules: RuleChanges, skills: RuleChanges) -> RuleChanges:
-    """Return the changes of both."""
-    return RuleChanges((*rules.changes, *skills.changes), (*rules.notices, *skills.notices))
-
-
-def rule_lines(rules: RuleChanges) -> list[str]:
-    """Say which rules and skills are other ones now."""
-    kinds = {SKILL_FILE: "skill"}
+def file_lines(planned: Plan) -> list[str]:
+    """Say which files are other ones now."""
     return [
-        f"{'Removed' if rule.after is None else 'Wrote'} the {kinds.get(rule.path.name, 'rule')} {rule.path}"
-        for rule in rules.changes
+        f"  {'removed' if change.after is None else 'wrote'} {change.path}"
+        + (f" (as it was: {change.original.name})" if change.original else "")
+        for change in planned.changes
     ]
 
 
-def _undoing(project: str | None) -> str:
+def _named(session: Session, vault: Vault) -> Path | None:
+    """Return the vault to name to the programs: none where they find it by themselves, so that it may move."""
+    origin = session.vault_path()[1]
+    found_by_itself = origin in ("default", str(settings.user_config_path(session.environ)))
+    return None if found_by_itself else vault.root
+
+
+def _as_text(client: Client, target: Target, planned: Plan, *, is_new: bool) -> str:
+    if not planned.changes:
+        return f"Nothing to do: {client.title} has {', '.join(planned.parts)} of memtool already."
+    files = counted(len(planned.changes), "file")
+    lines = [f"{client.title} works with memtool now: {', '.join(planned.parts)} ({files}).", *file_lines(planned)]
+    vault = target.vault.root if target.vault else ""
+    named = "" if target.named else ", or into another that your settings name later"
+    lines.append(f"Sessions are written into the vault at {vault}{' (made now)' if is_new else ''}{named}.")
+    lines.append(f"To undo: memtool uninstall {client.name}{_project_option(target)}")
+    return "\n".join(lines)
+
+
+def _project_option(target: Target) -> str:
     import shlex
 
-    option = f" --project {shlex.quote(str(project_folder(project)))}" if project else ""
-    return f"memtool uninstall claude-code{option}"
+    return f" --project {shlex.quote(str(target.project))}" if target.project else ""
+
+
+for _name in CLIENTS:
+    command.add_command(_command_for(get_client(_name)))

@@ -168,7 +168,7 @@ def _sentence(finding: TriggerProblem) -> str:
 
 
 def _update(session: Session, *, as_json: bool) -> None:
-    from memtool.cli.install import rule_lines
+    from memtool.cli.install import file_lines
     from memtool.recall.routing.loader_table import LOADER
     from memtool.worker import update_routes
 
@@ -179,5 +179,5 @@ def _update(session: Session, *, as_json: bool) -> None:
         output.emit_json({"changed": changed, "commit": kept.commit, "rules": written, "notices": notices})
         return
     table = f"{LOADER} is up to date now." if changed else f"Nothing to do: {LOADER} is up to date."
-    click.echo(output.printable_lines("\n".join([table, *rule_lines(rules)])))
+    click.echo(output.printable_lines("\n".join([table, *file_lines(rules)])))
     output.say(*notices)

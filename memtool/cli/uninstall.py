@@ -1,22 +1,21 @@
-"""`memtool uninstall`."""
+"""`memtool uninstall`: one command for each client of `memtool.integrations.clients`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import click
 
 from memtool.cli import output
-from memtool.cli.install import DRY_RUN, PROJECT, as_fields, diff, rule_lines, settings_path, together, working_folder
+from memtool.cli.install import DRY_RUN, JSON, PROJECT, as_fields, file_lines, target_of
 from memtool.cli.session import Session, with_vault
 from memtool.consolidate.due import kept_schedule
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
-from memtool.integrations.claude_code.health import installed_in
-from memtool.integrations.claude_code.install import Change, uninstall
-from memtool.integrations.claude_code.rule_files import RuleChanges, uninstall_rules
-from memtool.integrations.claude_code.skill_files import uninstall_skills
+from memtool.integrations.clients import CLIENTS, Client, get_client
+from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.settings import user_cache_path
 
 
@@ -25,31 +24,36 @@ def command() -> None:
     """Take memtool out of another program."""
 
 
-@command.command("claude-code")
-@PROJECT
-@DRY_RUN
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@with_vault
-def claude_code(session: Session, project: str | None, *, dry_run: bool, as_json: bool) -> None:
-    """Take memtool's hooks, rules and skills out of Claude Code.
+def _command_for(client: Client) -> click.Command:
+    """Return the command that takes memtool out of *client*."""
 
-    Exactly what `memtool install claude-code` put in goes, whichever memtool did it, and for whichever vault.
-    The vault stays, and need not be there.
+    def uninstall(session: Session, **options: Any) -> None:  # noqa: ANN401  (click hands them over)
+        _uninstall(client, session, **options)
+
+    uninstall.__doc__ = f"""Take memtool out of {client.title}.
+
+    Exactly what `memtool install {client.name}` put in goes, whichever memtool did it, and for whichever vault. A file
+    that nobody else has changed since is as it was before, byte for byte. The vault stays, and need not be there.
     """
-    change = uninstall(settings_path(session, project), dry_run=dry_run)
-    rules = uninstall_rules(session.environ, dry_run=dry_run) if project is None else RuleChanges()
-    if project is None:
-        rules = together(rules, uninstall_skills(session.environ, dry_run=dry_run))
+    for option in (JSON, DRY_RUN, PROJECT):
+        uninstall = option(uninstall)
+    return click.command(client.name)(with_vault(uninstall))
+
+
+def _uninstall(client: Client, session: Session, *, project: str | None, dry_run: bool, as_json: bool) -> None:
+    target = target_of(session, project)
+    planned = plan(client.shares(target), {part.name: False for part in client.parts})
+    if not dry_run:
+        carry_out(planned)
     ended = end_helpers(user_cache_path(session.environ)) if project is None and not dry_run else 0
-    others = [str(path) for path in installed_in(session.environ, working_folder()) if path != change.path]
-    notices = [*(f"hooks of memtool still stand in {path}" for path in others), *rules.notices, *_schedule(session)]
+    notices = [*planned.notices, *client.left(target), *_schedule(session)]
     if as_json:
-        output.emit_json(as_fields(change, rules, dry_run=dry_run) | {"helpers_ended": ended, "notices": notices})
+        output.emit_json(as_fields(planned, dry_run=dry_run) | {"helpers_ended": ended, "notices": notices})
         return
-    if dry_run and (change.is_change or rules.changes):
-        output.emit_text(diff(change, rules))
+    if dry_run and planned.changes:
+        output.emit_text(planned.diff())
     else:
-        click.echo(output.printable_lines(_as_text(change, rules)))
+        click.echo(output.printable_lines(_as_text(client, planned)))
     output.say(*notices)
 
 
@@ -59,18 +63,15 @@ def _schedule(session: Session) -> Iterator[str]:
             yield f"{kind} still consolidates each week: `memtool schedule remove` takes that out"
 
 
-def _as_text(change: Change, rules: RuleChanges) -> str:
-    if not change.is_change:
-        done = "No" if rules.changes else "Nothing to do: no"
-        return "\n".join([f"{done} hook of memtool stands in {change.path}.", *rule_lines(rules)])
-    if change.after is None:
-        lines = [f"Removed {change.path}, which held nothing but memtool's hooks."]
-    else:
-        lines = [f"memtool's hooks are out of {change.path}."]
-    lines += rule_lines(rules)
-    if change.original:
-        lines.append(f"The file as it was before the installation stays until you delete it: {change.original}")
+def _as_text(client: Client, planned: Plan) -> str:
+    if not planned.changes:
+        return f"Nothing to do: memtool is not in {client.title}."
+    lines = [f"memtool is out of {client.title}.", *file_lines(planned)]
     lines.append(
         "Your vault stays. To remove it, delete its folder; to remove memtool, `pipx uninstall memtool-vault`."
     )
     return "\n".join(lines)
+
+
+for _name in CLIENTS:
+    command.add_command(_command_for(get_client(_name)))

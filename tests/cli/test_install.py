@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from terminal import on_a_terminal, with_pipes
 
-from memtool.integrations.claude_code.hooks import HOOKS, find_handlers, find_program
+from memtool.integrations.claude_code.hooks import HOOKS
+from memtool.integrations.hooks import find_handlers, find_program
 
 if TYPE_CHECKING:
     from terminal import Memtool
 
 PROGRAM = find_program(None, this_project=False)
 COMMAND = [PROGRAM.command, *PROGRAM.args]
+SKILLS = ("forget", "recall", "remember")
 OTHERS = '{\n  "model": "opus"\n}\n'
 
 
@@ -53,20 +55,19 @@ def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, c
     code, out, err = memtool("install", "claude-code")
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == f"memtool's hooks are in {client} now:"
-    assert [line.split()[0] for line in lines[1 : len(HOOKS) + 1]] == [hook.event for hook in HOOKS]
+    assert lines[0] == "Claude Code works with memtool now: hooks, mcp, skills (5 files)."
+    assert f"  wrote {client} (as it was: settings.json.memtool-backup)" in lines
     assert f"into the vault at {home_vault}, or into another that your settings name later." in out
-    assert f"The file as it was before: {client}.memtool-backup\n" in out
     assert lines[-1] == "To undo: memtool uninstall claude-code"
-    assert memtool("install", "claude-code").out == f"Nothing to do: memtool's hooks are in {client} already.\n"
+    again = memtool("install", "claude-code").out
+    assert again == "Nothing to do: Claude Code has hooks, mcp, skills of memtool already.\n"
     code, out, err = memtool("uninstall", "claude-code")
     assert (code, err, client.read_text()) == (0, "", OTHERS)
-    assert out.startswith(
-        f"memtool's hooks are out of {client}.\nRemoved the skill {client.parent}/skills/memtool-forget/"
-    )
+    assert out.startswith("memtool is out of Claude Code.\n")
+    assert f"  removed {client.parent}/skills/memtool-forget/SKILL.md\n" in out
     assert "\nYour vault stays." in out
-    assert not (client.parent / "skills").exists()
-    assert memtool("uninstall", "claude-code").out == f"Nothing to do: no hook of memtool stands in {client}.\n"
+    assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
+    assert memtool("uninstall", "claude-code").out == "Nothing to do: memtool is not in Claude Code.\n"
 
 
 @pytest.mark.slow
@@ -104,25 +105,59 @@ def test_a_vault_that_was_named_or_is_where_we_are_is_written_down(
     assert args("--vault", str(home_vault)) == ["--vault", str(home_vault)]
 
 
-def test_a_vault_must_be_there_to_install_and_need_not_be_to_uninstall(
-    memtool: Memtool, client: Path, notes: Path
-) -> None:
+@pytest.mark.slow
+def test_a_vault_is_made_where_there_is_none(memtool: Memtool, client: Path, elsewhere: Path) -> None:
+    vault = Path.home() / "memory"
+    assert memtool("install", "claude-code", "--dry-run").code == 0
+    assert not vault.exists()
+    assert f"into the vault at {vault} (made now)" in memtool("install", "claude-code").out
+    assert (vault / "memtool.toml").is_file()
+    assert run_by(client) == [COMMAND]
+    answer = memtool("install", "claude-code", "--vault", str(elsewhere / "记忆"), "--json").answer
+    assert (answer["vault_made"], answer["vault"]) == (True, str(elsewhere / "记忆"))
+    memtool("uninstall", "claude-code")
+    assert vault.is_dir()
+
+
+def test_a_folder_of_other_things_is_no_vault(memtool: Memtool, client: Path, elsewhere: Path) -> None:
+    (elsewhere / "holiday.jpg").touch()
+    code, out, err = memtool("install", "claude-code", "--vault", str(elsewhere))
+    assert (code, out) == (22, "")
+    assert "memtool init" in err
+    assert client.read_text() == OTHERS
+
+
+def test_a_vault_need_not_be_there_to_uninstall(memtool: Memtool, client: Path, notes: Path) -> None:
     memtool("install", "claude-code")
     (notes / "memtool.toml").unlink()
     notes.rmdir()
-    code, out, err = memtool("install", "claude-code", "--vault", str(notes))
-    assert (code, out) == (21, "")
-    assert "memtool init" in err
     assert memtool("uninstall", "claude-code").code == 0
     assert client.read_text() == OTHERS
 
 
-@pytest.mark.usefixtures("client")
-def test_a_project_has_a_file_of_its_own(memtool: Memtool, home_vault: Path, elsewhere: Path) -> None:
+@pytest.mark.usefixtures("notes")
+def test_parts_are_chosen(memtool: Memtool, client: Path) -> None:
+    def parts(*options: str) -> list[str]:
+        answer = memtool("install", "claude-code", "--json", *options).answer
+        assert isinstance(answer["parts"], list)
+        return answer["parts"]
+
+    assert parts("--without", "mcp", "--without", "skills") == ["hooks"]
+    assert sorted(entry.name for entry in client.parent.iterdir()) == ["settings.json", "settings.json.memtool-backup"]
+    assert parts("--hints", "--without", "skills") == ["hooks", "hints", "mcp"]
+    assert parts("--with", "hints") == parts() == ["hooks", "hints", "mcp", "skills"]
+    assert parts("--no-hints") == parts() == ["hooks", "mcp", "skills"]
+    code, _, err = memtool("install", "claude-code", "--with", "mcp", "--without", "mcp")
+    assert (code, "both name mcp" in err) == (2, True)
+    assert memtool("install", "claude-code", "--with", "nothing").code == 2
+
+
+def test_a_project_has_a_file_of_its_own(memtool: Memtool, client: Path, home_vault: Path, elsewhere: Path) -> None:
     out = memtool("install", "claude-code", "--project").out
     path = elsewhere / ".claude" / "settings.local.json"
     assert run_by(path) == [[*COMMAND, "--this-project"]]
-    assert "The file is for this machine only" in out
+    state = json.loads((client.parent / ".claude.json").read_text())
+    assert state["projects"][str(elsewhere)]["mcpServers"]["memtool"]["args"][-1] == "mcp"
     assert out.endswith(f"To undo: memtool uninstall claude-code --project '{elsewhere}'\n")
     said = memtool("uninstall", "claude-code")
     assert said.out.startswith("Nothing to do: ")
@@ -139,7 +174,7 @@ def test_a_project_has_a_file_of_its_own(memtool: Memtool, home_vault: Path, els
 def test_a_dry_run_prints_the_difference_and_writes_nothing(memtool: Memtool, client: Path) -> None:
     code, out, _ = memtool("install", "claude-code", "--dry-run")
     assert code == 0
-    assert out.startswith(f"--- {client}\n+++ {client}\n@@ -1,3 +1,")
+    assert f"--- {client}\n+++ {client}\n@@ -1,3 +1," in out
     assert '\n-  "model": "opus"\n+  "model": "opus",\n+  "hooks": {\n' in out
     assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
     memtool("install", "claude-code")
@@ -153,25 +188,27 @@ def test_json_tells_all_of_it(memtool: Memtool, client: Path, notes: Path) -> No
     answer = memtool("install", "claude-code", "--json").answer
     assert answer == {
         "format": 1,
-        "settings": str(client),
-        "rules": [],
-        "skills": [
-            str(client.parent / "skills" / f"memtool-{name}" / "SKILL.md") for name in ("forget", "recall", "remember")
+        "parts": ["hooks", "mcp", "skills"],
+        "files": [
+            {"path": str(path), "parts": [part], "removed": False, "backup": backup}
+            for path, part, backup in (
+                (client.parent / ".claude.json", "mcp", ""),
+                (client, "hooks", f"{client}.memtool-backup"),
+                *((client.parent / f"skills/memtool-{name}/SKILL.md", "skills", "") for name in SKILLS),
+            )
         ],
         "changed": True,
         "dry_run": False,
         "diff": answer["diff"],
-        "backup": f"{client}.memtool-backup",
-        "events": [hook.event for hook in HOOKS],
-        "command": [*COMMAND, "--vault", str(notes)],
         "vault": str(notes),
+        "vault_made": False,
         "notices": [],
     }
     assert planned == answer | {"dry_run": True}
     again = memtool("install", "claude-code", "--json").answer
     assert (again["changed"], again["diff"]) == (False, "")
     gone = memtool("uninstall", "claude-code", "--json").answer
-    assert (gone["format"], gone["changed"], gone["backup"], gone["notices"]) == (1, True, "", [])
+    assert (gone["format"], gone["changed"], gone["notices"]) == (1, True, [])
 
 
 @pytest.mark.slow
@@ -180,8 +217,6 @@ def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
 ) -> None:
     vault = ("--vault", str(sample))
     rule = client.parent / "rules" / "memtool.md"
-    assert f"+++ {rule}\n" in memtool("install", "claude-code", "--dry-run", *vault).out
-    assert not rule.exists()
     assert memtool("install", "claude-code", "--project", *vault).code == 0
     assert list(elsewhere.rglob("rules")) == []
     assert not rule.exists()
@@ -191,17 +226,19 @@ def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
     assert not rule.exists()
     memtool("init", str(sample))
     memtool("uninstall", "claude-code")
-    assert f"Wrote the rule {rule}\n" in memtool("install", "claude-code", *vault).out
+    assert f"+++ {rule}\n" in memtool("install", "claude-code", "--dry-run", *vault).out
+    assert not rule.exists()
+    assert f"  wrote {rule}\n" in memtool("install", "claude-code", *vault).out
     assert str(sample / "areas/projects/shop/summary.md") in rule.read_text()
     assert memtool("install", "claude-code", *vault).out.startswith("Nothing to do: ")
     rule.unlink()
     again = memtool("install", "claude-code", *vault).out
-    assert again == f"memtool's hooks are in {client} already.\nWrote the rule {rule}\n"
+    assert f"  wrote {rule}\n" in again
     rule.write_text("mine")
     assert "is a file of your own" in memtool("install", "claude-code", *vault).err
     rule.unlink()
     memtool("install", "claude-code", *vault)
-    assert memtool("uninstall", "claude-code", "--json").answer["rules"] == [str(rule)]
+    assert f"  removed {rule}\n" in memtool("uninstall", "claude-code").out
     assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
 
 

@@ -19,11 +19,13 @@ from typing import NamedTuple
 from memtool import settings
 from memtool.capture.log import read_log
 from memtool.errors import BadSetting, HistoryFailed
-from memtool.integrations import json_text
-from memtool.integrations.claude_code import hooks, places
-from memtool.integrations.claude_code.hooks import HOOKS, Handler, Program
-from memtool.integrations.claude_code.rule_files import are_for, install_rules, rules_folder, written_rules
+from memtool.integrations import client_files, hooks, json_text
+from memtool.integrations.claude_code import places
+from memtool.integrations.claude_code.hooks import HOOKS
+from memtool.integrations.claude_code.rule_files import are_for, rule_shares, rules_folder, written_rules
+from memtool.integrations.hooks import Handler, Program
 from memtool.integrations.own_vaults import is_own
+from memtool.integrations.plans import plan
 from memtool.vault import git
 from memtool.vault.layout import SETTINGS_FILE, Vault
 
@@ -142,12 +144,12 @@ def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[lis
     errors: list[BadSetting] = []
     for path in _settings_paths(environ, folder):
         try:
-            content = places.read(path)
+            content = client_files.read(path)
             handlers = hooks.find_handlers(content.text) if content else []
         except BadSetting as error:
             errors.append(error)
         except ValueError as error:
-            errors.append(places.not_settings(path, error))
+            errors.append(client_files.not_settings(path, error))
         else:
             if content and handlers:
                 found.append(_Installation(path, content.text, handlers))
@@ -159,7 +161,7 @@ def _switched_off(environ: Mapping[str, str], folder: Path | None) -> list[str]:
 
 
 def _switches(path: Path) -> Iterator[str]:
-    values = places.values(path)
+    values = client_files.values(path)
     if values.get("disableAllHooks") is True:
         yield f"'{path}' says disableAllHooks, so no hook runs at all"
     if values.get("allowManagedHooksOnly") is True and path == places.managed_settings_path():
@@ -217,7 +219,7 @@ def find_plugin(paths: Iterable[Path], environ: Mapping[str, str]) -> Plugin | N
     """Return the plugin that the settings files *paths* enable together, the weightiest last; None without one."""
     enabled: dict[str, Path | None] = {}
     for path in paths:
-        for name, is_on in _as_object(places.values(path).get("enabledPlugins")).items():
+        for name, is_on in _as_object(client_files.values(path).get("enabledPlugins")).items():
             if name.partition("@")[0] == _PLUGIN:
                 enabled[name] = path if is_on is True else None
     return next((Plugin(name, path, _plugin_version(name, environ)) for name, path in enabled.items() if path), None)
@@ -234,7 +236,7 @@ def plugin_program(environ: Mapping[str, str]) -> Program | None:
 
 def _plugin_version(name: str, environ: Mapping[str, str]) -> str:
     record = places.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
-    installed = _as_object(places.values(record).get("plugins")).get(name)
+    installed = _as_object(client_files.values(record).get("plugins")).get(name)
     copies = [_as_object(copy).get("version") for copy in installed] if isinstance(installed, list) else []
     return next((version for version in copies if isinstance(version, str)), "")
 
@@ -320,7 +322,7 @@ def _rule_findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str,
         yield HookFinding(False, sentence, _INSTALL)
     if not are_for(environ, vault):
         return
-    planned = install_rules(environ, vault, dry_run=True)
+    planned = plan(rule_shares(environ, vault), {"rules": True})
     if planned.changes and not is_own(environ, vault):
         sentence = f"the triggers of {vault.root} are no rules yet, since you have not said that the vault is yours"
         yield HookFinding(False, sentence, "If it is, run `memtool init` in it, then `memtool install claude-code`.")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from installing import install
 
 from memtool import settings
 from memtool.integrations.claude_code import health, places
@@ -20,8 +21,8 @@ from memtool.integrations.claude_code.health import (
     project_notices,
     why_unread,
 )
-from memtool.integrations.claude_code.hooks import HINTS, HOOKS, Program, find_program
-from memtool.integrations.claude_code.install import install
+from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.hooks import Program, find_program
 
 ELSEWHERE = Program("/nowhere/memtool-hook")
 

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,19 @@ from hypothesis import given, strategies as st
 from integrations.json_texts import NAMES, VALUES, layouts
 
 from memtool.errors import BadSetting
-from memtool.integrations.claude_code.hooks import (
-    HINTS,
-    HOOKS,
+from memtool.integrations import hooks
+from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.hooks import (
+    HookShare,
     Program,
     WrongShape,
     changes_kept,
     find_handlers,
     find_program,
-    with_hooks,
     without_hooks,
 )
 from memtool.integrations.json_text import parse
+from memtool.integrations.plans import carry_out, plan
 from memtool.vault.background import start_command
 
 HERE = Program("/opt/memtool/bin/memtool-hook", ("--vault", "/home/陈/记忆"))
@@ -62,6 +64,10 @@ def settings(draw: st.DrawFn) -> dict[str, Any]:
 TEXTS = settings().flatmap(layouts) | st.sampled_from(["", "\n", "\ufeff", "{}", "{ }", "{\n}\n"])
 
 
+def with_hooks(text: str, program: Program) -> str:
+    return hooks.with_hooks(text, program, HOOKS)
+
+
 def handlers_of(value: dict[str, Any]) -> list[dict[str, Any]]:
     groups = [group for event in value.get("hooks", {}).values() for group in event]
     return [handler for group in groups for handler in group["hooks"]]
@@ -74,7 +80,13 @@ FEWER = hypothesis.settings(max_examples=50)  # each parses a file two dozen tim
 @FEWER
 @given(TEXTS)
 def test_uninstalling_gives_back_every_byte(text: str) -> None:
-    assert without_hooks(with_hooks(with_hooks(text, THERE), HERE), text) == text
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "settings.json"
+        path.write_bytes(text.encode())
+        for program, is_wanted in ((THERE, True), (HERE, True), (HERE, False)):
+            carry_out(plan([HookShare("hooks", path, program, HOOKS)], {"hooks": is_wanted}))
+        assert path.read_bytes() == text.encode()
+        assert [entry.name for entry in Path(folder).iterdir()] == ["settings.json"]
 
 
 @pytest.mark.slow
@@ -170,12 +182,12 @@ def test_what_the_user_changed_is_kept_and_told() -> None:
     new = with_hooks(edited, HERE)
     group = json.loads(new)["hooks"]["PostToolUse"][0]
     assert (group["matcher"], group["hooks"][0]["timeout"], group["hooks"][0]["async"]) == ("Write", 60, True)
-    assert changes_kept(new) == [
+    assert changes_kept(new, HOOKS) == [
         'PostToolUse: matcher "Write", not "Write|Edit|MultiEdit|NotebookEdit"',
         "PostToolUse: timeout 60, not 10",
         "PostToolUse: async true",
     ]
-    assert changes_kept(text) == []
+    assert changes_kept(text, HOOKS) == []
     assert json.loads(without_hooks(new, None)) == {
         "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}
     }
@@ -231,14 +243,25 @@ def test_the_table_fits_the_client() -> None:
     ]
 
 
-def test_hints_are_put_in_taken_out_and_left_as_they_are() -> None:
-    plain = with_hooks("", HERE)
-    both = with_hooks(plain, HERE, hints=True)
-    events = [handler.event for handler in find_handlers(both)]
-    assert events == [hook.event for hook in (*HOOKS, *HINTS)]
-    assert with_hooks(both, HERE) == with_hooks(both, HERE, hints=True) == both
-    assert with_hooks(both, HERE, hints=False) == plain
-    assert without_hooks(both, None) == without_hooks(plain, None)
+def test_hints_are_put_in_taken_out_and_left_as_they_are(tmp_path: Path) -> None:
+    def events(**wanted: bool) -> list[str]:
+        planned = plan(shares, wanted)
+        carry_out(planned)
+        assert planned.parts == tuple(dict.fromkeys(part for part in ("hooks", "hints") if part in planned.parts))
+        return [handler.event for handler in find_handlers(path.read_text())]
+
+    path = tmp_path / "settings.json"
+    own, more = ([hook.event for hook in table] for table in (HOOKS, HINTS))
+    shares = [
+        HookShare("hooks", path, HERE, HOOKS, frozenset(more)),
+        HookShare("hints", path, HERE, HINTS, frozenset(own)),
+    ]
+    assert events(hooks=True) == own
+    assert events(hooks=True, hints=True) == events(hooks=True) == [*own, *more]
+    assert events(hooks=True, hints=False) == own
+    assert events(hints=True, hooks=False) == more
+    carry_out(plan(shares, {"hooks": False, "hints": False}))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_page_for_users_names_every_hook_as_it_is() -> None:
@@ -289,8 +312,8 @@ def test_on_windows_cmd_is_the_guard_where_the_paths_mean_nothing_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cmd.exe").touch()
-    monkeypatch.setattr("memtool.integrations.claude_code.hooks._SHELL", tmp_path / "no sh")
-    monkeypatch.setattr("memtool.integrations.claude_code.hooks._CMD", tmp_path / "cmd.exe")
+    monkeypatch.setattr("memtool.integrations.hooks._SHELL", tmp_path / "no sh")
+    monkeypatch.setattr("memtool.integrations.hooks._CMD", tmp_path / "cmd.exe")
     monkeypatch.setattr("memtool.__file__", "/Program Files/memtool/__init__.py")
     monkeypatch.setattr(sys, "executable", "C:/记 忆/python.exe")
     needed = str(Path("/Program Files/memtool/hook/__main__.py"))

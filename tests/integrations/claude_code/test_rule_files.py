@@ -6,21 +6,19 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from installing import install, install_rules, uninstall_rules
 from unprivileged import unprivileged
 
 from memtool.errors import NotWritable
-from memtool.integrations.claude_code.hooks import Program
-from memtool.integrations.claude_code.install import install
 from memtool.integrations.claude_code.rule_files import (
     MAIN,
     are_for,
-    install_rules,
-    is_marked,
-    is_ours,
     rule_texts,
     rules_folder,
-    uninstall_rules,
 )
+from memtool.integrations.hooks import Program
+from memtool.integrations.own_files import is_marked, is_ours
+from memtool.integrations.plans import Plan
 from memtool.recall.routing.routes import read_routing
 from memtool.vault.layout import Vault
 from memtool.vault.note import parse_fields, split_front_matter
@@ -56,11 +54,11 @@ def test_rules_come_once_and_go_without_a_trace(shop: Vault, environ: dict[str, 
     assert install_rules(environ, shop) == planned
     folder = rules_folder(environ)
     assert sorted(tree(folder)) == ["memtool-shop.md", "memtool.md"]
-    assert install_rules(environ, shop) == ((), ())
+    assert install_rules(environ, shop) == Plan(parts=("rules",))
     assert len(uninstall_rules(environ, dry_run=True).changes) == len(tree(folder)) == 2
     assert len(uninstall_rules(environ).changes) == 2
     assert not folder.exists()
-    assert uninstall_rules(environ) == ((), ())
+    assert uninstall_rules(environ) == Plan()
 
 
 @pytest.mark.slow
@@ -89,7 +87,7 @@ def test_a_users_own_file_is_never_touched(shop: Vault, environ: dict[str, str],
             path.write_bytes({"text": b"mine", "empty": b"", "bytes": b"\xff", "large": b"x" * 70_000}[kind])
     before = path.lstat()
     (notice,) = install_rules(environ, shop).notices
-    assert notice == f"'{path}' is a file of your own, so memtool's rule was not written"
+    assert notice == f"'{path}' is a file of your own, so memtool's was not written"
     assert uninstall_rules(environ).notices == ()
     assert path.lstat() == before
     assert [entry.name for entry in path.parent.iterdir()] == ["memtool.md"]

@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from installing import install, install_rules
 from unprivileged import unprivileged
 
 from memtool.errors import NotWritable
 from memtool.integrations.claude_code.health import examine_rules
-from memtool.integrations.claude_code.hooks import Program
-from memtool.integrations.claude_code.install import install
-from memtool.integrations.claude_code.rule_files import install_rules, rules_folder
+from memtool.integrations.claude_code.rule_files import rules_folder
+from memtool.integrations.hooks import Program
 from memtool.integrations.own_vaults import call_own
 from memtool.vault.layout import Vault
 
@@ -81,7 +81,7 @@ def test_an_edited_rule_and_a_file_of_the_users_own_are_told(shop: Vault, enviro
     main.write_text(main.read_text(encoding="utf-8") + "我的\n", encoding="utf-8")
     scoped.write_text("")
     assert sentences(environ, shop) == [
-        f"'{scoped}' is a file of your own, so memtool's rule was not written",
+        f"'{scoped}' is a file of your own, so memtool's was not written",
         f"'{main}' stays as you have edited it",
     ]
 

@@ -1,0 +1,89 @@
+"""Claude Code, as memtool is installed into it: for the user in all projects, or for one project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtool.integrations import client_files
+from memtool.integrations.claude_code import places
+from memtool.integrations.claude_code.health import installed_in, obstacles, project_notices, why_unread
+from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.claude_code.rule_files import rule_shares
+from memtool.integrations.claude_code.skill_files import skill_shares
+from memtool.integrations.clients import Client, Part, Target
+from memtool.integrations.hooks import Hook, HookShare, changes_kept, find_program
+from memtool.integrations.json_entries import JsonEntry
+from memtool.integrations.own_vaults import is_own
+from memtool.integrations.plans import Plan, Share
+from memtool.recall.routing.routes import read_routing
+
+_PARTS = (
+    Part("hooks", "capture each session and give it the memory of its project"),
+    Part("mcp", "lets the model search and save by itself"),
+    Part("skills", "remember, recall and forget by a word of yours"),
+    Part("rules", "name the notes to read when a word comes up or a file is opened"),
+    Part(
+        "hints",
+        "give what held before ahead of each command and each edit",
+        is_default=False,
+        flag="--hints/--no-hints",
+    ),
+)
+
+
+def shares(target: Target) -> list[Share]:
+    """Return the shares of all parts.
+
+    Raises:
+        BadSetting: the home folder is unknown, or the vault's path cannot be written into settings.
+    """
+    environ, project = target.environ, target.project
+    settings = places.project_settings_path(project) if project else places.user_settings_path(environ)
+    program = find_program(target.named, this_project=project is not None)
+    found: list[Share] = [
+        HookShare("hooks", settings, program, HOOKS, _events(HINTS)),
+        HookShare("hints", settings, program, HINTS, _events(HOOKS)),
+        _mcp_share(target),
+    ]
+    if project is None:
+        found += skill_shares(environ)
+        if target.vault is None or is_own(environ, target.vault):
+            found += rule_shares(environ, target.vault)
+    return found
+
+
+def notices(target: Target, planned: Plan) -> Iterator[str]:
+    """Give a sentence for whatever keeps the installation from doing what its user expects."""
+    project = target.project
+    path = places.project_settings_path(project) if project else places.user_settings_path(target.environ)
+    after = next((change.after for change in planned.changes if change.path == path), None)
+    content = None if after else client_files.read(path)
+    text = after or (content.text if content else "")
+    yield from (f"kept as you have changed it: {sentence}" for sentence in changes_kept(text, (*HOOKS, *HINTS)))
+    if unread := why_unread(path, text):
+        yield unread
+    vault = target.vault
+    if vault and project is None and not is_own(target.environ, vault) and read_routing(vault).routes:
+        yield f"no rules were written: `memtool init {vault.root}` says that the vault is yours"
+    yield from project_notices(project) if project else ()
+    yield from obstacles(target.environ, project or target.folder)
+
+
+def left(target: Target) -> Iterator[str]:
+    """Give a sentence for each other settings file that still holds hooks of memtool."""
+    for path in installed_in(target.environ, target.folder):
+        yield f"hooks of memtool still stand in {path}"
+
+
+def _mcp_share(target: Target) -> JsonEntry:
+    command, *args = target.mcp_program()
+    value = {"type": "stdio", "command": command, "args": args, "env": {}}  # as the client itself writes it
+    where = ("projects", str(target.project)) if target.project else ()
+    return JsonEntry("mcp", places.state_path(target.environ), (*where, "mcpServers", "memtool"), value)
+
+
+def _events(hooks: tuple[Hook, ...]) -> frozenset[str]:
+    return frozenset(hook.event for hook in hooks)
+
+
+CLIENT = Client("claude-code", "Claude Code", _PARTS, shares, notices, left)

@@ -1,0 +1,86 @@
+"""The clients that memtool can be installed into: what each gets, and where.
+
+A client is a module that is imported when it is asked for, and a `Client` in it:
+
+* its `parts` are what `--with` and `--without` choose from;
+* `shares(target)` gives their shares in files (`memtool.integrations.plans`): every share that may be there, whatever
+  is wanted, so that `uninstall` finds them all. A target without a vault is one to uninstall from;
+* `notices(target, planned)` gives what else its user should know after `install`, and `left(target)` after `uninstall`.
+
+The command line does the rest for all of them: options, the dry run, JSON, the vault, the words.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.integrations.plans import Plan, Share
+from memtool.vault.background import ISOLATED
+from memtool.vault.layout import Vault
+
+CLIENTS = {
+    "claude-code": "memtool.integrations.claude_code.client",
+}
+
+
+class Target(NamedTuple):
+    """What memtool is installed into.
+
+    Args:
+        environ: the variables of the environment.
+        home: the user's home folder.
+        folder: where the user works; None if that folder is gone.
+        project: the folder of the project that the installation is for; None if it is for all of them.
+        vault: the vault that is written to; None to uninstall.
+        named: the vault to name to the programs; None where they find it by themselves, so that it may move.
+    """
+
+    environ: Mapping[str, str]
+    home: Path
+    folder: Path | None
+    project: Path | None = None
+    vault: Vault | None = None
+    named: Path | None = None
+
+    def mcp_program(self) -> tuple[str, ...]:
+        """Return the program and the arguments of the MCP server."""
+        vault = ("--vault", str(self.named)) if self.named else ()
+        return (sys.executable, *ISOLATED, "-m", "memtool", *vault, "mcp")
+
+
+class Part(NamedTuple):
+    """A part of an installation: what it does for the user, and whether it comes without being asked for.
+
+    *flag* is an option of its own that it has beside `--with` and `--without`, in the form of click.
+    """
+
+    name: str
+    deed: str
+    is_default: bool = True
+    flag: str = ""
+
+
+class Client(NamedTuple):
+    """A program that works with memtool, called *title*; see the module."""
+
+    name: str
+    title: str
+    parts: tuple[Part, ...]
+    shares: Callable[[Target], list[Share]]
+    notices: Callable[[Target, Plan], Iterable[str]] = lambda _target, _planned: ()
+    left: Callable[[Target], Iterable[str]] = lambda _target: ()
+
+    def wanted(self, with_parts: Collection[str] = (), without: Collection[str] = ()) -> dict[str, bool]:
+        """Return the parts to have and to lack; one that comes on request only and is not named is in neither."""
+        chosen = {part.name: True for part in self.parts if part.is_default}
+        return chosen | dict.fromkeys(with_parts, True) | dict.fromkeys(without, False)
+
+
+def get_client(name: str) -> Client:
+    """Return the client called *name*, one of `CLIENTS`."""
+    client: Client = import_module(CLIENTS[name]).CLIENT
+    return client

@@ -1,0 +1,105 @@
+"""Files of a client that are wholly ours: rules, skills, plugins.
+
+Each has a line with a mark and a checksum, in a comment that the client leaves out. So files of ours are known, by
+whichever memtool they were written, and one that somebody has edited or written is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+from zlib import crc32
+
+from memtool.errors import BrokenVaultFile, NotWritable
+from memtool.integrations.plans import LeftAlone, Share
+from memtool.vault import files
+
+_MARK = re.compile(r"(?:<!--|//|#) memtool \w+ ([0-9a-f]{8}): [^\n]*\n")
+_SAYS = "written by `memtool install {}`, removed by `uninstall`"
+_LARGEST = 65_536  # bytes; what we write is smaller
+
+
+@dataclass(frozen=True)
+class OwnFile(Share):
+    """A file of ours with the text *wanted*; None for one that is to go. *root* is the client's folder around it."""
+
+    wanted: str | None
+    root: Path
+
+    keeps_original: ClassVar[bool] = False
+
+    def read(self) -> str | None:
+        """Return the text of the file, None where there is nothing, empty for whatever memtool does not write."""
+        return read_own(self.path)
+
+    def folders(self) -> tuple[Path, ...]:
+        """Return the folders between the file and the client's folder, and that one, too, if its name has a dot."""
+        between = [folder for folder in self.path.parents if folder.is_relative_to(self.root) and folder != self.root]
+        return (*between, *([self.root] if self.root.name.startswith(".") else ()))
+
+    def put(self, text: str | None) -> str | None:
+        """Return the text that is wanted."""
+        if text is None or is_ours(text):
+            return self.wanted
+        if is_marked(text):
+            raise LeftAlone(f"'{self.path}' stays as you have edited it")
+        if self.wanted is not None:
+            raise LeftAlone(f"'{self.path}' is a file of your own, so memtool's was not written")
+        return text
+
+    def take(self, text: str | None, original: str | None) -> str | None:  # noqa: ARG002  (there is none)
+        """Return None for a file of ours."""
+        if text is None or is_ours(text):
+            return None
+        if is_marked(text):
+            raise LeftAlone(f"'{self.path}' stays as you have edited it")
+        return text
+
+
+def own_files(part: str, root: Path, wanted: Mapping[Path, str], there: Iterable[Path]) -> list[OwnFile]:
+    """Return the shares by which the files *wanted* are written below *root*, and others of ours *there* go."""
+    return [OwnFile(part, path, wanted.get(path), root) for path in sorted({*wanted, *there})]
+
+
+def marked(text: str, kind: str, client: str, *, comment: tuple[str, str] = ("<!-- ", " -->"), at: int = 0) -> str:
+    """Return *text* with a mark that begins at the place *at*, where a line begins; *kind* says what the file is."""
+    says = f"memtool {kind} {_checksum(text)}: {_SAYS.format(client)}"
+    return f"{text[:at]}{comment[0]}{says}{comment[1]}\n{text[at:]}"
+
+
+def is_ours(text: str) -> bool:
+    """Return whether memtool wrote *text*, and nobody has changed it since."""
+    mark = _MARK.search(text)
+    return mark is not None and _checksum(_MARK.sub("", text, count=1)) == mark[1]
+
+
+def is_marked(text: str) -> bool:
+    """Return whether memtool wrote *text*, as it is or in another form."""
+    return bool(_MARK.search(text))
+
+
+def read_own(path: Path) -> str | None:
+    """Return the text at *path*, None where there is nothing, empty for whatever memtool does not write.
+
+    Raises:
+        NotWritable: it cannot be read.
+    """
+    try:
+        about = path.lstat()
+        if not stat.S_ISREG(about.st_mode) or about.st_size > _LARGEST:
+            return ""
+        return files.read_text(path)[0]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except BrokenVaultFile:
+        return ""
+    except OSError as error:
+        raise NotWritable(f"cannot read '{path}': {error.strerror}") from None
+
+
+def _checksum(text: str) -> str:
+    return f"{crc32(text.encode('utf-8', 'replace')):08x}"

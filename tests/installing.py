@@ -1,0 +1,50 @@
+"""The shares of Claude Code's parts, put in and taken out one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from memtool.integrations import client_files
+from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.claude_code.rule_files import rule_shares
+from memtool.integrations.hooks import HookShare, Program, find_program
+from memtool.integrations.plans import Change, Plan, Share, carry_out, plan
+from memtool.vault.layout import Vault
+
+
+def hook_share(path: Path, program: Program) -> HookShare:
+    """Return the share of the hooks that memtool puts into settings."""
+    return HookShare("hooks", path, program, HOOKS, frozenset(hook.event for hook in HINTS))
+
+
+def install(path: Path, program: Program, *, dry_run: bool = False) -> Change:
+    """Let the settings at *path* run *program*."""
+    return _one(path, hook_share(path, program), dry_run=dry_run, is_wanted=True)
+
+
+def uninstall(path: Path, *, dry_run: bool = False) -> Change:
+    """Take the hooks out of the settings at *path*."""
+    return _one(path, hook_share(path, find_program(None, this_project=False)), dry_run=dry_run, is_wanted=False)
+
+
+def _one(path: Path, share: Share, *, dry_run: bool, is_wanted: bool) -> Change:
+    planned = plan([share], {share.part: is_wanted})
+    if not dry_run:
+        carry_out(planned)
+    content = client_files.read(path) if not planned.changes else None
+    text = content.text if content else None
+    return planned.changes[0] if planned.changes else Change(path, text, text)
+
+
+def install_rules(environ: Mapping[str, str], vault: Vault | None, *, dry_run: bool = False) -> Plan:
+    """Let the rules in the user's folder be those of *vault*; None takes them out."""
+    planned = plan(rule_shares(environ, vault), {"rules": vault is not None})
+    if not dry_run:
+        carry_out(planned)
+    return planned
+
+
+def uninstall_rules(environ: Mapping[str, str], *, dry_run: bool = False) -> Plan:
+    """Take the rules out."""
+    return install_rules(environ, None, dry_run=dry_run)
