@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from memtool.capture.daily import write_late_entries
 from memtool.capture.log import ERROR, WARNING, Entry
+from memtool.capture.model.note import NOTE, summarise_note
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
 from memtool.capture.records import find_uncaptured
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
@@ -115,7 +116,7 @@ class _Worker:
             self._done = done._replace(failed=(*done.failed, job.session_id))
 
     def _capture(self, job: Job) -> str:
-        captured = capture_session(self._work_in, job)
+        captured = _do(self._work_in, job)
         (self._empty.discard if captured.refs else self._empty.add)(job.session_id)
         if captured.refs and job.event not in GOES_ON:
             self._captured.append(captured)
@@ -154,6 +155,10 @@ class _Worker:
 
     def _tell(self, sentence: str, level: str = ERROR) -> None:
         self._tell_entry(Entry(self._work_in.now().isoformat(timespec="seconds"), level, "worker", sentence))
+
+
+def _do(work: Workspace, job: Job) -> Captured:
+    return summarise_note(work, job.transcript) if job.event == NOTE else capture_session(work, job)
 
 
 def _message(captured: Sequence[Captured]) -> str:

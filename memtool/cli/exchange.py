@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from memtool.cli import output
-from memtool.cli.remember import index_again
 from memtool.cli.session import Session
 from memtool.errors import BrokenVaultFile, UsageError
+from memtool.index.engine import catch_up
 from memtool.integrations.exchange.documents import parsed
 from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.text.lines import counted
@@ -30,7 +30,7 @@ def bring_in(session: Session, file: str, *, dry_run: bool, as_json: bool) -> No
     done = import_bundle(session.work, bundle, name, dry_run=dry_run)
     done = done._replace(refused=(*problems, *done.refused))
     if not dry_run:
-        index_again(session.work)
+        catch_up(session.work)
     if as_json:
         listed = {fate: done.of(fate) for fate in (ADDED, MERGED, SAME, KEPT)}
         about = {"refused": done.refused, "redacted": done.redacted, "dry_run": dry_run, "commit": done.kept.commit}

@@ -198,11 +198,11 @@ def _remember(session: Session, words: Sequence[str]) -> None:
 
 
 def _change(session: Session, fact_id: str, deed: str, new: Callable[..., Any], *, as_json: bool) -> None:
-    from memtool.cli.remember import index_again
+    from memtool.index.engine import catch_up
 
     work: Workspace = session.work
     done: Deed = change_fact(work, fact_id, deed, new)
-    index_again(work)
+    catch_up(work)
     undo = done.kept.undo(session.vault)
     if as_json:
         output.emit_json({**_json(done.stored, {}), "commit": done.kept.commit, "undo": undo})

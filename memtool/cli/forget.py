@@ -7,9 +7,9 @@ import sys
 import click
 
 from memtool.cli import output
-from memtool.cli.remember import index_again
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
+from memtool.index.engine import catch_up
 from memtool.recall.framing import is_line_id
 from memtool.recall.remembering.forget import (
     FACT,
@@ -46,7 +46,7 @@ def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool
     if (purge or (target.is_session and not target.is_gone)) and not yes:
         _ask(target, purge=purge)
     done = forget_for_good(work, target) if purge else forget(work, target)
-    index_again(work)
+    catch_up(work)
     if as_json:
         _print_json(session, done, purge=purge)
     else:

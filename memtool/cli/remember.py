@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from typing import Any
 
 import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.errors import MemtoolError, UsageError
-from memtool.index.engine import place_of, use_index
+from memtool.errors import UsageError
+from memtool.index.engine import catch_up
 from memtool.recall.ledger import ledger_folder, read_ledger
 from memtool.recall.remembering.memory import FACT, KINDS, Memory
 from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember
@@ -20,7 +19,6 @@ from memtool.settings import client_author
 from memtool.vault.authors import AUTHORS
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.todos import TYPES
-from memtool.workspace import Workspace
 
 _STDIN = ("-",)
 
@@ -82,17 +80,11 @@ def command(
         if as_json:
             output.emit_json({"remembered": False, "reason": str(known), "standing": _fields(known.standing)})
         raise
-    index_again(work)
+    catch_up(work)
     if as_json:
         output.emit_json(_answer(session, done))
     else:
         _print(session, done)
-
-
-def index_again(work: Workspace) -> None:
-    """Bring the index up to date with what was just written: the next prompt takes it as it is."""
-    with suppress(MemtoolError):  # what was written stands, and the next search will find it
-        use_index(place_of(work), lambda _index: None)
 
 
 def _source(session: Session, named: str | None) -> str:

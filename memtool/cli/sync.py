@@ -7,8 +7,8 @@ import time
 import click
 
 from memtool.cli import output
-from memtool.cli.remember import index_again
 from memtool.cli.session import Session, with_vault
+from memtool.index.engine import catch_up
 from memtool.text.lines import counted
 from memtool.vault.syncing import Synced, sync
 from memtool.worker import update_routes
@@ -42,7 +42,7 @@ def command(session: Session, *, edits: bool, join: bool, as_json: bool) -> None
         if output.is_watched():
             tell("Synchronising")
         done = sync(work.vault, wait=wait, after_merge=follow, join=join, edits=edits)
-    index_again(work)
+    catch_up(work)
     if as_json:
         output.emit_json(done._asdict())
     else:

@@ -8,9 +8,9 @@ import click
 
 from memtool.capture.records import switch_off
 from memtool.cli import output
-from memtool.cli.remember import index_again
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
+from memtool.index.engine import catch_up
 from memtool.text.lines import counted
 from memtool.vault.changes import Change, find_change
 from memtool.vault.undoing import Undone, undo
@@ -35,7 +35,7 @@ def command(session: Session, change: str, *, as_json: bool) -> None:
         raise UsageError(f"change {change} is not memtool's: '{found.subject}' by {found.author}", hint=hint)
     done = undo(work.vault, found)
     _let_sessions_be(session, found)
-    index_again(work)
+    catch_up(work)
     if as_json:
         _print_json(session, done)
     else:

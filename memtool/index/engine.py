@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
-from memtool.errors import Busy, NotWritable
+from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.index import generations, schema
 from memtool.index.writer import Applied, Writer
 from memtool.vault.layout import Vault
@@ -124,6 +124,12 @@ def place_of(work: Workspace, *, progress: Progress = no_progress, patience: flo
         progress=progress,
         client_projects=work.client_projects,
     )
+
+
+def catch_up(work: Workspace) -> None:
+    """Bring the index up to date with what was just written: the next prompt takes it as it is."""
+    with contextlib.suppress(MemtoolError):  # what was written stands, and the next search will find it
+        use_index(place_of(work), lambda _index: None)
 
 
 class Index:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memtool.errors import MemtoolError
 from memtool.workspace import Workspace
@@ -21,6 +21,7 @@ OpenWorkspace: TypeAlias = Callable[[Path | None], Workspace]  # for a project's
 
 LONGEST_PATH = 4_096  # characters
 LONGEST_QUERY = 20_000
+LONGEST_CONTENT = 100_000
 
 ProjectPath = Annotated[
     str,
@@ -42,6 +43,25 @@ Scope = Annotated[
 ]
 Limit = Annotated[int, Field(ge=1, le=20, description="How many results to give.")]
 Page = Annotated[int, Field(ge=1, le=100, description="2, 3 and so on give the results after those.")]
+
+
+Tag = Annotated[str, Field(max_length=100)]
+
+
+class Entry(BaseModel):
+    """One thing to be saved."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: Literal["session_summary", "decision", "change", "knowledge", "todo"]
+    content: str = Field(min_length=1, max_length=LONGEST_CONTENT, description="Markdown; of a todo one line.")
+    title: str = Field("", max_length=200, description="What it is about, in a few words; else its first sentence.")
+    tags: list[Annotated[str, Field(max_length=100)]] = Field(
+        default=[], max_length=10, description="Words to find it by."
+    )
+
+
+Entries = Annotated[list[Entry], Field(min_length=1, max_length=20, description="What to save, 1 to 20 entries.")]
 
 
 def annotated(title: str, *, reads: bool = False, destroys: bool = False, repeats: bool = False) -> ToolAnnotations:
@@ -69,16 +89,16 @@ def told(tool: Callable[P, T]) -> Callable[P, T]:
     def telling(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return tool(*args, **kwargs)
-        except MemtoolError as error:
+        except (MemtoolError, OSError) as error:
             raise ToolError(sentence_of(error)) from None
-        except OSError as error:
-            raise ToolError(f"the system refused: {error.strerror or error}") from None
 
     return telling
 
 
-def sentence_of(error: MemtoolError) -> str:
+def sentence_of(error: MemtoolError | OSError) -> str:
     """Return *error* with its hint."""
+    if isinstance(error, OSError):
+        return f"the system refused: {error.strerror or error}"
     return f"{str(error).rstrip('.')}. {error.hint}".strip()
 
 

@@ -6,11 +6,42 @@ from typing import Any
 
 from mcp.server import MCPServer
 
-from memtool.mcp.calls import Limit, OpenWorkspace, Page, ProjectPath, Query, Scope, annotated, project_folder, told
+from memtool.errors import MemtoolError
+from memtool.mcp.calls import (
+    Entries,
+    Limit,
+    OpenWorkspace,
+    Page,
+    ProjectPath,
+    Query,
+    Scope,
+    annotated,
+    project_folder,
+    sentence_of,
+    told,
+)
 
 
 def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> None:
     """Add the tools to *server*."""
+
+    @server.tool(annotations=annotated("Load the project's memory", reads=True))
+    @told
+    def context_load(project_path: ProjectPath) -> dict[str, Any]:
+        """Load what is remembered of a project: its overview, the last sessions, open items and standing decisions.
+
+        Call it once when you begin to work on a project and have not been given its memory, and when the user asks
+        "where were we", "what did we do last time", "what is open", "continue", 上次做到哪了, 接着做, 还有什么没做.
+        A project that memory does not know gives {"registered": false}; {"available": false} means that the memory
+        cannot be reached now: go on without it.
+        """
+        from memtool.mcp.rendering import state_fields
+        from memtool.recall.start.project_state import project_state
+
+        try:
+            return state_fields(project_state(open_workspace(project_folder(project_path))))
+        except (MemtoolError, OSError) as error:
+            return {"available": False, "reason": sentence_of(error)}
 
     @server.tool(annotations=annotated("Search the project's memory", reads=True), structured_output=False)
     @told
@@ -34,3 +65,24 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
 
         work = open_workspace(project_folder(project_path))
         return found_text(search_memory(work, query, scope=scope, limit=limit, page=page, everywhere=all_projects))
+
+    @server.tool(annotations=annotated("Save to the project's memory"), structured_output=False)
+    @told
+    def context_save(project_path: ProjectPath, entries: Entries) -> str:
+        """Save what the next session must know, each entry as a note of its own, at once.
+
+        Call it when something was decided and why, when a fix was found, when the user says "remember", "note that",
+        "for next time", 记住, 记一下, 以后, and with a session_summary before a long session ends. Write each entry so
+        that it is understood alone: names, versions, files, reasons; no "this", no "as above".
+
+        session_summary: what the session was about and came to; Markdown lists, headings such as Decisions, Done, Open.
+        decision: what was chosen, instead of what, and why. change: what was changed, and what follows from it.
+        knowledge: how something works, how to do it, why it failed. todo: an open item, one line.
+
+        Secrets are removed. What stands already is not written twice. If an entry is refused, the others stand.
+        """
+        from memtool.mcp.rendering import saved_text
+        from memtool.recall.remembering.saving import Entry, save_entries
+
+        given = [Entry(each.type, each.content, each.title, tuple(each.tags)) for each in entries]
+        return saved_text(save_entries(open_workspace(project_folder(project_path)), given))

@@ -28,6 +28,8 @@ class BlockLine(NamedTuple):
         id: the short id by which it can be forgotten (`memtool.recall.framing.line_id`).
         when: it was said, local time: `2026-11-22 14:09`; empty if nobody knows.
         author: one of `memtool.vault.authors.AUTHORS`, where that is known.
+        category: of a fact.
+        note: what is to be known of it besides, such as what contradicts it; *text* says it, too.
     """
 
     text: str
@@ -38,6 +40,8 @@ class BlockLine(NamedTuple):
     id: str = ""
     when: str = ""
     author: str = ""
+    category: str = ""
+    note: str = ""
 
     def __str__(self) -> str:
         about = " ".join(filter(None, (self.id, self.where)))
@@ -59,6 +63,7 @@ class Part(NamedTuple):
         left_out: how many lines, each of which stands for itself, were left out.
         more: the line that counts those (`{count}`) and names the command that shows them.
         when_cut: what is said where this is not all of it.
+        kind: one of `memtool.settings.sections.KINDS`.
     """
 
     title: str
@@ -71,6 +76,7 @@ class Part(NamedTuple):
     left_out: int = 0
     more: str = ""
     when_cut: str = "shortened"
+    kind: str = ""
 
     @property
     def lines(self) -> tuple[BlockLine, ...]:

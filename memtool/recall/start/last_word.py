@@ -151,8 +151,8 @@ def _compared(
             if is_same:
                 gone.add(each.at)
             elif is_contradicted and ordered[other].line.when:
-                text = f"{each.line.text} [{contradicted.replace('{date}', ordered[other].line.when[:10])}]"
-                marked[each.at] = each.line._replace(text=text)
+                note = contradicted.replace("{date}", ordered[other].line.when[:10])
+                marked[each.at] = each.line._replace(text=f"{each.line.text} [{note}]", note=note)
             if is_same or is_contradicted:
                 break
     return gone, marked

@@ -103,7 +103,7 @@ def remembered(
             "sessions": [("sessions", _sessions(sessions[: wanted.sessions], label))],
         }
     chosen = [
-        part._replace(title=label[title])
+        part._replace(title=label[title], kind=kind)
         for kind, found in parts.items()
         if kind in wanted.kinds
         for title, part in found
@@ -234,13 +234,14 @@ def _by_importance(facts: list[tuple[Fact, LineRange]]) -> list[tuple[Fact, Line
     return sorted(newest_first, key=order)
 
 
-def _fact(fact: Fact, place: LineRange, ref: str, zone: tzinfo | None) -> BlockLine:
-    where = f"{place.start_line}-{place.end_line}"
+def _fact(fact: Fact, lines: LineRange, ref: str, zone: tzinfo | None) -> BlockLine:
+    where = f"{lines.start_line}-{lines.end_line}"
     category = standing_category(fact.category, fact.author)
     about = defused(", ".join(filter(None, (category, named(fact.author), fact.timestamp[:10], fact.review))))
     key = key_of(ref, fact.id) if fact.id else ""
     text, when, author = f"- {_clipped(fact.fact)} ({about})", _local(fact.timestamp, zone), fact.author or IMPORTED
-    return BlockLine(text, f"{ref}:{where}", f"lines {where}", key, fact.fact, when=when, author=author)
+    place = f"{ref}:{where}"
+    return BlockLine(text, place, f"lines {where}", key, fact.fact, when=when, author=author, category=category)
 
 
 def _local(timestamp: str, zone: tzinfo | None) -> str:
@@ -265,7 +266,7 @@ def _open_items(vault: Vault, ref: str, now: datetime, most: int, overdue: str) 
     for item in shown:
         number, late = note.body_line - 1 + item.line, overdue if item.is_overdue(today) else ""
         text = f"- {_clipped(item.text)}{late}"
-        lines.append(BlockLine(text, f"{ref}:{number}", f"line {number}", said=item.text))
+        lines.append(BlockLine(text, f"{ref}:{number}", f"line {number}", said=item.text, note=late.strip(" ()（）")))
     return Part("", defused(ref), note.date, 0.06, (tuple(lines),), left_out=len(newest_first) - len(shown))
 
 

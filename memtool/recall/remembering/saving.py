@@ -1,0 +1,114 @@
+"""Saving what an agent hands over: each entry as the right file in the right place, whatever becomes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from memtool.capture.daily import daily_ref
+from memtool.capture.model.note import queue_summary
+from memtool.capture.queue import start_worker
+from memtool.capture.saved_session import save_session
+from memtool.errors import MemtoolError
+from memtool.index.engine import catch_up
+from memtool.recall.remembering.memory import TODO, Memory, prepared
+from memtool.recall.remembering.one_commit import alone, commit, keep_edits
+from memtool.recall.remembering.remember import AlreadyKnown, remember
+from memtool.text.lines import cut, one_line
+from memtool.vault.authors import AGENT
+from memtool.vault.note import heading_text
+from memtool.vault.project_area import find_registered_area
+from memtool.workspace import Workspace
+
+SESSION = "session_summary"
+TYPES = (SESSION, "decision", "change", "knowledge", TODO)
+SAVED, DUPLICATE, REFUSED = "saved", "duplicate", "refused"
+
+_QUOTED = 200  # characters
+
+
+class Entry(NamedTuple):
+    """A thing to be saved. *type* is one of `TYPES`; *content* is Markdown."""
+
+    type: str
+    content: str
+    title: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class Saved(NamedTuple):
+    """The fate of an entry: `saved`, `duplicate` or `refused`.
+
+    *id* names what stands now, or what stood there before; *notes* say what else is to be known, such as the reason.
+    """
+
+    outcome: str
+    type: str
+    id: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def save_entries(work: Workspace, entries: Sequence[Entry]) -> list[Saved]:
+    """Write *entries* into the project at hand, in the agent's name, one commit each; return what became of each.
+
+    No error of one keeps another from being saved. Long ones are summarised in the background, if a model is set up.
+    """
+    done = [_save(work._replace(), entry) for entry in entries]  # each with a redactor of its own, which counts
+    if any(one.outcome == SAVED for one in done):
+        catch_up(work)
+        with suppress(MemtoolError, OSError):  # what was saved stands
+            queued = [queue_summary(work, one.id, entry.content) for one, entry in _notes(done, entries)]
+            if any(queued):
+                start_worker(work.vault, work.environ)
+    return done
+
+
+def _notes(done: Iterable[Saved], entries: Iterable[Entry]) -> Iterable[tuple[Saved, Entry]]:
+    return ((one, entry) for one, entry in zip(done, entries, strict=True) if one.outcome == SAVED and one.type != TODO)
+
+
+def _save(work: Workspace, entry: Entry) -> Saved:
+    try:
+        return _save_session(work, entry) if entry.type == SESSION else _remember(work, entry)
+    except AlreadyKnown as known:
+        said = cut(one_line(known.standing.text), _QUOTED)
+        return Saved(DUPLICATE, entry.type, known.standing.name, (f"it says: {said}",))
+    except (MemtoolError, OSError) as error:
+        return Saved(REFUSED, entry.type, notes=(str(error),))
+
+
+def _remember(work: Workspace, entry: Entry) -> Saved:
+    done = remember(work, Memory(_text(entry), kind=entry.type, tags=entry.tags, source=work.session_id, author=AGENT))
+    return Saved(SAVED, entry.type, done.id, (*_removed(work), *done.notices))
+
+
+def _text(entry: Entry) -> str:
+    """Return the text to remember: of an open item one line, else with the title as its heading."""
+    title = one_line(entry.title)
+    if entry.type == TODO:
+        content = one_line(entry.content)
+        return f"{title}: {content}" if title and title not in content else content
+    has_heading = heading_text(entry.content.strip().partition("\n")[0])
+    return entry.content if has_heading or not title else f"# {title}\n\n{entry.content}"
+
+
+def _save_session(work: Workspace, entry: Entry) -> Saved:
+    """Write the note of a session. What it says is checked as that of any other note."""
+    memory = Memory(entry.content, kind="knowledge", tags=entry.tags, evidence=entry.title)
+    memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
+    with alone(work.vault):
+        keep_edits(work.vault, [daily_ref(work.vault, work.now().date())])
+        saved = save_session(work, memory.text, title=memory.evidence, tags=memory.tags)
+        if not saved.new:
+            return Saved(DUPLICATE, entry.type, saved.ref)
+        area = find_registered_area(work.vault, work.folder, work.home, work.now().timestamp())
+        refs = [*saved.refs, *([area.ref] if area.name else [])]
+        kept = commit(work.vault, refs, "save", f"{area.name}: {memory.text}" if area.name else memory.text)
+    return Saved(SAVED, entry.type, saved.ref, (*_removed(work), *filter(None, [kept.notice])))
+
+
+def _removed(work: Workspace) -> list[str]:
+    counts = {kind: number for kind, number in work.redact.counts.items() if kind}
+    told = ", ".join(f"{kind} ({number})" for kind, number in sorted(counts.items()))
+    return [f"removed before writing: {told}"] if told else []

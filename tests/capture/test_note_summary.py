@@ -1,0 +1,67 @@
+"""The summary of a saved note by a model: written into it by a worker, unless something came in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from desk import Desk
+
+from memtool.capture.model import note as note_module
+from memtool.capture.model.note import queue_summary
+from memtool.capture.model.summary import ModelSummary
+from memtool.capture.summary import Summary
+from memtool.settings.sections import ModelSettings
+
+TEXT = "The scheduler retries a failed job after 60 and after 600 seconds, 然后停放。 " * 20
+
+
+@pytest.fixture
+def ref(desk: Desk) -> str:
+    desk.settings = desk.settings._replace(llm=ModelSettings(providers=("openai", "extractive")))
+    return desk.remember(TEXT, kind="knowledge").id
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, summary: Summary | None, **more: Any) -> None:
+    answer = ModelSummary(summary, None, more.get("reasons", ()), more.get("may_pass", False))
+    monkeypatch.setattr(note_module, "summarise_with_model", lambda *_: answer)
+
+
+def test_the_worker_writes_the_summary_and_commits_it(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, Summary("a failed job is retried twice, 然后停放"))
+    assert queue_summary(desk.work, ref, TEXT)
+    desk.drain()
+    assert '\nsummary: "a failed job is retried twice, 然后停放"\n' in desk.read(ref)
+    assert (desk.queue.waiting(), desk.told, desk.git("status", "--porcelain")) == ([], [], "")
+    assert "a failed job is retried twice" in desk.git("log", "-1", "--format=%s")
+
+
+def test_a_model_that_is_away_is_asked_again_later(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, None, reasons=("openai: cannot be reached",), may_pass=True)
+    queue_summary(desk.work, ref, TEXT)
+    desk.drain()
+    assert [job.reason for job in desk.queue.waiting()] == ["openai: cannot be reached"]
+    assert "summary:" not in desk.read(ref)
+
+
+def test_a_note_that_is_gone_or_has_a_summary_is_left_alone(
+    desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers(monkeypatch, Summary("something else"))
+    path = desk.vault.root / ref
+    path.write_text(desk.read(ref).replace("---\n", "---\nsummary: mine\n", 1), encoding="utf-8")
+    queue_summary(desk.work, ref, TEXT)
+    desk.drain()
+    assert "summary: mine" in desk.read(ref)
+    assert "something else" not in desk.read(ref)
+    path.unlink()
+    queue_summary(desk.work, ref, TEXT)
+    desk.drain()
+    assert (desk.queue.waiting(), desk.told, path.exists()) == ([], [], False)
+
+
+def test_a_short_note_and_one_without_a_model_need_no_summary(desk: Desk, ref: str) -> None:
+    assert not queue_summary(desk.work, ref, "Run `make seed` first.")
+    desk.settings = desk.settings._replace(llm=ModelSettings())
+    assert not queue_summary(desk.work, ref, TEXT)
+    assert desk.queue.waiting() == []
