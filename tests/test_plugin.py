@@ -89,7 +89,7 @@ def test_a_skill_says_when_to_call_it_in_english_and_in_chinese(skill: Path) -> 
 @pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
 def test_a_skill_may_run_nothing_unasked_but_what_reads_or_adds(skill: Path) -> None:
     allowed = front_matter(skill)["allowed-tools"].split(", ")
-    assert set(allowed) <= {"Bash(memtool search:*)", "Bash(memtool show:*)", "Bash(memtool remember:*)"}
+    assert set(allowed) <= {f"Bash(memtool {command}:*)" for command in ("search", "show", "timeline", "remember")}
 
 
 class Machine:

@@ -30,6 +30,7 @@ _NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since c
 COMMANDS = {
     "init": "Make a vault, or add what is missing to a folder of notes.",
     "search": "Find notes by words and by meaning.",
+    "timeline": "Show what happened around a note, a time or a word.",
     "show": "Read a note, a fact or some lines.",
     "remember": "Write down a fact, a note or an open item.",
     "facts": "List, show, change and check the facts.",

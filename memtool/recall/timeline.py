@@ -1,0 +1,305 @@
+"""The timeline: what happened around an anchor, in order.
+
+Sessions with their decisions, edits, facts and dated notes. The index knows the days; what happened at which minute
+stands in the files of those days.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from itertools import groupby
+from typing import NamedTuple
+
+from memtool.errors import MemtoolError, NoteNotFound, UsageError
+from memtool.index.engine import Index
+from memtool.index.filters import Filter, parse_day
+from memtool.index.lookup import find_fact, find_note
+from memtool.index.search import search
+from memtool.text.lines import one_line
+from memtool.vault.daily import listed_sessions, parse_daily
+from memtool.vault.facts import parse_facts
+from memtool.vault.files import read_head
+from memtool.vault.session_lines import DECISION, lines_of
+from memtool.vault.sessions import parse_session
+from memtool.workspace import Workspace
+
+SESSION, EDIT, FACT, DAY = "session", "edit", "fact", "daily"
+_PAGES = ("rules", "memory", "project", "pattern", "tool", "schema", "todo")  # kinds that are no event
+_UNTIMED = "24:00"  # where what has no minute stands in its day
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d\S*)?")
+_ROWS = 20  # of the index for each event that is wanted: a day can bring fewer events than rows
+_MOST_OF_A_DAY = 5_000  # rows
+_LARGEST = 4_194_304  # bytes of a file that are read for minutes
+_TRIED = 10  # hits among which one bears a date
+_COLUMNS = (
+    "n.ref, n.title, c.fact_id, c.kind, c.project, c.date, c.status, c.author, min(c.start_line), c.text"
+    " FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
+)
+
+
+class Event(NamedTuple):
+    """Something that happened.
+
+    Args:
+        date, minute: local time; the minute is empty where only the day is known.
+        kind: `session`, `edit`, `fact`, `decision`, or the kind of a note.
+        project: whose it is; empty for none.
+        text: what happened, on one line.
+        path, line: where it stands.
+        id: what `memtool show` and `memtool timeline` know it by.
+        status: of a fact or note that is no longer current, `superseded` or `archived`.
+        author: who said it, if that is known.
+    """
+
+    date: str
+    minute: str
+    kind: str
+    project: str
+    text: str
+    path: str
+    line: int
+    id: str
+    status: str = ""
+    author: str = ""
+
+    @property
+    def when(self) -> tuple[str, str, str, int]:
+        """Its place in the order of time."""
+        return self.date, self.minute or _UNTIMED, self.path, self.line
+
+
+class Timeline(NamedTuple):
+    """Events in order; *anchor* is the place of the one they were asked around, None where that is a time.
+
+    *earlier* and *later* tell whether there are more.
+    """
+
+    events: tuple[Event, ...]
+    anchor: int | None = None
+    earlier: bool = False
+    later: bool = False
+
+
+class _Anchor(NamedTuple):
+    """The moment to look around, and what is known of the event there: its path, its lines or its fact, its project."""
+
+    date: str
+    minute: str = ""
+    path: str = ""
+    lines: tuple[int, int] = (0, 0)
+    fact_id: str = ""
+    project: str = ""
+
+    def is_at(self, event: Event) -> bool:
+        if self.fact_id:
+            return event.id == self.fact_id
+        first, last = self.lines
+        return bool(self.path) and event.path == self.path and (not first or first <= event.line <= last)
+
+
+class _Row(NamedTuple):
+    ref: str
+    title: str
+    fact_id: str
+    kind: str
+    project: str
+    date: str
+    status: str
+    author: str
+    line: int
+    text: str
+
+
+def timeline(
+    work: Workspace, index: Index, asked: str, *, projects: tuple[str, ...] = (), before: int = 5, after: int = 5
+) -> Timeline:
+    """Return so many events *before* and *after* what *asked* names: the newest, where it is empty.
+
+    Args:
+        work: its vault is read.
+        index: an open index of it.
+        asked: a day or a time; the id or the path of a fact, a note or a session; else words to search for.
+        projects: those whose events are wanted, as `memtool.index.reach` gives them; empty for all.
+        before: the events before the anchor.
+        after: the events after it. Of a time, what happened from then on counts.
+
+    Raises:
+        NoteNotFound: nothing with a date is meant by *asked*.
+    """
+    past = _Past(work, index, projects)
+    anchor = past.anchor(asked.strip())
+    if projects and anchor.project:  # named by its id, it is asked for
+        past = _Past(work, index, (*projects, anchor.project))
+    middle = sorted(past.events(past.rows("c.date = ?", anchor.date, _MOST_OF_A_DAY)), key=lambda each: each.when)
+    at = next((at for at, event in enumerate(middle) if anchor.is_at(event)), None)
+    if at is None and anchor.path:  # a line of a note, or a day's own text
+        at = next((at for at, event in enumerate(middle) if event.path == anchor.path), None)
+    moment = (anchor.date, anchor.minute)
+    split = sum(event.when[:2] < moment for event in middle) if at is None else at
+    older, newer = middle[:split], middle[split:] if at is None else middle[split + 1 :]
+    if len(older) <= before:
+        older = past.beyond(before, older, newest_first=True, than=anchor.date)
+    if len(newer) <= after:
+        newer = past.beyond(after, newer, newest_first=False, than=anchor.date)
+    shown = [*older[len(older) - min(before, len(older)) :], *([] if at is None else [middle[at]]), *newer[:after]]
+    place = None if at is None else min(before, len(older))
+    return Timeline(tuple(shown), place, earlier=len(older) > before, later=len(newer) > after)
+
+
+class _Past:
+    """What the index and the files of a vault tell of the past."""
+
+    def __init__(self, work: Workspace, index: Index, projects: Sequence[str]) -> None:
+        self._work, self._index = work, index
+        self._projects = frozenset(name.casefold() for name in projects)
+        self._where, self._values = Filter(work.now().date(), projects=tuple(projects), everything=True).where()
+        self._minutes: dict[str, dict[str, str]] = {}
+
+    @cached_property
+    def _readers(self) -> dict[str, Callable[[_Row], Iterator[Event]]]:
+        return {DAY: self._of_day, SESSION: self._of_session, FACT: self._of_fact}
+
+    def anchor(self, asked: str) -> _Anchor:
+        """Return what *asked* means: a time, else the id of something, else words."""
+        now = self._work.now()
+        if not asked:
+            return _Anchor((now.date() + dt.timedelta(days=1)).isoformat())
+        return _moment(asked, now.date()) or self._named(asked) or self._searched(asked)
+
+    def _named(self, asked: str) -> _Anchor | None:
+        db = self._index.db
+        fact = find_fact(db, asked)
+        if fact:
+            date = str(fact.fields["date"])
+            return _Anchor(date, path=fact.path, fact_id=asked, project=fact.project) if date else None
+        with suppress(NoteNotFound, UsageError):
+            path = find_note(db, asked)
+            ours = f"SELECT {_COLUMNS} WHERE n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)}) GROUP BY c.note_id"
+            for row in map(_Row._make, db.execute(ours, (path, *_PAGES))):
+                return _Anchor(row.date, path=path, project=row.project) if row.date and row.kind != FACT else None
+        return None
+
+    def _searched(self, asked: str) -> _Anchor:
+        today, projects = self._work.now().date(), tuple(self._projects)
+        for archived in (False, True):
+            dated = Filter(today, projects=projects, since="0000-01-01", archived=archived)
+            for hit in search(self._index, asked, dated, limit=_TRIED).hits:
+                if hit.kind not in _PAGES:
+                    return _Anchor(hit.date, path=hit.path, lines=(hit.start_line, hit.end_line), fact_id=hit.fact_id)
+        raise NoteNotFound(asked)
+
+    def rows(self, condition: str, date: str, most: int, order: str = "ASC") -> list[_Row]:
+        """Return notes and facts with a date for which *condition* holds, each once."""
+        found = self._index.db.execute(
+            f"SELECT {_COLUMNS} WHERE c.date <> '' AND {condition} AND c.kind NOT IN ({_marks(_PAGES)})"
+            f" AND {self._where} GROUP BY c.note_id, c.fact_id ORDER BY c.date {order} LIMIT ?",
+            (date, *_PAGES, *self._values, most),
+        )
+        return [_Row._make(row) for row in found]
+
+    def beyond(self, count: int, nearest: Sequence[Event], *, newest_first: bool, than: str) -> list[Event]:
+        """Return *nearest* and events of other days, more than *count* of them if there are so many, in order."""
+        sign, order = ("<", "DESC") if newest_first else (">", "ASC")
+        found = list(nearest)
+        for _, day in groupby(self.rows(f"c.date {sign} ?", than, (count + 1) * _ROWS, order), lambda row: row.date):
+            found += self.events(day)
+            if len(found) > count:
+                break
+        return sorted(found, key=lambda event: event.when)
+
+    def events(self, rows: Iterable[_Row]) -> list[Event]:
+        """Return the events that *rows* of one day bring; a session that has a note is told of by that."""
+        found = [event for row in rows for event in self._readers.get(row.kind, self._of_note)(row)]
+        noted = {event.id for event in found if _is_noted(event)}
+        return [event for event in found if event.id not in noted or _is_noted(event)]
+
+    def _of_note(self, row: _Row) -> Iterator[Event]:
+        yield _event(row, row.kind, row.title, id=row.ref)
+
+    def _of_fact(self, row: _Row) -> Iterator[Event]:
+        if row.ref not in self._minutes:
+            with suppress(MemtoolError):
+                facts = parse_facts(self._text(row.ref)).facts
+                zone = self._work.now().tzinfo
+                self._minutes[row.ref] = {fact.id: _minute_of(fact.timestamp, zone) for fact in facts}
+        minute = self._minutes.get(row.ref, {}).get(row.fact_id, "")
+        yield _event(row, FACT, row.text.split("\n", 1)[0], id=row.fact_id, minute=minute)
+
+    def _of_session(self, row: _Row) -> Iterator[Event]:
+        text = self._text(row.ref)
+        updated = parse_session(text).updated if text else ""
+        minute = updated[11:16] if updated.startswith(row.date) else ""
+        session_id = row.ref.rsplit("/", 1)[-1].removesuffix(".md")
+        yield _event(row, SESSION, row.title, id=session_id, minute=minute)
+        for line in lines_of(text):
+            if line.role == DECISION:
+                event = _event(row, DECISION, line.text, id=f"{row.ref}:{line.number}", minute=minute)
+                yield event._replace(line=line.number, author=line.author)
+
+    def _of_day(self, row: _Row) -> Iterator[Event]:
+        text = self._text(row.ref)
+        edits, sessions = parse_daily(text), listed_sessions(text)
+        if not edits and not sessions:
+            yield from self._of_note(row)
+        lines = text.split("\n")
+        for edit in edits:
+            line = _line_with(lines, f"- {edit.minute}", f"`{edit.files[0]}`")
+            event = _event(row, EDIT, ", ".join(edit.files), id=f"{row.ref}:{line}", minute=edit.minute)
+            yield from self._if_wanted(event._replace(project=edit.project, line=line))
+        for session in sessions:
+            line = _line_with(lines, f"- {session.minute}", f"/{session.session_id}.md")
+            event = _event(row, SESSION, session.topic, id=session.session_id, minute=session.minute)
+            yield from self._if_wanted(event._replace(project=session.project, line=line))
+
+    def _if_wanted(self, event: Event) -> Iterator[Event]:
+        if not self._projects or event.project.casefold() in self._projects:
+            yield event
+
+    def _text(self, ref: str) -> str:
+        """Return the text of the note at *ref*; empty if it cannot be read, which costs no more than its minutes."""
+        with suppress(OSError, MemtoolError):
+            return read_head(self._work.vault.path(ref), _LARGEST).decode("utf-8", "replace")
+        return ""
+
+
+def _event(row: _Row, kind: str, text: str, *, id: str, minute: str = "") -> Event:
+    status = row.status if row.status in ("superseded", "archived") else ""
+    return Event(row.date, minute, kind, row.project, one_line(text), row.ref, row.line, id, status, row.author)
+
+
+def _is_noted(event: Event) -> bool:
+    """Return whether *event* is a session as its own note tells of it."""
+    return event.kind == SESSION and event.path.endswith(f"/{event.id}.md")
+
+
+def _moment(text: str, today: dt.date) -> _Anchor | None:
+    """Return the day or the minute that *text* names; None if it names none, such as the number 8443."""
+    if match := _MOMENT.fullmatch(text):
+        return _Anchor(match[1], match[2])
+    with suppress(UsageError):
+        day = parse_day(text, today)
+        return _Anchor(day) if day[:4] <= str(today.year + 1) else None
+    return None
+
+
+def _minute_of(timestamp: str, zone: dt.tzinfo | None) -> str:
+    """Return the minute of an ISO *timestamp* in *zone*; empty without a time, and where it is another day there."""
+    with suppress(ValueError, OverflowError):
+        moment = dt.datetime.fromisoformat(timestamp)
+        local = moment.astimezone(zone) if moment.tzinfo else moment
+        if "T" in timestamp and local.date().isoformat() == timestamp[:10]:
+            return f"{local:%H:%M}"
+    return ""
+
+
+def _line_with(lines: Sequence[str], *parts: str) -> int:
+    """Return the number of the first of *lines* that holds all *parts*."""
+    return next((number for number, line in enumerate(lines, 1) if all(part in line for part in parts)), 1)
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import NOW, Desk
+
+from memtool.errors import NoteNotFound
+from memtool.index.engine import place_of, use_index
+from memtool.recall.timeline import Timeline, timeline
+from memtool.vault.layout import open_vault
+
+SESSION = """\
+---
+type: session
+date: 2026-02-09
+project: shop
+---
+
+# Tokens: leeway 商店
+
+- **Project**: shop
+- **Time**: 2026-02-09 14:30 (last update)
+
+---
+
+1. **Topic**: tokens: leeway 商店
+2. **Decisions**:
+   - tokens live 24 hours 令牌 (user)
+"""
+DAILY = """\
+---
+type: daily
+date: 2026-02-09
+---
+
+# Daily: 2026-02-09
+
+- 09:05 **shop**: `a.ts`, `支付.ts`
+- 09:30 **teahouse**: `茶.py`
+- 23:10 **shop**: `b.ts`
+
+## Sessions
+
+- 14:32 **shop**: [tokens: leeway](../sessions/3f2a9c.md)
+- 15:10 **teahouse**: [tea](../sessions/77aa11.md)
+"""
+
+
+def fact(fact_id: str, text: str, timestamp: str, **more: Any) -> dict[str, Any]:
+    return {"id": fact_id, "fact": text, "evidence": "e", "timestamp": timestamp, "status": "active",
+            "category": "code", **more}  # fmt: skip
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A vault of some days of two projects."""
+    root = tmp_path / "vault"
+    facts = [
+        fact("f1", "Tea at noon.", "2026-02-09T12:00:00+08:00"),
+        fact("f2", "Late.", "2026-02-09T20:00:00Z"),
+        fact("f3", "旧的", "2026-02-08", status="superseded", supersededBy="f1"),
+    ]
+    for ref, text in {
+        "memtool.toml": "",
+        "sessions/3f2a9c.md": SESSION,
+        "daily/2026-02-09.md": DAILY,
+        "daily/2026-02-07.md": "# A walk\n\nOnly my own words.\n",
+        "archive/sessions/0001.md": SESSION.replace("02-09", "01-02").replace("Tokens", "Zebras"),
+        "areas/projects/shop/facts.json": json.dumps({"facts": facts}, indent=1),
+        "areas/projects/shop/summary.md": "---\ndate: 2026-02-09\n---\n\n# Shop\n",
+        "areas/projects/teahouse/decisions/2026-02-10-oolong.md": "# Oolong 乌龙\n\nGreen tea was bitter.\n",
+        "areas/global/knowledge/undated.md": "# Nothing with a day: quagga\n",
+    }.items():
+        (root / ref).parent.mkdir(parents=True, exist_ok=True)
+        (root / ref).write_text(text, encoding="utf-8")
+    return Desk(open_vault(root))
+
+
+def around(desk: Desk, asked: str = "", **wanted: Any) -> Timeline:
+    return use_index(place_of(desk.work), lambda index: timeline(desk.work, index, asked, **wanted))
+
+
+def told(line: Timeline) -> list[str]:
+    return [f"{event.date[5:]} {event.minute} {event.kind} {event.id}" for event in line.events]
+
+
+ALL = [
+    "01-02 14:30 session 0001",
+    "01-02 14:30 decision archive/sessions/0001.md:16",
+    "02-07  daily daily/2026-02-07.md",
+    "02-08  fact f3",
+    "02-09 09:05 edit daily/2026-02-09.md:8",
+    "02-09 09:30 edit daily/2026-02-09.md:9",
+    "02-09 12:00 fact f1",
+    "02-09 14:30 session 3f2a9c",
+    "02-09 14:30 decision sessions/3f2a9c.md:16",
+    "02-09 15:10 session 77aa11",
+    "02-09 23:10 edit daily/2026-02-09.md:10",
+    "02-09  fact f2",
+    "02-10  decision areas/projects/teahouse/decisions/2026-02-10-oolong.md",
+]
+
+
+def test_without_an_anchor_it_is_the_newest_in_order(desk: Desk) -> None:
+    line = around(desk, before=50)
+    assert told(line) == ALL
+    assert (line.anchor, line.earlier, line.later) == (None, False, False)
+    assert around(desk, before=3).events == line.events[-3:]
+    assert around(desk, before=3).earlier
+
+
+@pytest.mark.parametrize(
+    ("asked", "place"),
+    [
+        ("f1", 6), ("3f2a9c", 7), ("sessions/3f2a9c.md", 7), ("3f2a", 7), ("f3", 3), ("f2", 11), ("oolong", 12),
+        ("24 hours 令牌", 7), ("乌龙", 12), ("zebras", 0), ("the walk", 2),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (2, 3), (50, 50)])
+def test_around_an_anchor_are_so_many_before_and_after(
+    desk: Desk, asked: str, place: int, before: int, after: int
+) -> None:
+    line = around(desk, asked, before=before, after=after)
+    assert told(line) == ALL[max(0, place - before) : place + 1 + after]
+    assert line.anchor == min(before, place)
+    assert (line.earlier, line.later) == (place > before, place + after < len(ALL) - 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "place"),
+    [
+        ("2026-02-09", 4), ("2026-02-09T14:30", 7), ("2026-02-09 14:31", 9), ("yesterday", 4), ("3d", 2),
+        ("2026-02-06", 2), ("2026-02-11", 13), ("2025", 0), ("昨天", 4),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (2, 3), (50, 50)])
+def test_of_a_time_what_happened_from_then_on_comes_after(
+    desk: Desk, asked: str, place: int, before: int, after: int
+) -> None:
+    line = around(desk, asked, before=before, after=after)
+    assert told(line) == ALL[max(0, place - before) : place + after]
+    assert line.anchor is None
+
+
+def test_of_a_project_are_its_lines_and_what_belongs_to_none(desk: Desk) -> None:
+    line = around(desk, "2026-02-09", projects=("shop", ""), before=1, after=50)
+    assert told(line) == [each for each in ALL[3:-1] if "md:9" not in each and "77aa11" not in each]
+    assert {event.project for event in line.events} == {"shop"}
+
+
+def test_what_is_named_by_its_id_is_shown_in_its_own_project(desk: Desk) -> None:
+    line = around(desk, ALL[-1].rsplit(" ", 1)[-1], projects=("shop", ""), before=1)
+    assert told(line) == ALL[-2:]
+    assert line.anchor == 1
+
+
+def test_each_event_says_who_and_what_and_where(desk: Desk) -> None:
+    session, decision = around(desk, "3f2a9c", before=0, after=1).events
+    assert session[3:] == ("shop", "Tokens: leeway 商店", "sessions/3f2a9c.md", session.line, "3f2a9c", "", "")
+    assert decision[3:8] == ("shop", "tokens live 24 hours 令牌", "sessions/3f2a9c.md", 16, "sessions/3f2a9c.md:16")
+    assert decision.author == "user"
+    (old,) = around(desk, "f3", before=0, after=0).events
+    assert (old.text, old.status) == ("旧的", "superseded")
+
+
+@pytest.mark.parametrize("asked", ["quagga", "8443", "!!!", "\ud800"])
+def test_what_bears_no_date_is_not_found(desk: Desk, asked: str) -> None:
+    with pytest.raises(NoteNotFound):
+        around(desk, asked)
+
+
+def test_an_empty_vault_has_no_past(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "memtool.toml").touch()
+    desk = Desk(open_vault(tmp_path / "vault"))
+    assert around(desk) == Timeline(())
+    assert around(desk, "2026-02-09") == Timeline(())
+
+
+def test_a_file_that_changes_meanwhile_costs_its_minutes_only(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(path: Path, _: int) -> bytes:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr("memtool.recall.timeline.read_head", gone)
+    line = around(desk, before=50)
+    assert len(line.events) == 8
+    assert all(not event.minute for event in line.events)
+    assert NOW.date().isoformat() == line.events[-1].date
