@@ -37,6 +37,7 @@ class Reading(NamedTuple):
         mark: the checksum of the bytes before it, by which the file is known.
         turns: those before it.
         cwd, branch, title, started_at: of the session, as far as it was read; *started_at* is ISO or empty.
+        last: that turn, as far as it went.
     """
 
     offset: int = 0
@@ -46,6 +47,12 @@ class Reading(NamedTuple):
     branch: str = ""
     title: str = ""
     started_at: str = ""
+    last: Turn = Turn()
+
+    @property
+    def all_turns(self) -> tuple[Turn, ...]:
+        """The turns so far, the one that may go on among them."""
+        return self.turns if self.last == Turn() else (*self.turns, self.last)
 
 
 class Record(NamedTuple):
@@ -91,7 +98,8 @@ def read_record(vault: Vault, session_id: str) -> Record:
 def write_record(vault: Vault, session_id: str, record: Record) -> None:
     """Keep *record*. If that fails, the session is captured once more later on: nothing is lost."""
     path = record_path(vault, session_id)
-    reading = record.reading._asdict() | {"turns": [_turn_fields(turn) for turn in record.reading.turns]}
+    told = {"turns": [_turn_fields(turn) for turn in record.reading.turns], "last": _turn_fields(record.reading.last)}
+    reading = record.reading._asdict() | told
     fields = record._asdict() | {"summary": _summary_fields(record.summary), "reading": reading}
     with suppress(OSError):
         if not path.parent.is_dir():  # else it would be searched for symlinks, for each of thousands of files
@@ -134,8 +142,9 @@ def _summary(fields: Mapping[str, Any]) -> Summary:
 
 def _reading(fields: Mapping[str, Any]) -> Reading:
     turns = tuple(map(_turn, fields["turns"]))
-    texts = (str(fields[name]) for name in ("cwd", "branch", "title", "started_at"))
-    return Reading(int(fields["offset"]), int(fields["mark"]), turns, *texts)
+    cwd, branch, title, started_at = (str(fields[name]) for name in ("cwd", "branch", "title", "started_at"))
+    last = _turn(fields.get("last", {}))  # records of earlier versions have none
+    return Reading(int(fields["offset"]), int(fields["mark"]), turns, cwd, branch, title, started_at, last)
 
 
 def _turn_fields(turn: Turn) -> dict[str, Any]:

@@ -161,6 +161,7 @@ def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> Readi
             conversation.branch,
             conversation.title,
             conversation.started_at.isoformat() if conversation.started_at else "",
+            turns[-1]._replace(said="") if turns else Turn(),
         )
     return Reading()
 

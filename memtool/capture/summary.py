@@ -166,8 +166,8 @@ def _is_question(text: str) -> bool:
 def _rows(turns: Sequence[Turn], language: str) -> Iterator[Row]:
     """Give a row for each prompt that tells something; others ("yes", "commit") go on with the one before."""
     told = _problem(turns)
-    gone = retractions_in(turns, _is_shown)
-    starts = [at for at, turn in enumerate(turns) if at == 0 or _is_shown(turn)]
+    gone = retractions_in(turns, is_shown)
+    starts = [at for at, turn in enumerate(turns) if at == 0 or is_shown(turn)]
     for start, stop in pairwise([*starts, len(turns)]):
         first = turns[start]
         pieces = [
@@ -177,8 +177,8 @@ def _rows(turns: Sequence[Turn], language: str) -> Iterator[Row]:
             if not is_taken_back(piece.text, at, gone)
         ]
         is_told = start == 0 and first.asked == told and width(told) <= _WHOLLY_TOLD  # by the topic
-        asked = first.asked if _is_shown(first) and not is_told else ""
-        if _is_shown(first) and not pieces and not _is_question(first.asked):
+        asked = first.asked if is_shown(first) and not is_told else ""
+        if is_shown(first) and not pieces and not _is_question(first.asked):
             pieces = list(_objected(first, labels("summary", language)["objected"]))
         yield Row(asked, tuple(pieces), _weight(first) * (_LAST if stop == len(turns) else 1.0))
 
@@ -230,7 +230,7 @@ def _is_praised(turns: Sequence[Turn], at: int) -> bool:
     return at + 1 < len(turns) and begins_with("praise", turns[at + 1].asked)
 
 
-def _is_shown(turn: Turn) -> bool:
+def is_shown(turn: Turn) -> bool:
     """Return whether a row shows what was typed: it tells or names something, or says in a word that it was right."""
     if _tells(turn) or begins_with("praise", turn.asked):
         return True

@@ -65,7 +65,7 @@ def _with_turn(vault: Vault, origin: Origin) -> Origin:
     """Return *origin* with the turn of its session that said it, if the session's record knows it."""
     if not origin.session or "#" in origin.session or "/" in origin.session or ":" in origin.session:
         return origin
-    turns = read_record(vault, origin.session).reading.turns
+    turns = read_record(vault, origin.session).reading.all_turns
     for number, turn in enumerate(turns, 1):
         if any(piece.text and piece.text in origin.text for piece in turn.told):
             return origin._replace(session=f"{origin.session}#{number}")

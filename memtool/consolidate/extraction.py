@@ -1,8 +1,8 @@
 """Statements of sessions that may become facts, without a model. Pure.
 
 In order of what speaks for them: a command that failed and then passed; the same error in three sessions; commands
-that passed three times; what the user said always or never to do, chose, or wished and got; what the agent found to be
-the cause of something and nobody contradicted. Each stands on words of its session's note.
+that passed three times; what the user said always or never to do, chose, set right or wished; what they reported and
+the agent mended; causes that nobody contradicted. Each stands on words of its session's note.
 """
 
 from __future__ import annotations
@@ -14,28 +14,26 @@ from typing import NamedTuple
 
 from memtool.capture.checks import check_in, is_test
 from memtool.capture.turns import Turn
+from memtool.consolidate.corrections import corrections_in
 from memtool.consolidate.evidence import Span
-from memtool.consolidate.proposals import COMMAND as COMMAND_TAG, FIX, LIKELY, LONGEST, POSSIBLE, SURE, Proposal
+from memtool.consolidate.grounds import Grounds
+from memtool.consolidate.mending import mended_in
+from memtool.consolidate.proposals import COMMAND as COMMAND_TAG, FIX, LONGEST, SURE, Proposal
 from memtool.consolidate.sessions import SessionView
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
-from memtool.text.languages import labels, mentioned, starts_with
+from memtool.text.languages import labels, mentioned
 from memtool.text.lines import shortened, width
-from memtool.text.sentences import sentences
+from memtool.text.similarity import is_said, words
 from memtool.vault.authors import AGENT, USER
 from memtool.vault.fix_lines import parse_fix, same_error
-from memtool.vault.session_lines import ASKED, COMMAND, DECISION, RULE, Line
-from memtool.vault.session_rows import OF_LIST, names_something
+from memtool.vault.session_lines import COMMAND, DECISION, RULE, Line
+from memtool.vault.session_rows import names_something
 
 RETURNED = 0.15  # confidence that each further session brings
 _MOST = 0.95
-_LONGEST_TYPED = 700  # columns of a prompt; a longer one holds a plan or a document
-_SHORTEST_CAUSE = 60  # columns
-_LISTED = re.compile(r"^\W*(?:\d{1,2}[.)、]\s*)|(?:\s+\d{1,2}[.)])$")  # the number of an item, or of the next one
-_MENDING = re.compile(r"(?i)(?:bug)?fix\b")  # how the subject of such a commit begins, by convention
-_COMMIT = "commit: "  # what the subject of a commit begins with in a note
-_ANSWERED = re.compile(r"^[«“][^»”]{1,200}[»”]\s*")
-_QUOTED = re.compile(r"[\"“「][^\"”」]{1,100}[\"”」]")
-_PLACE = re.compile(r"^(?:[Ll]ine|第) ?\d+ ?行?[:：] |\s?\([\w./-]+:\d+(?:-\d+)?\)")
+_SHORTEST_OPTION = 40  # columns of an option that names nothing: a shorter one is not understood by itself
+_HEAD = 24  # characters by which a statement is known that was cut
+_HALF = 0.5  # of the words of a proposal that another one of its session has
 _THREE = 3  # sessions with one error, or successes of one command, that make it worth knowing
 _NARROW = re.compile(
     r"(?i)(?:^|\s)(?:-run|-k|--grep|--filter|-t|--testpathpattern\S*)[\s=]|\.(?:py|ts|js|go|rs|rb)\b|::|/\S+/|[<>|]"
@@ -58,7 +56,18 @@ def proposals_in(sessions: Sequence[SessionView], context: Context) -> list[Prop
 
 
 def _of_session(view: SessionView, context: Context) -> Iterator[Proposal]:
+    """Give what the session proposes, what speaks most for itself first; of what says half the same only the first."""
+    said: list[str] = []
+    for proposal in _all_of_session(view, context):
+        head = proposal.text[:_HEAD]  # a fix holds it, and cuts the rest
+        if not (is_said(words(proposal.text), map(words, said), _HALF) or any(head in text for text in said)):
+            said.append(proposal.text)
+            yield proposal
+
+
+def _all_of_session(view: SessionView, context: Context) -> Iterator[Proposal]:
     turns = context.turns(view.id)
+    grounds = Grounds(view, turns)
     for line in view.lines:
         if line.role == RULE and line.author == USER:
             yield _proposal(view, line, line.text, "preference", SURE)
@@ -66,10 +75,8 @@ def _of_session(view: SessionView, context: Context) -> Iterator[Proposal]:
             yield _proposal(view, line, chosen, "decision", SURE)
         elif line.role == "fix":
             yield _proposal(view, line, line.text, "bug", SURE, tags=(FIX,))
-        elif line.role == ASKED:
-            yield from _wishes(view, line, turns)
-        elif not line.role and line.author == AGENT and (cause := _cause(line, turns)):
-            yield _proposal(view, line, cause, "bug", LIKELY if line.text.startswith(_COMMIT) else POSSIBLE)
+    yield from corrections_in(view, turns, grounds)
+    yield from mended_in(view, turns, grounds)
 
 
 def _proposal(
@@ -89,55 +96,8 @@ def _choice(text: str) -> str:
         return text if len(text) <= LONGEST and not mentioned("procedure", question) else ""
     options = [option.partition(" = ")[2] for option in answer.split("; ") if " = " in option]
     plain = [option for option in options if option and not option.endswith(("…", "?", "？"))]
-    return plain[0] if len(options) == len(plain) == 1 else ""
-
-
-def _wishes(view: SessionView, line: Line, turns: Sequence[Turn]) -> Iterator[Proposal]:
-    """Give what the user wants to be so: sentences of a prompt that they did not take back with the next one."""
-    at = _turn_of(line.text, turns)
-    if at is None or turns[at].pasted or width(turns[at].asked) > _LONGEST_TYPED:
-        return
-    turn = turns[at]
-    is_correction = turn.refused or (at > 0 and turns[at - 1].verdict in ("corrected", "rejected"))
-    if turn.verdict in ("rejected", "refuted") or not (turn.files or turn.runs or is_correction):
-        return
-    for sentence in map(_plain, sentences(turn.asked)):
-        if _is_wish(sentence) and (is_correction or names_something(sentence)):
-            source = Span(f"{view.id}#{at + 1}", line.text)
-            confidence = LIKELY if is_correction else POSSIBLE
-            yield Proposal(sentence, "preference", USER, view.project, (source,), "", view.date, confidence)
-
-
-def _is_wish(sentence: str) -> bool:
-    """Return whether *sentence* says how something is to be, and not that one deed is to be done."""
-    if sentence.endswith(("?", "？")) or mentioned("hedge", sentence) or not mentioned("wish", sentence):
-        return False
-    return not any(starts_with(kind, sentence) for kind in ("continuing", "picking"))
-
-
-def _plain(sentence: str) -> str:
-    """Return *sentence* without the number of a list and what it quotes to answer it."""
-    return _LISTED.sub("", _ANSWERED.sub("", sentence)).strip()
-
-
-def _turn_of(text: str, turns: Sequence[Turn]) -> int | None:
-    head = re.split(r" … |…$", text)[0]
-    return next((at for at, turn in enumerate(turns) if head and turn.asked.startswith(head)), None)
-
-
-def _cause(line: Line, turns: Sequence[Turn]) -> str:
-    """Return why something was so, or what mended it, if *line* says that in a turn that nobody came back to."""
-    text = _PLACE.sub("", re.sub(rf"^{OF_LIST}", "", line.text))
-    if text.startswith(_COMMIT):
-        subject = text.removeprefix(_COMMIT)
-        return subject if _MENDING.match(subject) or starts_with("explaining", subject) else ""
-    at = _turn_of(line.asked, turns) if line.asked else 0
-    if width(text) < _SHORTEST_CAUSE or at is None or at >= len(turns) or not names_something(text):
-        return ""
-    said, turn = _QUOTED.sub("", text), turns[at]
-    is_cause = bool(mentioned("cause", said)) or (bool(turn.files) and bool(mentioned("explaining", said)))
-    is_list = said.count("; ") > 1
-    return text if is_cause and not is_list and turn.verdict in ("", "confirmed", "went on") else ""
+    is_whole = len(options) == len(plain) == 1 and (names_something(plain[0]) or width(plain[0]) >= _SHORTEST_OPTION)
+    return plain[0] if is_whole else ""
 
 
 def _habits(sessions: Sequence[SessionView], context: Context) -> Iterator[Proposal]:

@@ -148,7 +148,7 @@ def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Propo
 
     def turns_of(session_id: str) -> Sequence[Turn]:
         if session_id not in turns:
-            turns[session_id] = read_record(work.vault, session_id).reading.turns
+            turns[session_id] = read_record(work.vault, session_id).reading.all_turns
         return turns[session_id]
 
     found = proposals_in(sessions, Context(turns_of, work.language))

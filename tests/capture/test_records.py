@@ -28,7 +28,14 @@ TURN = Turn(
     verdict="corrected",
 )
 READING = Reading(
-    400, 99, (TURN, Turn(asked="yes", pasted=True)), "/src/shop", "main", "支付", "2026-02-10T06:00:00+00:00"
+    400,
+    99,
+    (TURN, Turn(asked="yes", pasted=True)),
+    "/src/shop",
+    "main",
+    "支付",
+    "2026-02-10T06:00:00+00:00",
+    Turn(asked="commit"),
 )
 SUMMARY = Summary("支付", (KeyPoint("验签", "bugfix", ("pay",)),), (), ("a",), ("b",), ("c",), ("d",), ("e",))
 RECORD = Record(7, "0a", "claude", 1.5, True, "# 会话\n", SUMMARY, ("验签",), READING)
@@ -38,6 +45,17 @@ def test_a_record_is_read_as_it_was_written(vault: Vault) -> None:
     assert read_record(vault, "one") == Record()
     write_record(vault, "one", RECORD)
     assert read_record(vault, "one") == RECORD
+
+
+def test_the_turn_that_may_go_on_is_one_of_them(vault: Vault) -> None:
+    assert [turn.asked for turn in READING.all_turns] == ["登录在 Safari 里失败", "yes", "commit"]
+    assert Reading().all_turns == ()
+    write_record(vault, "one", RECORD)
+    path = record_path(vault, "one")
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    del fields["reading"]["last"]  # as memtool wrote it before
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    assert read_record(vault, "one").reading.all_turns == READING.turns
 
 
 OLDER = {"size": 7, "digest": "0a", "provider": "extractive", "model_at": 0.0, "owed": False, "base": "# x",

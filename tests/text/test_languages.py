@@ -35,6 +35,7 @@ CUES = (
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
     "next_steps", "condition", "contrast", "cause", "failing", "renewal", "planned", "either",
     "moment", "wish", "hedge", "deictic", "explaining", "deploying", "procedure",
+    "preferring", "manner", "courtesy", "reporting", "changing",
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence

@@ -1,0 +1,22 @@
+"""Sessions as consolidation sees them, made of a few turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtool.capture.turns import Turn
+from memtool.consolidate.sessions import SessionView
+from memtool.vault.session_lines import ASKED, Line
+from memtool.vault.session_rows import Piece
+from memtool.vault.sessions import SessionNote
+
+
+def told(*texts: str) -> tuple[Piece, ...]:
+    """Return *texts* as what the agent said, the most telling first."""
+    return tuple(Piece(text, 9.0 - at) for at, text in enumerate(texts))
+
+
+def view_of(turns: Sequence[Turn]) -> SessionView:
+    """Return the note of a session with *turns*, in which each prompt has its line."""
+    lines = tuple(Line(turn.asked, ASKED, "user", number=at) for at, turn in enumerate(turns, 1) if turn.asked)
+    return SessionView("s1", "sessions/s1.md", "shop", "2026-02-10", "", SessionNote("s1"), lines, "")
