@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from memtool.clients import CLAUDE_CODE
+
 StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "amends", "plan", "tool", "compaction"]
 OPENING = ("prompt", "paste", "refusal")  # kinds of steps that open a turn
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -58,6 +60,7 @@ class Conversation(NamedTuple):
         lines, size: of the transcript; *size* in bytes.
         start: from which byte on the transcript was read.
         broken, unknown: lines that could not be read, records of types that memtool does not know.
+        client: whose transcript it is.
     """
 
     session_id: str = ""
@@ -72,6 +75,7 @@ class Conversation(NamedTuple):
     start: int = 0
     broken: int = 0
     unknown: int = 0
+    client: str = CLAUDE_CODE
 
     @property
     def files(self) -> tuple[str, ...]:

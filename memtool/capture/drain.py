@@ -15,6 +15,7 @@ from memtool.capture.model.note import NOTE, summarise_note
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
 from memtool.capture.records import find_uncaptured
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
+from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError
 from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace
@@ -128,7 +129,7 @@ class _Worker:
 
     def _sweep(self, job: Job) -> str:
         waiting = {job.besides, *(other.session_id for other in [*self._queue.waiting(), *self._queue.parked()])}
-        for found in find_uncaptured(self._work_in.vault, Path(job.transcript), self._now()):
+        for found in find_uncaptured(self._work_in.vault, Path(job.transcript), self._now(), job.client):
             if found.session_id not in waiting:
                 self._queue.put(found)
         return ""
@@ -165,7 +166,15 @@ def _message(captured: Sequence[Captured]) -> str:
     """Return what is committed, and below it why: each session that ended, with its note."""
     if not captured:
         return "capture: daily notes\n\nA session ended that left no note of its own."
-    told = {one.refs[0]: f"{f'{one.project}: ' if one.project else ''}{one.topic or 'a session'}" for one in captured}
-    first = next(iter(told.values()))
-    subject = f"capture: {first}"[:100] if len(told) == 1 else f"capture: {len(told)} sessions"
-    return "\n".join([subject, "", *(f"- {said[:200]} ({ref})" for ref, said in told.items())])
+    told = {one.refs[0]: one for one in captured}
+    subject = f"capture: {_said(captured[-1])}"[:100] if len(told) == 1 else f"capture: {len(told)} sessions"
+    return "\n".join([subject, "", *(f"- {_said(one)[:200]} ({_source(one)})" for one in told.values())])
+
+
+def _said(captured: Captured) -> str:
+    return f"{f'{captured.project}: ' if captured.project else ''}{captured.topic or 'a session'}"
+
+
+def _source(captured: Captured) -> str:
+    ref = captured.refs[0]
+    return ref if captured.client == CLAUDE_CODE else f"{ref}, {title_of(captured.client)}"

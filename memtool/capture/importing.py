@@ -6,6 +6,7 @@ Of sessions whose transcripts are gone, the client's list of typed prompts (`his
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -17,11 +18,14 @@ from typing import Any, NamedTuple
 from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily import Edit, change_daily, daily_ref, edit_entry, is_ignored
 from memtool.capture.queue import Job
-from memtool.capture.records import read_record, transcripts_in, write_record
+from memtool.capture.records import is_captured, read_record, sessions_in, write_record
 from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, Session, capture, read_session
 from memtool.capture.switches import is_excluded, is_print_mode
+from memtool.capture.transcript.forms import Found
+from memtool.capture.transcript.lines import open_transcript
 from memtool.capture.transcript.records import text_at, time_of
 from memtool.capture.turns import turns_of
+from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
@@ -86,8 +90,8 @@ class _Batch:
 
 
 def find_sources(work: Workspace) -> list[Source]:
-    """Return every session that the client keeps in its folder (`~/.claude`), oldest first."""
-    found = [source for path in transcripts_in(work.client_folder / "projects") if (source := _source(work, path))]
+    """Return every session that Claude Code keeps in its folder (`~/.claude`), oldest first."""
+    found = sources_in(work, work.client_folder / "projects", CLAUDE_CODE)
     seen = {source.session_id for source in found}
     prompts = read_history(work.client_folder / "history.jsonl", work.redact)
     excluded = work.settings.capture.exclude
@@ -96,7 +100,17 @@ def find_sources(work: Workspace) -> list[Source]:
         for one in prompts
         if one.session_id not in seen and not is_excluded(one.cwd, excluded, work.home)
     ]
-    return sorted(found, key=lambda source: (source.ended_at, source.session_id))
+    return sorted(found, key=_age)
+
+
+def sources_in(work: Workspace, folder: Path, client: str) -> list[Source]:
+    """Return every session that *client* keeps below *folder*, oldest first."""
+    found = (_source(work, one) for one in sessions_in(folder, client))
+    return sorted((source for source in found if source), key=_age)
+
+
+def _age(source: Source) -> tuple[float, str]:
+    return source.ended_at, source.session_id
 
 
 def import_sessions(
@@ -104,6 +118,7 @@ def import_sessions(
     sources: Sequence[Source],
     progress: Callable[[int, int], None],
     *,
+    client: str = CLAUDE_CODE,
     with_model: bool = False,
 ) -> Imported:
     """Write the notes of *sources* that are not known yet, and commit them together; it can be repeated at any time.
@@ -123,7 +138,7 @@ def import_sessions(
     finally:  # also of an import that is interrupted
         done = _with_days(work, batch, done)
         with suppress(MemtoolError):  # then it is committed with the next capture
-            commit_noted(work.vault, f"import: {counted(done.notes, 'session')} of Claude Code")
+            commit_noted(work.vault, f"import: {counted(done.notes, 'session')} of {title_of(client)}")
     return done
 
 
@@ -163,20 +178,18 @@ def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
     return add_entries(add_sessions(text, lines, language=language), batch.entries.get(day, ()))
 
 
-def _source(work: Workspace, path: Path) -> Source | None:
-    with suppress(OSError):
-        status = path.stat()
-        record = read_record(work.vault, path.stem)
-        known = record.off or record.size == status.st_size
-        folder, entry, times = _folder_and_times(path)
+def _source(work: Workspace, found: Found) -> Source | None:
+    with suppress(OSError, MemtoolError):
+        folder, entry, times = (found.folder, "", found.times) if found.times else _folder_and_times(found)
         if is_excluded(folder, work.settings.capture.exclude, work.home):
             return None
         if is_print_mode(entry) and work.settings.capture.print_sessions == "no":
             return None
-        started_at, ended_at = (min(times), max(times)) if times else (status.st_mtime, status.st_mtime)
-        project = _project(work, folder)
-        if status.st_size:
-            return Source(path.stem, path, project, started_at, ended_at, status.st_size, known)
+        started_at, ended_at = (min(times), max(times)) if times else (found.changed_at, found.changed_at)
+        known = is_captured(read_record(work.vault, found.session_id), found)
+        size = found.size or found.path.stat().st_size
+        if size:
+            return Source(found.session_id, found.path, _project(work, folder), started_at, ended_at, size, known)
     return None
 
 
@@ -193,18 +206,18 @@ def _project(work: Workspace, folder: str) -> str:
     return work.area(Path(folder)).name if folder else ""
 
 
-def _folder_and_times(path: Path) -> tuple[str, str, list[float]]:
+def _folder_and_times(found: Found) -> tuple[str, str, Sequence[float]]:
     """Return the folder and the entry point that a transcript names first, and the times at both its ends."""
-    with path.open("rb") as file:
+    with open_transcript(found.path) as file:
         lines = file.read(_HEAD).splitlines()
-        file.seek(max(file.tell(), path.stat().st_size - _HEAD))
+        file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - _HEAD))
         lines += file.read(_HEAD).splitlines()
-    folder, entry, times = "", "", list[float]()
+    folder, entry, times = found.folder, "", list[float]()
     for line in lines:
         with suppress(ValueError, RecursionError):
             record = json.loads(line)
             if isinstance(record, dict):
-                folder = folder or text_at(record, "cwd")
+                folder = folder or text_at(record, "cwd") or text_at(record, "payload", "cwd")
                 entry = entry or text_at(record, "entrypoint")
                 times += [at.timestamp()] if (at := time_of(record)) else []
     return folder, entry, times

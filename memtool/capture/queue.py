@@ -53,6 +53,7 @@ class Job(NamedTuple):
         queued_at, due_at: when it was put here, and before which time it is not to be tried.
         tries: how often it was begun.
         reason: why the last try failed.
+        client: whose session it is, or whose a sweep looks for; empty for Claude Code.
     """
 
     session_id: str = ""
@@ -66,6 +67,7 @@ class Job(NamedTuple):
     due_at: float = 0.0
     tries: int = 0
     reason: str = ""
+    client: str = ""
 
 
 class Queue(NamedTuple):

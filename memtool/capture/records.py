@@ -9,7 +9,7 @@ A session without one, or that has grown since, was captured by nobody: the clie
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from memtool.capture.queue import Job
 from memtool.capture.summary import Summary
+from memtool.capture.transcript.forms import Found, form_of_client
 from memtool.capture.turns import Run, Turn
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import Piece
@@ -164,35 +165,41 @@ def _turn(fields: Mapping[str, Any]) -> Turn:
     return Turn(**given)
 
 
-def transcripts_in(folder: Path) -> list[Path]:
-    """Return the transcripts in *folder* and in the folders below it: of each session the newest, if it has several."""
-    newest: dict[str, tuple[float, Path]] = {}
+def sessions_in(folder: Path, client: str) -> list[Found]:
+    """Return the sessions that *client* keeps below *folder*: of each the newest transcript, if it has several."""
+    newest: dict[str, Found] = {}
+    form = form_of_client(client)
+    for found in form.sessions(folder) if form.module else _of_claude_code(folder):
+        known = newest.setdefault(found.session_id, found)
+        if found.changed_at > known.changed_at:
+            newest[found.session_id] = found
+    return list(newest.values())
+
+
+def _of_claude_code(folder: Path) -> Iterator[Found]:
     for pattern in ("*.jsonl", "*/*.jsonl"):
         with suppress(OSError):
             for path in folder.glob(pattern):
                 if path.is_file() and not path.name.startswith("agent-"):
-                    newest[path.stem] = max(newest.get(path.stem, (0.0, path)), (path.stat().st_mtime, path))
-    return [path for _, path in newest.values()]
+                    status = path.stat()
+                    yield Found(path.stem, path, status.st_size, status.st_mtime)
 
 
-def find_uncaptured(vault: Vault, folder: Path, now: float) -> list[Job]:
-    """Return a job for each recent transcript in *folder* that is new or has grown since, newest first."""
-    found: list[tuple[float, Path]] = []
-    for path in transcripts_in(folder):
-        with suppress(OSError):
-            stat = path.stat()
-            if now - stat.st_mtime < RECENT and stat.st_size:
-                found.append((stat.st_mtime, path))
+def find_uncaptured(vault: Vault, folder: Path, now: float, client: str = "") -> list[Job]:
+    """Return a job for each recent session below *folder* that is new or has grown since, newest first."""
+    found = [one for one in sessions_in(folder, client) if now - one.changed_at < RECENT and one.size]
     jobs = (
-        Job(path.stem, str(path), event="SessionStart", queued_at=now)
-        for _, path in sorted(found, reverse=True)
-        if _is_waiting(vault, path)
+        Job(one.session_id, str(one.path), event="SessionStart", queued_at=now, client=client)
+        for one in sorted(found, key=lambda one: (one.changed_at, str(one.path)), reverse=True)
+        if _is_waiting(read_record(vault, one.session_id), one)
     )
     return [job for job, _ in zip(jobs, range(MOST), strict=False)]
 
 
-def _is_waiting(vault: Vault, path: Path) -> bool:
-    record = read_record(vault, path.stem)
-    with suppress(OSError):
-        return not record.off and (record.owed or record.size != path.stat().st_size)
-    return False
+def is_captured(record: Record, found: Found) -> bool:
+    """Return whether the session was captured, as *record* says, and has not grown since, or is not to be captured."""
+    return record.off or (record.size == found.size if found.size else bool(record.size))
+
+
+def _is_waiting(record: Record, found: Found) -> bool:
+    return not record.off and (record.owed or not is_captured(record, found))

@@ -24,6 +24,7 @@ from memtool.capture.transcript.lines import mark_before, open_transcript
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.transcript.text import compaction_text
 from memtool.capture.turns import Turn, turns_of
+from memtool.clients import CLAUDE_CODE
 from memtool.errors import TranscriptUnreadable
 from memtool.llm import EXTRACTIVE
 from memtool.vault import files as files_of_vault
@@ -73,6 +74,7 @@ class Captured(NamedTuple):
         topic, project: of the session.
         fallback: why the summary is extractive although a model was asked.
         may_pass: whether asking again may help.
+        client: whose session it was.
     """
 
     refs: tuple[str, ...] = ()
@@ -80,6 +82,7 @@ class Captured(NamedTuple):
     project: str = ""
     fallback: str = ""
     may_pass: bool = False
+    client: str = CLAUDE_CODE
 
 
 def capture_session(work: Workspace, job: Job) -> Captured:
@@ -116,23 +119,31 @@ def capture(work: Workspace, job: Job, session: Session, record: Record, later: 
         record = record._replace(digest=digest, provider=EXTRACTIVE)
     refs, record, topic = _write(work, job, session, area, record, later)
     if not refs or not _wants_model(work, job, session.conversation, record, digest):
-        return Captured(refs, topic, area.name)
+        return Captured(refs, topic, area.name, client=session.conversation.client)
     if _is_too_early(work, job, record):
         write_record(work.vault, job.session_id, record._replace(owed=True))  # a later sweep will see to it
-        return Captured(refs, topic, area.name)
+        return Captured(refs, topic, area.name, client=session.conversation.client)
     if session.conversation.start:
         session = read_session(work, job)  # a model is shown the messages themselves
     record, answer = _ask_model(work, session, record, digest)
     if answer.summary is not None:
         refs, record, topic = _write(work, job, session, area, record, later)
     _keep(work, job, record, later)
-    return Captured(refs, topic, area.name, answer.reason, answer.may_pass)
+    return Captured(refs, topic, area.name, answer.reason, answer.may_pass, session.conversation.client)
 
 
 def read_session(work: Workspace, job: Job, reading: Reading = Reading()) -> Session:  # noqa: B008  (never changed)
     """Return the session whose transcript *job* names, read on from *reading*, with what the job knows of its end."""
     path = Path(job.transcript)
-    conversation = read_transcript(path, work.redact, last_answer=job.said, start=reading.offset, mark=reading.mark)
+    conversation = read_transcript(
+        path,
+        work.redact,
+        last_answer=job.said,
+        start=reading.offset,
+        mark=reading.mark,
+        session_id=job.session_id,
+        cwd=reading.cwd,
+    )
     known = reading if conversation.start else Reading()
     conversation = with_edits_of_helpers(conversation, path, work.redact)
     if job.compaction and not _has_compaction(conversation):

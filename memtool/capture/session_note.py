@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memtool.capture.conversation import Conversation
 from memtool.capture.summary import Summary
+from memtool.clients import CLAUDE_CODE
 from memtool.text.lines import one_line, shortened, width
 from memtool.vault.daily import DailySession
 from memtool.vault.project_area import shown_path
@@ -75,6 +76,7 @@ def session_note(
         done=_short_items(summary.done),
         commands=_short_items(summary.commands),
         open=_short_items(summary.open, _WIDEST_OPEN),
+        client="" if conversation.client == CLAUDE_CODE else conversation.client,
     )
     return _fitted(_with_rows(note, summary, turns))
 

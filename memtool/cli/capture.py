@@ -74,14 +74,14 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
 def _put(session: Session, transcripts: tuple[str, ...]) -> None:
     from memtool.capture.transcript.reader import WHERE_TRANSCRIPTS_ARE, check_transcript
 
+    jobs = []
     for transcript in transcripts:
         path = Path(os.path.realpath(transcript))  # `resolve` raises for a loop of symlinks
         if not path.is_file():
             raise UsageError(f"there is no transcript at '{transcript}'", hint=WHERE_TRANSCRIPTS_ARE)
-        check_transcript(path)
-    for transcript in transcripts:
-        path = Path(transcript).resolve()
-        Queue(session.vault).put(Job(path.stem, str(path), event="capture", queued_at=time.time()))
+        jobs.append(Job(check_transcript(path), str(path), event="capture", queued_at=time.time()))
+    for job in jobs:
+        Queue(session.vault).put(job)
 
 
 def _print_drained(drained: Drained, queued: int) -> None:

@@ -11,6 +11,7 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
+from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import SessionNotFound, UsageError
 from memtool.index.engine import use_index
 from memtool.recall.given import START, GivenLine, Giving, read_givings, session_named, sessions_given
@@ -38,11 +39,13 @@ def command(session: Session, session_id: str | None, *, last: bool, as_json: bo
     name, givings = _wanted(session, folder, session_id, is_last=last)
     told = list(_told(session, givings))
     if as_json:
-        output.emit_json({"session": name, "given": told})
-    elif output.on_terminal():
-        _show(name, told)
+        output.emit_json({"session": name, "client": givings[-1].client or CLAUDE_CODE, "given": told})
+        return
+    title = f"{name} ({title_of(givings[-1].client)})" if givings[-1].client else name
+    if output.on_terminal():
+        _show(title, told)
     else:
-        click.echo(f"Session {output.printable(name)}")
+        click.echo(f"Session {output.printable(title)}")
         for one in told:
             _print(one)
 

@@ -22,17 +22,20 @@ def note_edit(occasion: Occasion) -> None:
 
     if occasion.text("tool_name") not in EDITING_TOOLS:
         return
-    write_edit(occasion.work, Edit(occasion.edited_file(), occasion.text("cwd"), occasion.work.now()))
+    for file in occasion.edited_files():
+        write_edit(occasion.work, Edit(file, occasion.text("cwd"), occasion.work.now()))
 
 
 def know_own_note(occasion: Occasion) -> None:
     """Count a note of the vault that the session itself writes as given to it: it is no news."""
-    session_id, file, root = occasion.text("session_id"), Path(occasion.edited_file()), occasion.work.vault.root
-    if session_id and file.is_relative_to(root):
+    session_id, root = occasion.text("session_id"), occasion.work.vault.root
+    files = [Path(file) for file in occasion.edited_files()]
+    own = [file.relative_to(root).as_posix() for file in files if file.is_relative_to(root)]
+    if session_id and own:
         from memtool.recall.ledger import ledger_folder, read_ledger, write_ledger
 
         ledgers = ledger_folder(occasion.work)
-        ledger = read_ledger(ledgers, session_id).with_given([file.relative_to(root).as_posix()])
+        ledger = read_ledger(ledgers, session_id).with_given(own)
         write_ledger(ledgers, session_id, ledger)
 
 
@@ -56,6 +59,7 @@ def queue_session(occasion: Occasion) -> None:
         said=said if len(said) <= _LONGEST_ANSWER else "…" + said[-_LONGEST_ANSWER:],
         compaction=_redacted(occasion, "compact_summary"),
         queued_at=time.time(),
+        client=occasion.options.client,
     )
     _put(occasion, job)
 
@@ -64,12 +68,20 @@ def sweep(occasion: Occasion) -> None:
     """Let a worker look for sessions that nobody captured."""
     from memtool.capture.queue import SWEEP, Job
 
-    transcript = occasion.text("transcript_path")
-    if transcript:
-        projects = Path(transcript).parent
-        folder = projects if occasion.options.this_project else projects.parent
-        job = Job(SWEEP, str(folder), event=occasion.name, besides=occasion.text("session_id"), queued_at=time.time())
+    transcript, client = occasion.text("transcript_path"), occasion.options.client
+    folder = _folder_to_sweep(Path(transcript), occasion) if transcript else None
+    if folder:
+        session_id = occasion.text("session_id")
+        job = Job(SWEEP, str(folder), event=occasion.name, besides=session_id, queued_at=time.time(), client=client)
         _put(occasion, job)
+
+
+def _folder_to_sweep(transcript: Path, occasion: Occasion) -> Path | None:
+    if client := occasion.options.client:
+        from memtool.capture.transcript.forms import form_of_client
+
+        return form_of_client(client).root_of(transcript, this_project=occasion.options.this_project)
+    return transcript.parent if occasion.options.this_project else transcript.parent.parent
 
 
 def _put(occasion: Occasion, job: Any) -> None:  # noqa: ANN401  (a `Job`, imported only where one is made)

@@ -59,7 +59,8 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
     spared = _CAPTURING if name not in _HINTING and _is_private(occasion) else ()
     answers = [_done(action, occasion) for action in ACTIONS[name] if action not in spared]
     text = next((answer.text for answer in answers if answer and answer.text), "")
-    return _spoken(name, Reply(text, "\n".join(answer.notice for answer in answers if answer and answer.notice)))
+    reply = Reply(text, "\n".join(answer.notice for answer in answers if answer and answer.notice))
+    return _spoken(name, reply, options.client)
 
 
 def _done(action: str, occasion: Occasion) -> Reply | None:
@@ -85,10 +86,18 @@ def _is_private(occasion: Occasion) -> bool:
     return is_excluded(occasion.text("cwd"), occasion.work.settings.capture.exclude, occasion.work.home)
 
 
-def _spoken(name: str, answer: Reply) -> str:
+def _spoken(name: str, answer: Reply, client: str) -> str:
     """Return the output by which the client gives the text to its model; before a compaction, to its summariser."""
-    if not (answer.text or answer.notice) or name not in _GIVING:
+    if client:
+        from memtool.hook.translation import hears, name_in
+
+        if not hears(client, name):
+            return ""
+        name = name_in(client, name)
+    elif name not in _GIVING:
         return answer.text
+    if not (answer.text or answer.notice):
+        return ""
     import json
 
     notice = {"systemMessage": answer.notice} if answer.notice else {}

@@ -12,8 +12,9 @@ _MOST_TOKENS = 150
 
 def before_tool(occasion: Occasion) -> Reply | None:
     """Give the fix that held for the command, or the rule or decision that names the file, that a tool is to have."""
-    if file := occasion.edited_file():
-        return _given(occasion, for_file(_hints(occasion), file))
+    if files := occasion.edited_files():
+        hints = _hints(occasion)
+        return _given(occasion, [hint for file in files for hint in for_file(hints, file)])
     command = _command(occasion)
     return _given(occasion, for_command(_hints(occasion), command)) if command else None
 

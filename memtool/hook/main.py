@@ -21,7 +21,7 @@ _LARGEST = 67_108_864  # bytes of one event; it holds the whole of a file that w
 
 
 def main() -> int:
-    """Run one Claude Code hook. Always 0: exit code 2 would erase the user's prompt."""
+    """Run one hook of a client. Always 0: exit code 2 would erase the user's prompt."""
     try:
         answer = run(sys.argv[1:], settings.environment(), sys.stdin.buffer)
         sys.stdout.buffer.write(answer.encode("utf-8", "replace"))
@@ -38,6 +38,12 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
     name = ""
     try:
         event = _read(stream)
+        if options.client:
+            from memtool.hook.translation import translated
+
+            event = translated(event, options.client)
+            if not event["hook_event_name"]:
+                return ""
         name = str(event.get("hook_event_name", ""))
         if options.plugin and _is_in_settings(name, str(event.get("cwd", "")), environ):
             return ""

@@ -21,11 +21,13 @@ class Options(NamedTuple):
         vault: that was named, if one was.
         this_project: whether memtool was installed for one project only.
         plugin: whether it is a plugin of the client.
+        client: the client, if it is another one than Claude Code.
     """
 
     vault: str = ""
     this_project: bool = False
     plugin: bool = False
+    client: str = ""
 
 
 class Occasion(NamedTuple):
@@ -41,14 +43,15 @@ class Occasion(NamedTuple):
         value = self.event.get(field)
         return value if isinstance(value, str) else ""
 
-    def edited_file(self) -> str:
-        """Return the absolute path of the file that a tool has edited; empty if there is none."""
+    def edited_files(self) -> list[str]:
+        """Return the absolute paths of the files that a tool edits; only tools of other clients edit several."""
         asked = self.event.get("tool_input")
-        for name in ("file_path", "notebook_path"):
-            value = asked.get(name) if isinstance(asked, dict) else None
-            if isinstance(value, str) and Path(value).is_absolute():
-                return value
-        return ""
+        if not isinstance(asked, dict):
+            return []
+        named = [asked.get("file_path"), asked.get("notebook_path")]
+        if self.options.client and isinstance(asked.get("files"), list):
+            named += asked["files"]
+        return [path for path in named if isinstance(path, str) and Path(path).is_absolute()]
 
 
 class Reply(NamedTuple):
@@ -68,8 +71,14 @@ Action: TypeAlias = Callable[[Occasion], Reply | None]
 
 def parse_options(arguments: Sequence[str]) -> Options:
     """Return the options. Arguments that mean nothing here may come from a newer installation."""
-    vault = next((value for name, value in pairwise(arguments) if name == "--vault"), "")
-    return Options(vault, "--this-project" in arguments, "--plugin" in arguments)
+    named = {name: value for name, value in reversed(list(pairwise(arguments))) if name in ("--vault", "--client")}
+    client = named.get("--client", "")
+    return Options(
+        named.get("--vault", ""),
+        "--this-project" in arguments,
+        "--plugin" in arguments,
+        "" if client == "claude-code" else client,
+    )
 
 
 def vault_path(options: Options, environ: Mapping[str, str]) -> Path:

@@ -44,7 +44,8 @@ def context_of_session(occasion: Occasion) -> Reply:
         if session_id:
             ledger = ledger._replace(start=start, known=block.known, is_over=False).with_ids(block.ids)
             write_ledger(ledgers, session_id, ledger)
-            giving = Giving(work.now().isoformat(timespec="seconds"), START, project, lines=lines_of_start(block.lines))
+            at, lines = work.now().isoformat(timespec="seconds"), lines_of_start(block.lines)
+            giving = Giving(at, START, project, lines=lines, client=occasion.options.client)
             keep_giving(ledgers, session_id, giving)
     except NotWritable as error:
         from memtool.hook.problems import report
@@ -92,7 +93,9 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
         return Reply()
     write_ledger(ledgers, session_id, given.ledger)
     at = occasion.work.now().isoformat(timespec="seconds")
-    keep_giving(ledgers, session_id, Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next))
+    client = occasion.options.client
+    giving = Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next, client)
+    keep_giving(ledgers, session_id, giving)
     count_uses(counts, given.keys)
     return Reply(given.text, _notice(occasion, given.said))
 

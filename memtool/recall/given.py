@@ -68,6 +68,7 @@ class Giving(NamedTuple):
         prompt: its beginning, in words that the vault knows (`in_known_words`).
         lines: in the order in which they were given.
         next: what came next in rank.
+        client: to whose session; empty for Claude Code.
     """
 
     at: str
@@ -77,6 +78,7 @@ class Giving(NamedTuple):
     prompt: str = ""
     lines: tuple[GivenLine, ...] = ()
     next: tuple[GivenLine, ...] = ()
+    client: str = ""
 
 
 def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:

@@ -56,6 +56,7 @@ class SessionNote(NamedTuple):
         links: text and target of each link, relative to the folder of the note.
         rows: what was asked and what came of it, rendered below the key points, as which they are read again.
         more_files: how many were touched besides *files*.
+        client: the agent's client, where it was another one than Claude Code.
     """
 
     id: str
@@ -74,6 +75,7 @@ class SessionNote(NamedTuple):
     done: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    client: str = ""
 
 
 def session_ref(session_id: str) -> str:
@@ -177,7 +179,7 @@ def _checksum(matter: str, body: str) -> str:
 
 
 def _front_matter(note: SessionNote) -> str:
-    fields = {"type": "session", "date": note.updated[:10], "project": note.project}
+    fields = {"type": "session", "date": note.updated[:10], "project": note.project, "client": note.client}
     lines = [f"{name}: {_quoted(value)}\n" for name, text in fields.items() if (value := one_line(text))]
     tags = dict.fromkeys(tag for point in note.key_points for tag in _parse_point(_point(point)).tags)
     if tags:

@@ -23,8 +23,8 @@ class ScriptedApi(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, handler: type[BaseHTTPRequestHandler] | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), handler or Messages)
         self.script = Script({})
         self.closing = threading.Event()
         self._asked: list[tuple[Lane, Json]] = []
@@ -73,7 +73,9 @@ class ScriptedApi(ThreadingHTTPServer):
         self.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Messages(BaseHTTPRequestHandler):
+    """The Messages API of Anthropic."""
+
     protocol_version = "HTTP/1.1"
     server: ScriptedApi
 
@@ -81,13 +83,17 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_HEAD(self) -> None:
-        self._send_json({})
+        self.send_json({})
 
     def do_GET(self) -> None:
-        self._send_json({})
+        self.send_json({})
+
+    def asked(self) -> Json:
+        """Return the body of the request."""
+        return dict(json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0))))
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
+        body = self.asked()
         if urlsplit(self.path).path != "/v1/messages":
             self.send_error(404)
             return
@@ -99,11 +105,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
         if body.get("stream"):
-            self._send_events(_message(turn, body))
+            self.send_events(_events(_message(turn, body)))
         else:
-            self._send_json(_message(turn, body))
+            self.send_json(_message(turn, body))
 
-    def _send_json(self, value: Json) -> None:
+    def send_json(self, value: Json) -> None:
+        """Answer with *value*."""
         data = json.dumps(value).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -112,13 +119,15 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def _send_events(self, message: Json) -> None:
+    def send_events(self, events: Iterator[Json]) -> None:
+        """Stream *events*, with their types as their names."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for event in _events(message):
-            self._send_chunk(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+        for event in events:
+            name = f"event: {event['type']}\n" if "type" in event else ""
+            self._send_chunk(f"{name}data: {json.dumps(event)}\n\n".encode())
         self._send_chunk(b"")
 
     def _send_chunk(self, data: bytes) -> None:

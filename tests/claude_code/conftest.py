@@ -13,7 +13,7 @@ from claude_code.owner import Owner
 from claude_code.planted import leaks_in
 from claude_code.processes import kill_processes_of
 
-from scripts.claude_client import find_client
+from scripts.clients import find_client
 
 CLIENT = find_client()  # read before the guard forgets the variables of memtool
 
@@ -31,7 +31,7 @@ def box(tmp_path: Path) -> Iterator[Box]:
     if sys.platform != "linux":
         pytest.skip("lists processes by /proc")
     if CLIENT is None:
-        pytest.skip("there is no Claude Code client: `python3 scripts/claude_client.py` installs it")
+        pytest.skip("there is no Claude Code client: `python3 scripts/clients.py` installs it")
     box = Box(tmp_path / "box", CLIENT)
     yield box
     try:

@@ -237,8 +237,8 @@ def test_an_import_tells_when_its_sessions_were_and_not_its_files(memtool: Memto
         (b"", "it is empty"),
         (b"root:x:0:0:root:/root:/bin/bash\n", "it is no transcript: no line of it is JSON"),
         (bytes(range(256)) * 9, "it is no transcript: no line of it is JSON"),
-        (b'{"type": "session_meta", "payload": {"id": "x"}}\n', "it holds no message of a session of Claude Code"),
-        ('{"role": "user", "content": "你好"}\n'.encode(), "it holds no message of a session of Claude Code"),
+        (b'{"type": "session_meta", "payload": {"id": "x"}}\n', "it holds no message of a session"),
+        ('{"role": "user", "content": "你好"}\n'.encode(), "its form is unknown"),
     ],
 )
 def test_what_is_no_transcript_is_said(

@@ -63,7 +63,12 @@ def open_transcript(path: Path) -> BinaryIO:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise TranscriptUnreadable(path, "not a file")
-    return open(handle, "rb")
+    if path.suffix != ".zst":
+        return open(handle, "rb")
+    from memtool.capture.transcript.compressed import decompressed
+
+    with open(handle, "rb") as file:
+        return decompressed(path, file)
 
 
 def mark_before(file: BinaryIO, offset: int) -> int:

@@ -10,9 +10,11 @@ from pathlib import Path
 from memtool.capture.checks import UNSURE, check_in, fault_in, is_sure_to_have_failed
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step, Steps
 from memtool.capture.statements import amends_in, is_offer
-from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript, read_records
+from memtool.capture.transcript.forms import HEAD, Asked, form_of
+from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript
 from memtool.capture.transcript.records import (
     ASKING_TOOL,
+    IN_BACKGROUND,
     NO_ANSWER,
     PLANNING_TOOL,
     SHELL_TOOL,
@@ -65,7 +67,6 @@ _TOLD_TOOLS = EDITING_TOOLS | {PLANNING_TOOL, SHELL_TOOL}  # of all others it on
 _MOST_CALLS = 2_000  # whose results are waited for
 _MOST_RECORDS = 200_000  # whose identity is remembered, to know a repeated one
 _MOST_TITLES = 200
-_IN_BACKGROUND = "Command running in background"
 _LAST_ANSWERS = 20  # among which the last one is looked for
 
 
@@ -77,47 +78,55 @@ def read_transcript(
     of_helper: bool = False,
     start: int = 0,
     mark: int = 0,
+    session_id: str = "",
+    cwd: str = "",
 ) -> Conversation:
     """Return what happened in the session whose transcript lies at *path*, in the order of the file.
 
     Every text in it has passed *redact*, whole and before it was shortened. *last_answer* is what a Stop hook was told
     that the assistant said last: the transcript may lag behind it. *of_helper* says that it is a helper's transcript,
     whose records are left out elsewhere. What stands before the byte *start* is passed over where the file is the one
-    whose checksum there was *mark*; `Conversation.start` says whether it was.
+    whose checksum there was *mark*; `Conversation.start` says whether it was. *cwd* is the folder that was known then.
+    *session_id* says which session is meant where a file holds several.
 
     Raises:
         TranscriptUnreadable: there is no file at *path*, or it cannot be read.
     """
-    session = _Session(path.stem, redact, of_helper=of_helper)
+    session = _Session(session_id or path.stem, redact, cwd=cwd, of_helper=of_helper)
     tally, first = Tally(), 0
     with open_transcript(path) as file:
         try:
-            if start and mark_before(file, start) == mark:
+            form = form_of(file.read(HEAD))
+            if start and mark_before(file, start) == mark and not form.must_start_over(file, start):
                 tally.size = start
             file.seek(first := tally.size)
-            for record in read_records(file, tally, of_helper=of_helper):
+            for record in form.records(Asked(path, file, tally, session_id, cwd, of_helper)):
                 session.take(record, tally.record_at)
         except OSError as error:
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
     session.take_last_answer(last_answer)
-    return session.conversation(tally)._replace(start=first)
+    return session.conversation(tally)._replace(start=first, client=form.client)
 
 
-WHERE_TRANSCRIPTS_ARE = "Transcripts lie in ~/.claude/projects, as files `*.jsonl`."
+WHERE_TRANSCRIPTS_ARE = (
+    "Transcripts lie in ~/.claude/projects, Codex's in ~/.codex/sessions, Gemini's in ~/.gemini/tmp/*/chats."
+)
 
 
-def check_transcript(path: Path) -> None:
-    """Refuse the file at *path* unless it holds a message as Claude Code writes it.
+def check_transcript(path: Path) -> str:
+    """Return the id of the session whose transcript lies at *path*, if it holds a message.
 
     Raises:
-        TranscriptUnreadable: there is no such file, or it is none of Claude Code's transcripts; the error says why.
+        TranscriptUnreadable: there is no such file, or no client's transcript that memtool knows; the error says why.
     """
     tally = Tally()
     with open_transcript(path) as file:
         try:
-            for record in read_records(file, tally):
+            form = form_of(file.read(HEAD))
+            file.seek(0)
+            for record in form.records(Asked(path, file, tally)):
                 if record.get("sessionId") and (text_at(record, "type") in _KINDS or record.get("type") in TITLES):
-                    return
+                    return path.stem if form.is_named_by_its_file else text_at(record, "sessionId")
         except OSError as error:
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
     if not tally.size:
@@ -125,14 +134,14 @@ def check_transcript(path: Path) -> None:
     elif tally.broken == tally.lines:
         reason = "it is no transcript: no line of it is JSON"
     else:
-        reason = "it holds no message of a session of Claude Code"
+        reason = "it holds no message of a session of a client that memtool knows: its form is unknown"
     raise TranscriptUnreadable(path, reason, hint=WHERE_TRANSCRIPTS_ARE)
 
 
 class _Session:
     """The session as the records so far tell it."""
 
-    def __init__(self, name: str, redact: Callable[[str], str], *, of_helper: bool) -> None:
+    def __init__(self, name: str, redact: Callable[[str], str], *, cwd: str, of_helper: bool) -> None:
         self._redact = redact
         self._of_helper = of_helper
         self._steps = Steps()
@@ -142,7 +151,8 @@ class _Session:
         self._calls: dict[str, tuple[int, str]] = {}
         self._seen: set[int] = set()
         self._name, self._first_name = name, ""
-        self._cwd = self._here = self._branch = ""
+        self._cwd = self._here = cwd
+        self._branch = ""
         self._titles: dict[tuple[str, str], str] = {}
         self._started_at: datetime | None = None
         self._ended_at: datetime | None = None
@@ -320,7 +330,7 @@ class _Session:
 
     def _take_result(self, record: Record, result: Result) -> None:
         number, tool = self._calls.get(result.call_id, (-1, ""))
-        is_over = not result.text.startswith(_IN_BACKGROUND)
+        is_over = not result.text.startswith(IN_BACKGROUND)
         self._steps.change(number, lambda step: step._replace(pending=not is_over))
         if result.stopped:
             self._steps.change(number, lambda step: step._replace(stopped=True))

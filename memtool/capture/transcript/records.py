@@ -24,6 +24,7 @@ SILENT = frozenset(
     """.split()
 )
 ASKING_TOOL, PLANNING_TOOL, SHELL_TOOL = "AskUserQuestion", "ExitPlanMode", "Bash"
+IN_BACKGROUND = "Command running in background"  # how the result of a command begins that goes on
 NO_ANSWER = "No response requested."  # what the model says where it has nothing to say
 
 COMMIT = "git commit -m "  # how a commit is described, whatever else its command says

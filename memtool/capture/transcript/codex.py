@@ -1,0 +1,241 @@
+"""The rollouts of Codex (`~/.codex/sessions/**/rollout-*.jsonl`), as Claude Code would have written them.
+
+Written from rollouts of 0.169.0 and the issues of its repository. Records that say the same twice, as events and as
+items, are read once: as items, which every version has written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from memtool.capture.patch import files_in_patch, patch_in
+from memtool.capture.transcript.forms import ROLLED_BACK, Asked, Found, stands_in
+from memtool.capture.transcript.lines import Record, Tally, read_records
+from memtool.capture.transcript.making import compaction, dict_of, dicts_of, result, said, typed, use
+from memtool.capture.transcript.records import ASKING_TOOL, IN_BACKGROUND, SHELL_TOOL, text_at
+
+_HEAD = 65_536  # bytes, in which the session says whether it is a helper's
+_ID = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?\Z")
+_OF_HELPER = re.compile(rb'"thread_source":\s*"subagent"|"source":\s*\{\s*"subagent"')
+
+_SHELLS = ("exec_command", "shell", "shell_command", "local_shell", "container.exec")
+# How the client begins what it says in the user's name; newer versions say of each part who has written it.
+_NOT_TYPED = re.compile(
+    r"\s*(?:<(?:environment_context|user_instructions|permissions instructions|collaboration_mode|turn_aborted|skill"
+    r"|subagent_notification|recommended_plugins|goal_context|codex_delegation|hook_prompt|INSTRUCTIONS)\b"
+    r"|# AGENTS\.md instructions)"
+)
+_FROM_EDITOR = "## My request for Codex:\n"
+_TYPED_COMMAND = re.compile(r"\s*<user_shell_command>\s*<command>\s*(.*?)\s*</command>", re.DOTALL)
+_TOLD = "Chunk ID|Wall time|Original token count|Exit code|Total output lines|Process exited|Process running"
+_EXIT = re.compile(rf"\A(?:(?:{_TOLD})\b[^\n]*\n)*(?:Output:\n)?")
+_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+_RUNNING = re.compile(r"^Process running with session ID (\d+)$", re.MULTILINE)
+_FAILURE = re.compile(
+    r"(?:apply_patch verification failed|unsupported (?:custom tool )?call|exec_command failed|failed to)"
+)
+_HEADER = 2_000  # characters in which the end of a command is told
+
+
+def records(asked: Asked) -> Iterator[Record]:
+    """Give the records of a rollout, without the turns that were taken back."""
+    gone = _taken_back(asked)
+    translation = _Translation()
+    for record in read_records(asked.file, asked.tally):
+        if asked.tally.record_at not in gone:
+            yield from translation.of(record)
+
+
+def sessions(root: Path) -> Iterator[Found]:
+    """Give the sessions below *root*: `~/.codex`, or its folder of sessions."""
+    for path in root.glob("**/rollout-*.jsonl*"):
+        with suppress(OSError):
+            named = _ID.search(path.name)
+            if not named or not path.is_file():
+                continue
+            with path.open("rb") as file:
+                if _OF_HELPER.search(file.readline(_HEAD)):
+                    continue
+            status = path.stat()
+            size = 0 if path.suffix == ".zst" else status.st_size
+            if status.st_size:
+                yield Found(named[1], path, size, status.st_mtime)
+
+
+def root_of(transcript: Path, *, this_project: bool) -> Path | None:
+    """Return the folder of sessions, in which *transcript* lies by its day; those of one project are not apart."""
+    return None if this_project or len(transcript.parents) < 4 else transcript.parents[3]
+
+
+class _Translation:
+    """What the records so far have told."""
+
+    def __init__(self) -> None:
+        self._session = self._cwd = self._branch = ""
+        self._calls: dict[str, list[str]] = {}  # a patch of several files is one call for each
+        self._questions: dict[str, dict[str, str]] = {}
+        self._running: dict[str, str] = {}  # the call of each command that goes on
+
+    def of(self, record: Record) -> Iterator[Record]:
+        payload, kind = dict_of(record.get("payload")), text_at(record, "type")
+        self._cwd = text_at(payload, "cwd") or self._cwd
+        if kind == "session_meta":
+            self._session = self._session or text_at(payload, "id")  # a fork repeats that of the other session
+            self._branch = text_at(payload, "git", "branch") or self._branch
+        elif kind == "response_item":
+            for made in self._item(payload):
+                yield self._put(record, made)
+        elif kind == "compacted":
+            yield self._put(record, compaction(text_at(payload, "message")))
+        elif kind == "event_msg" and payload.get("type") == "thread_name_updated":
+            yield self._put(record, {"type": "custom-title", "customTitle": text_at(payload, "thread_name")})
+
+    def _put(self, record: Record, made: Record) -> Record:
+        envelope = {"sessionId": self._session, "cwd": self._cwd, "gitBranch": self._branch}
+        return {"timestamp": text_at(record, "timestamp"), **{k: v for k, v in envelope.items() if v}, **made}
+
+    def _item(self, item: Record) -> Iterator[Record]:
+        kind = text_at(item, "type")
+        if kind == "message":
+            yield from _message(item)
+        elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+            yield from self._uses(item, text_at(item, "call_id"))
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            yield from self._results(text_at(item, "call_id"), _output(item.get("output")))
+
+    def _uses(self, item: Record, call: str) -> Iterator[Record]:
+        name, given = text_at(item, "name"), _arguments(item)
+        if name == "write_stdin":
+            self._calls[call] = [self._running.get(str(given.get("session_id")), call)]
+            return
+        command = _command(item, given) if name in _SHELLS or item.get("type") == "local_shell_call" else ""
+        patch = patch_in(command) if command else _patch(item, given) if name == "apply_patch" else ""
+        if files := files_in_patch(patch):
+            self._calls[call] = [f"{call}#{number}" for number in range(len(files))]
+            for its, file in zip(self._calls[call], files, strict=True):
+                yield use(its, "Edit", {"file_path": _below(text_at(given, "workdir"), file)})
+        elif name == "request_user_input":
+            asked = dicts_of(given.get("questions"))
+            self._questions[call] = {text_at(one, "id"): text_at(one, "question") for one in asked}
+            yield use(call, ASKING_TOOL, {})
+        else:
+            yield use(call, SHELL_TOOL, {"command": command}) if command else use(call, name, {})
+
+    def _results(self, call: str, output: str) -> Iterator[Record]:
+        code, running = _CODE.search(output, 0, _HEADER), _RUNNING.search(output, 0, _HEADER)
+        calls = self._calls.pop(call, [call])
+        if running:
+            self._running[running[1]] = calls[0]
+        text = f"{IN_BACKGROUND}\n{output}" if running else _EXIT.sub("", output, count=1)
+        failed = (code is not None and code[1] != "0") or _FAILURE.match(output) is not None
+        stopped = "rejected by user" in output[:200] or output.startswith("aborted by user")
+        made: Record = {}
+        if call in self._questions:
+            made = {"toolUseResult": {"answers": _answers(self._questions.pop(call), output)}}
+        for its in calls:
+            yield result(its, text, failed=failed, stopped=stopped) | made
+
+
+def _below(folder: str, file: str) -> str:
+    return f"{folder}/{file}" if folder and not file.startswith("/") else file
+
+
+def _message(item: Record) -> Iterator[Record]:
+    if text_at(item, "role") == "assistant":
+        for part in dicts_of(item.get("content")):
+            yield said(text_at(part, "text"), text_at(item, "id"))
+    elif text_at(item, "role") == "user" and (texts := list(filter(None, map(_typed, _texts_by_user(item))))):
+        yield typed("\n\n".join(texts))
+
+
+def _texts_by_user(item: Record) -> Iterator[str]:
+    kinds = dict_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
+    for at, part in enumerate(dicts_of(item.get("content"))):
+        kind = kinds[at] if isinstance(kinds, list) and at < len(kinds) else "user"
+        if str(kind).startswith(("user", "unknown")):
+            yield text_at(part, "text")
+
+
+def _typed(text: str) -> str:
+    if command := _TYPED_COMMAND.match(text):
+        return f"<bash-input>{command[1]}</bash-input>"
+    if _NOT_TYPED.match(text):
+        return ""
+    return text.partition(_FROM_EDITOR)[2].strip() or text
+
+
+def _arguments(item: Record) -> dict[str, Any]:
+    with suppress(ValueError, RecursionError):
+        given = json.loads(text_at(item, "arguments"))
+        if isinstance(given, dict):
+            return given
+    return dict_of(item.get("action"))
+
+
+def _command(item: Record, given: Record) -> str:
+    command = given.get("cmd", given.get("command"))
+    if isinstance(command, list):
+        words = [word for word in command if isinstance(word, str)]
+        command = words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
+    return command if isinstance(command, str) else text_at(item, "arguments")
+
+
+def _patch(item: Record, given: Record) -> str:
+    return patch_in(text_at(item, "input") or text_at(given, "input") or text_at(given, "patch"))
+
+
+def _output(output: object) -> str:
+    """Return the text of a tool's output: text, text in JSON with the exit code, or parts."""
+    if isinstance(output, list):
+        return "\n".join(text_at(part, "text") for part in dicts_of(output))
+    if isinstance(output, dict):
+        return _output(output.get("content", output.get("output")))
+    if not isinstance(output, str):
+        return ""
+    with suppress(ValueError, RecursionError):
+        told = json.loads(output) if output.startswith('{"output"') else None
+        if isinstance(told, dict) and isinstance(told.get("metadata"), dict):
+            return f"Exit code: {told['metadata'].get('exit_code')}\nOutput:\n{text_at(told, 'output')}"
+    return output
+
+
+def _answers(questions: dict[str, str], output: str) -> dict[str, list[str]]:
+    with suppress(ValueError, RecursionError, AttributeError):
+        given = json.loads(output)["answers"]
+        return {questions[name]: answer["answers"] for name, answer in given.items() if name in questions}
+    return {}
+
+
+def _taken_back(asked: Asked) -> set[int]:
+    """Return the offsets of the records of turns that the user went back behind."""
+    start = asked.tally.size
+    gone: set[int] = set()
+    if stands_in(asked.file, start, ROLLED_BACK):
+        asked.file.seek(start)
+        turns: list[list[int]] = [[]]
+        tally = Tally(size=start)
+        for record in read_records(asked.file, tally):
+            payload = dict_of(record.get("payload"))
+            if payload.get("type") == "thread_rolled_back":
+                number = payload.get("num_turns")
+                back = min(number if isinstance(number, int) and number > 0 else 0, len(turns) - 1)
+                for turn in turns[len(turns) - back :]:
+                    gone.update(turn)
+                del turns[len(turns) - back :]
+            elif text_at(record, "type") == "response_item" and any(
+                made["type"] == "user" for made in _prompts(payload)
+            ):
+                turns.append([tally.record_at])
+            elif text_at(record, "type") in ("response_item", "compacted"):
+                turns[-1].append(tally.record_at)
+    asked.file.seek(start)
+    return gone
+
+
+def _prompts(item: Record) -> Iterator[Record]:
+    return _message(item) if item.get("type") == "message" and item.get("role") == "user" else iter(())

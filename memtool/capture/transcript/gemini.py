@@ -1,0 +1,191 @@
+"""The chats of Gemini CLI (`~/.gemini/tmp/<project>/chats/session-*.jsonl`), as Claude Code would have written them.
+
+Written from chats and the source of 0.61.0. A message is written again, whole, when a tool of it has ended; a rewind
+and a compression are records of their own. Until 2025 a chat was one JSON object, in a file that ends with `.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from memtool.capture.transcript.forms import REWOUND, Asked, Found, stands_in
+from memtool.capture.transcript.lines import Record, Tally, read_records
+from memtool.capture.transcript.making import compaction, dict_of, dicts_of, result, said, typed, use
+from memtool.capture.transcript.records import ASKING_TOOL, SHELL_TOOL, text_at
+
+_HEAD = 4_096  # bytes, in which a chat says whose it is
+_LARGEST = 33_554_432  # bytes of a chat that is one object
+_PROJECT = 4_096  # characters of the path of a project
+_ID = re.compile(rb'"sessionId":\s*"([^"\\]{1,200})"')
+_OF_HELPER = re.compile(rb'"kind":\s*"subagent"')
+
+_TOOLS = {"write_file": "Write", "replace": "Edit", "run_shell_command": SHELL_TOOL, "ask_user": ASKING_TOOL}
+_SAID_BY_HOOKS = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_NOT_TYPED = ("<session_context>", "<hook_context>", "/", "?", "System: ")
+_SNAPSHOT = "<state_snapshot>"
+_EXIT = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
+_AROUND = re.compile(
+    r"\A<untrusted_context>\s*(?:Output: )?"
+    r"|\s*(?:Exit Code: -?\d+\s*)?(?:Process Group PGID: \d+\s*)?</untrusted_context>\s*\Z"
+)
+
+
+def records(asked: Asked) -> Iterator[Record]:
+    """Give the records of a chat, without what was taken back by a rewind."""
+    is_whole = asked.path.suffix == ".json"
+    gone = set() if is_whole else _taken_back(asked)
+    translation = _Translation(asked.cwd or _project_of(asked.path), gone)
+    for record in _whole(asked) if is_whole else read_records(asked.file, asked.tally):
+        yield from translation.of(record)
+
+
+def sessions(root: Path) -> Iterator[Found]:
+    """Give the chats below *root*: `~/.gemini`, its folder `tmp`, or that of one project."""
+    for pattern in ("tmp/*/chats", "*/chats", "chats"):
+        for path in root.glob(f"{pattern}/session-*.json*"):
+            with suppress(OSError):
+                if path.suffix not in (".json", ".jsonl") or path.with_name(f"{path.name}l").exists():
+                    continue  # of a chat that was resumed in a newer version both are there
+                with path.open("rb") as file:
+                    head = file.read(_HEAD)
+                named, status = _ID.search(head), path.stat()
+                if named and not _OF_HELPER.search(head):
+                    name = named[1].decode("utf-8", "replace")
+                    yield Found(name, path, status.st_size, status.st_mtime, _project_of(path))
+
+
+def root_of(transcript: Path, *, this_project: bool) -> Path | None:
+    """Return the folder of all projects, or that of one, in which the folder `chats` of *transcript* lies."""
+    above = 1 if this_project else 2
+    return transcript.parents[above] if len(transcript.parents) > above else None
+
+
+class _Translation:
+    """What the records so far have told."""
+
+    def __init__(self, cwd: str, gone: set[str]) -> None:
+        self._session, self._cwd, self._gone = "", cwd, gone
+        self._told: dict[str, int] = {}  # how many calls of each message were given
+
+    def of(self, record: Record) -> Iterator[Record]:
+        self._session = self._session or text_at(record, "sessionId")
+        for message in _messages(record):
+            if text_at(message, "id") not in self._gone:
+                for made in self._message(message):
+                    yield self._put(message, made)
+        if summary := text_at(record, "$set", "summary"):
+            yield self._put(record, {"type": "summary", "summary": summary})
+
+    def _put(self, message: Record, made: Record) -> Record:
+        return {"timestamp": text_at(message, "timestamp"), "sessionId": self._session, "cwd": self._cwd, **made}
+
+    def _message(self, message: Record) -> Iterator[Record]:
+        name, kind = text_at(message, "id"), text_at(message, "type")
+        before = self._told.get(name)
+        if kind == "user" and before is None:
+            yield from _prompt(message)
+        elif kind == "gemini":
+            text = _text(message.get("content"))
+            if text and before is None:
+                yield said(text, name)
+            calls = dicts_of(message.get("toolCalls"))
+            for call in calls[before or 0 :]:
+                tool = text_at(call, "name")
+                yield use(text_at(call, "id"), _TOOLS.get(tool, tool), dict_of(call.get("args")), name)
+                yield _result(call)
+            self._told[name] = max(len(calls), before or 0)
+            return
+        self._told[name] = before or 0
+
+
+def _messages(record: Record) -> list[Record]:
+    """Return the messages in *record*: itself, or those of which the conversation is to consist from now on."""
+    listed = [*dicts_of(record.get("messages")), *dicts_of(dict_of(record.get("$set")).get("messages"))]
+    return [message for message in [*listed, record] if text_at(message, "id")]
+
+
+def _prompt(message: Record) -> Iterator[Record]:
+    shown = _text(message.get("displayContent"))  # what was typed, where files that it names were put into the content
+    text = _SAID_BY_HOOKS.sub("", shown or _text(message.get("content"))).strip()
+    if text.startswith(_SNAPSHOT):
+        yield compaction(text)
+    elif text and not text.startswith(_NOT_TYPED):
+        yield typed(text)
+
+
+def _result(call: Record) -> Record:
+    text = "\n".join(_answers(call.get("result")))
+    code = _EXIT.search(text)
+    failed = call.get("status") == "error" or (code is not None and code[1] != "0")
+    text = _AROUND.sub("", text)
+    made = result(text_at(call, "id"), text, failed=failed, stopped=call.get("status") == "cancelled")
+    return made | {"toolUseResult": {"answers": _chosen(call, text)}} if call.get("name") == "ask_user" else made
+
+
+def _answers(result: object) -> Iterator[str]:
+    for part in dicts_of(result):
+        yield text_at(part, "functionResponse", "response", "output")
+        yield text_at(part, "functionResponse", "response", "error")
+
+
+def _chosen(call: Record, text: str) -> dict[str, str]:
+    """Return the answers by their questions; the client numbers them as it asked."""
+    asked = dicts_of(dict_of(call.get("args")).get("questions"))
+    with suppress(ValueError, RecursionError, AttributeError):
+        answers: dict[str, Any] = json.loads(text)["answers"]
+        return {text_at(one, "question"): str(answers.get(str(at), "")) for at, one in enumerate(asked)}
+    return {}
+
+
+def _text(content: object) -> str:
+    """Return the text of a message: text, or parts of which some are text."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    texts = (part if isinstance(part, str) else text_at(part, "text") for part in parts if isinstance(part, str | dict))
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def _whole(asked: Asked) -> Iterator[Record]:
+    """Give the one record of a chat that is one object."""
+    content = asked.file.read(_LARGEST + 1)
+    asked.tally.lines, asked.tally.size = content.count(b"\n") + 1, len(content)
+    with suppress(ValueError, RecursionError):
+        record = json.loads(content.decode("utf-8", "replace")) if len(content) <= _LARGEST else None
+        if isinstance(record, dict):
+            yield record
+            return
+    asked.tally.broken = asked.tally.lines
+
+
+def _project_of(path: Path) -> str:
+    """Return the folder of the project whose chat lies at *path*, as the client has noted it; empty if it has not."""
+    with suppress(OSError, ValueError, IndexError):
+        noted = path.parents[1] / ".project_root"
+        if noted.is_file():
+            with noted.open(encoding="utf-8") as file:
+                return file.read(_PROJECT).strip()
+    return ""
+
+
+def _taken_back(asked: Asked) -> set[str]:
+    """Return the ids of the messages that the user went back behind."""
+    start = asked.tally.size
+    gone: set[str] = set()
+    if stands_in(asked.file, start, REWOUND[:1]):
+        asked.file.seek(start)
+        told: dict[str, None] = {}
+        for record in read_records(asked.file, Tally(size=start)):
+            if back := text_at(record, "$rewindTo"):
+                names = list(told)
+                for name in names[names.index(back) if back in told else 0 :]:
+                    gone.add(name)
+                    del told[name]
+            told |= dict.fromkeys(text_at(message, "id") for message in _messages(record))
+    asked.file.seek(start)
+    return gone

@@ -1,0 +1,140 @@
+"""The history of OpenCode (`~/.local/share/opencode/opencode.db`), as Claude Code would have written it.
+
+Written from the database of 1.18.33: `session`, `message` and `part`, of which the latter two hold JSON. It is opened
+for reading only, while OpenCode may be writing to it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memtool.capture.conversation import EDITING_TOOLS
+from memtool.capture.patch import files_in_patch
+from memtool.capture.transcript.forms import Asked, Found
+from memtool.capture.transcript.lines import Record
+from memtool.capture.transcript.making import compaction, dict_of, dicts_of, result, said, typed, use
+from memtool.capture.transcript.records import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.errors import TranscriptUnreadable
+
+_PATIENCE = 5.0  # seconds for a database that is being written
+_LONGEST = 2_097_152  # characters of one part; more holds an image or a whole file
+_NAMELESS = ("New session - ", "Child session - ")
+_TOOLS = {"write": "Write", "edit": "Edit", "multiedit": "Edit", "bash": SHELL_TOOL, "question": ASKING_TOOL}
+
+_SESSION = "SELECT directory, title, revert FROM session WHERE id = ?"
+_MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+_PARTS = "SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY id"
+_SIZE = "(SELECT COALESCE(SUM(LENGTH(data)), 0) FROM part WHERE session_id = session.id)"
+_SESSIONS = f"SELECT id, directory, time_created, time_updated, {_SIZE} FROM session WHERE parent_id IS NULL"  # noqa: S608
+
+
+def records(asked: Asked) -> Iterator[Record]:
+    """Give the records of the session that is asked for, without what was taken back; they have no offsets.
+
+    Raises:
+        TranscriptUnreadable: the database cannot be read, or holds no such session.
+    """
+    asked.file.seek(0)
+    with _opened(asked.path) as db:
+        row = db.execute(_SESSION, (asked.session_id,)).fetchone()
+        if row is None:
+            raise TranscriptUnreadable(asked.path, f"it holds no session '{asked.session_id[:80]}'")
+        folder, title, revert = row
+        envelope = {"sessionId": asked.session_id, "cwd": str(folder)}
+        if title and not str(title).startswith(_NAMELESS):
+            yield {"type": "ai-title", "aiTitle": str(title), **envelope}
+        last = text_at(_object(revert), "messageID")
+        asked.tally.size = db.execute(f"SELECT {_SIZE} FROM session WHERE id = ?", (asked.session_id,)).fetchone()[0]  # noqa: S608
+        for name, at, data in db.execute(_MESSAGES, (asked.session_id,)):
+            if last and str(name) >= last:
+                return
+            asked.tally.lines += 1
+            parts = [_object(part) for (part,) in db.execute(_PARTS, (name, _LONGEST))]
+            for made in _message(str(name), _object(data), parts):
+                yield {"timestamp": _time(at), **envelope, **made}
+
+
+def sessions(root: Path) -> Iterator[Found]:
+    """Give the sessions of the database at *root*, or in that folder."""
+    path = root / "opencode.db" if root.is_dir() else root
+    if not path.is_file():
+        return
+    with suppress(TranscriptUnreadable), _opened(path) as db:
+        for name, folder, began, ended, size in db.execute(_SESSIONS):
+            yield Found(str(name), path, int(size), ended / 1000, str(folder), (began / 1000, ended / 1000))
+
+
+def root_of(transcript: Path, *, this_project: bool) -> Path | None:
+    """Return the database itself, which holds all sessions; those of a project are not apart."""
+    return None if this_project else transcript
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)) as db:
+            yield db
+    except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
+        raise TranscriptUnreadable(path, f"it is no history of OpenCode: {error}") from None
+
+
+def _message(name: str, message: Record, parts: list[Record]) -> Iterator[Record]:
+    texts = [text_at(part, "text") for part in parts if part.get("type") == "text" and not part.get("synthetic")]
+    if text_at(message, "role") == "user":
+        if text := "\n\n".join(filter(None, map(_typed, texts))):
+            yield typed(text)
+    elif message.get("summary") is True:
+        yield compaction("\n\n".join(texts))
+    elif text_at(message, "role") == "assistant":
+        for part in parts:
+            if part.get("type") == "text" and not part.get("synthetic"):
+                yield said(text_at(part, "text"), name)
+            elif part.get("type") == "tool":
+                yield from _tool(name, part)
+
+
+def _typed(text: str) -> str:
+    """Return a prompt as it was typed: `opencode run` puts quotes around what it is given."""
+    text = text.strip()
+    is_quoted = len(text) > 1 and text[0] == text[-1] == '"' and '"' not in text[1:-1]
+    return text[1:-1] if is_quoted else text
+
+
+def _tool(message: str, part: Record) -> Iterator[Record]:
+    state = dict_of(part.get("state"))
+    given, detail = dict_of(state.get("input")), dict_of(state.get("metadata"))
+    call, tool = text_at(part, "callID"), text_at(part, "tool")
+    files = files_in_patch(text_at(given, "patchText")) or [text_at(given, "filePath")]
+    code = detail.get("exit")
+    failed = state.get("status") == "error" or (isinstance(code, int) and code != 0)
+    text = text_at(state, "output") or text_at(state, "error")
+    for at, file in enumerate(files):
+        name = _TOOLS.get(tool, "Edit" if tool == "apply_patch" else tool)
+        yield use(f"{call}#{at}", name, {"file_path": file} if name in EDITING_TOOLS else given, message)
+        if state.get("status") in ("completed", "error"):
+            made = result(f"{call}#{at}", text, failed=failed)
+            yield made | ({"toolUseResult": {"answers": _answers(given, detail)}} if tool == "question" else {})
+
+
+def _answers(given: Record, detail: Record) -> dict[str, Any]:
+    answers = detail.get("answers")
+    asked = dicts_of(given.get("questions")) if isinstance(answers, list) else []
+    return {text_at(one, "question"): answer for one, answer in zip(asked, answers or (), strict=False)}
+
+
+def _object(text: object) -> Record:
+    with suppress(ValueError, RecursionError, TypeError):
+        return dict_of(json.loads(text))  # type: ignore[arg-type]  # a TypeError says that it is no text
+    return {}
+
+
+def _time(milliseconds: object) -> str:
+    with suppress(ValueError, OverflowError, OSError, TypeError):
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat()  # type: ignore[operator]
+    return ""

@@ -1,0 +1,89 @@
+"""The clients that the tests run for real. `python3 scripts/clients.py [NAME]...` installs them by npm.
+
+Without names: Claude Code (365 MB), Codex (404 MB) and Gemini CLI (100 MB); OpenCode (354 MB) has to be named. The
+tests take the program that a variable such as MEMTOOL_TEST_CLIENT names, else the one that this puts into the clone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Package(NamedTuple):
+    """A client as npm has it. Its *version* is pinned: what a client does changes from version to version.
+
+    Args:
+        title: its name for people.
+        package, version: by which npm knows it.
+        program: the name of its program.
+        variable: of the environment; it may name another program.
+        folder: in the clone; git ignores it.
+    """
+
+    title: str
+    package: str
+    version: str
+    program: str
+    variable: str
+    folder: str
+
+
+PACKAGES = {
+    "claude-code": Package(
+        "Claude Code", "@anthropic-ai/claude-code", "2.1.330", "claude", "MEMTOOL_TEST_CLIENT", ".claude-client"
+    ),
+    "codex": Package("Codex", "@openai/codex", "0.169.0", "codex", "MEMTOOL_TEST_CODEX", ".clients/codex"),
+    "gemini": Package("Gemini CLI", "@google/gemini-cli", "0.61.0", "gemini", "MEMTOOL_TEST_GEMINI", ".clients/gemini"),
+    "opencode": Package("OpenCode", "opencode-ai", "1.18.33", "opencode", "MEMTOOL_TEST_OPENCODE", ".clients/opencode"),
+}
+USUAL = ("claude-code", "codex", "gemini")
+
+
+def find_client(name: str = "claude-code") -> Path | None:
+    """Return the program of the client *name*, or None where there is none."""
+    package = PACKAGES[name]
+    named = os.environ.get(package.variable)
+    if named:
+        return Path(named).absolute()
+    program = ROOT / package.folder / package.version / "node_modules" / ".bin" / package.program
+    return program if program.exists() else None
+
+
+def install(name: str = "claude-code") -> str:
+    """Install the client *name* unless there is one, and return a sentence that says what came of it."""
+    package = PACKAGES[name]
+    if find_client(name):
+        return f"The {package.title} client for the tests is {find_client(name)}."
+    npm = shutil.which("npm")
+    reason = _install(npm, package) if npm else "there is no npm"
+    if reason:
+        return f"{package.title} {package.version} cannot be installed, so its tests will be skipped: {reason}"
+    return f"{package.title} {package.version} is installed in {package.folder}."
+
+
+def _install(npm: str, package: Package) -> str:
+    """Return why it failed, or nothing."""
+    folder = ROOT / package.folder
+    shutil.rmtree(folder, ignore_errors=True)  # another version, or half of one
+    unfinished = folder / "unfinished"
+    unfinished.mkdir(parents=True)
+    options = ["--prefix", str(unfinished), "--no-audit", "--no-fund", "--loglevel", "error", "--fetch-retries", "0"]
+    # Without a number npm takes the latest version that declares the Node it finds.
+    command = [npm, "install", *options, f"{package.package}@{package.version}"]
+    ran = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if ran.returncode:
+        return next(iter(ran.stderr.splitlines()), "npm does not say why")
+    unfinished.rename(folder / package.version)
+    return ""
+
+
+if __name__ == "__main__":
+    for wanted in sys.argv[1:] or USUAL:
+        print(install(wanted))
