@@ -45,6 +45,17 @@ Limit = Annotated[int, Field(ge=1, le=20, description="How many results to give.
 Page = Annotated[int, Field(ge=1, le=100, description="2, 3 and so on give the results after those.")]
 
 
+Action = Annotated[Literal["list", "delete", "update", "init_project"], Field(description="What to do.")]
+Target = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_PATH,
+        description="An id, or id@version, as list gives it, such as fact-20260210-9f3a@1c04be12.",
+    ),
+]
+Content = Annotated[
+    str, Field(max_length=LONGEST_CONTENT, description="Of update and init_project: the new text, Markdown.")
+]
 Tag = Annotated[str, Field(max_length=100)]
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 from memtool.errors import MemtoolError
 from memtool.mcp.calls import (
+    Action,
+    Content,
     Entries,
     Limit,
     OpenWorkspace,
@@ -15,11 +18,13 @@ from memtool.mcp.calls import (
     ProjectPath,
     Query,
     Scope,
+    Target,
     annotated,
     project_folder,
     sentence_of,
     told,
 )
+from memtool.workspace import Workspace
 
 
 def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> None:
@@ -86,3 +91,40 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
 
         given = [Entry(each.type, each.content, each.title, tuple(each.tags)) for each in entries]
         return saved_text(save_entries(open_workspace(project_folder(project_path)), given))
+
+    @server.tool(
+        annotations=annotated("Put the project's memory in order", destroys=True, repeats=True), structured_output=False
+    )
+    @told
+    def context_manage(
+        project_path: ProjectPath, action: Action, target: Target = "", content: Content = "", page: Page = 1
+    ) -> str:
+        """List what is remembered of a project, and put it in order: archive what is wrong, correct what has changed.
+
+        Call it when the user says that something remembered is wrong, outdated or done ("forget that", "that is no
+        longer so", "tick it off", 忘掉, 已经不是了, 做完了), and to see what there is.
+
+        list: every entry with its id and version, as id@version; page 2 and so on go on.
+        delete: archives target (an id, with or without its version); it comes up no more, and git can bring it back.
+        update: puts content in place of target (id@version, as list gave it). It is refused if the entry changed since.
+        A fact is superseded; an open item with the content [x] is ticked off.
+        init_project: makes the project's area; content, if any, becomes its overview.
+        """
+        return _managed(open_workspace(project_folder(project_path)), action, target, content, page)
+
+
+def _managed(work: Workspace, action: str, target: str, content: str, page: int) -> str:
+    from memtool.mcp.rendering import changed_text, listing_text, project_text
+    from memtool.recall.remembering import managing
+
+    if action == "list":
+        return listing_text(managing.list_items(work, page=page))
+    if action == "init_project":
+        return project_text(*managing.init_project(work, content))
+    if not target.strip():
+        raise ToolError(f"{action} needs a target: an id, as action=list gives it")
+    if action == "delete":
+        return changed_text("archived", managing.delete_item(work, target))
+    if not content.strip():
+        raise ToolError("update needs content: what shall stand in the place of the target")
+    return changed_text("updated", managing.update_item(work, target, content))

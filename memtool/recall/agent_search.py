@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter
+from memtool.index.reach import reach
 from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices
@@ -64,7 +65,7 @@ class Answer(NamedTuple):
 def search_memory(
     work: Workspace, query: str, *, scope: str = "all", limit: int = 5, page: int = 1, everywhere: bool = False
 ) -> Answer:
-    """Return page number *page* of what answers *query* in the project at hand and outside of projects.
+    """Return page number *page* of what answers *query* within reach of the project at hand.
 
     Without a word in *query*, the newest. Where many files are not in the index yet, it is brought up to date in the
     background, and the answer says so.
@@ -73,11 +74,11 @@ def search_memory(
         MemtoolError: the vault or its index cannot be read.
     """
     project = "" if everywhere else work.area().name
-    wanted = Filter(work.now().date(), projects=() if everywhere else (project, ""), **_SCOPES[scope])
+    wanted = Filter(work.now().date(), **_SCOPES[scope])
     text = query.encode("utf-8", "replace").decode("utf-8")
     place = place_of(work)._replace(at_once=AT_ONCE)
     try:
-        found, notices = use_index(place, lambda index: _found(work, index, text, wanted, limit, page))
+        found, notices = use_index(place, lambda index: _found(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
         _index_in_background(work)
         return Answer(query, project, everywhere, (), page, more=False, notices=(str(error),))
@@ -95,11 +96,12 @@ def search_memory(
 
 
 def _found(
-    work: Workspace, index: Index, text: str, wanted: Filter, limit: int, page: int
+    work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int
 ) -> tuple[Found, tuple[str, ...]]:
     """Return the hits of one page and one more, if there is a next one."""
     if index.waiting:
         _index_in_background(work)
+    wanted = wanted._replace(projects=reach(index.db, project, text))
     if not index_terms(text):
         listed = newest(index, wanted, limit=limit, page=page)
         more = listed.hits[:1] if listed.total > limit * page else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
@@ -106,16 +106,22 @@ def add_todo(text: str, item: str) -> tuple[str, int]:
 
 
 def close_todo(text: str, line: int, source: str, language: str) -> str:
-    """Return *text* with the item on *line* ticked off, and the session *source* that did it behind it.
+    """Return *text* with the item on *line* ticked off, and the session *source* that did it behind it, if known.
 
     Raises:
         NoteNotFound: no item stands there.
     """
-    match = _item_at(text, line)
-    lines = text.split("\n")
-    done = labels("todos", language)["done"].format(source)
-    lines[line - 1] = f"{match['lead']}[x] {match['text']}{done}" + ("\r" if lines[line - 1].endswith("\r") else "")
-    return "\n".join(lines)
+    done = labels("todos", language)["done"].format(source) if source else ""
+    return _with_item(text, line, lambda match: f"{match['lead']}[x] {match['text']}{done}")
+
+
+def change_todo(text: str, line: int, said: str) -> str:
+    """Return *text* with the item on *line* saying *said*, which is one line.
+
+    Raises:
+        NoteNotFound: no item stands there.
+    """
+    return _with_item(text, line, lambda match: f"{match['lead']}[{match['mark']}] {said}")
 
 
 def drop_todo(text: str, line: int) -> str:
@@ -124,10 +130,7 @@ def drop_todo(text: str, line: int) -> str:
     Raises:
         NoteNotFound: no item stands there.
     """
-    match = _item_at(text, line)
-    lines = text.split("\n")
-    lines[line - 1] = f"{match['lead']}[x] ~~{match['text']}~~" + ("\r" if lines[line - 1].endswith("\r") else "")
-    return "\n".join(lines)
+    return _with_item(text, line, lambda match: f"{match['lead']}[x] ~~{match['text']}~~")
 
 
 def remove_todo(text: str, line: int) -> str:
@@ -147,6 +150,13 @@ def _items(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     for number, (line, is_code) in enumerate(zip(lines, in_code(lines), strict=True), 1):
         if not is_code and (match := _ITEM.match(line)):
             yield number, match
+
+
+def _with_item(text: str, line: int, changed: Callable[[re.Match[str]], str]) -> str:
+    match = _item_at(text, line)
+    lines = text.split("\n")
+    lines[line - 1] = changed(match) + ("\r" if lines[line - 1].endswith("\r") else "")
+    return "\n".join(lines)
 
 
 def _item_at(text: str, line: int) -> re.Match[str]:

@@ -12,6 +12,7 @@ from memtool.capture.queue import start_worker
 from memtool.capture.saved_session import save_session
 from memtool.errors import MemtoolError
 from memtool.index.engine import catch_up
+from memtool.recall.remembering.managing import check_folder
 from memtool.recall.remembering.memory import TODO, Memory, prepared
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.recall.remembering.remember import AlreadyKnown, remember
@@ -53,7 +54,11 @@ def save_entries(work: Workspace, entries: Sequence[Entry]) -> list[Saved]:
     """Write *entries* into the project at hand, in the agent's name, one commit each; return what became of each.
 
     No error of one keeps another from being saved. Long ones are summarised in the background, if a model is set up.
+
+    Raises:
+        UsageError: the folder at hand is none.
     """
+    check_folder(work)
     done = [_save(work._replace(), entry) for entry in entries]  # each with a redactor of its own, which counts
     if any(one.outcome == SAVED for one in done):
         catch_up(work)
