@@ -13,6 +13,13 @@ _EXTRAS = {
     "vectors": ('"fastembed>=0.9,<0.10"', '"numpy>=1.26,<3"'),
     "llm": ('"anthropic>=2,<3"',),
     "schedule": ('"schedule>=1.2,<2"',),
+    "serve": (
+        '"fastapi>=0.165,<0.166"',
+        '"jinja2>=3.1,<4"',
+        '"nh3>=0.3,<0.4"',
+        '"uvicorn>=0.54,<0.55"',
+        '"watchfiles>=1.1,<2"',
+    ),
 }
 
 

@@ -52,6 +52,7 @@ COMMANDS = {
     "import": "Bring in sessions that lie on this machine, or an export.",
     "export": "Write all facts and notes into one file.",
     "mcp": "Serve the memory to an agent over MCP.",
+    "serve": "Serve the memory over HTTP, with a page to see it.",
     "install": "Let Claude Code work with memtool.",
     "uninstall": "Take memtool out of Claude Code.",
     "doctor": "Check the vault, the index and the settings.",

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from memtool import settings
-from memtool.cli.session import Session, with_vault, working_folder
-from memtool.vault.layout import open_vault
-from memtool.workspace import Workspace
+from memtool.cli.session import Session, with_vault
 
 PROFILES = ("context", "memory", "all")
 
@@ -26,10 +21,4 @@ def command(session: Session, *, profile: str) -> None:
     """
     from memtool.mcp.server import serve
 
-    def open_workspace(folder: Path | None) -> Workspace:
-        # Found anew for each call: the vault may come and go while the server runs, and its settings may change.
-        vault = open_vault(session.vault_path()[0])
-        known = settings.load(vault.settings_path, session.environ, session.overrides)
-        return Workspace(vault, known, session.environ, Path.home(), folder or working_folder())
-
-    serve(profile, open_workspace)
+    serve(profile, session.open_workspace)

@@ -49,6 +49,16 @@ class Session:
         """The workspace of the command."""
         return Workspace(self.vault, self.settings, self.environ, Path.home(), working_folder())
 
+    def open_workspace(self, folder: Path | None = None) -> Workspace:
+        """Return the workspace of *folder*, or of this one, found anew: a server outlives its vault's settings.
+
+        Raises:
+            MemtoolError: the vault is gone, or its settings cannot be used.
+        """
+        vault = open_vault(self.vault_path()[0])
+        known = settings.load(vault.settings_path, self.environ, self.overrides)
+        return Workspace(vault, known, self.environ, Path.home(), folder or working_folder())
+
     def go_back(self, named: str | None) -> None:
         """Work on the vault as it stood when the day *named* ended, or at that time; None stays in the present."""
         if named is None:

@@ -167,6 +167,11 @@ def client_session(environ: Mapping[str, str]) -> str:
     return given if len(given) <= _LONGEST_ID and given.replace("-", "").isalnum() else ""
 
 
+def service_token(environ: Mapping[str, str]) -> str:
+    """Return the token that requests to `memtool serve` must bring, if the environment names one; else nothing."""
+    return environ.get("MEMTOOL_TOKEN", "").strip()
+
+
 def client_author(environ: Mapping[str, str]) -> str:
     """Return who runs a command: the `agent` within a session of the client, else the `user`."""
     return "agent" if environ.get("CLAUDECODE") else "user"

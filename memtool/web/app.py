@@ -1,0 +1,130 @@
+"""The application: its routes, what its errors look like, and what it does when it starts."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from memtool import __version__
+from memtool.errors import MemtoolError
+from memtool.index.engine import place_of, use_index
+from memtool.web.gate import ENTRANCE, HEALTH, Access
+from memtool.web.life import READY, STARTING, Life
+from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
+from memtool.workspace import Workspace
+
+OpenWorkspace: TypeAlias = Callable[[Path | None], Workspace]  # for a project's folder, or the service's own
+
+_DESCRIPTION = (
+    "The memory of a coding agent. Every request but `/health` brings the token of the service, as"
+    " `Authorization: Bearer TOKEN`. Errors are problem details (RFC 9457) with a sentence."
+)
+
+
+def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
+    """Return the application of a vault's service."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        # The index of a large vault may take minutes the first time; nobody waits for it.
+        threading.Thread(target=_warm, args=(open_workspace,), daemon=True, name="memtool-warm").start()
+        life.state = READY if life.state == STARTING else life.state
+        yield
+
+    app = FastAPI(
+        title="memtool",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # it would come from another machine
+        redoc_url=None,
+        responses={"default": {"description": "Problem details", "content": {MEDIA_TYPE: {"example": _EXAMPLE}}}},
+        separate_input_output_schemas=False,
+    )
+    app.add_exception_handler(MemtoolError, _tell)
+    app.add_exception_handler(RequestValidationError, _tell_fields)
+    app.add_exception_handler(HTTPException, _tell_http)
+    app.add_exception_handler(OSError, _tell_system)
+    app.add_exception_handler(Exception, _tell_bug)
+    _add_service_routes(app, access, life)
+    return app
+
+
+def _add_service_routes(app: FastAPI, access: Access, life: Life) -> None:
+    @app.get(HEALTH, tags=["service"], summary="Say whether the service is ready", openapi_extra=_example(_HEALTHY))
+    async def health() -> JSONResponse:
+        return JSONResponse({"state": life.state, "version": __version__})
+
+    @app.post(
+        "/service/stop", tags=["service"], summary="End the service", openapi_extra=_example({"state": "stopping"})
+    )
+    async def stop() -> JSONResponse:
+        life.stop()
+        return JSONResponse({"state": life.state})
+
+    @app.post(
+        "/service/link",
+        tags=["service"],
+        summary="Make a link that opens the page once, within a minute",
+        openapi_extra=_example({"path": "/open/Zk1rPZ0wq8"}),
+    )
+    async def link() -> JSONResponse:
+        return JSONResponse({"path": access.make_link()})
+
+    @app.get(f"{ENTRANCE}{{code}}", include_in_schema=False)
+    async def enter(code: str) -> Response:
+        return RedirectResponse("/", status_code=303, headers={"set-cookie": access.use_link(code)})
+
+
+def _example(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of an OpenAPI document that shows *answer* as the example of an answer."""
+    return {"responses": {"200": {"content": {"application/json": {"example": answer}}}}}
+
+
+def _warm(open_workspace: OpenWorkspace) -> None:
+    with contextlib.suppress(MemtoolError, OSError):  # whoever asks is told
+        use_index(place_of(open_workspace(None)), lambda _index: None)
+
+
+async def _tell(_request: Request, error: Exception) -> Response:
+    fields = problem_of(error if isinstance(error, MemtoolError) else MemtoolError(str(error)))
+    later = {"retry-after": "1"} if fields["status"] == HTTPStatus.SERVICE_UNAVAILABLE else None
+    return JSONResponse(fields, fields["status"], headers=later, media_type=MEDIA_TYPE)
+
+
+async def _tell_fields(_request: Request, error: Exception) -> Response:
+    faults = error.errors() if isinstance(error, RequestValidationError) else []
+    return JSONResponse(problem_of_fields(faults), 422, media_type=MEDIA_TYPE)
+
+
+async def _tell_http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    sentence = {
+        404: f"there is nothing at '{request.url.path[:200]}'",
+        405: f"{request.method} is not for this address",
+    }
+    headers = getattr(error, "headers", None)
+    detail = sentence.get(status, "the request cannot be read as JSON")
+    return JSONResponse(problem(status, f"{detail}."), status, headers=headers, media_type=MEDIA_TYPE)
+
+
+async def _tell_system(_request: Request, error: Exception) -> Response:
+    reason = getattr(error, "strerror", None) or error
+    return JSONResponse(problem(500, f"the system refused: {reason}."), 500, media_type=MEDIA_TYPE)
+
+
+async def _tell_bug(_request: Request, error: Exception) -> Response:
+    return JSONResponse(problem(500, f"this is a bug in memtool: {type(error).__name__}."), 500, media_type=MEDIA_TYPE)
+
+
+_HEALTHY = {"state": "ready", "version": __version__}
+_EXAMPLE = problem(404, "no note matches 'fact-20260210-9f3a1c04be'.", "Find it with `memtool search WORDS`.", code=20)

@@ -1,0 +1,199 @@
+"""The server: one process on a port of this machine, from the first request that it can answer to the last."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from memtool import __version__
+from memtool.errors import BadSetting, MemtoolError
+from memtool.settings import service_token
+from memtool.web.gate import Access, Gate
+from memtool.web.life import STOPPED, Life
+from memtool.web.runtime import Runtime, find_token, made_known, only_service, service_place
+from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtool.web.app import OpenWorkspace
+
+USUAL_PORT = 47_474
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+_HEAD_PATIENCE = 10.0  # seconds for the head of a request
+_MOST_CONNECTIONS = 400
+_LARGEST_HEAD = 32_768  # bytes
+_LAST_GRACE = 1  # seconds for connections to close, once all requests are answered
+
+
+def serve(
+    open_workspace: OpenWorkspace,
+    *,
+    host: str,
+    port: int | None,
+    idle: float,
+    started: Callable[[Runtime], None],
+) -> None:
+    """Serve the vault until somebody stops it, or nobody has asked for *idle* seconds (0: never).
+
+    Args:
+        open_workspace: gives the workspace of each request.
+        host: the address to listen at.
+        port: the port; None takes the usual one, or another where that is taken.
+        idle: see above.
+        started: is called when others can reach the service.
+
+    Raises:
+        AlreadyServing: another process serves this vault.
+        BadSetting: *host* is beyond this machine, and there is no token for that.
+        MemtoolError: the port is taken, or there is no place for the service's files.
+    """
+    work = open_workspace(None)
+    place = service_place(work)
+    with only_service(place), _listening(host, port, work) as listener:
+        from memtool.web.app import make_app  # takes most of the start: others know of us when we can answer
+
+        life = Life(idle=idle)
+        address = listener.getsockname()
+        runtime = Runtime(
+            str(work.vault.root),
+            os.getpid(),
+            address[0],
+            address[1],
+            work.now().isoformat(timespec="seconds"),
+            __version__,
+        )
+        access = Access(find_token(work, place), {*LOOPBACK, host}, runtime.port)
+        app = Gate(make_app(open_workspace, access, life), access, life)
+        with _stopped_by_signals(life), made_known(place, runtime):
+            started(runtime)
+            _run(app, life, listener)
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(life: Life) -> Iterator[None]:
+    """Let signals end the service as a request does: one more way to say so, and not the only one."""
+    names = ("SIGINT", "SIGTERM", "SIGBREAK")  # the last is Windows' own
+    signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {each: signal.signal(each, lambda *_: life.stop()) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which ends when the service's life is over."""
+
+    def __init__(self, config: uvicorn.Config, life: Life) -> None:
+        super().__init__(config)
+        self._life = life
+
+    def capture_signals(self) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
+        return contextlib.nullcontext()
+
+    async def on_tick(self, counter: int) -> bool:
+        return self._life.is_over() or await super().on_tick(counter)
+
+
+class _Connection(H11Protocol):
+    """A connection that is cut when no request comes, and refused when there are too many."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > _MOST_CONNECTIONS:
+            transport.abort()
+            return
+        self._waiting = self.loop.call_later(_HEAD_PATIENCE, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None:  # a whole head has come
+            self._forget()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def _forget(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+
+def _run(app: Any, life: Life, listener: socket.socket) -> None:  # noqa: ANN401  (uvicorn's type of an application)
+    config = uvicorn.Config(
+        app,
+        http=_Connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        h11_max_incomplete_event_size=_LARGEST_HEAD,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=_LAST_GRACE,
+    )
+    _Server(config, life).run([listener])
+    life.state = STOPPED
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int | None, work: Workspace) -> Iterator[socket.socket]:
+    """Give a socket that listens.
+
+    Raises:
+        BadSetting: *host* is beyond this machine, and there is no token for that; or it is none.
+        MemtoolError: the port is taken.
+    """
+    _check_host(host, work)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
+        if sys.platform == "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            _bind(listener, host, port)
+        except OSError as error:
+            hint = "Leave --port out to take a free one."
+            raise MemtoolError(f"cannot listen at {host}, port {port}: {error.strerror}", hint=hint) from None
+        listener.listen(128)
+        yield listener
+
+
+def _bind(listener: socket.socket, host: str, port: int | None) -> None:
+    try:
+        listener.bind((host, USUAL_PORT if port is None else port))
+    except OSError:
+        if port is not None:
+            raise
+        listener.bind((host, 0))
+
+
+def _check_host(host: str, work: Workspace) -> None:
+    if host in LOOPBACK:
+        return
+    try:
+        is_local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        raise BadSetting(f"'{host}' is no address", hint="Give one such as 127.0.0.1.") from None
+    if not is_local and not service_token(work.environ):
+        raise BadSetting(
+            f"'{host}' can be reached from other machines, which could read and change all that is remembered",
+            hint="Set MEMTOOL_TOKEN to a secret of your own first; the connection itself is not encrypted.",
+        )
