@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -14,11 +15,13 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.integrations.clients import CLIENTS, Client, Target, get_client
+from memtool.integrations.hook_probe import probe
+from memtool.integrations.hooks import find_program
 from memtool.integrations.own_vaults import call_own, is_own
 from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.recall.routing.routes import read_routing
-from memtool.text.lines import counted
 from memtool.vault.layout import Vault
+from memtool.vault.project_area import shown_path
 from memtool.vault.template import make_vault
 
 PROJECT = click.option(
@@ -58,7 +61,7 @@ def _command_for(client: Client) -> click.Command:
         click.option("--with", "with_parts", multiple=True, type=names, help="Have this part, too."),
         click.option("--without", multiple=True, type=names, help="Do not have this part; take it out if it is there."),
         *(
-            click.option(part.flag, part.name, default=None, help=f"{part.deed}.".capitalize())
+            click.option(part.flag, part.name, is_flag=True, default=None, help=f"{part.deed}.".capitalize())
             for part in client.parts
             if part.flag
         ),
@@ -76,6 +79,8 @@ def _install(
 ) -> None:  # fmt: skip
     if both := sorted({*with_parts} & {*without}):
         raise UsageError(f"--with and --without both name {both[0]}")
+    if project and not Path(project).is_dir():
+        raise UsageError(f"there is no folder '{project}'", hint="Name the folder of a project, such as `--project .`.")
     vault, is_new = _vault(session, dry_run=dry_run)
     if not (is_new or dry_run or as_json):
         _ask_whose(client, session, vault)
@@ -91,7 +96,7 @@ def _install(
     elif dry_run and planned.changes:
         output.emit_text(planned.diff())
     else:
-        click.echo(output.printable_lines(_as_text(client, target, planned, is_new=is_new)))
+        click.echo(output.printable_lines(_as_text(client, target, vault, planned, is_new=is_new)))
     if not as_json:
         output.say(*notices)
 
@@ -121,21 +126,10 @@ def _ask_whose(client: Client, session: Session, vault: Vault) -> None:
 
 def target_of(session: Session, project: str | None) -> Target:
     """Return what the command line speaks of, without a vault."""
-    return Target(
-        session.environ, Path.home(), working_folder(), project_folder(project) if project is not None else None
-    )
-
-
-def project_folder(name: str) -> Path:
-    """Return the folder *name*, absolute.
-
-    Raises:
-        UsageError: there is no such folder.
-    """
-    folder = Path(name).absolute()
-    if not name or not folder.is_dir():
-        raise UsageError(f"there is no folder '{name}'", hint="Name the folder of a project, such as `--project .`.")
-    return folder
+    if project == "":
+        raise UsageError("PATH is empty", hint="Name the folder of a project, such as `--project .`.")
+    folder = Path(project).absolute() if project else None
+    return Target(session.environ, Path.home(), working_folder(), folder)
 
 
 def working_folder() -> Path | None:
@@ -164,13 +158,17 @@ def as_fields(planned: Plan, *, dry_run: bool) -> dict[str, object]:
     }
 
 
-def file_lines(planned: Plan) -> list[str]:
-    """Say which files are other ones now."""
-    return [
-        f"  {'removed' if change.after is None else 'wrote'} {change.path}"
-        + (f" (as it was: {change.original.name})" if change.original else "")
-        for change in planned.changes
-    ]
+def files_of(planned: Plan, home: Path) -> str:
+    """Return the files that the plan changes as one line; several of one part by the folder that they are in."""
+    by_parts: dict[tuple[str, ...], list[Path]] = {}
+    for change in planned.changes:
+        by_parts.setdefault(change.parts, []).append(change.path)
+    return ", ".join(
+        shown_path(str(paths[0]), None, home)
+        if len(paths) == 1
+        else f"{shown_path(os.path.commonpath(paths), None, home)} ({len(paths)} files)"
+        for paths in by_parts.values()
+    )
 
 
 def _named(session: Session, vault: Vault) -> Path | None:
@@ -180,16 +178,29 @@ def _named(session: Session, vault: Vault) -> Path | None:
     return None if found_by_itself else vault.root
 
 
-def _as_text(client: Client, target: Target, planned: Plan, *, is_new: bool) -> str:
+def _as_text(client: Client, target: Target, vault: Vault, planned: Plan, *, is_new: bool) -> str:
     if not planned.changes:
         return f"Nothing to do: {client.title} has {', '.join(planned.parts)} of memtool already."
-    files = counted(len(planned.changes), "file")
-    lines = [f"{client.title} works with memtool now: {', '.join(planned.parts)} ({files}).", *file_lines(planned)]
-    vault = target.vault.root if target.vault else ""
+    backups = any(change.original for change in planned.changes)
+    where = shown_path(str(vault.root), None, target.home)
     named = "" if target.named else ", or into another that your settings name later"
-    lines.append(f"Sessions are written into the vault at {vault}{' (made now)' if is_new else ''}{named}.")
-    lines.append(f"To undo: memtool uninstall {client.name}{_project_option(target)}")
-    return "\n".join(lines)
+    return "\n".join([
+        f"{client.title} works with memtool now: {', '.join(planned.parts)}. Running sessions take part at once.",
+        f"Changed: {files_of(planned, target.home)}.{' As it was: *.memtool-backup beside it.' if backups else ''}",
+        f"Sessions are written into the vault at {where}{', made now' if is_new else ''}{named}.",
+        f"Cost: {_cost(target, vault)}",
+        f"To undo: memtool uninstall {client.name}{_project_option(target)}",
+    ])  # fmt: skip
+
+
+def _cost(target: Target, vault: Vault) -> str:
+    """Say what a session and a prompt cost: tokens at most, as the settings say, and the time of a hook, measured."""
+    recall = settings.load(vault.settings_path, target.environ).recall
+    took = probe(find_program(None, this_project=False)).milliseconds
+    return (
+        f"at most {recall.session_tokens:,} tokens when a session begins and {recall.prompt_characters:,} characters "
+        f"for a prompt, where something fits; {took} ms for a hook on this machine; no model is asked."
+    )
 
 
 def _project_option(target: Target) -> str:

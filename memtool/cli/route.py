@@ -168,7 +168,7 @@ def _sentence(finding: TriggerProblem) -> str:
 
 
 def _update(session: Session, *, as_json: bool) -> None:
-    from memtool.cli.install import file_lines
+    from memtool.cli.install import files_of
     from memtool.recall.routing.loader_table import LOADER
     from memtool.worker import update_routes
 
@@ -178,6 +178,7 @@ def _update(session: Session, *, as_json: bool) -> None:
         written = [str(rule.path) for rule in rules.changes]
         output.emit_json({"changed": changed, "commit": kept.commit, "rules": written, "notices": notices})
         return
-    table = f"{LOADER} is up to date now." if changed else f"Nothing to do: {LOADER} is up to date."
-    click.echo(output.printable_lines("\n".join([table, *file_lines(rules)])))
+    lines = [f"{LOADER} is up to date now." if changed else f"Nothing to do: {LOADER} is up to date."]
+    lines += [f"Changed: {files_of(rules, session.work.home)}"] if rules.changes else []
+    click.echo(output.printable_lines("\n".join(lines)))
     output.say(*notices)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
 
 from memtool.cli import output
-from memtool.cli.install import DRY_RUN, JSON, PROJECT, as_fields, file_lines, target_of
+from memtool.cli.install import DRY_RUN, JSON, PROJECT, as_fields, files_of, target_of
 from memtool.cli.session import Session, with_vault
 from memtool.consolidate.due import kept_schedule
 from memtool.embeddings.helper import end_helpers
@@ -53,7 +54,7 @@ def _uninstall(client: Client, session: Session, *, project: str | None, dry_run
     if dry_run and planned.changes:
         output.emit_text(planned.diff())
     else:
-        click.echo(output.printable_lines(_as_text(client, planned)))
+        click.echo(output.printable_lines(_as_text(client, planned, target.home)))
     output.say(*notices)
 
 
@@ -63,14 +64,13 @@ def _schedule(session: Session) -> Iterator[str]:
             yield f"{kind} still consolidates each week: `memtool schedule remove` takes that out"
 
 
-def _as_text(client: Client, planned: Plan) -> str:
+def _as_text(client: Client, planned: Plan, home: Path) -> str:
     if not planned.changes:
         return f"Nothing to do: memtool is not in {client.title}."
-    lines = [f"memtool is out of {client.title}.", *file_lines(planned)]
-    lines.append(
+    return (
+        f"memtool is out of {client.title}. Changed: {files_of(planned, home)}.\n"
         "Your vault stays. To remove it, delete its folder; to remove memtool, `pipx uninstall memtool-vault`."
     )
-    return "\n".join(lines)
 
 
 for _name in CLIENTS:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,21 +51,25 @@ def run_by(path: Path) -> list[list[str]]:
     return [[program.command, *program.args] for program in programs]
 
 
-@pytest.mark.usefixtures("elsewhere")
-def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, client: Path, home_vault: Path) -> None:
+@pytest.mark.usefixtures("elsewhere", "home_vault")
+def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, client: Path) -> None:
     code, out, err = memtool("install", "claude-code")
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == "Claude Code works with memtool now: hooks, mcp, skills (5 files)."
-    assert f"  wrote {client} (as it was: settings.json.memtool-backup)" in lines
-    assert f"into the vault at {home_vault}, or into another that your settings name later." in out
+    assert lines[0] == "Claude Code works with memtool now: hooks, mcp, skills. Running sessions take part at once."
+    changed = f"{client.parent}/.claude.json, {client}, {client.parent}/skills (3 files)"
+    assert lines[1] == f"Changed: {changed}. As it was: *.memtool-backup beside it."
+    assert lines[2] == (
+        "Sessions are written into the vault at ~/memory, or into another that your settings name later."
+    )
+    assert re.fullmatch(r"Cost: at most 2,200 tokens .* 1,500 characters .*; \d+ ms for a hook .*", lines[3])
+    assert len(lines) == 5
     assert lines[-1] == "To undo: memtool uninstall claude-code"
     again = memtool("install", "claude-code").out
     assert again == "Nothing to do: Claude Code has hooks, mcp, skills of memtool already.\n"
     code, out, err = memtool("uninstall", "claude-code")
     assert (code, err, client.read_text()) == (0, "", OTHERS)
-    assert out.startswith("memtool is out of Claude Code.\n")
-    assert f"  removed {client.parent}/skills/memtool-forget/SKILL.md\n" in out
+    assert out.startswith(f"memtool is out of Claude Code. Changed: {changed}.\n")
     assert "\nYour vault stays." in out
     assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
     assert memtool("uninstall", "claude-code").out == "Nothing to do: memtool is not in Claude Code.\n"
@@ -110,7 +115,7 @@ def test_a_vault_is_made_where_there_is_none(memtool: Memtool, client: Path, els
     vault = Path.home() / "memory"
     assert memtool("install", "claude-code", "--dry-run").code == 0
     assert not vault.exists()
-    assert f"into the vault at {vault} (made now)" in memtool("install", "claude-code").out
+    assert "into the vault at ~/memory, made now" in memtool("install", "claude-code").out
     assert (vault / "memtool.toml").is_file()
     assert run_by(client) == [COMMAND]
     answer = memtool("install", "claude-code", "--vault", str(elsewhere / "记忆"), "--json").answer
@@ -133,6 +138,25 @@ def test_a_vault_need_not_be_there_to_uninstall(memtool: Memtool, client: Path, 
     notes.rmdir()
     assert memtool("uninstall", "claude-code").code == 0
     assert client.read_text() == OTHERS
+
+
+@pytest.mark.usefixtures("home_vault")
+def test_the_instructions_of_a_project_are_touched_on_request_only(
+    memtool: Memtool, client: Path, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = elsewhere / "CLAUDE.md"
+    page.write_text("# 项目\n没有行尾", encoding="utf-8")
+    memtool("install", "claude-code")
+    assert page.read_text(encoding="utf-8") == "# 项目\n没有行尾"
+    memtool("install", "claude-code", "--claude-md")
+    assert "context_search" in page.read_text(encoding="utf-8")
+    assert memtool("install", "claude-code").out.startswith("Nothing to do: ")
+    assert [entry.name for entry in elsewhere.iterdir()] == ["CLAUDE.md"]
+    state = client.parent / ".claude.json"  # the client writes down where it was used
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"projects": {str(elsewhere): {}, "/gone": {}}}))
+    monkeypatch.chdir(tmp_path)
+    memtool("uninstall", "claude-code")
+    assert page.read_text(encoding="utf-8") == "# 项目\n没有行尾"
 
 
 @pytest.mark.usefixtures("notes")
@@ -228,17 +252,17 @@ def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
     memtool("uninstall", "claude-code")
     assert f"+++ {rule}\n" in memtool("install", "claude-code", "--dry-run", *vault).out
     assert not rule.exists()
-    assert f"  wrote {rule}\n" in memtool("install", "claude-code", *vault).out
+    assert f", {rule}, " in memtool("install", "claude-code", *vault).out
     assert str(sample / "areas/projects/shop/summary.md") in rule.read_text()
     assert memtool("install", "claude-code", *vault).out.startswith("Nothing to do: ")
     rule.unlink()
     again = memtool("install", "claude-code", *vault).out
-    assert f"  wrote {rule}\n" in again
+    assert f"Changed: {rule}." in again
     rule.write_text("mine")
     assert "is a file of your own" in memtool("install", "claude-code", *vault).err
     rule.unlink()
     memtool("install", "claude-code", *vault)
-    assert f"  removed {rule}\n" in memtool("uninstall", "claude-code").out
+    assert f", {rule}, " in memtool("uninstall", "claude-code").out
     assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
 
 

@@ -144,7 +144,7 @@ def test_update_brings_the_rules_of_an_installed_client_up_to_date(
     rule = tmp_path / "config" / "rules" / "memtool.md"
     summary = shop / "areas/projects/shop/summary.md"
     summary.write_text(SUMMARY.replace("checkout", "till"), encoding="utf-8")
-    assert f"  wrote {rule}\n" in memtool("route", "--update").out
+    assert f"Changed: {rule}\n" in memtool("route", "--update").out
     assert "`till`" in rule.read_text()
     memtool("uninstall", "claude-code")
     memtool("route", "--update")

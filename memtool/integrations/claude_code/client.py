@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+from memtool import settings
 from memtool.integrations import client_files
+from memtool.integrations.blocks import Block
 from memtool.integrations.claude_code import places
-from memtool.integrations.claude_code.health import installed_in, obstacles, project_notices, why_unread
+from memtool.integrations.claude_code.health import installed_in, obstacles, project_notices, repository_of, why_unread
 from memtool.integrations.claude_code.hooks import HINTS, HOOKS
 from memtool.integrations.claude_code.rule_files import rule_shares
 from memtool.integrations.claude_code.skill_files import skill_shares
@@ -16,12 +19,17 @@ from memtool.integrations.json_entries import JsonEntry
 from memtool.integrations.own_vaults import is_own
 from memtool.integrations.plans import Plan, Share
 from memtool.recall.routing.routes import read_routing
+from memtool.resources import agent_text
+from memtool.vault.projects import find_project
 
 _PARTS = (
     Part("hooks", "capture each session and give it the memory of its project"),
     Part("mcp", "lets the model search and save by itself"),
     Part("skills", "remember, recall and forget by a word of yours"),
     Part("rules", "name the notes to read when a word comes up or a file is opened"),
+    Part(
+        "instructions", "tell the model of the memory in the project's CLAUDE.md", is_default=False, flag="--claude-md"
+    ),
     Part(
         "hints",
         "give what held before ahead of each command and each edit",
@@ -38,12 +46,13 @@ def shares(target: Target) -> list[Share]:
         BadSetting: the home folder is unknown, or the vault's path cannot be written into settings.
     """
     environ, project = target.environ, target.project
-    settings = places.project_settings_path(project) if project else places.user_settings_path(environ)
+    path = places.project_settings_path(project) if project else places.user_settings_path(environ)
     program = find_program(target.named, this_project=project is not None)
     found: list[Share] = [
-        HookShare("hooks", settings, program, HOOKS, _events(HINTS)),
-        HookShare("hints", settings, program, HINTS, _events(HOOKS)),
+        HookShare("hooks", path, program, HOOKS, _events(HINTS)),
+        HookShare("hints", path, program, HINTS, _events(HOOKS)),
         _mcp_share(target),
+        *_instruction_shares(target),
     ]
     if project is None:
         found += skill_shares(environ)
@@ -75,10 +84,23 @@ def left(target: Target) -> Iterator[str]:
         yield f"hooks of memtool still stand in {path}"
 
 
+def _instruction_shares(target: Target) -> list[Block]:
+    """Return a block in the CLAUDE.md of the project at hand; to uninstall, in that of each project that has one."""
+    folder = target.project or target.folder
+    projects = [repository_of(folder)] if folder else []
+    if target.vault is None and target.project is None:
+        known = client_files.values(places.state_path(target.environ)).get("projects")
+        projects += map(Path, known if isinstance(known, dict) else ())
+    language = settings.load(target.vault.settings_path, target.environ).general.language if target.vault else "en"
+    body = agent_text("instructions", language)
+    return [Block("instructions", root / "CLAUDE.md", body) for root in dict.fromkeys(projects)]
+
+
 def _mcp_share(target: Target) -> JsonEntry:
     command, *args = target.mcp_program()
     value = {"type": "stdio", "command": command, "args": args, "env": {}}  # as the client itself writes it
-    where = ("projects", str(target.project)) if target.project else ()
+    # A project is known by the folder of its repository: one for all its subfolders and worktrees (seen in 2.1.330).
+    where = ("projects", str(find_project(target.project).root)) if target.project else ()
     return JsonEntry("mcp", places.state_path(target.environ), (*where, "mcpServers", "memtool"), value)
 
 

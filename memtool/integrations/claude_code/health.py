@@ -6,35 +6,27 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool import settings
-from memtool.capture.log import read_log
 from memtool.errors import BadSetting, HistoryFailed
 from memtool.integrations import client_files, hooks, json_text
 from memtool.integrations.claude_code import places
 from memtool.integrations.claude_code.hooks import HOOKS
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares, rules_folder, written_rules
+from memtool.integrations.hook_probe import probe
 from memtool.integrations.hooks import Handler, Program
 from memtool.integrations.own_vaults import is_own
 from memtool.integrations.plans import plan
 from memtool.vault import git
-from memtool.vault.layout import SETTINGS_FILE, Vault
+from memtool.vault.layout import Vault
 
 _AGAIN = "Run `memtool install claude-code` again, with --project for a project."
 _PLUGIN = "memtool"
 _HOOK_PROGRAM = "memtool-hook"
-_PROBED_FILE = "memtool-doctor.md"
-_PROBE_TIMEOUT = 30  # seconds
-_IGNORE_VARIABLE = settings.variable_of("capture.ignore")
 _INSTALL = "Run `memtool install claude-code`."
 
 
@@ -124,10 +116,15 @@ def project_notices(folder: Path) -> list[str]:
         # `check-ignore` refuses the literal paths that `ask` asks for.
         if git.ask(folder, "--no-literal-pathspecs", "check-ignore", "--quiet", str(path)).code == 1:
             sentences.append(f"git does not ignore '{path}', which holds paths of this machine: add it to .gitignore")
-    root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    root = repository_of(folder)
     if root != folder:
         sentences.append(f"only sessions that start in '{folder}' run these hooks; its repository is '{root}'")
     return sentences
+
+
+def repository_of(folder: Path) -> Path:
+    """Return the topmost folder of the checkout that *folder* lies in, or itself."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
 def _settings_paths(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
@@ -182,7 +179,7 @@ def _plugin_faults(plugin: Plugin, program: Program | None) -> Iterator[HookFind
     if program is None:
         sentence = "the plugin finds no memtool-hook: it is neither on your PATH nor in ~/.local/bin"
         yield HookFinding(True, sentence, "Install memtool with pipx or uv, or run `memtool install claude-code`.")
-    elif fault := fault_of(program):
+    elif fault := probe(program).fault:
         yield HookFinding(True, f"the plugin runs '{program.command}', and {fault}", "Install memtool again.")
 
 
@@ -203,7 +200,7 @@ def _program_faults(program: Program, *, may_run: bool) -> Iterator[HookFinding]
         yield HookFinding(True, f"the hooks write to '{program.vault}', which is not there", _AGAIN)
     if shutil.which(program.interpreter) is None:
         yield HookFinding(True, f"the hooks run '{program.interpreter}', which is not there", _AGAIN)
-    elif may_run and (fault := fault_of(program)):
+    elif may_run and (fault := probe(program).fault):
         yield HookFinding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)
 
 
@@ -243,53 +240,6 @@ def _plugin_version(name: str, environ: Mapping[str, str]) -> str:
 
 def _as_object(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
-
-
-def fault_of(program: Program) -> str:
-    """Run *program* on an edit; return its fault, or an empty string if it has written the edit down."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
-            return _tried(program, Path(folder), settings.environment())
-    except subprocess.TimeoutExpired:
-        return "it does not answer"
-    except (OSError, ValueError) as error:
-        return f"it cannot be run: {error}"
-
-
-def _tried(program: Program, folder: Path, environ: Mapping[str, str]) -> str:
-    vault, project = folder / "vault", folder / "project"
-    vault.mkdir()
-    project.mkdir()
-    (vault / SETTINGS_FILE).touch()
-    event = {
-        "hook_event_name": "PostToolUse",
-        "session_id": "memtool-doctor",
-        "cwd": str(project),
-        "tool_name": "Write",
-        "tool_input": {"file_path": str(project / _PROBED_FILE)},
-    }
-    environ = {name: value for name, value in environ.items() if name != settings.INTERNAL} | {_IGNORE_VARIABLE: "/"}
-    ran = subprocess.run(
-        [program.command, *_on_vault(program.args, vault)],
-        input=json.dumps(event).encode("utf-8"),
-        capture_output=True,
-        timeout=_PROBE_TIMEOUT,
-        check=False,
-        env=environ,
-    )
-    if any(_PROBED_FILE in note.read_text(encoding="utf-8") for note in vault.glob("daily/*.md")):
-        return ""
-    told = [entry.message for entry in read_log([vault / ".memtool"], datetime.fromtimestamp(0, UTC))]
-    told += ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-    return f"it does not write down what it is given: {told[-1] if told else f'exit code {ran.returncode}'}"
-
-
-def _on_vault(args: tuple[str, ...], vault: Path) -> list[str]:
-    """Return *args* with *vault* for the vault that they name."""
-    if "--vault" not in args:
-        return [*args, "--vault", str(vault)]
-    named = args.index("--vault") + 1
-    return [*args[:named], str(vault), *args[named + 1 :]]
 
 
 class RuleHealth(NamedTuple):

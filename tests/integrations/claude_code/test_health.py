@@ -10,12 +10,11 @@ import pytest
 from installing import install
 
 from memtool import settings
-from memtool.integrations.claude_code import health, places
+from memtool.integrations.claude_code import places
 from memtool.integrations.claude_code.health import (
     HookFinding,
     Plugin,
     examine,
-    fault_of,
     installed_in,
     obstacles,
     project_notices,
@@ -243,43 +242,6 @@ def test_a_file_that_git_would_share_is_told(project: Path) -> None:
     (project / "packages").mkdir()
     (sentence,) = project_notices(project / "packages")
     assert sentence.startswith(f"only sessions that start in '{project / 'packages'}' run these hooks")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("args", [(), ("--vault", "/nowhere", "--this-project")])
-def test_a_program_that_writes_down_an_edit_has_no_fault(args: tuple[str, ...]) -> None:
-    assert fault_of(Program(sys.executable, ("-P", "-m", "memtool.hook", *args))) == ""
-
-
-@pytest.mark.slow
-def test_what_the_user_ignores_does_not_look_like_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMTOOL_CAPTURE_IGNORE", "*")
-    monkeypatch.setenv("MEMTOOL_INTERNAL", "1")
-    assert fault_of(find_program(None, this_project=False)) == ""
-
-
-def script(path: Path, body: str) -> Program:
-    path.write_text(body)
-    return Program(sys.executable, ("-I", str(path)))
-
-
-def test_faults_are_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = script(tmp_path / "broken.py", "import memtool_is_gone")
-    assert fault_of(program) == (
-        "it does not write down what it is given: ModuleNotFoundError: No module named 'memtool_is_gone'"
-    )
-    assert fault_of(script(tmp_path / "idle.py", "")) == "it does not write down what it is given: exit code 0"
-    (tmp_path / "no program").write_text("")
-    assert fault_of(Program(str(tmp_path / "no program"))).startswith("it cannot be run: ")
-    monkeypatch.setattr(health, "_PROBE_TIMEOUT", 0)
-    assert fault_of(find_program(None, this_project=False)) == "it does not answer"
-
-
-def test_a_hook_that_writes_only_to_its_log_has_that_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMTOOL_SEARCH_LIMIT", "many")
-    assert "'search.limit' (MEMTOOL_SEARCH_LIMIT) should be a whole number" in fault_of(
-        find_program(None, this_project=False)
-    )
 
 
 def test_the_hooks_that_are_installed_are_those_that_the_hook_knows() -> None:

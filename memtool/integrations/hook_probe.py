@@ -1,0 +1,78 @@
+"""A probe of the hooks' program: an event in a vault of its own, so that nothing of the user's is read or written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool import settings
+from memtool.capture.log import read_log
+from memtool.integrations.hooks import Program
+from memtool.vault.layout import SETTINGS_FILE
+
+_PROBED_FILE = "memtool-doctor.md"
+_TIMEOUT = 30  # seconds
+_IGNORE_VARIABLE = settings.variable_of("capture.ignore")
+
+
+class Probe(NamedTuple):
+    """The fault of a program, empty if it wrote down what it was given, and the milliseconds that it took."""
+
+    fault: str
+    milliseconds: int
+
+
+def probe(program: Program) -> Probe:
+    """Run *program* on an edit."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
+            return _tried(program, Path(folder), settings.environment())
+    except subprocess.TimeoutExpired:
+        return Probe("it does not answer", _TIMEOUT * 1000)
+    except (OSError, ValueError) as error:
+        return Probe(f"it cannot be run: {error}", 0)
+
+
+def _tried(program: Program, folder: Path, environ: Mapping[str, str]) -> Probe:
+    vault, project = folder / "vault", folder / "project"
+    vault.mkdir()
+    project.mkdir()
+    (vault / SETTINGS_FILE).touch()
+    event = {
+        "hook_event_name": "PostToolUse",
+        "session_id": "memtool-doctor",
+        "cwd": str(project),
+        "tool_name": "Write",
+        "tool_input": {"file_path": str(project / _PROBED_FILE)},
+    }
+    environ = {name: value for name, value in environ.items() if name != settings.INTERNAL} | {_IGNORE_VARIABLE: "/"}
+    began = time.perf_counter()
+    ran = subprocess.run(
+        [program.command, *_on_vault(program.args, vault)],
+        input=json.dumps(event).encode("utf-8"),
+        capture_output=True,
+        timeout=_TIMEOUT,
+        check=False,
+        env=environ,
+    )
+    took = round(1000 * (time.perf_counter() - began))
+    if any(_PROBED_FILE in note.read_text(encoding="utf-8") for note in vault.glob("daily/*.md")):
+        return Probe("", took)
+    told = [entry.message for entry in read_log([vault / ".memtool"], datetime.fromtimestamp(0, UTC))]
+    told += ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    last = told[-1] if told else f"exit code {ran.returncode}"
+    return Probe(f"it does not write down what it is given: {last}", took)
+
+
+def _on_vault(args: tuple[str, ...], vault: Path) -> list[str]:
+    """Return *args* with *vault* for the vault that they name."""
+    if "--vault" not in args:
+        return [*args, "--vault", str(vault)]
+    named = args.index("--vault") + 1
+    return [*args[:named], str(vault), *args[named + 1 :]]
