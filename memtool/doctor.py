@@ -41,7 +41,7 @@ from memtool.vault.merge_driver import driver_problem
 from memtool.vault.project_area import shown_path
 from memtool.vault.state import find_state_folder, outer_folder, state_folder
 from memtool.vault.syncing import unsolved
-from memtool.workspace import Workspace
+from memtool.workspace import Workspace, outside_of
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 _NAMED = 10  # problems of one kind
@@ -176,13 +176,13 @@ def _index_checks(vault: Vault, settings: Settings, environ: Mapping[str, str]) 
     max_bytes = settings.index.max_note_kb * 1024
     try:
         cache = settings_module.user_cache_path(environ)
-        projects = settings_module.client_projects(settings, environ)
+        outside = outside_of(settings, environ, _home())
         folder = find_state_folder(vault, cache)
         if not (folder or _can_write(vault.state_path) or _can_write(cache)):
             raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
         with tempfile.TemporaryDirectory(prefix="memtool-doctor-", ignore_cleanup_errors=True) as aside:
             _copy_index(folder, Path(aside))
-            place = Place(vault, Path(aside), max_bytes=max_bytes, client_projects=projects)
+            place = Place(vault, Path(aside), max_bytes=max_bytes, outside=outside)
             found = use_index(place, lambda index: [*_index_health(index), *_embedder_health(index, settings, cache)])
         return [*found, *_helper_health(vault, cache)]
     except MemtoolError as error:

@@ -17,6 +17,15 @@ from memtool.vault.state import state_folder
 
 if TYPE_CHECKING:
     from memtool.redaction import Redactor
+    from memtool.vault.outside import Outside
+
+
+def outside_of(settings: Settings, environ: Mapping[str, str], home: Path) -> Outside:
+    """Return the files outside the vault that *settings* let memtool read."""
+    from memtool.vault.outside import Outside, folder_named  # an edit is written down without
+
+    projects = settings_module.client_projects(settings, environ)
+    return Outside(projects, tuple(folder_named(name, home) for name in settings.knowledge.folders))
 
 
 class _Given(NamedTuple):
@@ -67,10 +76,10 @@ class Workspace(_Given):
         """The folder of Claude Code's own files."""
         return settings_module.client_folder(self.environ)
 
-    @property
-    def client_projects(self) -> Path | None:
-        """The folder of the client's own memory files, if they are searched, too; else None."""
-        return settings_module.client_projects(self.settings, self.environ)
+    @cached_property
+    def outside(self) -> Outside:
+        """The files outside the vault that are searched, too: the client's own memory, the user's other folders."""
+        return outside_of(self.settings, self.environ, self.home)
 
     @property
     def cache(self) -> Path:

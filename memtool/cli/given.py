@@ -69,11 +69,11 @@ def _wanted(session: Session, folder: Path, named: str | None, *, is_last: bool)
 
 def _told(session: Session, givings: list[Giving]) -> Iterator[dict[str, Any]]:
     """Give the fields of each record, with what its lines say now."""
-    projects, today = session.work.client_projects, session.work.now().date()
+    today = session.work.now().date()
     frequency = _frequency(session, terms_of(giving.prompt for giving in givings))
 
     def look(line: GivenLine) -> Said | None:
-        return said_now(session.vault, line, projects, today)
+        return said_now(session.vault, line, session.work.outside, today)
 
     for giving in givings:
         lines = [_fields(line, giving, look, frequency) for line in giving.lines]

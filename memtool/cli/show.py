@@ -17,7 +17,6 @@ from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses, uses_path
 from memtool.text.lines import counted
 from memtool.vault.authors import named
-from memtool.vault.client_memory import client_memory_path
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note
 
 
@@ -100,8 +99,8 @@ def _used(session: Session, reading: Reading) -> int:
 
 def _direct(session: Session, ref: Ref, level: int) -> Reading | None:
     """Read what is named by its path; that needs no index."""
-    max_bytes, projects = session.work.max_bytes, session.work.client_projects
-    if projects and (path := client_memory_path(ref.name, projects)):
+    max_bytes = session.work.max_bytes
+    if path := session.work.outside.path_of(ref.name):
         return read_file(path, path.as_posix(), ref, level=level, max_bytes=max_bytes)
     if not os.path.isfile(session.vault.path(ref.name)):  # noqa: PTH113  (Path.is_file may raise)
         return None

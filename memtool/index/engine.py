@@ -26,6 +26,7 @@ from memtool.index.writer import Applied, Writer
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
 from memtool.vault.note import BrokenNote
+from memtool.vault.outside import Outside
 from memtool.vault.scan import Changes, KnownStamp, Scan, changes, is_suspect, scan
 from memtool.workspace import Workspace
 
@@ -64,7 +65,7 @@ class Place(NamedTuple):
         patience: seconds to wait for another process that is writing.
         progress: is called with (files done, files in all).
         now_ns: the clock.
-        client_projects: where the client keeps its own memory files; None leaves them out.
+        outside: the files outside the vault that are indexed, too.
         at_once: how many files may be read before an index is used; None sets no limit. Where it takes more, the index
             is used as it is, and says how many are `waiting`; where there is none, that is `Unbuilt`.
     """
@@ -75,7 +76,7 @@ class Place(NamedTuple):
     patience: float = 1.0
     progress: Progress = no_progress
     now_ns: Callable[[], int] = time.time_ns
-    client_projects: Path | None = None
+    outside: Outside = Outside()
     at_once: int | None = None
 
     def takes_too_long(self, files: int) -> bool:
@@ -85,10 +86,7 @@ class Place(NamedTuple):
     def scan(self) -> Scan:
         """Return the stamps of all that belongs in the index."""
         found = scan(self.vault.root)
-        if self.client_projects:
-            from memtool.vault.client_memory import add_client_memory
-
-            add_client_memory(found, self.client_projects)
+        self.outside.add_to(found, self.vault.root)
         return found
 
     @property
@@ -122,7 +120,7 @@ def place_of(work: Workspace, *, progress: Progress = no_progress, patience: flo
         max_bytes=work.max_bytes,
         patience=patience,
         progress=progress,
-        client_projects=work.client_projects,
+        outside=work.outside,
     )
 
 
@@ -372,7 +370,7 @@ def _apply(index: Index, found: Scan, pending: Changes, *, batch: int = 0) -> Ap
     """
     place, suspects = index.place, pending.suspects
     applied = Applied()
-    writer = Writer(index.db, place.max_bytes, place.vault)
+    writer = Writer(index.db, place.max_bytes, place.vault, place.outside)
     batch = batch or len(suspects) or 1
     for start in range(0, len(suspects) or 1, batch):
         with _transaction(index.db):

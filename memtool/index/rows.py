@@ -77,20 +77,20 @@ class NoteRow(NamedTuple):
     names: str = ""
 
 
-def note_row(ref: str, content: bytes, *, daily: str = DAILY) -> NoteRow:
+def note_row(ref: str, content: bytes, *, daily: str = DAILY, kind: str = "") -> NoteRow:
     """Return the row of the file at *ref*; of a broken one, with what can be read of it and the problem.
 
-    *daily* is the vault's folder of daily notes.
+    *daily* is the vault's folder of daily notes. With a *kind*, a note is of that, whatever it says.
     """
     if ref.rsplit("/", 1)[-1] == FACTS_FILE:
         return _fact_file_row(ref, content)
     note = parse_note(ref, content)
     if isinstance(note, BrokenNote):
         readable = Note(ref, note.text)
-        return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable, daily)))
+        return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable, daily, kind)))
     if note.field("search").casefold() in {"false", "no", "off"}:
         return NoteRow(_title_of(note), "", ())
-    return NoteRow(_title_of(note), "", tuple(_note_chunks(note, daily)), folded_names(note.words("aliases")))
+    return NoteRow(_title_of(note), "", tuple(_note_chunks(note, daily, kind)), folded_names(note.words("aliases")))
 
 
 def folded_names(names: Iterable[str]) -> str:
@@ -99,8 +99,8 @@ def folded_names(names: Iterable[str]) -> str:
     return "\n".join(["", *folded, ""]) if folded else ""
 
 
-def _note_chunks(note: Note, daily: str) -> Iterator[ChunkRow]:
-    kind = kind_of(note.ref, note.field("type"), daily=daily)
+def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
+    kind = kind or kind_of(note.ref, note.field("type"), daily=daily)
     project = (note.field("project") or project_of(note.ref))[:_LONGEST_FIELD]
     category = note.field("category")[:_LONGEST_FIELD] or _CATEGORY_OF_KIND.get(kind, "general")
     status = note.field("status").casefold()[:_LONGEST_FIELD]

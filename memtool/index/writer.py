@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index import schema
+from memtool.vault.authors import IMPORTED
 from memtool.vault.files import content_hash
 from memtool.vault.layout import Vault
 from memtool.vault.note import BrokenNote
+from memtool.vault.outside import Outside, is_outside, names_by_folder, project_of_memory
 from memtool.vault.scan import KnownStamp, Stamp
 
 if TYPE_CHECKING:
@@ -61,10 +63,11 @@ class Writer:
     *stamps* are those of all files that were read, changed or not.
     """
 
-    def __init__(self, db: sqlite3.Connection, max_bytes: int, vault: Vault) -> None:
+    def __init__(self, db: sqlite3.Connection, max_bytes: int, vault: Vault, outside: Outside) -> None:
         self.db = db
         self.max_bytes = max_bytes
         self.vault = vault
+        self.outside = outside
         self.stamps: dict[str, KnownStamp] = {}
         self._words: set[str] = set()
         self._stale: set[int] = set()
@@ -124,15 +127,14 @@ class Writer:
         if read.content is None:
             size, limit = read.stamp.size / 1e6, self.max_bytes / 1e6
             return NoteRow(ref.rsplit("/", 1)[-1], f"too large to read: {size:.0f} MB, the limit is {limit:.0f} MB", ())
-        row = note_row(ref, read.content, daily=self.vault.daily)
-        return self._in_project(ref, row) if os.path.isabs(ref) else row  # noqa: PTH117  (speed)
-
-    def _in_project(self, ref: str, row: NoteRow) -> NoteRow:
-        """Return *row*, of the client's own memory, with the project that its place tells of."""
-        from memtool.vault.client_memory import names_by_folder, project_of_client_memory
-
-        project = project_of_client_memory(ref, names_by_folder(self.vault))
-        chunks = (chunk._replace(project=project, context=f"{chunk.context}\n{project}") for chunk in row.chunks)
+        if not is_outside(ref):
+            return note_row(ref, read.content, daily=self.vault.daily)
+        if self.outside.is_knowledge(ref):  # whatever it says of itself, it is a page that somebody wrote elsewhere
+            row = note_row(ref, read.content, kind="knowledge")
+            chunks = (chunk._replace(project="", author=IMPORTED) for chunk in row.chunks)
+        else:
+            row, project = note_row(ref, read.content), project_of_memory(ref, names_by_folder(self.vault))
+            chunks = (chunk._replace(project=project, context=f"{chunk.context}\n{project}") for chunk in row.chunks)
         return row._replace(chunks=tuple(chunks))
 
     def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:

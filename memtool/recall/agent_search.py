@@ -18,7 +18,7 @@ from memtool.recall.framing import quoted
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.text.lines import cut
 from memtool.vault.background import start_command
-from memtool.vault.client_memory import is_client_memory
+from memtool.vault.outside import is_outside
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.workspace import Workspace
 
@@ -151,7 +151,7 @@ def _remembered(work: Workspace, hit: Hit, best: float) -> Remembered:
 def _content(work: Workspace, hit: Hit) -> Iterator[str]:
     """Give the overview of the note, and the passage that was found if it stands elsewhere."""
     overview = ""
-    if hit.kind in _WITH_OVERVIEW and not is_client_memory(hit.path):
+    if hit.kind in _WITH_OVERVIEW and not is_outside(hit.path):
         with suppress(MemtoolError, OSError):
             reading = read_note(work.vault, Ref(hit.path), level=OVERVIEW, max_bytes=work.max_bytes)
             overview = cut(reading.text, _LONGEST_OVERVIEW)

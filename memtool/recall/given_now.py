@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError
@@ -28,11 +27,11 @@ from memtool.recall.remembering.forget import find_line
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.text.lines import counted
 from memtool.vault.authors import IMPORTED, signed_by
-from memtool.vault.client_memory import client_memory_path, is_client_memory
 from memtool.vault.facts import is_expired, parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, kind_of
 from memtool.vault.note import Note, parse_note
+from memtool.vault.outside import Outside, is_outside
 from memtool.vault.todos import find_todos
 
 _ENDED = frozenset({"superseded", "archived"})
@@ -67,13 +66,13 @@ class Said(NamedTuple):
     about: str = ""
 
 
-def said_now(vault: Vault, line: GivenLine, client_projects: Path | None, today: dt.date) -> Said | None:
+def said_now(vault: Vault, line: GivenLine, outside: Outside, today: dt.date) -> Said | None:
     """Return what *line* says now; None if it was forgotten, removed or changed since."""
     with suppress(MemtoolError, OSError, ValueError):
-        path = client_memory_path(line.ref, client_projects) if client_projects else None
-        if path is None and is_client_memory(line.ref):
+        path = outside.path_of(line.ref) if is_outside(line.ref) else vault.path(line.ref)
+        if path is None:
             return None
-        text = read_text(path or vault.path(line.ref))[0]
+        text = read_text(path)[0]
         if line.ref.rsplit("/", 1)[-1] == FACTS_FILE:
             return _fact(text, line, today)
         return _line_of_note(line, text, today)

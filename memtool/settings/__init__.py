@@ -22,6 +22,7 @@ from memtool.settings.sections import (
     ConsolidateSettings,
     EmbeddingSettings,
     IndexSettings,
+    KnowledgeSettings,
     ModelSettings,
     RecallSettings,
     RedactSettings,
@@ -62,6 +63,7 @@ class Settings(NamedTuple):
     general: VaultSettings = VaultSettings()
     search: SearchSettings = SearchSettings()
     index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody wants here
+    knowledge: KnowledgeSettings = KnowledgeSettings()
     embeddings: EmbeddingSettings = EmbeddingSettings()
     capture: CaptureSettings = CaptureSettings()
     redact: RedactSettings = RedactSettings()

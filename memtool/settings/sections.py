@@ -42,6 +42,15 @@ class IndexSettings(NamedTuple):
     )
 
 
+class KnowledgeSettings(NamedTuple):
+    """What is read beside the vault."""
+
+    folders: Annotated[
+        tuple[str, ...],
+        About("Folders of other Markdown, such as `~/wiki`: searched as they are, never changed.", trusted=True),
+    ] = ()
+
+
 class EmbeddingSettings(NamedTuple):
     """Settings of the provider of vectors. Without one, search is BM25."""
 
@@ -158,6 +167,7 @@ Section: TypeAlias = (
     VaultSettings
     | SearchSettings
     | IndexSettings
+    | KnowledgeSettings
     | EmbeddingSettings
     | CaptureSettings
     | RedactSettings
@@ -169,6 +179,7 @@ SECTIONS: dict[str, type[Section]] = {
     "": VaultSettings,
     "search": SearchSettings,
     "index": IndexSettings,
+    "knowledge": KnowledgeSettings,
     "embeddings": EmbeddingSettings,
     "capture": CaptureSettings,
     "redact": RedactSettings,

@@ -131,13 +131,13 @@ def kind_of(ref: str, declared: str = "", *, daily: str = DAILY) -> str:
     parts = ref.removeprefix("archive/").split("/")
     if parts[-1] == FACTS_FILE:
         return "fact"
-    if parts == ["MEMORY.md"] or os.path.isabs(ref):  # noqa: PTH117  (see memtool.vault.client_memory)
-        return "memory"
+    if os.path.isabs(ref):  # noqa: PTH117  (see memtool.vault.outside)
+        return "memory" if parts[-2] == "memory" else "knowledge"
     if len(parts) > 1 and parts[0] in ("sessions", DAILY, daily):
         return "session" if parts[0] == "sessions" else "daily"
     if len(parts) > 3 and parts[0] == "areas":
         return _kind_in_area(parts[1], parts[3:] if parts[1] != "global" else parts[2:])
-    return "note"
+    return "memory" if parts == ["MEMORY.md"] else "note"
 
 
 def _kind_in_area(area: str, below: list[str]) -> str:

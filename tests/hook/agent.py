@@ -18,6 +18,7 @@ from memtool.recall.ledger import Ledger, read_ledger
 from memtool.resources import shipped
 from memtool.vault.frontmatter import set_list
 from memtool.vault.layout import Vault
+from memtool.vault.outside import Outside
 from memtool.vault.state import state_folder
 
 SHOP = "areas/projects/shop"
@@ -54,7 +55,7 @@ class Agent:
 
     def index(self, *, rebuild: bool = False) -> None:
         """Bring the index up to date."""
-        place = Place(self.vault, self.state(), client_projects=self.home / ".claude" / "projects")
+        place = Place(self.vault, self.state(), outside=Outside(self.home / ".claude" / "projects"))
         use_index(place, lambda _: None, rebuild=rebuild)
 
     def write(self, ref: str, text: str) -> Path:

@@ -35,6 +35,7 @@ from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import Vault
+from memtool.vault.outside import Outside
 
 pytestmark = [
     pytest.mark.skipif(find_spec("fastembed") is None, reason="the extra `vectors` is not installed"),
@@ -96,7 +97,7 @@ def make_vectors(agent: Agent, model: Path) -> None:
         with open_vectors(index, embedder) as store:
             embed(index, embedder, store)
 
-    use_index(Place(agent.vault, agent.state(), client_projects=agent.home / ".claude" / "projects"), make)
+    use_index(Place(agent.vault, agent.state(), outside=Outside(agent.home / ".claude" / "projects")), make)
 
 
 def place_of(agent: Agent) -> HelperPlace:

@@ -24,6 +24,7 @@ from memtool.recall.given import (
 from memtool.recall.given_now import evidence, said_now
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.layout import Vault
+from memtool.vault.outside import Outside
 
 FACTS = "areas/projects/shop/facts.json"
 LINE = GivenLine("k3f9", "sessions/a.md", 7, "", "令牌 live 15 minutes", 0.78, {"share": 0.5})
@@ -153,7 +154,7 @@ def test_a_line_of_a_session_is_by_its_author_also_where_it_is_its_title(vault: 
     today = dt.date(2026, 2, 10)
 
     def author(text: str, line: int) -> str:
-        said = said_now(vault, GivenLine("k3f9", "sessions/a.md", line, "", text), None, today)
+        said = said_now(vault, GivenLine("k3f9", "sessions/a.md", line, "", text), Outside(), today)
         assert said
         assert said.text == text
         return said.author

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtool.errors import OutsideVault
 from memtool.recall.prompts.evidence import Recalled, is_fact
 from memtool.recall.prompts.passages import Passage, passages
-from memtool.vault.client_memory import client_memory_path, is_client_memory
 from memtool.vault.files import content_hash, read_head
+from memtool.vault.outside import is_outside
 from memtool.vault.scan import KnownStamp, is_suspect
 from memtool.vault.sessions import session_ref
 from memtool.workspace import Workspace
@@ -114,10 +114,7 @@ def _read(ref: str, work: Workspace) -> _File | None:
 
 
 def _path(ref: str, work: Workspace) -> Path | None:
-    if not is_client_memory(ref):
-        return work.vault.path(ref)
-    projects = work.client_projects
-    return client_memory_path(ref, projects) if projects else None
+    return work.outside.path_of(ref) if is_outside(ref) else work.vault.path(ref)
 
 
 def _is_by(session: bytes, hit: Recalled, content: bytes, lines: Sequence[bytes]) -> bool:

@@ -19,12 +19,12 @@ from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edit
 from memtool.recall.start.session_start import session_context
 from memtool.text.blocks import ITEM, blocks
 from memtool.vault import files
-from memtool.vault.client_memory import is_client_memory
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.frontmatter import set_field
 from memtool.vault.hand_edits import forget_item, statement_of
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of
 from memtool.vault.note import Note, parse_note
+from memtool.vault.outside import is_outside
 from memtool.vault.reading import Ref, parse_ref
 from memtool.vault.session_lines import lines_of
 from memtool.vault.session_rows import ARROW
@@ -117,9 +117,9 @@ def _in_start(work: Workspace, line_id: str) -> list[GivenLine]:
 
 
 def _target_of(work: Workspace, line: GivenLine) -> Target:
-    if is_client_memory(line.ref):
+    if is_outside(line.ref):
         hint = "Change it there, with an editor."
-        raise UsageError(f"that line stands in Claude Code's own memory, '{line.ref}'", hint=hint)
+        raise UsageError(f"that line stands outside the vault, in '{line.ref}'", hint=hint)
     name = f"{line.ref}:{line.line}" if line.line else line.ref
     with suppress(NoteNotFound, BrokenVaultFile, OutsideVault):
         content = _read(work, line.ref)

@@ -20,6 +20,7 @@ from memtool.recall.prompts.question import ask
 from memtool.settings.sections import IndexSettings
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault
+from memtool.vault.outside import Outside
 from memtool.workspace import Workspace
 
 FACTS = "areas/projects/harbour/facts.json"
@@ -61,7 +62,7 @@ class Harbour(Notebook):
 @pytest.fixture
 def harbour(tmp_path: Path) -> Harbour:
     """Two facts and a note, as they were indexed."""
-    harbour = Harbour(tmp_path.resolve() / "vault", client_projects=tmp_path.resolve() / "projects")
+    harbour = Harbour(tmp_path.resolve() / "vault", outside=Outside(tmp_path.resolve() / "projects"))
     harbour.facts(TIDE_FACT, CRANE_FACT)
     harbour.write(NOTE, BODY)
     harbour.opened()
