@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -54,7 +55,7 @@ def command(
     tags: tuple[str, ...],
     force: bool,
     as_json: bool,
-    **given: str | None,
+    **given: Any,  # noqa: ANN401  (click hands over the other fields of a `Memory`)
 ) -> None:
     """Write down a fact, a note or an open item, where the next search finds it.
 
@@ -71,7 +72,7 @@ def command(
         project="" if is_global else project,
         tags=tags,
         force=force,
-        **{name: value or "" for name, value in given.items()},
+        **_filled(given),
     )
     work = session.work
     try:
@@ -85,6 +86,10 @@ def command(
         output.emit_json(_answer(session, done))
     else:
         _print(session, done)
+
+
+def _filled(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value or "" for name, value in given.items()}
 
 
 def _source(session: Session, named: str | None) -> str:

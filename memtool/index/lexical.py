@@ -73,10 +73,18 @@ def lexical_search(db: sqlite3.Connection, text: str, wanted: Filter, *, depth: 
 
 def coverage(db: sqlite3.Connection, terms: Sequence[str], held: Iterable[str]) -> float:
     """Return the share, by idf, of the distinct *terms* of a query that are among *held*, from 0 to 1."""
-    count = int(db.execute("SELECT count(*) FROM chunk").fetchone()[0])
-    frequency = _document_frequencies(db, terms)
-    idf = {term: inverse_frequency(count, frequency[term]) for term in terms}
+    return share_of(inverse_frequencies(db, terms), held)
+
+
+def share_of(idf: Mapping[str, float], held: Iterable[str]) -> float:
+    """Return the share of the terms in *idf*, by their idf, that are among *held*, from 0 to 1."""
     return sum(idf[term] for term in idf.keys() & set(held)) / (sum(idf.values()) or 1.0)
+
+
+def inverse_frequencies(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, float]:
+    """Return the idf of each of *terms* among all chunks."""
+    count = int(db.execute("SELECT count(*) FROM chunk").fetchone()[0])
+    return {term: inverse_frequency(count, each) for term, each in _document_frequencies(db, terms).items()}
 
 
 def inverse_frequency(count: int, frequency: int) -> float:

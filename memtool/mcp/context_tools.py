@@ -10,6 +10,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from memtool.errors import MemtoolError
 from memtool.mcp.calls import (
     Action,
+    AllProjects,
     Content,
     Entries,
     Limit,
@@ -56,7 +57,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         scope: Scope = "all",
         limit: Limit = 5,
         page: Page = 1,
-        all_projects: bool = False,
+        all_projects: AllProjects = False,
     ) -> str:
         """Search what is remembered of this project: decisions and their reasons, past sessions, fixes, conventions.
 

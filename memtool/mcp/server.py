@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
@@ -11,10 +12,13 @@ from pydantic import ValidationError
 from memtool import __version__
 from memtool.mcp.calls import OpenWorkspace, refusal
 from memtool.mcp.context_tools import add_context_tools
+from memtool.mcp.memory_tools import add_memory_tools
+from memtool.mcp.prompts import add_prompts
+from memtool.mcp.resources import add_resources, project_resources
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
-    from mcp_types import CallToolResult, InputRequiredResult
+    from mcp_types import CallToolResult, InputRequiredResult, Resource
 
 INSTRUCTIONS = (
     "memtool is the user's long-term memory across sessions: decisions, conventions, open items, fixes and past"
@@ -31,14 +35,29 @@ def serve(profile: str, open_workspace: OpenWorkspace) -> None:
 
 def make_server(profile: str, open_workspace: OpenWorkspace) -> MCPServer[Any]:
     """Return the server with the tools of *profile*: `context`, `memory` or `all`."""
-    server = _Server("memtool", title="memtool", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = _Server(open_workspace)
     if profile in ("context", "all"):
         add_context_tools(server, open_workspace)
+    if profile in ("memory", "all"):
+        add_memory_tools(server, open_workspace)
+    add_resources(server, open_workspace)
+    add_prompts(server, profile)
     return server
 
 
 class _Server(MCPServer[Any]):
-    """The SDK's server, with errors that a model can act on."""
+    """The SDK's server, with errors that a model can act on, and the projects that there are now as resources."""
+
+    def __init__(self, open_workspace: OpenWorkspace) -> None:
+        super().__init__(
+            "memtool", title="memtool", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+        )
+        self._open_workspace = open_workspace
+
+    async def list_resources(self) -> list[Resource]:
+        """Return MEMORY.md and the overview of each project."""
+        projects = await anyio.to_thread.run_sync(project_resources, self._open_workspace)
+        return [*await super().list_resources(), *projects]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None

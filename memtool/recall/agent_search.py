@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.reach import reach
 from memtool.index.search import Found, Hit, newest, search
-from memtool.index.semantic import Chosen, VectorSource
+from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.index.text import index_terms
 from memtool.recall.framing import quoted
@@ -21,6 +21,8 @@ from memtool.vault.background import start_command
 from memtool.vault.outside import is_outside
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.workspace import Workspace
+
+T = TypeVar("T")
 
 AT_ONCE = 300  # new or changed files that are read before an answer; more take a second, and are left to others
 
@@ -76,11 +78,9 @@ def search_memory(
     project = "" if everywhere else work.area().name
     wanted = Filter(work.now().date(), **_SCOPES[scope])
     text = query.encode("utf-8", "replace").decode("utf-8")
-    place = place_of(work)._replace(at_once=AT_ONCE)
     try:
-        found, notices = use_index(place, lambda index: _found(work, index, text, wanted, project, limit, page))
+        found, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
-        _index_in_background(work)
         return Answer(query, project, everywhere, (), page, more=False, notices=(str(error),))
     hits = found.hits[:limit]
     best = max((hit.score for hit in found.hits), default=0.0) or 1.0
@@ -99,32 +99,43 @@ def _found(
     work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int
 ) -> tuple[Found, tuple[str, ...]]:
     """Return the hits of one page and one more, if there is a next one."""
-    if index.waiting:
-        _index_in_background(work)
     wanted = wanted._replace(projects=reach(index.db, project, text))
     if not index_terms(text):
         listed = newest(index, wanted, limit=limit, page=page)
         more = listed.hits[:1] if listed.total > limit * page else ()
         return Found((*listed.hits, *more), "list"), tuple(index_notices(index))
-    chosen = _chosen(work, index, text)
-    found = search(
-        index,
-        text,
-        wanted,
-        limit=limit * page + 1,
-        mode=chosen.mode,
-        fusion=work.settings.search.fusion,
-        vectors=chosen.vectors,
-    )
+    found = searched(work, index, text, wanted, limit=limit * page + 1)
     notices = (*index_notices(index), *found.notices)
     return found._replace(hits=found.hits[limit * (page - 1) :]), notices
 
 
-def _chosen(work: Workspace, index: Index, text: str) -> Chosen:
-    """Return the mode and the vectors to search with: by meaning only where the warm helper holds the model."""
+def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit: int) -> Found:
+    """Return what a search finds; by meaning, too, where the warm helper holds the model: no model is loaded here."""
     with suppress(MemtoolError, OSError):
         start_helper(work)
-    return VectorSource(index, work.settings, work.cache, only_warm=True).choose(text, work.settings.search.mode)
+    settings = work.settings.search
+    chosen = VectorSource(index, work.settings, work.cache, only_warm=True).choose(text, settings.mode)
+    return search(index, text, wanted, limit=limit, mode=chosen.mode, fusion=settings.fusion, vectors=chosen.vectors)
+
+
+def use_ready(work: Workspace, use: Callable[[Index], T]) -> T:
+    """Return what *use* makes of the index. What takes long to read is indexed in the background.
+
+    Raises:
+        Unbuilt: there is no index yet.
+        MemtoolError: it cannot be read.
+    """
+
+    def used(index: Index) -> T:
+        if index.waiting:
+            _index_in_background(work)
+        return use(index)
+
+    try:
+        return use_index(place_of(work)._replace(at_once=AT_ONCE), used)
+    except Unbuilt:
+        _index_in_background(work)
+        raise
 
 
 def _index_in_background(work: Workspace) -> None:
@@ -155,7 +166,8 @@ def _content(work: Workspace, hit: Hit) -> Iterator[str]:
         with suppress(MemtoolError, OSError):
             reading = read_note(work.vault, Ref(hit.path), level=OVERVIEW, max_bytes=work.max_bytes)
             overview = cut(reading.text, _LONGEST_OVERVIEW)
-    passage = hit.snippet().text if overview else cut(hit.told or hit.text, _LONGEST_OVERVIEW)
+    said = hit.text.partition("\n")[0] if hit.fact_id else hit.told or hit.text  # of a fact, evidence follows
+    passage = hit.snippet().text if overview else cut(said, _LONGEST_OVERVIEW)
     if overview:
         yield quoted(overview)
     if _plain(cut(passage, _LONGEST_PASSAGE).strip("…")) not in _plain(overview):

@@ -13,6 +13,7 @@ from mcp import StdioServerParameters
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.server import MCPServer
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 T = TypeVar("T")
@@ -44,13 +45,23 @@ class Agent:
         self._server, self._mode = server, mode
 
     def do(self, deed: Callable[[Client], Awaitable[T]]) -> T:
-        """Return what *deed* makes of a client."""
+        """Return what *deed* makes of a client.
 
-        async def doing() -> T:
+        Raises:
+            MCPError: the server refuses.
+        """
+
+        async def doing() -> T | MCPError:
             async with Client(self._server, mode=self._mode) as client:
-                return await deed(client)
+                try:
+                    return await deed(client)
+                except MCPError as refusal:  # raised in here, it would come out in a group
+                    return refusal
 
-        return anyio.run(doing)
+        done = anyio.run(doing)
+        if isinstance(done, MCPError):
+            raise done
+        return done
 
     def call(self, tool: str, **arguments: Any) -> Answer:
         """Return the answer of *tool*."""

@@ -15,7 +15,7 @@ from memtool.index.search import Hit, newest
 from memtool.recall.remembering.forget import FACT, NOTE, TODO, Target, find_target, forget
 from memtool.recall.remembering.memory import Memory, prepared
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
-from memtool.recall.remembering.remember import remember
+from memtool.recall.remembering.remember import by_words, remember
 from memtool.text.lines import one_line
 from memtool.vault.authors import AGENT
 from memtool.vault.facts import fields_of, parse_facts
@@ -245,9 +245,8 @@ def _update_todo(work: Workspace, target: Target, _version: str, content: str) -
 
 
 def _update_fact(work: Workspace, target: Target, _version: str, content: str) -> Changed:
-    by_words = work.settings._replace(search=work.settings.search._replace(mode="bm25"))  # no model is loaded for this
     memory = Memory(content, supersedes=target.name, source=work.session_id, author=AGENT)
-    done = remember(work._replace(settings=by_words), memory)
+    done = remember(by_words(work), memory)
     return Changed(done.id, changed=True, kept=done.kept)
 
 

@@ -18,7 +18,7 @@ from memtool.vault.new_note import FOLDERS
 FACT, TODO = "fact", "todo"
 KINDS = (*FOLDERS, TODO)  # what `--kind` knows; a fact is what has none
 
-_LONGEST_FACT = 2_000  # characters
+LONGEST_FACT = 2_000  # characters
 _LONGEST_TODO = 500
 _LONGEST_TAG = 100
 _MARKER = re.compile(r"\[redacted: [a-z-]+\]")
@@ -38,6 +38,7 @@ class Memory(NamedTuple):
         author: one of `memtool.vault.authors.AUTHORS`; empty if nobody knows.
         supersedes: the id of the fact that it replaces.
         force: whether it is written although something stands that says the same.
+        exact: whether only the same text in the same category counts as that, and no other words for it.
         type: of an open item, one of `memtool.vault.todos.TYPES`.
         due: the day by which an open item is to be done.
     """
@@ -53,6 +54,7 @@ class Memory(NamedTuple):
     author: str = ""
     supersedes: str = ""
     force: bool = False
+    exact: bool = False
     type: str = ""
     due: str = ""
 
@@ -93,17 +95,17 @@ def _check_characters(name: str, value: str) -> None:
 def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:
     if not given.strip():
         raise UsageError("there is nothing to remember", hint="Try `memtool remember 'The API listens on port 8080.'`.")
-    if not index_terms(_MARKER.sub("", text[:_LONGEST_FACT])):
+    if not index_terms(_MARKER.sub("", text[:LONGEST_FACT])):
         raise UsageError("no word is left of the text, so that nobody could find it", hint="Say it in words.")
-    if kind == FACT and len(text) > _LONGEST_FACT:
+    if kind == FACT and len(text) > LONGEST_FACT:
         hint = "A fact is one statement: write a note with `--kind knowledge`."
-        raise UsageError(f"the text has {len(text):,} characters; a fact has {_LONGEST_FACT:,} at most", hint=hint)
+        raise UsageError(f"the text has {len(text):,} characters; a fact has {LONGEST_FACT:,} at most", hint=hint)
     if kind == TODO and (text != one_line(text) or len(text) > _LONGEST_TODO):
         hint = "Write it shorter, or a note with `--kind knowledge`."
         raise UsageError(
             f"a todo is one line of {_LONGEST_TODO} characters at most, without repeated spaces", hint=hint
         )
-    if len(text.encode("utf-8")) > max_bytes - _LONGEST_FACT:  # the front matter needs room, too
+    if len(text.encode("utf-8")) > max_bytes - LONGEST_FACT:  # the front matter needs room, too
         raise UsageError("the text is too large for a note", hint="Raise `[index] max_note_kb`, or cut it in parts.")
 
 

@@ -115,6 +115,11 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
     )
 
 
+def by_words(work: Workspace) -> Workspace:
+    """Return *work* with a search that loads no model: a server stays small, and its client does not wait."""
+    return work._replace(settings=work.settings._replace(search=work.settings.search._replace(mode="bm25")))
+
+
 def _project(work: Workspace, memory: Memory) -> tuple[str, list[str]]:
     """Return the name of the project that *memory* belongs to, empty for none, and what the user should know."""
     if memory.project is None:
@@ -162,6 +167,8 @@ def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str,
         if memory.supersedes:
             raise
         return ref, project, Neighbours(), [f"nobody looked for duplicates: {error}"]
+    if memory.exact and (memory.kind == FACT or (found.twin and letters(found.twin.text) != letters(memory.text))):
+        found = found._replace(twin=None)  # facts are compared where they are written
     twin = found.twin
     if twin and not (memory.force or _can_be_linked(memory, twin, there) or _outranks(memory, twin, there)):
         raise AlreadyKnown(twin)
@@ -244,6 +251,9 @@ def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fac
     """Return the fact of the same file that says the same. The index has looked, but may have been behind."""
     today = work.now().date()
     standing = (fact for fact in facts if fact.id and fact.status == "active" and not is_expired(fact, today))
+    if memory.exact:
+        wanted = memory.text, standing_category(memory.category or "general", memory.author)
+        return next((fact for fact in standing if (fact.fact, fact.category) == wanted), None)
     heeded = (fact for fact in standing if trust(fact.author) >= trust(memory.author))
     return next((fact for fact in heeded if _says_the_same(memory.text, fact.fact)), None)
 

@@ -1,0 +1,136 @@
+"""`memory_store`, `memory_search` and `memory_forget`: once each, in one ranking, and gone when they are forgotten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from desk import Desk
+from mcp_server.agent import Agent
+
+from memtool.recall.memory_search import HALF_LIVES, WEIGHTS
+from memtool.recall.remembering.storing import STORED_CATEGORIES
+from memtool.vault.fact_rules import CATEGORIES
+
+
+@pytest.fixture(autouse=True)
+def at_work(desk: Desk, shop: str) -> None:
+    desk.folder = Path(shop)
+
+
+def typed(desk: Desk, *prompts: tuple[str, str]) -> None:
+    """Write what the user typed, with the folder, into the client's list."""
+    path = desk.home / ".claude" / "history.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    lines = [
+        json.dumps({"display": text, "timestamp": 1_770_000_000_000, "project": folder}) for folder, text in prompts
+    ]
+    path.write_text("\n".join(["{broken", '{"display": 5}', *lines]))
+
+
+def test_a_memory_is_stored_once_for_its_text_and_category(desk: Desk, agent: Agent) -> None:
+    text = "订单号用 UUIDv7，因为它能按时间排序。"
+    first = agent.call("memory_store", text=text, category="decision").fields
+    assert first["status"] == "stored"
+    assert agent.call("memory_store", text=text, category="decision").fields == {
+        "status": "duplicate",
+        "id": first["id"],
+    }
+    other = agent.call("memory_store", text=text, category="other").fields
+    assert (other["status"], other["id"] != first["id"]) == ("stored", True)
+    similar = agent.call("memory_store", text=f"{text}！", category="decision").fields
+    assert similar["status"] == "stored"
+    assert [(fact.category, fact.author) for fact in desk.facts()] == [
+        ("decision", "agent"), ("general", "agent"), ("decision", "agent"),
+    ]  # fmt: skip
+
+
+def test_what_is_the_user_s_is_known_in_every_project(desk: Desk, agent: Agent, tmp_path: Path) -> None:
+    agent.call("memory_store", text="I prefer tabs over spaces.", category="preference")
+    agent.call("memory_store", text="The shop listens on port 8080.", category="configuration")
+    assert [fact.fact for fact in desk.facts("areas/global/facts.json")] == ["I prefer tabs over spaces."]
+    desk.folder = tmp_path / "bank"
+    desk.folder.mkdir()
+    assert "tabs" in agent.call("memory_search", query="tabs or spaces")
+    assert "8080" not in agent.call("memory_search", query="port of the service")
+
+
+def test_a_long_text_becomes_a_note_and_is_stored_once(agent: Agent) -> None:
+    text = "The scheduler retries a failed job after 60 seconds. " * 50
+    stored = agent.call("memory_store", text=text, category="research").fields
+    assert stored["id"].startswith("areas/projects/shop/knowledge/")
+    assert agent.call("memory_store", text=text, category="research").fields["status"] == "duplicate"
+
+
+def test_what_may_contradict_is_named(desk: Desk, agent: Agent) -> None:
+    old = desk.remember("The API listens on port 8080.", category="configuration").id
+    stored = agent.call("memory_store", text="The API listens on port 9090.", category="configuration").fields
+    assert stored["may_contradict"] == [old]
+
+
+def test_facts_notes_and_prompts_stand_in_one_ranking(desk: Desk, agent: Agent, shop: str, tmp_path: Path) -> None:
+    agent.call("memory_store", text="Payments run through Stripe.", category="decision")
+    desk.remember("# Webhooks\n\nWebhooks of payments are verified with the Stripe signature.", kind="knowledge")
+    typed(
+        desk,
+        (shop, "why does the payments webhook of Stripe fail since friday?"),
+        (shop, "/clear payments stripe"),
+        (str(tmp_path / "bank"), "the stripe payments of the bank"),
+    )
+    text = agent.call("memory_search", query="stripe payments", limit=10).text
+    places = [text.index(said) for said in ("Payments run through", "verified with the Stripe", "fail since friday")]
+    assert places == sorted(places)
+    assert "history · conversation · 2026-02-0" in text
+    assert "fact · decision · 2026-02-10 · shop · by agent · score 0." in text
+    assert "bank" not in text
+    assert "/clear" not in text
+
+
+def test_a_prompt_s_secrets_are_removed(desk: Desk, agent: Agent, shop: str) -> None:
+    key = "AKIA" + "IOSFODNN7QWERTYU"
+    typed(desk, (shop, f"部署密钥是 {key}，请部署"))
+    text = agent.call("memory_search", query="部署密钥").text
+    assert "部署密钥是" in text
+    assert key not in text
+
+
+def test_forgotten_is_forgotten(agent: Agent) -> None:
+    memory = {"text": "The API listens on port 8080.", "category": "fact"}
+    stored = agent.call("memory_store", **memory).fields["id"]
+    assert agent.call("memory_forget", id=stored).fields == {"deleted": True}
+    assert agent.call("memory_forget", id=stored).fields == {"deleted": False}
+    assert agent.call("memory_forget", id="fact-20200101-0000000000").fields == {"deleted": False}
+    assert "8080" not in agent.call("memory_search", query="port")
+    assert (
+        agent.call("memory_store", text="The API listens on port 8080.", category="fact").fields["status"] == "stored"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("memory_store", {"text": "x", "category": "secret"}, "category: Input should be 'identity', 'preference'"),
+        ("memory_store", {"text": "", "category": "fact"}, "text: String should have at least 1 character"),
+        ("memory_store", {"text": " \n", "category": "fact"}, "there is nothing to remember"),
+        ("memory_store", {"text": "a\0b", "category": "fact"}, "holds a NUL character"),
+        ("memory_search", {"query": "x", "limit": 21}, "limit: Input should be less than or equal to 20"),
+        ("memory_forget", {"id": 5}, "id: Input should be a valid string"),
+        ("memory_forget", {"id": "MEMORY.md"}, "is a page of the vault"),
+    ],
+)
+def test_a_malformed_call_changes_nothing(
+    desk: Desk, agent: Agent, tool: str, arguments: dict[str, object], said: str
+) -> None:
+    before = desk.git("log", "--format=%h")
+    answer = agent.call(tool, **arguments)
+    assert answer.is_error
+    assert said in answer
+    assert desk.git("log", "--format=%h") == before
+
+
+def test_each_category_can_be_stored_and_weighs_something(agent: Agent) -> None:
+    tools = {tool.name: tool for tool in agent.do(lambda client: client.list_tools()).tools}
+    offered = tools["memory_store"].input_schema["properties"]["category"]["enum"]
+    assert tuple(offered) == STORED_CATEGORIES == (*CATEGORIES, "other")
+    assert set(WEIGHTS) == set(HALF_LIVES) == set(CATEGORIES)
