@@ -19,6 +19,7 @@ from memtool.capture.queue import Job
 from memtool.capture.summary import Summary
 from memtool.capture.transcript.forms import Found, form_of_client
 from memtool.capture.turns import Run, Turn
+from memtool.vault.changes import Change
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import Piece
 from memtool.vault.sessions import KeyPoint, session_ref
@@ -112,6 +113,13 @@ def switch_off(vault: Vault, ref: str, *, off: bool) -> None:
     """Let the session whose note is at *ref* be captured no more, or again: its capture was taken back, or is back."""
     session_id = Path(ref).stem
     write_record(vault, session_id, read_record(vault, session_id)._replace(off=off))
+
+
+def follow_undo(vault: Vault, change: Change) -> None:
+    """Let sessions whose first capture was taken back be captured no more, and those that are back again."""
+    for file in change.files:
+        if file.path.startswith("sessions/") and file.deed != "changed":
+            switch_off(vault, file.path, off=not vault.path(file.path).exists())
 
 
 def kept_turns(turns: list[Turn]) -> tuple[Turn, ...]:

@@ -220,7 +220,8 @@ def _answer(query: str, found: Found, notices: list[str], took: float) -> dict[s
 
 def _fields(hit: Hit) -> dict[str, Any]:
     fields = hit._asdict()
-    del fields["terms"], fields["told"]
+    for name in ("terms", "told", "tags", "expires"):
+        del fields[name]
     return {**fields, "snippet": hit.snippet().text}
 
 

@@ -6,13 +6,13 @@ import shlex
 
 import click
 
-from memtool.capture.records import switch_off
+from memtool.capture.records import follow_undo
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
 from memtool.text.lines import counted
-from memtool.vault.changes import Change, find_change
+from memtool.vault.changes import find_change
 from memtool.vault.undoing import Undone, undo
 
 
@@ -34,7 +34,7 @@ def command(session: Session, change: str, *, as_json: bool) -> None:
         hint = f"If that is what you want: `memtool undo {found.short}`."
         raise UsageError(f"change {change} is not memtool's: '{found.subject}' by {found.author}", hint=hint)
     done = undo(work.vault, found)
-    _let_sessions_be(session, found)
+    follow_undo(session.vault, found)
     catch_up(work)
     if as_json:
         _print_json(session, done)
@@ -49,14 +49,6 @@ _NAMED = 5  # files
 
 def _number(named: str) -> int:
     return int(named) if named.isdecimal() else 0
-
-
-def _let_sessions_be(session: Session, change: Change) -> None:
-    """Let sessions whose first capture was taken back be captured no more, and those that are back again."""
-    vault = session.vault
-    for file in change.files:
-        if file.path.startswith("sessions/") and file.deed != "changed":
-            switch_off(vault, file.path, off=not vault.path(file.path).exists())
 
 
 def _back(session: Session, done: Undone) -> str:

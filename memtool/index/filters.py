@@ -18,7 +18,8 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 class Filter(NamedTuple):
     """The part of the vault to search in. Superseded, archived and expired things are out unless asked for.
 
-    *since* and *until* are ISO dates, both inclusive; notes without a date match neither.
+    *since* and *until* are ISO dates, both inclusive; notes without a date match neither. With *status*, what bears it
+    is wanted and nothing else; `archived` takes in what lies in the archive.
     """
 
     today: dt.date
@@ -30,6 +31,7 @@ class Filter(NamedTuple):
     until: str = ""
     archived: bool = False
     everything: bool = False
+    status: str = ""
 
     @property
     def narrows(self) -> bool:
@@ -59,6 +61,9 @@ class Filter(NamedTuple):
         return " AND ".join([*parts, *self._living(values)]) or "1", values
 
     def _living(self, values: list[object]) -> list[str]:
+        if self.status:
+            values.append(self.status)
+            return ["(c.status = ? OR c.archived)" if self.status == "archived" else "c.status = ?"]
         if self.everything:
             return []
         values.append(self.today.isoformat())

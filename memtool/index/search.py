@@ -25,7 +25,7 @@ from memtool.vault.sessions import parse_session
 LONGEST_QUERY = 20_000  # characters
 _FIELDS = (
     "c.start_line, c.end_line, c.heading, c.text, c.kind, c.project, c.date, c.category, c.fact_id, c.author,"
-    " n.ref AS path, n.title"
+    " c.tags, c.expires, n.ref AS path, n.title"
 )
 _DAY = "iif(c.date <> '', c.date, date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime'))"
 
@@ -49,6 +49,8 @@ class Hit(NamedTuple):
     text: str
     fact_id: str = ""
     author: str = ""
+    tags: str = ""  # as the index holds them: folded, a space around each
+    expires: str = ""
     why: Mapping[str, Any] = {}
     terms: frozenset[str] = frozenset()
     told: str = ""

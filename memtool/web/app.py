@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from http import HTTPStatus
-from pathlib import Path
-from typing import Any, TypeAlias
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,12 +15,12 @@ from starlette.exceptions import HTTPException
 from memtool import __version__
 from memtool.errors import MemtoolError
 from memtool.index.engine import place_of, use_index
+from memtool.web.calls import OpenWorkspace, example
+from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.gate import ENTRANCE, HEALTH, Access
 from memtool.web.life import READY, STARTING, Life
+from memtool.web.memory_api import add_memory_calls
 from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
-from memtool.workspace import Workspace
-
-OpenWorkspace: TypeAlias = Callable[[Path | None], Workspace]  # for a project's folder, or the service's own
 
 _DESCRIPTION = (
     "The memory of a coding agent. Every request but `/health` brings the token of the service, as"
@@ -55,17 +53,19 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     app.add_exception_handler(HTTPException, _tell_http)
     app.add_exception_handler(OSError, _tell_system)
     app.add_exception_handler(Exception, _tell_bug)
-    _add_service_routes(app, access, life)
+    _add_service_calls(app, access, life)
+    add_memory_calls(app, open_workspace)
+    add_embedding_calls(app, open_workspace)
     return app
 
 
-def _add_service_routes(app: FastAPI, access: Access, life: Life) -> None:
-    @app.get(HEALTH, tags=["service"], summary="Say whether the service is ready", openapi_extra=_example(_HEALTHY))
+def _add_service_calls(app: FastAPI, access: Access, life: Life) -> None:
+    @app.get(HEALTH, tags=["service"], summary="Say whether the service is ready", openapi_extra=example(_HEALTHY))
     async def health() -> JSONResponse:
         return JSONResponse({"state": life.state, "version": __version__})
 
     @app.post(
-        "/service/stop", tags=["service"], summary="End the service", openapi_extra=_example({"state": "stopping"})
+        "/service/stop", tags=["service"], summary="End the service", openapi_extra=example({"state": "stopping"})
     )
     async def stop() -> JSONResponse:
         life.stop()
@@ -75,7 +75,7 @@ def _add_service_routes(app: FastAPI, access: Access, life: Life) -> None:
         "/service/link",
         tags=["service"],
         summary="Make a link that opens the page once, within a minute",
-        openapi_extra=_example({"path": "/open/Zk1rPZ0wq8"}),
+        openapi_extra=example({"path": "/open/Zk1rPZ0wq8"}),
     )
     async def link() -> JSONResponse:
         return JSONResponse({"path": access.make_link()})
@@ -83,11 +83,6 @@ def _add_service_routes(app: FastAPI, access: Access, life: Life) -> None:
     @app.get(f"{ENTRANCE}{{code}}", include_in_schema=False)
     async def enter(code: str) -> Response:
         return RedirectResponse("/", status_code=303, headers={"set-cookie": access.use_link(code)})
-
-
-def _example(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of an OpenAPI document that shows *answer* as the example of an answer."""
-    return {"responses": {"200": {"content": {"application/json": {"example": answer}}}}}
 
 
 def _warm(open_workspace: OpenWorkspace) -> None:

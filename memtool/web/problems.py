@@ -12,6 +12,7 @@ from memtool.errors import (
     BrokenVaultFile,
     Busy,
     MemtoolError,
+    NotAVault,
     NoteChanged,
     NoteNotFound,
     NotWritable,
@@ -20,6 +21,8 @@ from memtool.errors import (
     ProviderMissing,
     SessionNotFound,
     UsageError,
+    VaultNotFound,
+    VaultTooNew,
 )
 
 MEDIA_TYPE = "application/problem+json"
@@ -34,6 +37,9 @@ _STATUS: Mapping[type[MemtoolError], HTTPStatus] = {
     NoteChanged: HTTPStatus.CONFLICT,
     BrokenVaultFile: HTTPStatus.CONFLICT,
     NotWritable: HTTPStatus.INSUFFICIENT_STORAGE,
+    VaultNotFound: HTTPStatus.SERVICE_UNAVAILABLE,
+    NotAVault: HTTPStatus.SERVICE_UNAVAILABLE,
+    VaultTooNew: HTTPStatus.SERVICE_UNAVAILABLE,
     Busy: HTTPStatus.SERVICE_UNAVAILABLE,
     BadSetting: HTTPStatus.SERVICE_UNAVAILABLE,
     ProviderMissing: HTTPStatus.SERVICE_UNAVAILABLE,

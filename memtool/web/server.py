@@ -24,7 +24,7 @@ from memtool.web.runtime import Runtime, find_token, made_known, only_service, s
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
-    from memtool.web.app import OpenWorkspace
+    from memtool.web.calls import OpenWorkspace
 
 USUAL_PORT = 47_474
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -1,0 +1,270 @@
+"""Memories: facts and notes under one id, as whoever asks over HTTP knows them. They are read, listed and changed.
+
+The id of a fact is its own, that of a note its path. The version of a memory changes whenever its content does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from memtool.consolidate.fact_book import StoredFact, change_fact, checked_values, read_facts
+from memtool.errors import NoteChanged, NoteNotFound, UsageError
+from memtool.index.engine import catch_up, place_of, use_index
+from memtool.index.filters import Filter, folded_tag
+from memtool.index.lookup import find_note
+from memtool.index.search import Hit, newest
+from memtool.recall.ledger import key_of
+from memtool.recall.remembering.memory import Memory, prepared
+from memtool.recall.remembering.one_commit import alone, commit, keep_edits
+from memtool.recall.remembering.remember import remember
+from memtool.recall.uses import read_uses, uses_path
+from memtool.vault.authors import IMPORTED
+from memtool.vault.facts import Fact, change, fields_of
+from memtool.vault.files import content_hash, read_text, replace
+from memtool.vault.frontmatter import set_field, set_list
+from memtool.vault.note import split_front_matter
+from memtool.vault.reading import WHOLE, Ref, read_note
+from memtool.workspace import Workspace
+
+NEWEST, USES = "newest", "uses"
+FACT = "fact"
+
+_VERSION = 16  # characters
+_MOST_SORTED = 10_000  # memories; of more, the newest are sorted by their uses
+_FIELDS_OF_NOTE = ("category", "expires", "summary")
+_LONGEST_SUMMARY = 500  # characters
+
+
+class Remembered(NamedTuple):
+    """A memory.
+
+    Args:
+        id: of a fact its own, of a note its path.
+        version: changes whenever the content does.
+        kind: `fact`, or that of a note.
+        content: the statement, or the text of the note below its front matter.
+        summary: of a note; a fact is its own.
+        created: ISO date or time.
+        status: `active`, `superseded` or `archived`.
+        uses: how often it was given or read.
+        path, start_line, end_line: where it stands.
+    """
+
+    id: str
+    version: str
+    kind: str
+    content: str
+    title: str
+    summary: str
+    category: str
+    tags: tuple[str, ...]
+    project: str
+    author: str
+    status: str
+    created: str
+    expires: str
+    uses: int
+    path: str
+    start_line: int
+    end_line: int
+    evidence: str = ""
+    supersedes: str = ""
+    superseded_by: str = ""
+
+
+class Listing(NamedTuple):
+    """Some memories of a list, and how many there are in all."""
+
+    hits: tuple[Hit, ...]
+    total: int
+
+
+def get_memory(work: Workspace, memory_id: str) -> Remembered:
+    """Return the memory *memory_id*.
+
+    Raises:
+        NoteNotFound: there is none.
+        UsageError: several have that id.
+        MemtoolError: the vault or its index cannot be read.
+    """
+    stored = _find_fact(work, memory_id)
+    return _of_fact(work, stored) if stored else _of_note(work, memory_id)
+
+
+def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 0, order: str = NEWEST) -> Listing:
+    """Return *limit* of the memories that *wanted* leaves, from number *offset* on: the newest or most used first.
+
+    Raises:
+        MemtoolError: the vault or its index cannot be read.
+    """
+    most = offset + limit if order == NEWEST else _MOST_SORTED
+    found = use_index(place_of(work), lambda index: newest(index, wanted, limit=most))
+    hits: Sequence[Hit] = found.hits
+    if order == USES:
+        uses = uses_of(work, hits)
+        hits = sorted(hits, key=lambda hit: -uses.get(id_of(hit), 0))
+    return Listing(tuple(hits[offset : offset + limit]), found.total)
+
+
+def change_memory(work: Workspace, memory_id: str, values: Mapping[str, Any], *, version: str, author: str) -> str:
+    """Change a memory in part, in one commit, and return its id: a fact that says something else is another fact.
+
+    Args:
+        work: its vault is written.
+        memory_id: what is changed.
+        values: `content`, `summary`, `tags`, `category`, `expires`.
+        version: the one that was read; empty to change whatever stands.
+        author: who says so.
+
+    Raises:
+        NoteChanged: it was changed since.
+        UsageError: a value is none, or it is of a sort that has no such field.
+        MemtoolError: nothing was changed.
+    """
+    stored = _find_fact(work, memory_id)
+    if stored is None:
+        changed_id = _change_note(work, memory_id, values, version)
+    elif "content" in values and values["content"] != stored.fact.fact:
+        changed_id = _supersede(work, stored, values, version, author)
+    else:
+        changed_id = _change_fact(work, stored, values, version)
+    catch_up(work)
+    return changed_id
+
+
+def id_of(hit: Hit) -> str:
+    """Return the id of the memory that was found."""
+    return hit.fact_id or hit.path
+
+
+def uses_of(work: Workspace, hits: Sequence[Hit]) -> dict[str, int]:
+    """Return how often each of *hits* was used, by its id."""
+    keys = {key_of(hit.path, hit.fact_id): id_of(hit) for hit in hits}
+    counted = read_uses(uses_path(work.index_folder), list(keys)) if keys else {}
+    return {keys[key]: count for key, count in counted.items()}
+
+
+def _find_fact(work: Workspace, memory_id: str) -> StoredFact | None:
+    book = read_facts(work.vault)
+    with suppress(NoteNotFound):
+        return book.get(memory_id)
+    return None
+
+
+def _of_fact(work: Workspace, stored: StoredFact) -> Remembered:
+    fact = stored.fact
+    key = key_of(stored.ref, fact.id)
+    return Remembered(
+        fact.id, _version_of_fact(fact), FACT, fact.fact, fact.fact, "",
+        fact.category, fact.tags, stored.project, fact.author or IMPORTED, fact.status, fact.timestamp, fact.expires,
+        read_uses(uses_path(work.index_folder), [key]).get(key, 0),
+        stored.ref, stored.place.start_line, stored.place.end_line, fact.evidence, fact.supersedes, fact.superseded_by,
+    )  # fmt: skip
+
+
+def _of_note(work: Workspace, name: str) -> Remembered:
+    ref = _ref_of(work, name)
+    reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
+    fields = {key: str(value) for key, value in reading.fields.items() if not isinstance(value, list | dict)}
+    tags = reading.fields.get("tags")
+    first = split_front_matter(reading.text)[1]
+    archived = ref.startswith("archive/") or fields.get("status") == "archived"
+    return Remembered(
+        ref, _version_of(reading.text), reading.kind, "\n".join(reading.text.split("\n")[first - 1 :]).strip(),
+        reading.title, fields.get("summary", ""), fields.get("category", ""),
+        tuple(map(str, tags)) if isinstance(tags, list) else (), reading.project, fields.get("author", ""),
+        "archived" if archived else fields.get("status") or "active",
+        fields.get("date") or fields.get("created", ""), fields.get("expires", ""),
+        read_uses(uses_path(work.index_folder), [ref]).get(ref, 0), ref, reading.start_line, reading.end_line,
+    )  # fmt: skip
+
+
+def _ref_of(work: Workspace, name: str) -> str:
+    return use_index(place_of(work), lambda index: find_note(index.db, name))
+
+
+def _change_fact(work: Workspace, stored: StoredFact, values: Mapping[str, Any], version: str) -> str:
+    _refuse(values, "summary", "a fact is its own summary")
+    wanted = {name: value for name, value in values.items() if name != "content"}
+    wanted = checked_values(work, stored.fact.id, wanted, reviewed=False)
+
+    def new(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        _check_version(facts, stored.fact.id, version)
+        return change(facts, stored.fact.id, **wanted)
+
+    return change_fact(work, stored.fact.id, "update", new).stored.fact.id
+
+
+def _supersede(work: Workspace, stored: StoredFact, values: Mapping[str, Any], version: str, author: str) -> str:
+    _refuse(values, "summary", "a fact is its own summary")
+    old = stored.fact
+    _check_version((old,), old.id, version)
+    memory = Memory(
+        values["content"],
+        category=values.get("category", old.category),
+        tags=tuple(values.get("tags", old.tags)),
+        expires=values.get("expires", old.expires),
+        author=author,
+        supersedes=old.id,
+    )
+    return remember(work, memory).id
+
+
+def _change_note(work: Workspace, name: str, values: Mapping[str, Any], version: str) -> str:
+    ref = _ref_of(work, name)
+    values = _checked(work, values)
+    with alone(work.vault):
+        keep_edits(work.vault, [ref])
+        path = work.vault.path(ref).resolve()
+        with work.vault.lock():
+            text, expected = read_text(path)
+            if version and _version_of(text) != version:
+                raise NoteChanged(f"'{ref}' was changed by someone else")
+            replace(path, _rewritten(text, values), expected=expected)
+        commit(work.vault, [ref], "update", ref)
+    return ref
+
+
+def _checked(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *values* without secrets, as a note holds them."""
+    given = {name: values[name] for name in ("category", "expires", "tags") if name in values}
+    text = values.get("content", "a note keeps its text")
+    memory = prepared(Memory(text, kind="knowledge", **given), work.redact, work.now().date(), max_bytes=work.max_bytes)
+    checked = {name: getattr(memory, name) for name in given}
+    if "content" in values:
+        checked["content"] = memory.text
+    if "summary" in values:
+        checked["summary"] = " ".join(work.redact(str(values["summary"])).split())[:_LONGEST_SUMMARY]
+    return checked
+
+
+def _rewritten(text: str, values: Mapping[str, Any]) -> str:
+    if "content" in values:
+        matter, first = split_front_matter(text)
+        head = "\n".join(text.split("\n")[: first - 1])
+        text = f"{head}\n\n{values['content']}\n" if matter is not None else f"{values['content']}\n"
+    for name in _FIELDS_OF_NOTE:
+        text = set_field(text, name, values[name]) if name in values else text
+    return set_list(text, "tags", map(folded_tag, values["tags"])) if "tags" in values else text
+
+
+def _check_version(facts: Sequence[Fact], fact_id: str, version: str) -> None:
+    fact = next((each for each in facts if each.id == fact_id), None)
+    if version and (fact is None or _version_of_fact(fact) != version):
+        raise NoteChanged(f"'{fact_id}' was changed by someone else")
+
+
+def _version_of_fact(fact: Fact) -> str:
+    return _version_of(json.dumps(fields_of(fact), sort_keys=True))
+
+
+def _version_of(text: str) -> str:
+    return content_hash(text.encode("utf-8", "replace"))[:_VERSION]
+
+
+def _refuse(values: Mapping[str, Any], name: str, sentence: str) -> None:
+    if name in values:
+        raise UsageError(sentence, hint=f"Leave out `{name}`.")

@@ -1,0 +1,157 @@
+"""The calls on vectors: one text, many as OpenAI's API has them, all of the vault anew; and the jobs of long work."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from pydantic import Field
+
+from memtool.embeddings import Embedder
+from memtool.errors import MemtoolError, UsageError
+from memtool.index.embedding import embed, forget_unused, open_vectors
+from memtool.index.engine import Index, place_of, use_index
+from memtool.text.lines import tokens_in
+from memtool.web.calls import LONGEST_NAME, Asked, OpenWorkspace, example
+from memtool.web.jobs import Jobs, Tell
+from memtool.web.models import Models
+from memtool.workspace import Workspace
+
+LONGEST_TEXT = 20_000  # characters
+MOST_TEXTS = 256
+
+_PATIENCE = 600.0  # seconds for another process that is indexing
+_VECTOR = [0.0213, -0.0178, 0.0446]
+
+
+class EmbedAsked(Asked):
+    """A text, and whether it is a question or something that is looked through."""
+
+    text: str = Field(min_length=1, max_length=LONGEST_TEXT)
+    task_type: Literal["retrieval.query", "retrieval.passage"] = "retrieval.query"
+
+
+class EmbeddingsAsked(Asked):
+    """The request of OpenAI's API. *model* and *user* are taken and change nothing: there is one model."""
+
+    input: Any
+    model: str = Field(default="", max_length=LONGEST_NAME)
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None
+    user: str = Field(default="", max_length=LONGEST_NAME)
+
+
+class RebuildAsked(Asked):
+    """*batch_size* is taken for the sake of its callers: the model's own settings decide."""
+
+    batch_size: int = Field(default=64, ge=1, le=10_000)
+
+
+def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    """Add the calls to *app*."""
+    models, jobs = Models(), Jobs()
+
+    @app.post(
+        "/embed",
+        tags=["vectors"],
+        summary="Make the vector of a text",
+        openapi_extra=example(
+            {"embedding": _VECTOR, "dimension": 3, "model": "tiny"},
+            asked={"text": "why JWT?", "task_type": "retrieval.query"},
+        ),
+    )
+    def embed_text(asked: EmbedAsked) -> dict[str, Any]:
+        embedder = models.embedder(open_workspace(None))
+        row = (
+            embedder.embed_query(asked.text)
+            if asked.task_type == "retrieval.query"
+            else embedder.embed_notes([asked.text])[0]
+        )
+        return {"embedding": row.tolist(), "dimension": embedder.dimension, "model": embedder.name}
+
+    @app.post(
+        "/v1/embeddings",
+        tags=["vectors"],
+        summary="Make the vectors of texts, as OpenAI's API does",
+        openapi_extra=example(
+            {
+                "object": "list",
+                "data": [{"object": "embedding", "index": 0, "embedding": _VECTOR}],
+                "model": "tiny",
+                "usage": {"prompt_tokens": 4, "total_tokens": 4},
+            },
+            asked={"input": ["why JWT?"], "model": "tiny"},
+        ),
+    )
+    def embeddings(asked: EmbeddingsAsked) -> dict[str, Any]:
+        texts = _texts(asked.input)
+        embedder = models.embedder(open_workspace(None))
+        if asked.dimensions not in (None, embedder.dimension):
+            raise UsageError(f"the vectors of this model have {embedder.dimension} dimensions, and no others")
+        rows = embedder.embed_notes(texts)
+        used = tokens_in(*texts)
+        return {
+            "object": "list",
+            "data": [
+                {"object": "embedding", "index": number, "embedding": _encoded(row, asked.encoding_format)}
+                for number, row in enumerate(rows)
+            ],
+            "model": embedder.name,
+            "usage": {"prompt_tokens": used, "total_tokens": used},
+        }
+
+    @app.post(
+        "/rebuild",
+        status_code=202,
+        tags=["vectors"],
+        summary="Build the index and the vectors anew, in the background",
+        openapi_extra=example(_JOB, asked={"batch_size": 64}, status=202),
+    )
+    def rebuild(_asked: RebuildAsked | None = None) -> JSONResponse:
+        work = open_workspace(None)
+        job = jobs.start("rebuild", lambda tell: _rebuilt(work, tell, models))
+        return JSONResponse(job, 202, headers={"location": f"/jobs/{job['id']}"})
+
+    @app.get("/jobs/{job_id}", tags=["service"], summary="Say how far a job has come", openapi_extra=example(_JOB))
+    def job(job_id: str) -> dict[str, Any]:
+        return jobs.get(job_id)
+
+
+def _texts(given: object) -> list[str]:
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        raise UsageError(
+            "the input is neither a string nor a list of strings", hint="Lists of tokens are of another model's making."
+        )
+    if not texts or not all(texts) or len(texts) > MOST_TEXTS or max(map(len, texts)) > LONGEST_TEXT:
+        raise UsageError(f"the input is 1 to {MOST_TEXTS} strings of 1 to {LONGEST_TEXT:,} characters each")
+    return texts
+
+
+def _encoded(row: Any, encoding: str) -> Any:  # noqa: ANN401  (an array, whose type would import numpy)
+    return row.tolist() if encoding == "float" else base64.b64encode(row.astype("<f4").tobytes()).decode()
+
+
+def _rebuilt(work: Workspace, tell: Tell, models: Models) -> dict[str, Any]:
+    """Build the index anew, and make the vectors that are missing; without a model there are none, and it says why."""
+
+    def vectors(index: Index) -> dict[str, Any]:
+        files = len(index.applied.added)
+        try:
+            return {"files": files, "vectors": _embedded(index, models.embedder(work), tell), "notices": []}
+        except MemtoolError as error:
+            return {"files": files, "vectors": 0, "notices": [f"there are no vectors: {error}"]}
+
+    return use_index(place_of(work, progress=tell, patience=_PATIENCE), vectors, rebuild=True)
+
+
+def _embedded(index: Index, embedder: Embedder, tell: Tell) -> int:
+    with open_vectors(index, embedder) as store:
+        done = embed(index, embedder, store, tell)
+        forget_unused(index, embedder, store)
+        return done
+
+
+_JOB = {"id": "9f3a1c04be21", "name": "rebuild", "state": "running", "done": 1200, "total": 10000}

@@ -1,0 +1,160 @@
+"""Searching for a request: the filter that it asks for, what it finds, and how that is told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from memtool.consolidate.memories import id_of, uses_of
+from memtool.errors import UsageError
+from memtool.index.engine import Index, place_of, use_index
+from memtool.index.filters import Filter, parse_day
+from memtool.index.search import Hit, search, unknown_names
+from memtool.index.semantic import VectorSource
+from memtool.index.status import index_notices
+from memtool.index.text import index_terms
+from memtool.recall.prompts.evidence import Recalled, score
+from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Asked
+from memtool.workspace import Workspace
+
+_GLOBAL = "global"  # what asks for the memories of no project
+
+
+class SearchAsked(Asked):
+    """A question, and the part of the vault to look in."""
+
+    query: str = Field(default="", max_length=LONGEST_QUERY, description="Words, in any language, without syntax.")
+    limit: int = Field(default=5, ge=1, le=LARGEST_PAGE)
+    min_similarity: float = Field(default=0.0, ge=0, le=1)
+    category: str = Field(default="", max_length=LONGEST_NAME)
+    project: str | None = Field(default=None, max_length=LONGEST_NAME, description="`global` for those of no project.")
+    kind: str = Field(default="", max_length=LONGEST_NAME)
+    status: Literal["active", "superseded", "archived", "all"] = "active"
+    since: str = Field(default="", max_length=40, description="2026-02-10, 2026-02, 7d, 2w, yesterday.")
+    until: str = Field(default="", max_length=40)
+    mode: Literal["", "hybrid", "bm25", "vector"] = ""
+
+
+class Searched(NamedTuple):
+    """The hits of a search, best first, with the likeness of each to the query, from 0 to 1."""
+
+    hits: tuple[Hit, ...]
+    similarity: tuple[float, ...]
+    mode: str
+    notices: tuple[str, ...]
+    took: float
+
+
+def filter_of(work: Workspace, asked: SearchAsked) -> Filter:
+    """Return the filter that *asked* names.
+
+    Raises:
+        UsageError: a date is none.
+    """
+    today = work.now().date()
+    return Filter(
+        today,
+        kinds=(asked.kind,) if asked.kind else (),
+        projects=() if asked.project is None else ("" if asked.project == _GLOBAL else asked.project,),
+        categories=(asked.category,) if asked.category else (),
+        since=parse_day(asked.since, today) if asked.since else "",
+        until=parse_day(asked.until, today, end=True) if asked.until else "",
+        everything=asked.status == "all",
+        status=asked.status if asked.status in ("superseded", "archived") else "",
+    )
+
+
+def search_vault(work: Workspace, asked: SearchAsked) -> Searched:
+    """Return what the vault holds of *asked*, from a fresh index.
+
+    Raises:
+        UsageError: there is no word to look for.
+        MemtoolError: the vault or its index cannot be read.
+    """
+    text = asked.query.encode("utf-8", "replace").decode("utf-8")
+    if not index_terms(text):
+        raise UsageError("the query holds no word to search for", hint="GET /memories lists without words.")
+    wanted, started = filter_of(work, asked), time.perf_counter()
+
+    def look(index: Index) -> Searched:
+        source = VectorSource(index, work.settings, work.cache, only_warm=True)
+        chosen = source.choose(text, asked.mode or work.settings.search.mode)
+        found = search(
+            index,
+            text,
+            wanted,
+            limit=asked.limit,
+            mode=chosen.mode,
+            fusion=work.settings.search.fusion,
+            vectors=chosen.vectors,
+        )
+        notices = (*chosen.notices, *index_notices(index), *found.notices, *unknown_names(index, wanted))
+        return Searched(found.hits, tuple(_likeness(found.hits)), found.mode, notices, 0.0)
+
+    found = use_index(place_of(work), look)
+    kept = [(hit, like) for hit, like in zip(found.hits, found.similarity, strict=True) if like >= asked.min_similarity]
+    return found._replace(
+        hits=tuple(hit for hit, _ in kept),
+        similarity=tuple(like for _, like in kept),
+        took=time.perf_counter() - started,
+    )
+
+
+def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:
+    """Return what was found as the answer to a request."""
+    uses = uses_of(work, found.hits)
+    today = work.now().date()
+    return {
+        "query": asked.query,
+        "mode": found.mode,
+        "memories": [
+            hit_fields(hit, uses) | {"similarity": round(like, 4), "score": round(_score(hit, like, uses, today), 4)}
+            for hit, like in zip(found.hits, found.similarity, strict=True)
+        ],
+        "took_ms": round(found.took * 1000, 1),
+        "notices": list(found.notices),
+    }
+
+
+def hit_fields(hit: Hit, uses: Mapping[str, int]) -> dict[str, Any]:
+    """Return a hit as a memory is told of in a list."""
+    name = id_of(hit)
+    return {
+        "id": name,
+        "kind": hit.kind,
+        "title": hit.title,
+        "summary": hit.snippet().text,
+        "category": hit.category,
+        "tags": list(hit.tags.split()),
+        "project": hit.project,
+        "author": hit.author,
+        "created": hit.date,
+        "expires_at": hit.expires,
+        "access_count": uses.get(name, 0),
+        "path": hit.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+    }
+
+
+def _likeness(hits: Sequence[Hit]) -> list[float]:
+    """Return for each hit the cosine of its vector; where it has none, its share of the best score."""
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    shares = (hit.score / best for hit in hits)
+    vectors = (hit.why.get("vector", {}).get("score") for hit in hits)
+    return [
+        min(1.0, max(0.0, share if vector is None else vector)) for share, vector in zip(shares, vectors, strict=True)
+    ]
+
+
+def _score(hit: Hit, likeness: float, uses: Mapping[str, int], today: date) -> float:
+    recalled = Recalled(
+        hit.path, hit.start_line, hit.end_line, hit.kind, hit.project, hit.category, hit.date, hit.title, hit.text,
+        relevance=likeness,
+    )  # fmt: skip
+    age = (today - date.fromisoformat(hit.date)).days if hit.date else None
+    return score(recalled, age_days=age, uses=uses.get(id_of(hit), 0))

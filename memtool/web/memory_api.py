@@ -1,0 +1,289 @@
+"""The calls on memories: find, save, list, read, change, forget, and take back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Header, Query
+from fastapi.responses import JSONResponse
+from pydantic import Field
+
+from memtool.capture.records import follow_undo
+from memtool.consolidate.memories import NEWEST, USES, change_memory, get_memory, list_memories, uses_of
+from memtool.errors import NoteChanged, UsageError
+from memtool.index.engine import catch_up
+from memtool.index.filters import Filter
+from memtool.recall.ledger import key_of
+from memtool.recall.remembering.forget import find_target, forget, forget_for_good
+from memtool.recall.remembering.memory import FACT, Memory
+from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember
+from memtool.recall.uses import count_uses, uses_path
+from memtool.vault.changes import Change, find_change, read_changes
+from memtool.vault.undoing import undo
+from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Asked, OpenWorkspace, example
+from memtool.web.finding import SearchAsked, filter_of, found_fields, hit_fields, search_vault
+from memtool.web.problems import QuickerWriter, Refusal
+
+_LONGEST_FACT = 2_000  # characters; what is longer is a note
+_LONGEST_TEXT = 500_000
+
+Category = Annotated[str, Field(max_length=LONGEST_NAME)]
+Tags = Annotated[list[Annotated[str, Field(max_length=LONGEST_NAME)]], Field(max_length=50)]
+
+
+class SaveAsked(Asked):
+    """Something to be remembered. Without a *kind* it is a fact; where it is too long for one, knowledge."""
+
+    content: str = Field(min_length=1, max_length=_LONGEST_TEXT)
+    tags: Tags = Field(default_factory=list)
+    category: Category = ""
+    summary: str = Field(
+        default="", max_length=LONGEST_NAME, description="The title of a note; a fact is its own summary."
+    )
+    expires_at: str = Field(default="", max_length=40, description="The last day on which it holds.")
+    project: str = Field(default="", max_length=LONGEST_NAME, description="Whose it is; empty for none.")
+    kind: str = Field(default="", max_length=20, description="fact, decision, change, knowledge or todo.")
+    author: Literal["user", "agent", "tool", "imported"] = "agent"
+    evidence: str = Field(default="", max_length=_LONGEST_FACT)
+    source: str = Field(default="", max_length=LONGEST_NAME)
+    supersedes: str = Field(default="", max_length=LONGEST_NAME, description="The id of the fact that it replaces.")
+
+
+class ChangeAsked(Asked):
+    """The fields of a memory that are to be others."""
+
+    content: str | None = Field(default=None, min_length=1, max_length=_LONGEST_TEXT)
+    summary: str | None = Field(default=None, max_length=500)
+    tags: Tags | None = None
+    category: Category | None = None
+    expires_at: str | None = Field(default=None, max_length=40)
+    author: Literal["user", "agent"] = "agent"
+
+
+def add_memory_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    """Add the calls to *app*."""
+    _add_finding(app, open_workspace)
+    _add_writing(app, open_workspace)
+    _add_taking_back(app, open_workspace)
+
+
+def _add_finding(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    @app.post(
+        "/search",
+        tags=["memory"],
+        summary="Find memories by words and by meaning",
+        openapi_extra=example(_FOUND, asked={"query": "why JWT?", "limit": 5, "project": "shop"}),
+    )
+    def search(asked: SearchAsked) -> dict[str, Any]:
+        work = open_workspace(None)
+        answer = search_vault(work, asked)
+        count_uses(uses_path(work.index_folder), (key_of(hit.path, hit.fact_id) for hit in answer.hits))
+        return found_fields(work, asked, answer)
+
+    @app.get(
+        "/memories",
+        tags=["memory"],
+        summary="List memories",
+        openapi_extra=example({"memories": [_HIT], "total": 1, "limit": 20, "offset": 0}),
+    )
+    def memories(
+        category: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
+        project: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
+        kind: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
+        status: Literal["active", "superseded", "archived", "all"] = "active",
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 20,
+        offset: Annotated[int, Query(ge=0, le=LAST_OFFSET)] = 0,
+        sort: Literal["newest", "created", "updated", "use", "access_count", "importance", "relevance"] = "newest",
+        query: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
+    ) -> dict[str, Any]:
+        work = open_workspace(None)
+        asked = SearchAsked(query=query, limit=limit, category=category, project=project, kind=kind, status=status)
+        if sort == "relevance":
+            if not query:
+                raise UsageError("there is no relevance without a query", hint="Add `query`, or sort by newest.")
+            found = search_vault(work, asked.model_copy(update={"limit": offset + limit})).hits[offset:]
+            total = offset + len(found)
+        else:
+            wanted: Filter = filter_of(work, asked)
+            order = USES if sort in ("use", "access_count", "importance") else NEWEST
+            listing = list_memories(work, wanted, limit=limit, offset=offset, order=order)
+            found, total = listing.hits, listing.total
+        uses = uses_of(work, found)
+        fields = [hit_fields(hit, uses) for hit in found]
+        return {"memories": fields, "total": total, "limit": limit, "offset": offset}
+
+    @app.get(
+        "/memory/{memory_id:path}", tags=["memory"], summary="Read a memory in full", openapi_extra=example(_MEMORY)
+    )
+    def memory(memory_id: str) -> JSONResponse:
+        return _told(open_workspace, memory_id)
+
+
+def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    @app.post(
+        "/save",
+        tags=["memory"],
+        summary="Remember something",
+        openapi_extra=example(_SAVED, asked={"content": "Access tokens live 24 hours.", "tags": ["auth"]}),
+    )
+    def save(asked: SaveAsked) -> dict[str, Any]:
+        work = open_workspace(None)
+        try:
+            done = remember(work, _memory(asked))
+        except AlreadyKnown as known:
+            standing = known.standing
+            count_uses(uses_path(work.index_folder), [key_of(standing.path, standing.id)])
+            return {"id": standing.name, "stored": False, "reason": str(known), "path": standing.path}
+        catch_up(work)
+        return _saved(done)
+
+    @app.put(
+        "/memory/{memory_id:path}",
+        tags=["memory"],
+        summary="Change a memory in part; a fact that says something else becomes another fact",
+        openapi_extra=example(_MEMORY, asked={"category": "decision", "tags": ["auth"]}),
+    )
+    def change(
+        memory_id: str, asked: ChangeAsked, if_match: Annotated[str, Header(max_length=LONGEST_NAME)] = ""
+    ) -> JSONResponse:
+        values = asked.model_dump(exclude_none=True, exclude={"author"})
+        if not values:
+            raise UsageError(
+                "nothing is to be changed", hint="Give one of content, summary, tags, category, expires_at."
+            )
+        if "expires_at" in values:
+            values["expires"] = values.pop("expires_at")[:10]
+        version = "" if if_match == "*" else if_match.removeprefix("W/").strip('"')
+        try:
+            changed_id = change_memory(open_workspace(None), memory_id, values, version=version, author=asked.author)
+        except NoteChanged:
+            raise QuickerWriter(memory_id) from None
+        return _told(open_workspace, changed_id)
+
+    @app.delete(
+        "/memory/{memory_id:path}",
+        tags=["memory"],
+        summary="Archive a memory; with purge and a header that names it again, remove it for good",
+        openapi_extra=example(
+            {"id": "fact-20260210-9f3a1c04be", "changed": True, "purged": False, "commit": "3f2a9c0"}
+        ),
+    )
+    def delete(
+        memory_id: str, *, purge: bool = False, x_confirm_purge: Annotated[str, Header(max_length=LONGEST_NAME)] = ""
+    ) -> dict[str, Any]:
+        if purge and x_confirm_purge != memory_id:
+            raise Refusal(428, "to remove something for good must be confirmed", f"Add X-Confirm-Purge: {memory_id}")
+        work = open_workspace(None)
+        target = find_target(work, memory_id)
+        done = forget_for_good(work, target) if purge else forget(work, target)
+        catch_up(work)
+        return {"id": target.name, "changed": done.changed, "purged": purge, "commit": done.kept.commit}
+
+
+def _add_taking_back(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    @app.get(
+        "/changes",
+        tags=["memory"],
+        summary="List the changes of the memory, newest first",
+        openapi_extra=example({"changes": [_CHANGE], "total": 1}),
+    )
+    def changes(
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 20,
+        offset: Annotated[int, Query(ge=0)] = 0,
+    ) -> dict[str, Any]:
+        found = read_changes(open_workspace(None).vault)
+        return {"changes": [_change_fields(each) for each in found[offset : offset + limit]], "total": len(found)}
+
+    @app.post(
+        "/changes/{commit}/undo",
+        tags=["memory"],
+        summary="Take a change back, in one more change",
+        openapi_extra=example({"commit": "77ab12f0c3", "undoes": "3f2a9c01be", "files": ["MEMORY.md"]}),
+    )
+    def take_back(commit: str) -> dict[str, Any]:
+        work = open_workspace(None)
+        change = find_change(work.vault, commit)
+        done = undo(work.vault, change)
+        follow_undo(work.vault, change)
+        catch_up(work)
+        return {"commit": done.commit[:10], "undoes": change.short, "files": done.refs}
+
+
+def _memory(asked: SaveAsked) -> Memory:
+    kind = asked.kind or (FACT if len(asked.content) <= _LONGEST_FACT else "knowledge")
+    text = asked.content if kind == FACT or not asked.summary else f"# {asked.summary}\n\n{asked.content}"
+    return Memory(
+        text,
+        kind=kind,
+        category=asked.category,
+        project=asked.project,
+        tags=tuple(asked.tags),
+        expires=asked.expires_at[:10],
+        evidence=asked.evidence,
+        source=asked.source,
+        author=asked.author,
+        supersedes=asked.supersedes,
+    )
+
+
+def _saved(done: Remembered) -> dict[str, Any]:
+    return {
+        "id": done.id,
+        "stored": True,
+        "kind": done.kind,
+        "path": done.path,
+        "start_line": done.start_line,
+        "project": done.project,
+        "category": done.category,
+        "redacted": dict(done.redacted),
+        "contradictions": [{"id": one.name, "content": one.text} for one in done.contradictions],
+        "commit": done.kept.commit,
+        "notices": list(done.notices),
+    }
+
+
+def _told(open_workspace: OpenWorkspace, memory_id: str) -> JSONResponse:
+    memory = get_memory(open_workspace(None), memory_id)
+    fields = memory._asdict()
+    fields |= {"expires_at": fields.pop("expires"), "access_count": fields.pop("uses"), "tags": list(memory.tags)}
+    return JSONResponse(fields, headers={"etag": f'"{memory.version}"'})
+
+
+def _change_fields(change: Change) -> dict[str, Any]:
+    return {
+        "number": change.number,
+        "commit": change.short,
+        "at": change.at.isoformat(),
+        "author": change.author,
+        "subject": change.subject,
+        "deed": change.deed,
+        "undoes": change.undoes[:10],
+        "undone_by": change.undone_by[:10],
+    }
+
+
+_HIT = {
+    "id": "fact-20260210-9f3a1c04be", "kind": "fact", "title": "shop: facts", "summary": "Access tokens live 24 hours.",
+    "category": "decision", "tags": ["auth"], "project": "shop", "author": "user", "created": "2026-02-10",
+    "expires_at": "", "access_count": 3, "path": "areas/projects/shop/facts.json", "start_line": 3, "end_line": 9,
+}  # fmt: skip
+_FOUND = {
+    "query": "why JWT?", "mode": "bm25", "memories": [{**_HIT, "similarity": 1.0, "score": 0.93}], "took_ms": 4.2,
+    "notices": [],
+}  # fmt: skip
+_SAVED = {
+    "id": "fact-20260210-9f3a1c04be", "stored": True, "kind": "fact", "path": "areas/projects/shop/facts.json",
+    "start_line": 3, "project": "shop", "category": "general", "redacted": {}, "contradictions": [],
+    "commit": "3f2a9c0", "notices": [],
+}  # fmt: skip
+_MEMORY = {
+    "id": "fact-20260210-9f3a1c04be", "version": "c2a6b1f09d3e7745", "kind": "fact",
+    "content": "Access tokens live 24 hours.", "title": "Access tokens live 24 hours.", "summary": "",
+    "category": "decision", "tags": ["auth"], "project": "shop", "author": "user", "status": "active",
+    "created": "2026-02-10T14:30:00+08:00", "path": "areas/projects/shop/facts.json", "start_line": 3, "end_line": 9,
+    "evidence": "", "supersedes": "", "superseded_by": "", "expires_at": "", "access_count": 3,
+}  # fmt: skip
+_CHANGE = {
+    "number": 1, "commit": "3f2a9c01be", "at": "2026-02-10T14:30:00+08:00", "author": "memtool",
+    "subject": "remember: shop: Access tokens live 24 hours.", "deed": "remember", "undoes": "", "undone_by": "",
+}  # fmt: skip
