@@ -98,6 +98,9 @@ def _with_rows(note: SessionNote, summary: Summary, turns: int) -> SessionNote:
     room = min(LARGEST - _size(note) - _HEADING, _ROOM + _ROOM_OF_TURN * turns)
     said = [note.topic, *note.decisions, *note.rules, *note.open]
     rows = fit_rows(summary.rows, room, said)
+    while rows and (over := _size(note._replace(rows=tuple(rows))) - LARGEST) > 0:
+        room -= max(8, over)
+        rows = fit_rows(summary.rows, room, said)
     return note._replace(rows=tuple(rows))
 
 

@@ -27,6 +27,9 @@ _AMENDED = 3.0  # what was said in place of what was wrong
 _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _LATE = (13, 0.6)
+_CONCLUDING = 1.5
+_OF_FILES = 0.5  # of what was done to each file: the note names the files, and the other statements say what for
+_CITATION, _CITED = r'["“「].*["”」][.。]?', 0.3  # of what the agent only cites
 _TAIL = 1.4  # the last two of four and more
 _QUESTION = 0.7
 _STRONG = 1.25  # a sentence of which part is in bold type, such as "**Root cause**: …"
@@ -34,6 +37,7 @@ _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and h
 _SHORTEST = 16  # columns of a statement that names nothing
 _SHORTEST_END = 30
 _CHATTER = 130  # columns
+_CALL = 60  # columns of "Good eye catching that!"
 _LONGEST_OFFER = 160  # columns
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is told as one statement
 _DASHED = r"(\S.{3,70}?)(?: [-–—] |——)"  # what an item is called, before what is said of it
@@ -56,6 +60,12 @@ def is_answer(said: str) -> bool:
     """Return whether the message *said* is more than an announcement of what the agent will do."""
     told = statements(said)
     return bool(said) and (not told or not all(begins_with("announcement", each.text) for each in told))
+
+
+def goes_on(said: str) -> bool:
+    """Return whether the message *said* ends with what the agent will do next: it was on its way, and had no result."""
+    told = statements(said)
+    return bool(told) and begins_with("announcement", told[-1].text)
 
 
 def _pieces(told: list[Statement], whole: float) -> Iterator[Piece]:
@@ -157,6 +167,8 @@ def _says_nothing(each: Statement) -> bool:
         return True
     if each.is_listed and begins_with("announcement", each.lead):
         return True
+    if each.text.endswith(("!", "！")) and _is_bare(each) and width(each.text) <= _CALL:
+        return True
     return _is_bare(each) and width(each.text) < _SHORTEST
 
 
@@ -179,6 +191,9 @@ def _value(each: Statement, at: int, count: int) -> float:
     value *= _STRONG if each.is_strong and not each.is_listed else 1.0
     value *= _SHORT[1] if columns < _SHORT[0] else _LONG[1] if columns >= _LONG[0] else 1.0
     value *= _PLACES[at] if at < len(_PLACES) else _LATE[1] if at >= _LATE[0] else 1.0
+    value *= _CONCLUDING if leads("conclusion", each.text) and not each.is_listed else 1.0
+    value *= _OF_FILES if each.is_listed and leads("files_changed", each.lead) else 1.0
+    value *= _CITED if re.fullmatch(_CITATION, each.text) else 1.0
     value *= _TAIL if count > 3 and at >= count - 2 else 1.0
     return value * (_QUESTION if each.text.endswith(("?", "？")) else 1.0)
 

@@ -18,6 +18,7 @@ from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, is_test
 from memtool.capture.fixes import fixes_in
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
+from memtool.capture.statements import goes_on
 from memtool.capture.transcript.records import COMMIT
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, labels, leads, mentioned, starts_with
@@ -33,7 +34,7 @@ _OUTCOMES = {"": "passed", NOTHING_RAN: "nothing_ran"}  # by the error of a run;
 _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with the last; it and its prompt count double
 _SAME_OPTION = 0.8  # of the words of an option
 _REFERENCE_VALUE, _REFERENCE_BACK = 6.0, 6  # of an option that a prompt names; turns back in which it is looked for
-_CONTRADICTING, _CONTRADICTED = ("corrected", "rejected"), 0.25
+_CONTRADICTED = 0.25
 _WIDEST_OBJECTED = 110
 _PRAISED = 3.0  # value of what the user then found good: of several answers to one thing, the one that held
 _LEAST_DOUBTED = 0.8  # value of what the user contradicted, below which it is not told
@@ -184,12 +185,13 @@ def _rows(turns: Sequence[Turn], language: str) -> Iterator[Row]:
 
 
 def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
+    """Give what came of the turn number *at*: nothing if it was refuted or corrected, or broken off on its way."""
     turn = turns[at]
-    if turn.verdict == "refuted":
+    if turn.verdict in ("refuted", "corrected") or (turn.verdict == "rejected" and goes_on(turn.said)):
         return iter(())
     factor = _RISE + (1 - _RISE) * (at / (len(turns) - 1) if len(turns) > 1 else 1)
     factor *= _LAST if at == len(turns) - 1 else 1.0
-    is_doubted = turn.verdict in _CONTRADICTING
+    is_doubted = turn.verdict == "rejected"
     factor *= _CONTRADICTED if is_doubted else _PRAISED if _is_praised(turns, at) else 1.0
     pieces = (piece._replace(value=piece.value * factor) for piece in turn.told)
     named = turn.offered if at < len(turns) - 1 else ()  # what was said of one of several options led to a choice
@@ -201,7 +203,7 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
 
 def _objected(turn: Turn, mark: str) -> Iterator[Piece]:
     """Give the best of an answer that the user contradicted, marked so: else a prompt would stand without any."""
-    told = [piece for piece in turn.told if not _is_over(piece.text, turn)] if turn.verdict in _CONTRADICTING else []
+    told = [piece for piece in turn.told if not _is_over(piece.text, turn)] if turn.verdict == "corrected" else []
     if told and turn.answered:
         best = max(told, key=lambda piece: piece.value)
         yield Piece(mark.format(shortened(best.text, _WIDEST_OBJECTED)), _CONTRADICTED)
@@ -352,9 +354,13 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
 
 
 def _question_in(said: str) -> str:
-    """Return the last question to the user in the message *said*, with the options that it is about."""
+    """Return the last question or offer to the user in the message *said*, with the options that it is about.
+
+    An offer is only one if it names what is offered: "let me know" leaves nothing open.
+    """
     told = statements(said)
-    asked = [at for at, each in enumerate(told) if _is_question(each.text) and begins_with("offer", each.text)]
+    offers = [at for at, each in enumerate(told) if begins_with("offer", each.text)]
+    asked = [at for at in offers if _is_question(told[at].text) or told[at].codes]
     at = next((at for at in reversed(asked) if width(told[at].text) <= _WIDEST_QUESTION), -1)
     if at < 0:
         return ""

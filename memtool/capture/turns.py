@@ -24,6 +24,8 @@ _COMMIT_VALUE, _SHORT_ANSWER = 3.0, 500  # of the subject of a commit; columns o
 _ADMITTED = 200  # characters in which the agent says that it was wrong
 _LONGEST_CODE = 200  # characters of a prompt that is nothing but code or a log
 _LINK = re.compile(r"https?://\S+")
+_MENTIONS = re.compile(r"@\S+(?:\s+@\S+){2,}")  # files of a prompt
+_RECORD = re.compile(r'\{"[^"\n]{1,60}":[^\n]{40,}\}')  # a line of a log, or other JSON
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _COMMAND = re.compile(r"\A/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
 
@@ -160,9 +162,15 @@ def _commits(steps: Sequence[Step], said: str) -> Iterator[Piece]:
 def _typed(text: str) -> str:
     """Return what a person typed of a prompt, without the name of a command, links, quotes, code and logs."""
     text = _LINK.sub("", _COMMAND.sub("", text, count=1))
+    text = _MENTIONS.sub(lambda match: f"{max(match[0].split(), key=_naming)} …", text)  # the widest name tells most
+    text = _RECORD.sub("{…}", text)
     text = _QUOTED.sub("", text).strip() or text
     told = prose(text)
     return re.sub("(?<=[。！？；]) ", "", told) or one_line(text)[:_LONGEST_CODE]
+
+
+def _naming(mention: str) -> int:
+    return 0 if "@" in mention[1:] else width(mention)  # an address names no file
 
 
 def _verdict(after: Turn | None) -> Verdict:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -200,3 +201,16 @@ def test_a_note_is_small_and_can_be_read_back(
 
 def body(text: str) -> str:
     return text.partition("\n---\n\n")[2]
+
+
+def test_rows_give_way_to_the_files() -> None:
+    random = Random(0)  # arrows and quotes take more bytes than columns
+
+    def text(count: int) -> str:
+        signs = ("订单…", "“完成”", "→", "orders.py", "恢复")
+        return " ".join(f"{random.choice(signs)}{random.randint(0, 9999)}" for _ in range(count))
+
+    rows = tuple(Row(text(9), (Piece(text(9), 2.0), Piece(text(5), 1.5))) for _ in range(10))
+    note = note_of(summary=SUMMARY._replace(rows=rows), turns=10)
+    assert note.files == ("auth.ts", "~/notes/a.md", "/etc/hosts")
+    assert note.rows

@@ -168,3 +168,23 @@ def test_a_table_that_maps_has_no_heads_and_one_of_faults_has() -> None:
 )
 def test_what_the_agent_quotes_is_not_in_the_quotes_of_the_user_and_no_rest_is_told(said: str, told_as: str) -> None:
     assert told(said)[-1] == told_as
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("So the second session of 订单 works in b.py.", "Now the second session of 订单 works in b.py."),
+        ("结论：第二个会话也能写入订单 b.py。", "另外：第二个会话也能写入订单 b.py。"),
+        ("Faults found:\n- `orders/a.py` — the lock of 订单", "Files changed:\n- `orders/a.py` — the lock of 订单"),
+        ("the second session of `orders` writes 订单", '"the second session of `orders` writes 订单"'),
+    ],
+)
+def test_what_concludes_is_worth_more_and_what_is_cited_or_lists_files_less(better: str, worse: str) -> None:
+    before = "The lock of `orders` is taken twice in a.py.\n\n"
+    assert statements_of(before + better)[-1].value > statements_of(before + worse)[-1].value
+
+
+def test_praise_of_the_user_is_told_nowhere() -> None:
+    assert told("The export of 订单 is written by `orders.py`.\n\nGood eye catching that!\n\n眼力真好！") == [
+        "The export of 订单 is written by orders.py."
+    ]

@@ -525,3 +525,39 @@ def test_what_was_said_of_an_option_that_was_not_taken_is_over() -> None:
     after = [Step("prompt", "and could we replace the terminal below it instead?"), Step("answer", "Yes, by a `pty`.")]
     assert "least work" not in " ".join(render_row(row) for row in summarise(turns_of([*steps, *after])).rows)
     assert "least work" in " ".join(render_row(row) for row in summarise(turns_of(steps)).rows)
+
+
+def refused(*texts: str) -> list[Turn]:
+    """Return the turns of prompts, the answers to them, and what was typed on refusing a tool after the first one."""
+    kinds: list[StepKind] = ["prompt", "answer", "refusal", "answer"]
+    return turns_of([Step(kind, text) for kind, text in zip(kinds, texts, strict=True)])
+
+
+def test_what_was_said_on_the_way_to_what_the_user_refused_is_no_outcome() -> None:
+    going_on = "The output of `orders` in a.py is new, but the timeout of 订单 comes first in every run. Let me try it."
+    found = "The lock of `orders` is taken twice by 订单, in a.py and in b.py, and the second one waits for ever."
+    again = ("read the prompt of 订单 instead of sleeping", "`orders` now reads until the prompt is there.")
+    asked = "why does the export of orders fail in CI?"
+    assert "timeout" not in "\n".join(lines_of(summarise(refused(asked, going_on, *again))))
+    assert "taken twice" in "\n".join(lines_of(summarise(refused(asked, found, *again))))
+
+
+@pytest.mark.parametrize("objection", ["wouldn't it be better to keep the old table?", "你先告诉我原因，不要着急改"])
+def test_an_answer_that_was_questioned_never_stands_unmarked(objection: str) -> None:
+    remedy = "The button of `orders` is switched at once, so a quick second click on 订单 works in Activity.kt."
+    talk = said("the second click does nothing", remedy, objection, "The row of 订单 is rebuilt with an old copy.")
+    told = [piece.text for row in summarise(talk).rows for piece in row.pieces if "at once" in piece.text]
+    assert all("then questioned" in text for text in told)
+
+
+@pytest.mark.parametrize(
+    ("ended", "item"),
+    [
+        ("如需我直接实现 `initOrders`，请回复“请帮我实现”。", "如需我直接实现 initOrders"),
+        ("Let me know if you want `initOrders` to be written, too.", "if you want initOrders"),
+        ("Let me know how it goes.", ""),
+    ],
+)
+def test_what_was_only_offered_at_the_end_is_open(ended: str, item: str) -> None:
+    found = summarise(said("how are 订单 restored?", f"They go through `pushTask` of orders.py.\n\n{ended}")).open
+    assert item in found[0] if item else not found

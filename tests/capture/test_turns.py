@@ -187,3 +187,16 @@ def test_nothing_is_no_turn() -> None:
     assert turns_of([]) == []
     (turn,) = said("hello?", "No response requested.")
     assert (turn.said, turn.told) == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        ("@a.kt @缺陷分析.md @b.kt @tom@example.com 整理出你的见解", "@缺陷分析.md … 整理出你的见解"),
+        ("compare @a.kt with @b.kt, 比较", "compare @a.kt with @b.kt, 比较"),
+        ('still fails: {"time":"2026-02-15T20:46:19","level":"DEBUG","msg":"hook 开始"}', "still fails: {…}"),
+        ('use {"a": 1} for 订单', 'use {"a": 1} for 订单'),
+    ],
+)
+def test_a_prompt_is_told_without_its_list_of_files_and_its_logs(typed: str, asked: str) -> None:
+    assert said(typed, "done")[0].asked == asked

@@ -33,8 +33,8 @@ CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
-    "next_steps", "condition", "contrast", "cause", "failing", "renewal", "planned", "either",
-    "moment", "wish", "hedge", "deictic", "explaining", "deploying", "procedure",
+    "next_steps", "conclusion", "files_changed", "condition", "contrast", "cause", "failing", "renewal", "planned",
+    "either", "moment", "wish", "hedge", "deictic", "explaining", "deploying", "procedure",
     "preferring", "manner", "courtesy", "reporting", "changing",
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word

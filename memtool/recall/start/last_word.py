@@ -16,6 +16,7 @@ from memtool.text.languages import word_set, words as words_of
 from memtool.text.scripts import CJK_ON, is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import USER
+from memtool.vault.session_rows import ARROW
 
 _MOST_WORDS = 3  # behind a cue, of which one may be what is taken back
 _NAME = re.compile(r"[A-Za-z0-9_][\w./+#-]*[A-Za-z0-9_+#]|[A-Za-z0-9]")
@@ -167,7 +168,12 @@ def _relation(text: str, other: str) -> tuple[bool, bool]:
     from memtool.recall.remembering.near_duplicates import contradicts, is_same, statement  # takes long to import
 
     one, standing = statement(text), statement(other)
-    return is_same(one, standing), contradicts(one, standing, in_one_place=True)
+    are_said = not (_is_unanswered(text) or _is_unanswered(other))  # what is only asked contradicts nothing
+    return is_same(one, standing), are_said and contradicts(one, standing, in_one_place=True)
+
+
+def _is_unanswered(text: str) -> bool:
+    return ARROW not in text and re.search("[?？]", text) is not None
 
 
 def _is_list(part: Part) -> bool:

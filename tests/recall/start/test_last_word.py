@@ -101,6 +101,14 @@ def test_what_two_parts_say_is_said_once_and_as_it_was_said_last() -> None:
     assert texts(told) == ["- Tokens live 24 hours (user, 2026-03-01)"]
 
 
+def test_questions_contradict_nothing() -> None:
+    asked = [
+        "asked at the end: Which do you prefer? 1 = commit this branch of 订单; 2 = no branch (agent, 2026-03-01)",
+        "asked at the end: Do you want me to commit this branch of 订单? (agent, 2026-02-01)",
+    ]
+    assert texts(settled([part("Left open", *asked)], 40)) == [f"- {text}" for text in asked]
+
+
 def test_of_two_that_contradict_each_other_the_older_is_marked_with_the_date_of_the_newer() -> None:
     told = texts(
         settled(
