@@ -1,7 +1,7 @@
 """A vault as it stood on a day: a copy of the last commit before it, in the user's cache folder, to be read only.
 
-The copy of a commit is made once. A file that is still the same has the time stamp of the one in the vault, and the
-index of the vault is copied along, so that only what has changed since is indexed anew.
+The copy of a commit is made once. A file that is still the same is the one in the vault, by a second name, with its
+stamp; the index of the vault is copied along, so that only what has changed since is indexed anew.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import datetime as dt
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +26,7 @@ from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
 from memtool.vault.state import find_state_folder, outer_folder, state_folder
 
 _KEPT = 4  # copies of one vault
+_CLOCKS = 2.0  # seconds by which the clock of a file system may be behind
 _INDEX = "index"  # the folder of it, in that of what is derived
 
 
@@ -63,12 +66,15 @@ def past_vault(vault: Vault, moment: dt.datetime, cache: Path) -> Past:
         first = tell(vault.root, "log", "--no-show-signature", "--reverse", "--format=%cI").partition("\n")[0]
         raise HistoryFailed(f"the history of the vault begins on {first[:10]}", hint="Name a later day.")
     folder = outer_folder(vault.root, cache) / "past" / commit[:16]
-    if not folder.is_dir():
-        try:
+    began = time.time()
+    try:
+        if folder.is_dir():
+            _mend(vault, commit, folder)
+        else:
             _copy(vault, commit, folder, cache)
-        except OSError as error:
-            raise NotWritable(f"cannot write '{folder}': {error.strerror}") from None
-    os.utime(folder)
+    except OSError as error:
+        raise NotWritable(f"cannot write '{folder}': {error.strerror}") from None
+    os.utime(folder, (began, began))
     _remove_oldest(folder.parent)
     return Past(open_vault(folder), commit, moment)
 
@@ -79,13 +85,11 @@ def _copy(vault: Vault, commit: str, folder: Path, cache: Path) -> None:
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:
-        variables = {"GIT_INDEX_FILE": str(aside / "files-of-git")}
-        tell(vault.root, "read-tree", commit, variables=variables)
-        copying = ("-c", "core.symlinks=false", "checkout-index", "--all", "--force", f"--prefix={aside / 'vault'}/")
-        tell(vault.root, *copying, variables=variables)
         made = aside / "vault"
+        made.mkdir()
+        linked = _link_what_is_the_same(vault, commit, made)
+        _check_out(vault, commit, made, [name for name in _names(vault, commit) if name not in linked])
         (made / SETTINGS_FILE).touch()  # it was a vault, whatever it had then
-        _keep_stamps(vault, commit, made)
         _keep_index(vault, open_vault(made), cache)
         with suppress(OSError):  # another process was quicker
             made.rename(folder)
@@ -95,15 +99,59 @@ def _copy(vault: Vault, commit: str, folder: Path, cache: Path) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _keep_stamps(vault: Vault, commit: str, made: Path) -> None:
-    """Give the files of the copy that are still the same the time stamps of those in *vault*."""
+def _check_out(vault: Vault, commit: str, made: Path, names: Sequence[str]) -> None:
+    """Write the files *names* as they are in *commit* below *made*, over what is there."""
+    if not names:
+        return
+    variables = {"GIT_INDEX_FILE": str(made.parent / f".{made.name}-files-of-git")}
+    try:
+        tell(vault.root, "read-tree", commit, variables=variables)
+        copying = ("-c", "core.symlinks=false", "checkout-index", "--force", f"--prefix={made}/", "-z", "--stdin")
+        tell(vault.root, *copying, paths=names, variables=variables)
+        made_at = time.time() - 2 * _CLOCKS
+        for name in names:
+            with suppress(OSError):
+                os.utime(f"{made}/{name}", (made_at, made_at), follow_symlinks=False)
+    finally:
+        Path(variables["GIT_INDEX_FILE"]).unlink(missing_ok=True)
+
+
+def _link_what_is_the_same(vault: Vault, commit: str, made: Path) -> set[str]:
+    """Give the files of *vault* that are as in *commit* a second name below *made*, and return which: that is quick.
+
+    Their stamps are the same as well, so that the index of the vault knows them. Programs write whole files, which is
+    no change of these; what an editor writes into one in place is mended before the copy is read again.
+    """
     changed = set(tell(vault.root, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", commit).split("\0"))
+    linked: set[str] = set()
+    folders: set[str] = set()
     for name in _names(vault, commit):
-        if name in changed:
-            continue
-        with suppress(OSError):
-            stamp = os.lstat(f"{vault.root}/{name}").st_mtime_ns
-            os.utime(f"{made}/{name}", ns=(stamp, stamp), follow_symlinks=False)
+        source, target = f"{vault.root}/{name}", f"{made}/{name}"
+        with suppress(OSError):  # another file system, or one without such links
+            if name not in changed and name != SETTINGS_FILE and stat.S_ISREG(os.lstat(source).st_mode):
+                parent = os.path.dirname(target)  # noqa: PTH120  (for each of thousands of files)
+                if parent not in folders:
+                    os.makedirs(parent, exist_ok=True)  # noqa: PTH103
+                    folders.add(parent)
+                os.link(source, target, follow_symlinks=False)
+                linked.add(name)
+    return linked
+
+
+def _mend(vault: Vault, commit: str, folder: Path) -> None:
+    """Write those files of the copy anew that somebody has written into since it was used last."""
+    used = folder.stat().st_mtime - _CLOCKS
+    later = []
+    for name in _names(vault, commit):
+        try:
+            is_whole = os.lstat(f"{folder}/{name}").st_mtime < used
+        except OSError:
+            is_whole = False
+        if not is_whole:
+            later.append(name)
+            with suppress(OSError):
+                os.unlink(f"{folder}/{name}")  # noqa: PTH108  (never written into: it may be the vault's own)
+    _check_out(vault, commit, folder, later)
 
 
 def _names(vault: Vault, commit: str) -> Iterator[str]:

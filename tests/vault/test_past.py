@@ -84,6 +84,39 @@ def test_a_file_that_is_the_same_has_the_same_stamp_and_another_one_has_not(
     assert (past.root / "other.md").stat().st_mtime_ns != 10**18
 
 
+def test_what_an_editor_writes_in_place_does_not_change_the_past(
+    vault: Vault, tmp_path: Path, write: Callable[..., None]
+) -> None:
+    write("2026-02-10", 茶="绿茶\n", note="as it was\n", other="x\n")
+    note, tea = vault.root / "note.md", vault.root / "茶.md"
+    for path in (note, tea):
+        os.utime(path, (1_000, 1_000))
+    past = past_vault(vault, at("2026-02-10"), tmp_path / "cache").vault
+    assert (past.root / "note.md").samefile(note)
+    note.write_text("written in place\n", encoding="utf-8")
+    tea.write_text("红茶\n", encoding="utf-8")
+    tea.unlink()  # what was written into has but one name then
+    again = past_vault(vault, at("2026-02-10"), tmp_path / "cache").vault
+    assert (again.root / "note.md").read_text(encoding="utf-8") == "as it was\n"
+    assert (again.root / "茶.md").read_text(encoding="utf-8") == "绿茶\n"
+    assert note.read_text(encoding="utf-8") == "written in place\n"
+    own = (again.root / "note.md").stat()
+    assert (past_vault(vault, at("2026-02-10"), tmp_path / "cache").vault.root / "note.md").stat() == own
+
+
+def test_where_files_have_no_second_name_they_are_copied(
+    vault: Vault, tmp_path: Path, write: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    write("2026-02-10", 茶="绿茶\n")
+    monkeypatch.setattr(os, "link", refuse)
+    past = past_vault(vault, at("2026-02-10"), tmp_path / "cache").vault
+    assert (past.root / "茶.md").read_text(encoding="utf-8") == "绿茶\n"
+    assert not (past.root / "茶.md").samefile(vault.root / "茶.md")
+
+
 def test_a_link_of_the_past_leads_nowhere(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     (vault.root / "link.md").symlink_to(tmp_path / "secret.md")
