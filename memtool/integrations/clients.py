@@ -1,6 +1,6 @@
 """The clients that memtool can be installed into: what each gets, and where.
 
-A client is a module that is imported when it is asked for, and a `Client` in it:
+A client is a module that is imported when it is asked for, and a `Client` in its `BY_NAME`:
 
 * its `parts` are what `--with` and `--without` choose from;
 * `shares(target)` gives their shares in files (`memtool.integrations.plans`): every share that may be there, whatever
@@ -22,8 +22,11 @@ from memtool.integrations.plans import Plan, Share
 from memtool.vault.background import ISOLATED
 from memtool.vault.layout import Vault
 
+_AGENTS = "memtool.integrations.agents.client"  # one table of all other agents
 CLIENTS = {
     "claude-code": "memtool.integrations.claude_code.client",
+    "codex": _AGENTS,
+    "gemini": _AGENTS,
 }
 
 
@@ -82,5 +85,5 @@ class Client(NamedTuple):
 
 def get_client(name: str) -> Client:
     """Return the client called *name*, one of `CLIENTS`."""
-    client: Client = import_module(CLIENTS[name]).CLIENT
+    client: Client = import_module(CLIENTS[name]).BY_NAME[name]
     return client

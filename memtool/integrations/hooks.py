@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -47,10 +48,25 @@ class Hook(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The program of a handler and its arguments, which the client hands to no shell."""
+    """The program of a handler and its arguments, which the client hands to no shell.
+
+    One that *is_line* is for a client that hands all of it to a shell: a handler of it has no arguments.
+    """
 
     command: str
     args: tuple[str, ...] = ()
+    is_line: bool = False
+
+    @property
+    def line(self) -> str:
+        """The program with its arguments as a command for a shell."""
+        words = (self.command, *self.args)
+        return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The members of a handler that name it."""
+        return {"command": self.line} if self.is_line else {"command": self.command, "args": list(self.args)}
 
     @property
     def interpreter(self) -> str:
@@ -187,8 +203,7 @@ def _shown(value: object) -> str:
 def _group(hook: Hook, program: Program) -> dict[str, Any]:
     handler = {
         "type": "command",
-        "command": program.command,
-        "args": list(program.args),
+        **program.fields,
         "timeout": hook.timeout,
         **status_message(hook),
     }
@@ -216,9 +231,8 @@ def _with_hook(text: str, hook: Hook, program: Program) -> str:
 
 def _with_program(text: str, ours: Handler, program: Program, hooks: tuple[Hook, ...]) -> str:
     handler = ours.node
-    command, args = handler.get("command"), handler.get("args")
     # `args` stands there even when it is empty: without it the client hands the command to a shell.
-    wanted = [(command, "command", program.command), (args, "args", list(program.args))]
+    wanted = [(handler.get(name), name, value) for name, value in program.fields.items()]
     for node, name, value in sorted(wanted, key=lambda item: item[0].start if item[0] else handler.end, reverse=True):
         if node is None:
             text = json_text.added(text, handler, value, name)
@@ -287,11 +301,12 @@ def _handlers(root: Node) -> Iterator[Handler]:
         for group, member in enumerate(event.node.members):
             handlers = member.node.get("hooks")
             for item, handler in enumerate(handlers.members if handlers else ()):
-                if handlers and _is_ours(handler.node.value):
+                if handlers and is_ours(handler.node.value):
                     yield Handler(event.name, group, item, event.node, handlers)
 
 
-def _is_ours(handler: object) -> bool:
+def is_ours(handler: object) -> bool:
+    """Return whether the *handler* of a client runs the hook of memtool, wherever that lies."""
     match handler:
         case {"command": str(command), "args": [*args]}:
             words = [command, *map(str, args)]
@@ -311,8 +326,10 @@ def _words(command: str) -> list[str]:
         return command.split()
 
 
-def find_program(vault: Path | None, *, this_project: bool) -> Program:
+def find_program(vault: Path | None, *, this_project: bool, client: str = "") -> Program:
     """Return the program that runs this memtool's hook on *vault*; None leaves it to the hook to find the vault.
+
+    That of another *client* than Claude Code is a line for a shell.
 
     Raises:
         BadSetting: the vault's path cannot be written into a settings file.
@@ -320,9 +337,11 @@ def find_program(vault: Path | None, *, this_project: bool) -> Program:
     if vault and not _is_unicode(vault):
         raise BadSetting(f"the path of the vault '{vault}' is not Unicode", hint="Give its folder another name.")
     args = (*(("--vault", str(vault)) if vault else ()), *(("--this-project",) if this_project else ()))
+    args += ("--client", client) if client else ()
     # Not the script `memtool-hook`: it runs in the user's project, where a PYTHONPATH may lead to a stranger's modules.
     words = (sys.executable, *ISOLATED, "-m", "memtool.hook", *args)
-    return _guarded(words, str(Path(memtool.__file__).parent / "hook" / "__main__.py"))
+    guarded = _guarded(words, str(Path(memtool.__file__).parent / "hook" / "__main__.py"))
+    return guarded._replace(is_line=bool(client))
 
 
 def _guarded(words: tuple[str, ...], needed: str) -> Program:

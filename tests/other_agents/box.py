@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,6 +70,8 @@ class Box:
 
     def __init__(self, root: Path) -> None:
         self.root, self.home, self.project = root, root / "home", root / "project"
+        self.vault = self.home / "memory"
+        self.began_at = datetime.now(UTC)
         for folder in (self.home, self.project, root / "tmp"):
             folder.mkdir(parents=True)
         environ = self.environ("http://127.0.0.1:9")
@@ -121,6 +124,45 @@ class Box:
             text=True, check=False, timeout=_PATIENCE,
         )  # fmt: skip
         return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+    def install(self, name: str) -> str:
+        """Install memtool into the client *name* by its own command, without vectors."""
+        _write(self.home / ".config" / "memtool" / "config.toml", '[embeddings]\nprovider = "none"\n')
+        return self._must("install", name)
+
+    def uninstall(self, name: str) -> str:
+        """Take memtool out of the client *name*."""
+        return self._must("uninstall", name)
+
+    def files(self, *, like: dict[str, bytes] | None = None) -> dict[str, bytes]:
+        """Return the content of each file at home but memtool's own; *like* others, only of those that are in both.
+
+        What a client writes for itself while it runs is none of ours.
+        """
+        own = ("memory/", ".config/memtool/", ".cache/memtool/")
+        paths = [path for path in sorted(self.home.rglob("*")) if path.is_file()]
+        named = {path.relative_to(self.home).as_posix(): path for path in paths}
+        ours = ("memtool", "hooks.json", "AGENTS.md", "GEMINI.md", "SKILL.md")
+        return {
+            name: path.read_bytes()
+            for name, path in named.items()
+            if not name.startswith(own)
+            and (like is None or name in like or (any(word in name for word in ours) and "/.system/" not in name))
+        }
+
+    def note_with(self, words: str) -> str:
+        """Return the session note that holds *words*."""
+        notes = [path.read_text(encoding="utf-8") for path in (self.vault / "sessions").glob("*.md")]
+        return next(note for note in notes if words in note)
+
+    def daily(self) -> str:
+        """Return the daily notes as one text."""
+        return "\n".join(path.read_text(encoding="utf-8") for path in sorted((self.vault / "daily").glob("*.md")))
+
+    def _must(self, *arguments: str) -> str:
+        ran = self.memtool(*arguments)
+        assert ran.code == 0, ran.err
+        return ran.out + ran.err
 
     def wait_until_idle(self) -> None:
         """Wait until no process of the box is left, and fail when one does not end."""

@@ -1,0 +1,1 @@
+"""memtool in coding agents other than Claude Code: one table of them, and what each is given."""

@@ -1,0 +1,197 @@
+"""The agents of the table, as memtool is installed into them: for the user in all projects, or for one project."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from memtool import settings
+from memtool.errors import MemtoolError
+from memtool.integrations import own_files
+from memtool.integrations.agents.table import (
+    AGENTS,
+    FLAT,
+    GOOSE,
+    JSON,
+    LISTED,
+    PLAIN,
+    SCRIPT,
+    TOML,
+    TYPED,
+    Agent,
+    Hooks,
+    Mcp,
+)
+from memtool.integrations.blocks import Block
+from memtool.integrations.claude_code.skill_files import SKILL_FILE, skill_texts
+from memtool.integrations.clients import Client, Part, Target
+from memtool.integrations.flat_hooks import FlatHooks
+from memtool.integrations.hooks import HookShare, find_program
+from memtool.integrations.json_entries import JsonEntry
+from memtool.integrations.own_files import OwnFile
+from memtool.integrations.plans import Plan, Share, has_share
+from memtool.integrations.toml_entries import TomlTable
+from memtool.integrations.yaml_entries import YamlEntry
+from memtool.resources import agent_text, shipped
+
+_HOOKS = "capture each session and give it the memory of its project"
+_CAPTURE = "capture each session"
+_MCP = "lets the model search and save by itself"
+_SKILLS = "remember, recall and forget by a word of yours"
+_INSTRUCTIONS = "tell the model when to ask its memory"
+_HINTS = "give what held before ahead of each command and each edit"
+
+
+def _parts(name: str, agent: Agent) -> tuple[Part, ...]:
+    recalls = agent.hooks is not None and name not in CAPTURE_ONLY
+    return (
+        *([Part("hooks", _HOOKS if recalls else _CAPTURE)] if agent.hooks else []),
+        Part("mcp", _MCP),
+        *([Part("skills", _SKILLS)] if agent.reads_skills else []),
+        Part("instructions", _INSTRUCTIONS, is_default=bool(agent.instructions) and not recalls),
+        *([Part("hints", _HINTS, is_default=False)] if agent.hooks and agent.hooks.hints else []),
+    )
+
+
+CAPTURE_ONLY = ("copilot", "windsurf")  # what their hooks say reaches no model
+
+
+def _shares(name: str, target: Target) -> list[Share]:
+    agent = AGENTS[name]
+    folder = folder_of(agent, target)
+    found: list[Share] = []
+    if agent.hooks and (path := _path(agent.hooks, folder, target)):
+        found += _hook_shares(name, agent.hooks, path, target)
+    if mcp := _mcp_share(agent, folder, target):
+        found.append(mcp)
+    found += _instruction_shares(name, agent, folder, target)
+    if agent.reads_skills and target.project is None and (target.vault or not _others_have_skills(name, target)):
+        found += _skill_shares(target)
+    return found
+
+
+def folder_of(agent: Agent, target: Target) -> Path:
+    """Return the folder of *agent*."""
+    if agent.variable and (named := target.environ.get(agent.variable)):
+        return Path(named).absolute()
+    special = {"darwin": agent.mac, "win32": agent.windows}.get(sys.platform)
+    place = special or agent.folder
+    if place.startswith(".config/") and (config := target.environ.get("XDG_CONFIG_HOME")):
+        return Path(config).absolute() / place.removeprefix(".config/")
+    return target.home / place
+
+
+def _path(place: Hooks | Mcp, folder: Path, target: Target) -> Path | None:
+    if target.project is None:
+        return folder / place.path
+    return target.project / place.project if place.project else None
+
+
+def _hook_shares(name: str, hooks: Hooks, path: Path, target: Target) -> list[Share]:
+    program = find_program(target.named, this_project=target.project is not None, client=name)
+    if hooks.form == SCRIPT:
+        return list(own_files.own_files("hooks", path.parent.parent, {path: _script(name, target)}, ()))
+    if hooks.form == FLAT:
+        events = tuple(hook.event for hook in hooks.events)
+        return [FlatHooks("hooks", path, events, {"command": program.line, **hooks.handler}, hooks.head)]
+    spared = frozenset(hook.event for hook in hooks.hints)
+    found: list[Share] = [HookShare("hooks", path, program, hooks.events, spared)]
+    if hooks.hints:
+        found.append(HookShare("hints", path, program, hooks.hints, frozenset(hook.event for hook in hooks.events)))
+    return found
+
+
+def _script(name: str, target: Target) -> str:
+    """Return the plugin of the client *name*, with the program that it runs written into it."""
+    program = find_program(target.named, this_project=target.project is not None, client=name)
+    words = json.dumps([program.command, *program.args], ensure_ascii=False)
+    text = (shipped("hooks") / name / "memtool.js").read_text(encoding="utf-8")
+    return own_files.marked(text.replace('["memtool-hook"]', words), "plugin", name, comment=("// ", ""))
+
+
+def _mcp_share(agent: Agent, folder: Path, target: Target) -> Share | None:
+    path = _path(agent.mcp, folder, target)
+    if path is None:
+        return None
+    path = next((path.with_name(name) for name in agent.mcp.others if path.with_name(name).exists()), path)
+    values = _server(agent.mcp.shape, target.mcp_program())
+    if agent.mcp.file_format == JSON:
+        return JsonEntry("mcp", path, (*agent.mcp.keys, "memtool"), values)
+    if agent.mcp.file_format == TOML:
+        return TomlTable("mcp", path, (*agent.mcp.keys, "memtool"), values)
+    return YamlEntry("mcp", path, agent.mcp.keys[0], values)
+
+
+def _server(shape: str, program: tuple[str, ...]) -> Mapping[str, Any]:
+    command, *args = program
+    shapes: dict[str, dict[str, Any]] = {
+        PLAIN: {"command": command, "args": args},
+        TYPED: {"type": "stdio", "command": command, "args": args},
+        LISTED: {"type": "local", "command": list(program), "enabled": True},
+        GOOSE: {"name": "memtool", "type": "stdio", "enabled": True, "cmd": command, "args": args, "timeout": 300},
+    }
+    return shapes[shape]
+
+
+def _instruction_shares(name: str, agent: Agent, folder: Path, target: Target) -> list[Share]:
+    place = agent.project_instructions if target.project else agent.instructions
+    if not place:
+        return []
+    path = (target.project or folder) / place
+    text = agent_text("instructions", _language(target))
+    if agent.owns_instructions:
+        ours = own_files.marked(text, "instructions", name, at=_behind_front_matter(text))
+        return list(own_files.own_files("instructions", target.project or folder, {path: ours}, ()))
+    return [Block("instructions", path, text)]
+
+
+def _behind_front_matter(text: str) -> int:
+    return text.index("\n---\n", 4) + 5 if text.startswith("---\n") else 0
+
+
+def _language(target: Target) -> str:
+    return settings.load(target.vault.settings_path, target.environ).general.language if target.vault else "en"
+
+
+def _skill_shares(target: Target) -> list[OwnFile]:
+    """Return the skills in the folder that many agents share. Their mark names no client: several have them."""
+    root = target.home / ".agents"
+    folder = root / "skills"
+    wanted = {folder / name / SKILL_FILE: text for name, text in skill_texts("…").items()}
+    return own_files.own_files("skills", root, wanted, folder.glob(f"memtool-*/{SKILL_FILE}"))
+
+
+def _others_have_skills(name: str, target: Target) -> bool:
+    """Return whether memtool is in another agent that reads the shared skills, so that they stay."""
+    for other, agent in AGENTS.items():
+        if other == name or not agent.reads_skills:
+            continue
+        shares: list[Share | None] = [_mcp_share(agent, folder_of(agent, target), target)]
+        if agent.hooks:
+            shares += _hook_shares(other, agent.hooks, folder_of(agent, target) / agent.hooks.path, target)
+        for share in filter(None, shares):
+            with suppress(MemtoolError, ValueError):  # a file that cannot be read is another agent's matter
+                if has_share(share, share.read()):
+                    return True
+    return False
+
+
+def _notices(name: str, target: Target, planned: Plan) -> Iterator[str]:
+    """Give the remark on *name* where its hooks are new or others now."""
+    agent = AGENTS[name]
+    parts = {part for change in planned.changes for part in change.parts}
+    if agent.remark and parts & {"hooks", "hints"}:
+        yield agent.remark
+    if target.project and agent.hooks and not agent.hooks.project:
+        yield f"{agent.title} has no hooks for one project: `memtool install {name}` installs them for all"
+
+
+BY_NAME: Mapping[str, Client] = {
+    name: Client(name, agent.title, _parts(name, agent), partial(_shares, name), partial(_notices, name))
+    for name, agent in AGENTS.items()
+}

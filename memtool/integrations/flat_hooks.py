@@ -1,0 +1,95 @@
+"""Hooks in a client whose settings hold one flat list for each event: `hooks.<event>[handler]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memtool.integrations import json_text
+from memtool.integrations.hooks import is_ours
+from memtool.integrations.json_text import Node
+from memtool.integrations.plans import Share
+
+
+@dataclass(frozen=True)
+class FlatHooks(Share):
+    """A *handler* of ours in the list of each of *events*; a file of ours begins with the members *head*."""
+
+    events: tuple[str, ...]
+    handler: Mapping[str, Any]
+    head: Mapping[str, Any]
+
+    def put(self, text: str | None) -> str:
+        """Return *text* with a handler for each event; one that stands there gets what is ours up to date."""
+        if not (text and text.strip("\ufeff \t\r\n")):
+            text = "{}\n"
+        for name, value in self.head.items():
+            root = _object(json_text.parse(text), "it")
+            if root.get(name) is None:
+                text = json_text.added(text, root, value, name)
+        for event in self.events:
+            text = self._with_event(text, event)
+        return text
+
+    def take(self, text: str | None, original: str | None) -> str | None:
+        """Return *text* without our handlers, nor the lists and objects that they leave empty and nobody else made."""
+        if text is None or not text.strip("\ufeff \t\r\n"):
+            return text
+        before = json_text.parse(original or "{}").value
+        before = before if isinstance(before, dict) else {}
+        taken = False
+        while ours := _ours(json_text.parse(text)):
+            hooks, event, at = ours[0]
+            taken = True
+            handlers = hooks.members[event].node
+            root = json_text.parse(text)
+            if len(handlers.members) > 1 or hooks.members[event].name in dict(before.get("hooks") or {}):
+                text = json_text.removed(text, handlers, at)
+            elif len(hooks.members) > 1 or "hooks" in before:
+                text = json_text.removed(text, hooks, event)
+            else:
+                text = json_text.removed(text, root, [member.name for member in root.members].index("hooks"))
+        for name, value in self.head.items() if taken else ():
+            root = json_text.parse(text)
+            if name not in before and "hooks" not in root.value and root.value.get(name) == value:
+                text = json_text.removed(text, root, [member.name for member in root.members].index(name))
+        return text
+
+    def _with_event(self, text: str, event: str) -> str:
+        root = _object(json_text.parse(text), "it")
+        hooks = root.get("hooks")
+        if hooks is None:
+            return json_text.added(text, root, {event: [dict(self.handler)]}, "hooks")
+        handlers = _object(hooks, "'hooks' in it").get(event)
+        if handlers is None:
+            return json_text.added(text, hooks, [dict(self.handler)], event)
+        if not isinstance(handlers.value, list):
+            raise ValueError(f"'hooks.{event}' in it should be a list, […]")  # noqa: TRY004  (the text is wrong)
+        there = next((member.node for member in handlers.members if is_ours(member.node.value)), None)
+        if there is None:
+            return json_text.added(text, handlers, dict(self.handler))
+        command = there.get("command")
+        if command is None or command.value == self.handler["command"]:
+            return text
+        return json_text.replaced(text, command, self.handler["command"])
+
+
+def _ours(root: Node) -> list[tuple[Node, int, int]]:
+    """Return where our handlers stand: the object of all hooks, the place of the event in it, the place in its list."""
+    hooks = root.get("hooks") if isinstance(root.value, dict) else None
+    if hooks is None or not isinstance(hooks.value, dict):
+        return []
+    return [
+        (hooks, event, at)
+        for event, member in enumerate(hooks.members)
+        if isinstance(member.node.value, list)
+        for at, handler in enumerate(member.node.members)
+        if is_ours(handler.node.value)
+    ]
+
+
+def _object(node: Node, name: str) -> Node:
+    if not isinstance(node.value, dict):
+        raise ValueError(f"{name} should hold an object, {{…}}")  # noqa: TRY004  (the text is wrong, not the program)
+    return node
