@@ -68,7 +68,10 @@ class Part(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A program that works with memtool, called *title*; see the module."""
+    """A program that works with memtool, called *title*; see the module.
+
+    *recalls* says whether its hooks give memory, *reads_at_once* whether a running session reads its settings anew.
+    """
 
     name: str
     title: str
@@ -76,6 +79,8 @@ class Client(NamedTuple):
     shares: Callable[[Target], list[Share]]
     notices: Callable[[Target, Plan], Iterable[str]] = lambda _target, _planned: ()
     left: Callable[[Target], Iterable[str]] = lambda _target: ()
+    recalls: bool = True
+    reads_at_once: bool = False
 
     def wanted(self, with_parts: Collection[str] = (), without: Collection[str] = ()) -> dict[str, bool]:
         """Return the parts to have and to lack; one that comes on request only and is not named is in neither."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memtool import settings
+from memtool.clients import CLIENTS
 from memtool.errors import MemtoolError
 from memtool.integrations import own_files
 from memtool.integrations.agents.table import (
@@ -48,7 +49,7 @@ _HINTS = "give what held before ahead of each command and each edit"
 
 
 def _parts(name: str, agent: Agent) -> tuple[Part, ...]:
-    recalls = agent.hooks is not None and name not in CAPTURE_ONLY
+    recalls = _recalls(name)
     return (
         *([Part("hooks", _HOOKS if recalls else _CAPTURE)] if agent.hooks else []),
         Part("mcp", _MCP),
@@ -58,7 +59,9 @@ def _parts(name: str, agent: Agent) -> tuple[Part, ...]:
     )
 
 
-CAPTURE_ONLY = ("copilot", "windsurf")  # what their hooks say reaches no model
+def _recalls(name: str) -> bool:
+    """Return whether what the hooks of an agent say reaches its model at the start of a session."""
+    return name in CLIENTS and "SessionStart" in CLIENTS[name].hears
 
 
 def _shares(name: str, target: Target) -> list[Share]:
@@ -192,6 +195,8 @@ def _notices(name: str, target: Target, planned: Plan) -> Iterator[str]:
 
 
 BY_NAME: Mapping[str, Client] = {
-    name: Client(name, agent.title, _parts(name, agent), partial(_shares, name), partial(_notices, name))
+    name: Client(
+        name, agent.title, _parts(name, agent), partial(_shares, name), partial(_notices, name), recalls=_recalls(name)
+    )
     for name, agent in AGENTS.items()
 }

@@ -96,6 +96,7 @@ _CODEX = (
     Hook("Stop", "captures the session after each answer"),
     Hook("SessionEnd", "captures the session when it ends", timeout=3),  # more is cut, with a warning
 )
+_CODEX_HINTS = (Hook("PreToolUse", "gives what held before", "Bash|apply_patch"),)
 _MILLISECONDS = 10_000
 _GEMINI = (
     Hook("SessionStart", "gives the session the memory of its project", timeout=_MILLISECONDS),
@@ -110,7 +111,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType({
         "Codex",
         ".codex",
         Mcp("config.toml", ("mcp_servers",), file_format=TOML, project=".codex/config.toml"),
-        Hooks("hooks.json", _CODEX, (Hook("PreToolUse", "gives what held before", "Bash|apply_patch"),), project=".codex/hooks.json"),
+        Hooks("hooks.json", _CODEX, _CODEX_HINTS, project=".codex/hooks.json"),
         "AGENTS.md",
         variable="CODEX_HOME",
         remark="Codex skips hooks until you trust them: open `codex`, and look through them with `/hooks`",

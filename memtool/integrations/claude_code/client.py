@@ -108,4 +108,4 @@ def _events(hooks: tuple[Hook, ...]) -> frozenset[str]:
     return frozenset(hook.event for hook in hooks)
 
 
-BY_NAME = {"claude-code": Client("claude-code", "Claude Code", _PARTS, shares, notices, left)}
+BY_NAME = {"claude-code": Client("claude-code", "Claude Code", _PARTS, shares, notices, left, reads_at_once=True)}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from memtool.integrations import json_text
 from memtool.integrations.agents.client import folder_of
 from memtool.integrations.agents.table import AGENTS, FLAT, GROUPED, JSON, SCRIPT, TOML, YAML
 from memtool.integrations.clients import Target, get_client
@@ -85,14 +86,10 @@ def others_in(name: str) -> str:
 
 
 def server(name: str, target: Target) -> dict[str, Any]:
-    from memtool.integrations.json_text import parse
-
     mcp, text = AGENTS[name].mcp, mcp_path(name, target).read_text("utf-8")
-    values: Any = {
-        JSON: lambda: parse(text).value,
-        TOML: lambda: tomllib.loads(text),
-        YAML: lambda: yaml.safe_load(text),
-    }[mcp.file_format]()
+    values: Any = json_text.parse(text).value if mcp.file_format == JSON else None
+    if mcp.file_format != JSON:
+        values = tomllib.loads(text) if mcp.file_format == TOML else yaml.safe_load(text)
     for key in (*mcp.keys, "memtool"):
         values = values[key]
     return dict(values)
