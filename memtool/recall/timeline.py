@@ -150,6 +150,15 @@ def timeline(
     return Timeline(tuple(shown), place, earlier=len(older) > before, later=len(newer) > after)
 
 
+def events_of(work: Workspace, index: Index, ref: str) -> list[Event]:
+    """Return the events that the note at *ref* tells of, dated or not; a session that is only listed there, too."""
+    found = index.db.execute(
+        f"SELECT {_COLUMNS} WHERE n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)}) GROUP BY c.note_id, c.fact_id",
+        (ref, *_PAGES),
+    )
+    return _Past(work, index, ()).events(map(_Row._make, found))
+
+
 class _Past:
     """What the index and the files of a vault tell of the past."""
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import threading
 from collections.abc import AsyncIterator
 from http import HTTPStatus
+from typing import Annotated
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from memtool import __version__
 from memtool.errors import MemtoolError
-from memtool.index.engine import place_of, use_index
 from memtool.web.calls import OpenWorkspace, example
 from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.gate import ENTRANCE, HEALTH, Access
+from memtool.web.hub import Hub
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
@@ -30,13 +31,16 @@ _DESCRIPTION = (
 
 def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
     """Return the application of a vault's service."""
+    hub = Hub(open_workspace, life)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        # The index of a large vault may take minutes the first time; nobody waits for it.
-        threading.Thread(target=_warm, args=(open_workspace,), daemon=True, name="memtool-warm").start()
+        # It also brings the index up to date, which may take minutes the first time; nobody waits for that.
+        following = asyncio.create_task(hub.follow())
         life.state = READY if life.state == STARTING else life.state
         yield
+        life.ending.set()
+        await asyncio.wait([following], timeout=_LAST)
 
     app = FastAPI(
         title="memtool",
@@ -56,6 +60,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     _add_service_calls(app, access, life)
     add_memory_calls(app, open_workspace)
     add_embedding_calls(app, open_workspace)
+    _add_stream(app, hub)
     return app
 
 
@@ -85,9 +90,17 @@ def _add_service_calls(app: FastAPI, access: Access, life: Life) -> None:
         return RedirectResponse("/", status_code=303, headers={"set-cookie": access.use_link(code)})
 
 
-def _warm(open_workspace: OpenWorkspace) -> None:
-    with contextlib.suppress(MemtoolError, OSError):  # whoever asks is told
-        use_index(place_of(open_workspace(None)), lambda _index: None)
+def _add_stream(app: FastAPI, hub: Hub) -> None:
+    @app.get(
+        "/stream",
+        tags=["events"],
+        summary="Tell what is written, as it is written: server-sent events",
+        description="Each event has a number as its id. A reader that comes back with `Last-Event-ID` misses nothing.",
+        response_class=StreamingResponse,
+        openapi_extra={"responses": {"200": {"content": {"text/event-stream": {"example": _EVENT}}}}},
+    )
+    async def stream(last_event_id: Annotated[int | None, Header()] = None) -> StreamingResponse:
+        return StreamingResponse(hub.stream(last_event_id), media_type="text/event-stream")
 
 
 async def _tell(_request: Request, error: Exception) -> Response:
@@ -121,5 +134,10 @@ async def _tell_bug(_request: Request, error: Exception) -> Response:
     return JSONResponse(problem(500, f"this is a bug in memtool: {type(error).__name__}."), 500, media_type=MEDIA_TYPE)
 
 
+_LAST = 2.0  # seconds for the watcher to end
+_EVENT = (
+    'id: 7\ndata: {"type": "new_observation", "at": "2026-02-10T14:30:00+08:00", "date": "2026-02-10",'
+    ' "minute": "14:30", "kind": "fact", "project": "shop", "text": "Access tokens live 24 hours."}\n\n'
+)
 _HEALTHY = {"state": "ready", "version": __version__}
 _EXAMPLE = problem(404, "no note matches 'fact-20260210-9f3a1c04be'.", "Find it with `memtool search WORDS`.", code=20)

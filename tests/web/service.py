@@ -40,6 +40,7 @@ class Service:
         self.process = subprocess.Popen(
             command, cwd=vault.root, env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
+        self.said: list[str] = []
         self.runtime = self._started()
 
     @property
@@ -79,6 +80,8 @@ class Service:
 
     def end(self) -> int:
         """End it, whatever state it is in, and return its exit code."""
+        if self.said:
+            return self.process.returncode
         if self.process.poll() is None:
             self.process.terminate()
         try:

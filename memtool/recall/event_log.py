@@ -1,0 +1,180 @@
+"""The log of events: what was written into the vault, and what prompts were given, in the order in which it was seen.
+
+It is derived, and lies beside the index. Whoever follows the vault compares each note with what it told of when it was
+looked at last; what is new becomes an event with the next number. A note that nobody had looked at closely before
+brings the events that are younger than the log.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from memtool.errors import NotWritable
+from memtool.index.engine import Index, place_of, use_index
+from memtool.recall.given import PROMPT, Giving, read_givings, sessions_given
+from memtool.recall.ledger import ledger_folder
+from memtool.recall.timeline import Event, events_of
+from memtool.workspace import Workspace
+
+GIVEN = "prompt"  # the kind of the event that a prompt was given something
+
+_NAME = "events.sqlite"
+_KEPT = 20_000  # events
+_LOOKED_AT = 200  # notes, the newest, that a new log looks at closely
+_TABLES = """
+CREATE TABLE IF NOT EXISTS event (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, fields TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS seen (ref TEXT PRIMARY KEY, hash TEXT NOT NULL, keys TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS begun (date TEXT NOT NULL, minute TEXT NOT NULL);
+"""
+
+
+class Logged(NamedTuple):
+    """An event with its number and the time at which it was seen, in ISO 8601."""
+
+    id: int
+    at: str
+    event: Event
+
+
+class EventLog:
+    """The events of the vault whose index lies in *folder*. One process follows the vault; any may read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _NAME
+
+    def last_id(self) -> int:
+        """Return the number of the newest event, 0 where there is none."""
+        with self._open() as db:
+            return int(db.execute("SELECT coalesce(max(id), 0) FROM event").fetchone()[0])
+
+    def since(self, last_id: int, limit: int) -> list[Logged]:
+        """Return at most *limit* events after number *last_id*, oldest first."""
+        with self._open() as db:
+            rows = db.execute("SELECT id, at, fields FROM event WHERE id > ? ORDER BY id LIMIT ?", (last_id, limit))
+            return [Logged(number, at, Event(*json.loads(fields))) for number, at, fields in rows]
+
+    def follow(self, work: Workspace) -> int:
+        """Log what is new since the last time; return how many events that were.
+
+        Raises:
+            MemtoolError: the vault or its index cannot be read.
+        """
+        with self._open() as db:
+            return use_index(place_of(work), lambda index: _follow(work, index, db))
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self._path, timeout=5.0, isolation_level=None)) as db:
+                db.executescript(_TABLES)
+                yield db
+        except sqlite3.OperationalError as error:
+            raise NotWritable(f"the log of events cannot be used: {error}") from None
+        except sqlite3.DatabaseError:  # damaged: it is derived, and begins anew
+            self._path.unlink(missing_ok=True)
+            raise NotWritable("the log of events was damaged, and begins anew") from None
+
+
+def _follow(work: Workspace, index: Index, db: sqlite3.Connection) -> int:
+    notes = dict(index.db.execute("SELECT ref, hash FROM note"))
+    begun = db.execute("SELECT date, minute FROM begun").fetchone()
+    if begun is None:
+        _begin(work, index, db, notes)
+        return 0
+    seen = {ref: (digest, keys) for ref, digest, keys in db.execute("SELECT ref, hash, keys FROM seen")}
+    changed = [ref for ref, digest in notes.items() if ref not in seen or seen[ref][0] != digest]
+    found: list[Event] = []
+    now_seen: list[tuple[str, str, str]] = []
+    for ref in sorted(changed):
+        told = events_of(work, index, ref)
+        before = json.loads(seen[ref][1]) if ref in seen and seen[ref][1] is not None else None
+        if before is not None or ref not in seen:
+            found += [event for event in told if _key(event) not in (before or ())]
+        else:
+            found += [event for event in told if (event.date, event.minute) >= tuple(begun)]
+        now_seen.append((ref, notes[ref], _keys(told)))
+    given, now_given = _given(work, seen)
+    found.sort(key=lambda event: event.when)
+    gone = [(ref,) for ref in seen if ref not in notes and not ref.startswith(_GIVEN_PREFIX)]
+    _write(work, db, [*found, *given], [*now_seen, *now_given], gone)
+    return len(found) + len(given)
+
+
+def _begin(work: Workspace, index: Index, db: sqlite3.Connection, notes: dict[str, str]) -> None:
+    """Remember what is there, closely where it is likely to be written next: facts, and the newest notes."""
+    close = "SELECT ref FROM note WHERE ref LIKE '%facts.json' UNION SELECT * FROM (SELECT ref FROM note ORDER BY mtime_ns DESC LIMIT ?)"  # noqa: E501
+    known = {ref: _keys(events_of(work, index, ref)) for (ref,) in index.db.execute(close, (_LOOKED_AT,)).fetchall()}
+    now = work.now()
+    _, given = _given(work, {})
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("INSERT INTO begun VALUES (?, ?)", (now.date().isoformat(), f"{now:%H:%M}"))
+    rows = ((ref, digest, known.get(ref)) for ref, digest in notes.items())
+    db.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", [*rows, *given])
+    db.execute("COMMIT")
+
+
+def _write(
+    work: Workspace,
+    db: sqlite3.Connection,
+    events: Sequence[Event],
+    seen: Sequence[tuple[str, str, str]],
+    gone: Sequence[tuple[str]],
+) -> None:
+    if not (events or seen or gone):
+        return
+    at = work.now().isoformat(timespec="seconds")
+    db.execute("BEGIN IMMEDIATE")
+    rows = ((at, json.dumps(event, ensure_ascii=False)) for event in events)
+    db.executemany("INSERT INTO event (at, fields) VALUES (?, ?)", rows)
+    db.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", seen)
+    db.executemany("DELETE FROM seen WHERE ref = ?", gone)
+    db.execute("DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?", (_KEPT,))
+    db.execute("COMMIT")
+
+
+def _given(work: Workspace, seen: dict[str, tuple[str, str | None]]) -> tuple[list[Event], list[tuple[str, str, str]]]:
+    """Return the prompts that were given something since, and how far the records of each session were read."""
+    folder = ledger_folder(work)
+    events: list[Event] = []
+    read: list[tuple[str, str, str]] = []
+    for session in sessions_given(folder):
+        ref, stamp = f"{_GIVEN_PREFIX}{session}", _stamp(folder / f"{session}.jsonl")
+        known, count = seen.get(ref, ("", "0"))
+        if stamp != known:
+            givings = read_givings(folder, session)
+            new = givings[int(count or 0) :] if int(count or 0) <= len(givings) else givings[-1:]
+            events += [_event_of(session, giving) for giving in new if giving.event == PROMPT and giving.lines]
+            read.append((ref, stamp, str(len(givings))))
+    return events, read
+
+
+def _event_of(session: str, giving: Giving) -> Event:
+    day, _, time = giving.at.partition("T")
+    return Event(day, time[:5], GIVEN, giving.project, giving.prompt, "", len(giving.lines), f"{session}#{giving.turn}")
+
+
+def _stamp(path: Path) -> str:
+    try:
+        about = path.stat()
+    except OSError:
+        return ""
+    return f"{about.st_size}-{about.st_mtime_ns}"
+
+
+def _keys(events: Sequence[Event]) -> str:
+    return json.dumps([_key(event) for event in events])
+
+
+def _key(event: Event) -> str:
+    """Return what an event is known by: where it stands may change, what it says may not."""
+    told: tuple[Any, ...] = (event.kind, event.date, event.minute, event.project, event.text, event.status)
+    return f"{crc32(json.dumps(told).encode()):08x}"
+
+
+_GIVEN_PREFIX = "given:"
