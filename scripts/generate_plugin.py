@@ -34,6 +34,7 @@ def files() -> dict[str, str]:
     """Return the text of each file by its path."""
     return {
         f"{PLUGIN}/.claude-plugin/plugin.json": _text(_manifest()),
+        f"{PLUGIN}/.mcp.json": _text({"mcpServers": {"memtool": {"command": "sh", "args": [_LAUNCHER, "mcp"]}}}),
         f"{PLUGIN}/hooks/hooks.json": _text(_hooks()),
     }
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def test_the_marketplace_offers_the_folder_of_the_plugin_and_nothing_else() -> N
     manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert [(plugin["name"], plugin["source"]) for plugin in offered] == [(manifest["name"], "./hooks/claude-code")]
     files = {path.relative_to(PLUGIN).parts[0] for path in PLUGIN.rglob("*") if path.is_file()}
-    assert files == {".claude-plugin", "hooks", "skills"}
+    assert files == {".claude-plugin", ".mcp.json", "hooks", "skills"}
 
 
 def front_matter(skill: Path) -> dict[str, Any]:
@@ -162,6 +163,31 @@ def test_without_memtool_the_start_of_a_session_says_so_and_nothing_else_does(ma
     assert "Install memtool" in told["systemMessage"]
     assert [machine.fire("SessionStart", source=source) for source in ("resume", "clear", "compact")] == ["", "", ""]
     assert [machine.fire(hook.event) for hook in HOOKS if hook.event != "SessionStart"] == [""] * (len(HOOKS) - 1)
+
+
+@unix
+def test_the_launcher_starts_the_server_and_without_memtool_it_ends(machine: Machine) -> None:
+    command = ["sh", str(LAUNCHER), "mcp"]
+    run = partial(
+        subprocess.run, command, stdin=subprocess.DEVNULL, env=machine.environ, capture_output=True, text=True
+    )
+    ran = run(check=False)
+    assert (ran.returncode, ran.stdout) == (0, "")
+    program = machine.programs / "memtool"
+    program.write_text('#!/bin/sh\necho "ran $*"\n', encoding="utf-8")
+    program.chmod(0o755)
+    assert run(check=False).stdout == "ran mcp\n"
+
+
+@unix
+def test_without_a_vault_the_start_of_a_session_says_what_to_do(machine: Machine) -> None:
+    machine.install_program()
+    machine.environ["MEMTOOL_VAULT"] = str(machine.home / "记忆")
+    told = json.loads(machine.fire("SessionStart", source="startup"))
+    assert told == {"systemMessage": told["systemMessage"]}
+    assert f"there is no vault at '{machine.home / '记忆'}'" in told["systemMessage"]
+    assert "memtool init" in told["systemMessage"]
+    assert [machine.fire("SessionStart", source="resume"), machine.fire("Stop")] == ["", ""]
 
 
 def in_settings(path: Path, event: str, command: str = "/opt/memtool-hook") -> None:

@@ -36,6 +36,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
         return ""  # one of our own model calls must not be captured
     options = parse_options(arguments)
     name = ""
+    event: Mapping[str, Any] = {}
     try:
         event = _read(stream)
         if options.client:
@@ -51,10 +52,10 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
 
         return act(name, event, options, environ)
     except BaseException as error:  # noqa: BLE001
-        from memtool.hook.problems import report
+        from memtool.hook.problems import advice, report
 
         report(name, error, options, environ)
-        return ""
+        return advice(event, error, options)
 
 
 def _read(stream: BinaryIO) -> Mapping[str, Any]:

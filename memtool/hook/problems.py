@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memtool import settings
 from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, NotAVault, VaultNotFound
 from memtool.hook.occasion import Options, vault_path
 from memtool.vault.layout import Vault
 from memtool.vault.state import STATE_FOLDER, make_state_folder, outer_folder
@@ -22,6 +22,14 @@ def report(event: str, error: BaseException, options: Options, environ: Mapping[
     Without *event* what came was none: most likely somebody has tried the program by hand.
     """
     write(Entry(_now(), ERROR if event else WARNING, event or "hook", _sentence(error)), options, environ)
+
+
+def advice(event: Mapping[str, object], error: BaseException, options: Options) -> str:
+    """Return the answer that tells the user, when a session begins, that there is no vault, and what to do."""
+    is_start = (event.get("hook_event_name"), event.get("source")) == ("SessionStart", "startup")
+    if options.client or not is_start or not isinstance(error, VaultNotFound | NotAVault):
+        return ""
+    return json.dumps({"systemMessage": f"memtool does nothing yet: {error}. {error.hint}"})
 
 
 def write(entry: Entry, options: Options, environ: Mapping[str, str]) -> None:

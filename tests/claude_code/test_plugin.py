@@ -79,7 +79,8 @@ def remember_tea(owner: Owner) -> None:
 
 
 def test_the_client_finds_the_folder_valid(box: Box) -> None:
-    assert "Validation passed" in client(box, "plugin", "validate", str(CLONE))
+    assert "Validation passed" in client(box, "plugin", "validate", "--strict", str(CLONE))
+    assert "Validation passed" in client(box, "plugin", "validate", "--strict", str(PLUGIN))
 
 
 def test_a_session_with_the_plugin_alone_is_captured(box: Box, api: ScriptedApi, plugin_owner: Owner) -> None:
@@ -99,10 +100,32 @@ def test_the_plugin_is_installed_from_the_clone_as_a_marketplace_and_taken_out(
     assert f"{named}, writes to the vault of your settings" in client_checks(plugin_owner)
     run_edit(box, api, "one.ts")
     assert plugin_owner.edited() == ["project/one.ts"]
+    assert "plugin:memtool:memtool: sh" in (listed := client(box, "mcp", "list"))
+    assert "✔ Connected" in listed
     client(box, "plugin", "uninstall", "memtool@memtool")
     assert "no session is captured, because its settings hold no hook of memtool" in client_checks(plugin_owner)
     run_edit(box, api, "two.ts")
     assert plugin_owner.edited() == ["project/one.ts"]
+
+
+def test_with_the_plugin_alone_a_decision_is_known_to_the_next_session(
+    box: Box, api: ScriptedApi, programs: Path
+) -> None:
+    """The home is empty but for memtool's programs; the client's own commands do the rest."""
+    client(box, "plugin", "marketplace", "add", str(CLONE))
+    client(box, "plugin", "install", "memtool@memtool")
+    copies = {path.name for path in (box.home / ".claude" / "plugins").rglob("*.py")}
+    assert copies == set()
+    assert "there is no vault" in "".join(run_edit(box, api, "zero.ts"))
+    assert (programs / "memtool").exists()
+    assert box.memtool("init").code == 0
+    api.answers([use("Write", file_path=str(box.project / "one.ts"), content="text\n"), "It is in one.ts."])
+    box.run(api.url, "订单号我们用 ULID，因为它能按时间排序。", "--allowedTools", "Write")
+    box.wait_until_idle()
+    before = len(api.asked("main"))
+    api.answers(["Tests."])
+    box.run(api.url, "What is next?")
+    assert "因为它能按时间排序" in "\n".join(text_of(message) for message in api.asked("main")[before]["messages"])
 
 
 def test_where_the_settings_have_the_hooks_the_plugin_stays_silent(

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Runs `memtool-hook` for the event $1, which is on stdin. Where there is no memtool, the start of a session says so
-# and every other event is passed over, so that the client need not report a failure for each.
+# Runs `memtool-hook` for the event $1, which is on stdin; for `mcp`, the MCP server. Where there is no memtool, the start
+# of a session says so and every other event is passed over, so that the client need not report a failure for each.
 
 # The working folder is the user's project: nothing in it passes for Python's modules or for the program itself.
 unset PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS
 
-for name in memtool-hook "$HOME/.local/bin/memtool-hook"; do
+if [ "$1" = mcp ]; then wanted=memtool option=mcp; else wanted=memtool-hook option=--plugin; fi
+for name in "$wanted" "$HOME/.local/bin/$wanted"; do
     program=$(command -v "$name") || continue
-    case $program in /*) exec "$program" --plugin ;; esac
+    case $program in /*) exec "$program" "$option" ;; esac
 done
 
 [ "$1" = SessionStart ] || exit 0
