@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
 from memtool import doctor
@@ -14,29 +12,38 @@ _SIGNS = {doctor.OK: ("ok", "green"), doctor.NOTE: ("note", "yellow"), doctor.BR
 
 
 @click.command()
-@click.option("--fix", "is_fixed", is_flag=True, help="First remove what killed runs left in the vault.")
+@click.option("--fix", "is_fixed", is_flag=True, help="First mend what can be mended without any risk.")
+@click.option("--deep", is_flag=True, help="Look into every note, and ask each model for one token.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
 @click.pass_context
-def command(ctx: click.Context, session: Session, *, is_fixed: bool, as_json: bool) -> None:
-    """Check the vault, the index and the settings.
+def command(ctx: click.Context, session: Session, *, is_fixed: bool, deep: bool, as_json: bool) -> None:
+    """Check the vault, the index, the settings, the clients and what happened when nobody watched.
 
-    Each finding says what is wrong and how to mend it. A note is written, indexed and found in a temporary vault, to
-    see that the whole way works. The exit code is 1 if something is broken.
+    Each finding says what is wrong and how to mend it. A note is written, indexed and found in a vault made for this,
+    each installed hook is given an edit there, and each MCP server is asked for its tools. Nothing is changed without
+    --fix, which removes what killed runs left, builds a damaged index anew and takes out schedules of vaults that are
+    gone. The exit code is 1 if something is broken.
     """
     path, origin = session.vault_path()
-    if is_fixed:
-        output.say(*(f"removed {name}" for name in doctor.fix(path)))
-    checks = doctor.examine(path, origin, session.environ, folder=working_folder())
+    checks = doctor.examine(path, origin, session.environ, folder=working_folder(), deep=deep)
+    mends = [check.mend for check in checks if check.mend] if is_fixed else []
+    if mends:
+        output.say(*(mend() for mend in mends))
+        checks = doctor.examine(path, origin, session.environ, folder=working_folder())
     broken = any(check.state == doctor.BROKEN for check in checks)
     if as_json:
-        output.emit_json({"healthy": not broken, "checks": [asdict(check) for check in checks]})
+        output.emit_json({"healthy": not broken, "checks": [_as_json(check) for check in checks]})
     elif output.on_terminal():
         _show(checks)
     else:
         for check in checks:
             _print(check)
     ctx.exit(1 if broken else 0)
+
+
+def _as_json(check: doctor.Check) -> dict[str, str]:
+    return {"subject": check.subject, "state": check.state, "sentence": check.sentence, "fix": check.fix}
 
 
 def _show(checks: list[doctor.Check]) -> None:

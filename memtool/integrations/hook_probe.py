@@ -6,7 +6,7 @@ import json
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -54,7 +54,7 @@ def _tried(program: Program, folder: Path, environ: Mapping[str, str]) -> Probe:
     environ = {name: value for name, value in environ.items() if name != settings.INTERNAL} | {_IGNORE_VARIABLE: "/"}
     began = time.perf_counter()
     ran = subprocess.run(
-        [program.command, *_on_vault(program.args, vault)],
+        [program.command, *on_vault(program.args, vault)],
         input=json.dumps(event).encode("utf-8"),
         capture_output=True,
         timeout=_TIMEOUT,
@@ -70,7 +70,7 @@ def _tried(program: Program, folder: Path, environ: Mapping[str, str]) -> Probe:
     return Probe(f"it does not write down what it is given: {last}", took)
 
 
-def _on_vault(args: tuple[str, ...], vault: Path) -> list[str]:
+def on_vault(args: Sequence[str], vault: Path) -> list[str]:
     """Return *args* with *vault* for the vault that they name."""
     if "--vault" not in args:
         return [*args, "--vault", str(vault)]

@@ -52,6 +52,13 @@ class JsonEntry(Share):
         names = [member.name for member in chain[at].members]
         return json_text.removed(text, chain[at], names.index(self.keys[at]))
 
+    def command(self) -> tuple[str, ...]:
+        """Return the program and the arguments of the server that the file names; empty if it names none of ours."""
+        chain = _chain(json_text.parse(self.read() or "{}"), self.keys)
+        entry = chain[-1].value
+        is_there = len(chain) > len(self.keys) and runs_memtool(entry)
+        return tuple(_command_of(entry)) if is_there else ()
+
     def _with_members(self, text: str) -> str:
         for name, value in self.value.items():
             entry = _chain(json_text.parse(text), self.keys)[-1]
@@ -67,9 +74,13 @@ def runs_memtool(entry: object) -> bool:
     """Return whether the *entry* of a client for an MCP server runs memtool, wherever that lies."""
     if not isinstance(entry, dict):
         return False
-    words = [word for name in ("command", "cmd", "args") for word in _words(entry.get(name))]
+    words = _command_of(entry)
     program = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe") if words else ""
     return "mcp" in words and (program == "memtool" or ("-m", "memtool") in pairwise(words))
+
+
+def _command_of(entry: Mapping[str, Any]) -> list[str]:
+    return [word for name in ("command", "cmd", "args") for word in _words(entry.get(name))]
 
 
 def _words(value: object) -> list[str]:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from memtool.errors import BadSetting, NoteChanged, NotWritable
+from memtool.errors import BadSetting, MemtoolError, NoteChanged, NotWritable
 from memtool.integrations import client_files
 from memtool.vault import files
 
@@ -168,6 +168,16 @@ def has_share(share: Share, text: str | None, original: str | None = None) -> bo
         return share.take(text, original) != text
     except LeftAlone:
         return False
+
+
+def parts_there(shares: Iterable[Share]) -> list[str]:
+    """Return the parts that have a share in their files, as far as these can be read."""
+    found: dict[str, None] = {}
+    for share in shares:
+        with contextlib.suppress(MemtoolError, ValueError):
+            if has_share(share, share.read()):
+                found[share.part] = None
+    return list(found)
 
 
 def _planned(shares: list[Share], wanted: Mapping[str, bool], notices: list[str]) -> tuple[Change, set[str]]:

@@ -17,11 +17,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate.due import keep_schedule, last_week, was_run
+from memtool.consolidate.due import keep_schedule, kept_schedule, last_week, was_run
 from memtool.errors import BadSetting, MemtoolError, NotWritable, ProviderMissing
 from memtool.resources import how_to_add, shipped
 from memtool.vault import files
@@ -175,6 +175,65 @@ def find_installed(work: Workspace) -> list[Plan]:
             if look(work, each := plan(work, kind)).is_there:
                 found.append(each)
     return found
+
+
+class Lost(NamedTuple):
+    """A schedule of memtool, called *name*, whose *vault* has been moved or removed."""
+
+    kind: str
+    name: str
+    vault: str
+
+
+def find_lost(work: Workspace) -> list[Lost]:
+    """Return the schedules of vaults that are gone. Only files and the crontab are read."""
+    return [lost for lost in _all_written(work) if _is_gone(Path(lost.vault))]
+
+
+def _is_gone(vault: Path) -> bool:
+    """Return whether *vault* was moved or removed. Where nothing is beside it, a disk may just not be there."""
+    with suppress(OSError):
+        return not vault.exists() and any(vault.parent.iterdir())
+    return False
+
+
+def remove_lost(work: Workspace, lost: Lost) -> None:
+    """Take *lost* out.
+
+    Raises:
+        MemtoolError: the system refuses.
+    """
+    gone = _PLANS[lost.kind](work, Path(lost.vault), lost.name)
+    kept = kept_schedule(work)
+    remove(work, gone)
+    keep_schedule(work, kept)  # which is of another vault
+
+
+def _all_written(work: Workspace) -> Iterator[Lost]:
+    """Give every schedule of memtool that is written down on this machine, whichever vault it is for."""
+    for kind in (SYSTEMD, LAUNCHD, WINDOWS):
+        try:
+            wanted = _PLANS[kind](work, work.vault.root, "memtool-weekly-*")
+        except MemtoolError:  # the cache cannot be named
+            continue
+        pattern = next(iter(wanted.texts))
+        for path in sorted(pattern.parent.glob(pattern.name)):
+            text = _read(path) or ""
+            if vault := _vault_named_in(unescape(text) if kind == WINDOWS else text):
+                yield Lost(wanted.kind, path.stem, vault)
+    if kept_schedule(work) == CRON:  # or else the system is not asked
+        with suppress(MemtoolError):
+            for line in _crontab(work).splitlines():
+                if (name := re.search(r"# (memtool-weekly-\w+)$", line)) and (vault := _vault_named_in(line)):
+                    yield Lost(CRON, name[1], vault)
+
+
+def _vault_named_in(text: str) -> str:
+    """Return the vault that a written schedule names behind `--vault`; empty if that cannot be read without doubt."""
+    found = re.search(
+        r"--vault(?:\"|</string>)?\s+(?:<string>([^<&]+)</string>|\"([^\"\\%$]+)\"|'([^'\\]+)'|([^\s'\"\\<&]+))", text
+    )
+    return unescape(next(filter(None, found.groups()), "")) if found else ""
 
 
 def install(work: Workspace, wanted: Plan) -> bool:

@@ -38,6 +38,7 @@ DEFAULT_VAULT = "~/memory"
 INTERNAL = "MEMTOOL_INTERNAL"  # set while a model works for memtool: its session is none of the user's
 
 OF_THE_VAULT = {"format", "daily_folder"}  # what `memtool.vault.layout` reads of a vault's file; no settings elsewhere
+_OTHER_VARIABLES = ("MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", INTERNAL)
 _NAMED = 5  # unknown settings of one file
 
 
@@ -209,6 +210,19 @@ def environment() -> Mapping[str, str]:
 def variable_of(key: str) -> str:
     """Return the environment variable of a setting: `search.limit` becomes `MEMTOOL_SEARCH_LIMIT`."""
     return "MEMTOOL_" + key.replace(".", "_").upper()
+
+
+def known_variables() -> list[str]:
+    """Return the names of all variables of memtool that mean something."""
+    return [*map(variable_of, ABOUT), *_OTHER_VARIABLES]
+
+
+def unknown_variables(environ: Mapping[str, str], settings: Settings) -> list[str]:
+    """Return the variables that are named as if they were memtool's and mean nothing, in order."""
+    sections = (settings.embeddings, settings.llm)
+    keys = [getattr(section, name) for section in sections for name in section._fields if name.endswith("api_key_env")]
+    mine = (name for name in environ if name.startswith("MEMTOOL_") and not name.startswith("MEMTOOL_TEST_"))
+    return sorted(set(mine) - {*known_variables(), *keys})
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:

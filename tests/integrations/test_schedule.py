@@ -362,3 +362,33 @@ def test_a_week_counts_as_run_only_after_it_has_ended(work: Workspace) -> None:
     assert read_run(work) is not None
     keep_run(work, week, "5 facts", is_done=True)
     assert was_run(work, week)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_vault_that_moved_leaves_a_schedule_that_is_found_and_taken_out(
+    tmp_path: Path, system: System, kind: str
+) -> None:
+    old = work_in(tmp_path / "家" / "笔记 one", system)
+    schedule.install(old, schedule.plan(old, kind))
+    assert schedule.find_lost(old) == []
+    moved = work_in(old.vault.root.rename(tmp_path / "家" / "two"), system)
+    [lost] = schedule.find_lost(moved)
+    assert lost == (kind, schedule.name_of(old.vault.root), str(old.vault.root))
+    schedule.remove_lost(moved, lost)
+    assert schedule.find_lost(moved) == []
+    assert kept_schedule(moved) == kind
+    schedule.install(moved, schedule.plan(moved, kind))
+    assert schedule.find_lost(moved) == []
+    assert schedule.find_installed(moved)[0].kind == kind
+
+
+def test_the_schedule_of_a_vault_on_a_disk_that_is_not_there_is_left_alone(tmp_path: Path, system: System) -> None:
+    work = work_in(tmp_path / "disk" / "notes", system)._replace(
+        home=tmp_path / "home", environ={"PATH": str(system.folder)}
+    )
+    schedule.install(work, schedule.plan(work, SYSTEMD))
+    elsewhere = work_in(tmp_path / "other" / "notes", system)._replace(home=work.home, environ=work.environ)
+    shutil.rmtree(tmp_path / "disk" / "notes")
+    assert schedule.find_lost(elsewhere) == []
+    (tmp_path / "disk" / "others").touch()
+    assert len(schedule.find_lost(elsewhere)) == 1

@@ -16,10 +16,10 @@ from installing import install, install_rules
 from scripted_embeddings import refusal, serve_embeddings
 from unprivileged import unprivileged
 
-from memtool import doctor, settings
+from memtool import settings
 from memtool.capture.log import ERROR, Entry, log
 from memtool.capture.queue import TRIES, Job, Queue
-from memtool.doctor import BROKEN, NOTE, OK, Check, examine
+from memtool.doctor import BROKEN, NOTE, OK, Check, examine, machine
 from memtool.index.engine import Place, use_index
 from memtool.integrations.hooks import find_program
 from memtool.integrations.own_vaults import call_own
@@ -44,18 +44,23 @@ def git(folder: Path, *args: str) -> None:
 def test_a_new_vault_is_healthy(vault: Vault) -> None:
     assert checks(vault.root) == []
     found = examine(vault.root, "MEMTOOL_VAULT", {**settings.environment(), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"})
-    assert [(check.subject, check.sentence) for check in found] == [
-        ("vault", f"{vault.root} (named by MEMTOOL_VAULT)"),
-        ("git", "the vault is its own repository"),
-        ("probe", "a new note was written, indexed and found"),
-        ("claude-code", "no session is captured, because its settings hold no hook of memtool"),
-        ("capture", "nothing to mend, 0 sessions waiting"),
-        ("settings", "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER; yours: ~/config.toml (not there yet)"),
-        ("schedule", "none; `memtool schedule install` consolidates each week"),
-        ("index", found[7].sentence),
-        ("vectors", "switched off: search is by words"),
-    ]
-    assert found[7].sentence.endswith(" files are news to it until the next search")
+    said = {check.subject: check.sentence for check in found}
+    assert said.pop("index").endswith(" files are news to it until the next search")
+    assert said.pop("versions").startswith("memtool ")
+    assert said == {
+        "vault": f"{vault.root} (named by MEMTOOL_VAULT)",
+        "git": "the vault is its own repository",
+        "probe": "a new note was written, indexed and found",
+        "claude-code": "no session is captured, because its settings hold no hook of memtool",
+        "facts": "0 facts in good form",
+        "secrets": "none in all 4 notes",
+        "capture": "nothing to mend, 0 sessions waiting",
+        "settings": "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER; yours: ~/config.toml (not there yet)",
+        "schedule": "none; `memtool schedule install` consolidates each week",
+        "models": "none: what is written is taken from the sessions themselves",
+        "costs": "0 tokens today",
+        "vectors": "switched off: search is by words",
+    }
 
 
 @pytest.mark.parametrize(
@@ -203,7 +208,11 @@ def test_words_that_got_lost_in_the_index_are_damage(vault: Vault) -> None:
         db.execute("DELETE FROM chunk_terms_data WHERE id > 10")
     db.close()
     (broken,) = checks(vault.root)
-    assert (broken.subject, broken.state, broken.fix) == ("index", BROKEN, "Run `memtool index --rebuild`.")
+    assert (broken.subject, broken.state, broken.fix) == (
+        "index",
+        BROKEN,
+        "Run `memtool index --rebuild`, or `memtool doctor --fix`.",
+    )
 
 
 def test_an_index_that_is_being_written_is_not_damaged(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +250,7 @@ def test_the_probe_finds_a_machine_on_which_nothing_can_be_written(
 
 
 def test_the_probe_finds_a_search_that_finds_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_PROBE_QUERIES", ("user probe", "xyzzyx"))
+    monkeypatch.setattr(machine, "_PROBE_QUERIES", ("user probe", "xyzzyx"))
     (broken,) = checks(vault.root)
     assert broken == Check("probe", BROKEN, "a new note was indexed and not found by xyzzyx", "Please report this.")
 

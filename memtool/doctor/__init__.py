@@ -1,0 +1,48 @@
+"""The health of a vault, its index, this machine and the clients: what is wrong, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from memtool import settings as settings_module
+from memtool.doctor import clients, index, machine, vault as vault_room, work as work_room
+from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
+from memtool.errors import MemtoolError
+from memtool.vault.layout import open_vault
+from memtool.workspace import Workspace
+
+__all__ = ["BROKEN", "NOTE", "OK", "Check", "examine"]
+
+
+def examine(
+    vault_path: Path, origin: str, environ: Mapping[str, str], *, folder: Path | None = None, deep: bool = False
+) -> list[Check]:
+    """Return the findings about the vault at *vault_path*, which *origin* has named, and about this machine.
+
+    Nothing is changed, neither in the vault nor in the user's folders. *folder* is where the agent works: its settings
+    are looked at, too. A *deep* examination looks into every note, and asks each model for one token.
+    """
+    home = machine.home_folder()
+    here = [machine.probe(), *machine.installation_checks(), *clients.client_checks(environ, home, folder)]
+    try:
+        vault = open_vault(vault_path)
+        vault.check_made()
+    except MemtoolError as error:
+        return [broken("vault", error), *here, *machine.settings_checks(None, environ), *machine.version_checks()]
+    checks = [*vault_room.folder_checks(vault, origin), *here, *clients.rule_checks(vault, environ)]
+    checks += machine.settings_checks(vault, environ)
+    try:
+        settings = settings_module.load(vault.settings_path, environ)
+    except MemtoolError:
+        return [*checks, *machine.version_checks()]  # the settings' own check has said it
+    work = Workspace(vault, settings, environ, home, folder or vault.root)
+    return [*checks, *_of_work(work, deep=deep), *machine.version_checks()]
+
+
+def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:
+    yield from vault_room.content_checks(work, deep=deep)
+    yield from work_room.capture_checks(work)
+    yield from work_room.schedule_checks(work)
+    yield from work_room.model_checks(work, deep=deep)
+    yield from index.index_checks(work)

@@ -1,0 +1,29 @@
+"""What an examination finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from memtool.errors import MemtoolError
+
+OK, NOTE, BROKEN = "ok", "note", "broken"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding: `ok`, a `note` that something optional is missing, or `broken`; and what mends it.
+
+    *mend* does so without any risk, and returns a sentence of what it did; None where the user must decide.
+    """
+
+    subject: str
+    state: str
+    sentence: str
+    fix: str = ""
+    mend: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+
+
+def broken(subject: str, error: MemtoolError) -> Check:
+    """Return the finding that something failed with *error*."""
+    return Check(subject, BROKEN, str(error), error.hint)

@@ -1,0 +1,97 @@
+"""The health of what is installed into clients: hooks, rules, the MCP server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
+from memtool.errors import MemtoolError
+from memtool.integrations.claude_code import health
+from memtool.integrations.claude_code.health import examine_rules
+from memtool.integrations.clients import CLIENTS, Target, get_client
+from memtool.integrations.hook_probe import on_vault
+from memtool.integrations.json_entries import JsonEntry
+from memtool.integrations.plans import parts_there, plan
+from memtool.text.lines import counted
+from memtool.vault.background import ISOLATED
+from memtool.vault.layout import SETTINGS_FILE, Vault
+
+_PATIENCE = 20.0  # seconds for a server that is started for the first time
+
+
+def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -> Iterator[Check]:
+    """Give the findings about each client: the parts that it has, whether they work, and the server that they start."""
+    yield from _claude_code_checks(environ, folder)
+    commands: dict[tuple[str, ...], str] = {}
+    for name in CLIENTS:
+        try:
+            client = get_client(name)
+            shares = client.shares(Target(environ, home, folder))
+            parts = parts_there(shares)
+            for share in shares:
+                if isinstance(share, JsonEntry) and (command := share.command()):
+                    commands.setdefault(command, client.title)
+        except (MemtoolError, ValueError):
+            continue  # its home is unknown or a file is broken: `memtool install` says so
+        if parts:
+            lacks = [part for part in plan(shares, client.wanted()).parts if part not in parts]
+            without = f", without {', '.join(lacks)}" if lacks else ""
+            yield Check("parts", OK, f"{client.title} has memtool's {', '.join(parts)}{without}")
+    for command, title in commands.items():
+        yield _handshake(command, title)
+
+
+def _handshake(command: tuple[str, ...], title: str) -> Check:
+    """Start the server as *title* would, on a vault of its own, and let the SDK's own client ask for its tools."""
+    fix = "Run `memtool install` for this client again."
+    with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
+        (Path(folder) / SETTINGS_FILE).touch()
+        words = [sys.executable, *ISOLATED, "-m", "memtool.mcp.handshake", *on_vault(command, Path(folder))]
+        try:
+            done = subprocess.run(words, capture_output=True, timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL)
+            answer = json.loads(done.stdout)
+            return Check("mcp", OK, f"{title}'s server answers with {counted(len(answer['tools']), 'tool')}")
+        except subprocess.TimeoutExpired:
+            return Check("mcp", BROKEN, f"{title}'s server did not answer within {_PATIENCE:.0f} s", fix)
+        except (OSError, ValueError, LookupError, TypeError):
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+            return Check("mcp", BROKEN, f"{title}'s server does not start: {''.join(said) or command[0]}", fix)
+
+
+def _claude_code_checks(environ: Mapping[str, str], folder: Path | None) -> Iterator[Check]:
+    """Check the hooks in Claude Code: each program that the user's settings name is given an edit to write down."""
+    try:
+        found = health.examine(environ, folder)
+    except MemtoolError as error:
+        yield broken("claude-code", error)
+        return
+    for finding in found.findings:
+        yield Check("claude-code", BROKEN if finding.is_broken else NOTE, finding.sentence, finding.fix)
+    if found.paths:
+        where = ", ".join(str(path) for path in found.paths)
+        vaults = ", ".join(program.vault or "the vault of your settings" for program in found.programs)
+        yield Check("claude-code", OK, f"hooks in {where} write to {vaults}")
+    elif found.plugin and not found.findings:
+        named = f"the plugin {found.plugin.id} {found.plugin.version}, enabled in {found.plugin.path}"
+        yield Check("claude-code", OK, f"{named}, writes to the vault of your settings")
+    elif not found.findings:
+        sentence = "no session is captured, because its settings hold no hook of memtool"
+        yield Check("claude-code", NOTE, sentence, "Run `memtool install claude-code`.")
+
+
+def rule_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Give the findings about the rule files that the vault has in Claude Code."""
+    try:
+        found = examine_rules(environ, vault)
+    except MemtoolError as error:
+        yield broken("rules", error)
+        return
+    for finding in found.findings:
+        yield Check("rules", NOTE, finding.sentence, finding.fix)
+    if found.names and not found.findings:
+        yield Check("rules", OK, f"{counted(len(found.names), 'file')} in {found.folder}, up to date with this vault")

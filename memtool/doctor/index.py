@@ -1,0 +1,136 @@
+"""The health of the index and the vectors of a vault, looked at in a copy."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
+from memtool.doctor.vault import can_write
+from memtool.embeddings import open_embedder
+from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
+from memtool.errors import MemtoolError, NotWritable
+from memtool.index import generations
+from memtool.index.embedding import chunks_skipped, chunks_waiting
+from memtool.index.engine import Index, Place, place_of, use_index
+from memtool.settings import Settings
+from memtool.text.lines import counted
+from memtool.vault.layout import Vault
+from memtool.vault.state import find_state_folder
+from memtool.workspace import Workspace
+
+_NAMED = 10  # broken notes
+_PATIENCE = 1.0  # seconds for the warm helper
+
+
+def index_checks(work: Workspace) -> list[Check]:
+    """Return the findings about the index, the vectors and the helper of a vault."""
+    vault, settings = work.vault, work.settings
+    try:
+        cache, outside = work.cache, work.outside
+        folder = find_state_folder(vault, cache)
+        if not (folder or can_write(vault.state_path) or can_write(cache)):
+            raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
+        with tempfile.TemporaryDirectory(prefix="memtool-doctor-", ignore_cleanup_errors=True) as aside:
+            _copy_index(folder, Path(aside))
+            place = Place(vault, Path(aside), max_bytes=work.max_bytes, outside=outside)
+            found = use_index(
+                place, lambda index: [*_index_health(index, work), *_embedder_health(index, settings, cache)]
+            )
+        return [*found, *_helper_health(vault, cache)]
+    except MemtoolError as error:
+        return [broken("index", error)]
+    except OSError as error:
+        return [Check("index", BROKEN, f"it cannot be examined: {error.strerror}", NotWritable.hint)]
+
+
+def _copy_index(folder: Path | None, aside: Path) -> None:
+    """Copy the index in *folder*, if there is one: bringing it up to date and looking for damage would change it."""
+    path = generations.current(folder / "index") if folder else None
+    if path:
+        (aside / "index").mkdir()
+        for part in (path, path.with_name(f"{path.name}-wal")):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(part, aside / "index" / part.name)
+        (aside / "index" / "current").write_text(path.name, encoding="ascii")
+
+
+def _index_health(index: Index, work: Workspace) -> Iterator[Check]:
+    if index.rebuilt:
+        yield Check("index", NOTE, f"the next search builds it anew: {index.rebuilt}")
+    damage = _damage(index.db)
+    if damage:
+        fix = "Run `memtool index --rebuild`, or `memtool doctor --fix`."
+        yield Check("index", BROKEN, f"it is damaged: {damage}", fix, lambda: _built_anew(work))
+        return
+    counts = "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM chunk)"
+    notes, chunks = index.db.execute(counts).fetchone()
+    new = len(index.applied.added) + len(index.applied.changed) + len(index.applied.removed)
+    news = f"; {counted(new, 'file is', 'files are')} news to it until the next search" if new else ", up to date"
+    yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}{news}")
+    broken = index.broken_notes()
+    for note in broken[:_NAMED]:
+        yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Mend the file with an editor, or move it away.")
+    if len(broken) > _NAMED:
+        yield Check("notes", BROKEN, f"and {len(broken) - _NAMED} more", "`memtool index --status` names them all.")
+
+
+def _built_anew(work: Workspace) -> str:
+    folder = work.index_folder
+    use_index(place_of(work), lambda _: None, rebuild=True)
+    return f"built the index in '{folder}' anew"
+
+
+def _damage(db: sqlite3.Connection) -> str:
+    answer = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+    if answer != "ok":
+        return answer
+    try:
+        db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('integrity-check')")
+    except sqlite3.OperationalError:  # someone is writing, which is no damage
+        raise
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return ""
+
+
+def _embedder_health(index: Index, settings: Settings, cache: Path) -> Iterator[Check]:
+    if settings.embeddings.provider == "none" or settings.search.mode == "bm25":
+        yield Check("vectors", OK, "switched off: search is by words")
+        return
+    try:
+        embedder = open_embedder(settings.embeddings, settings.keys.embeddings, cache, may_download=False)
+        embedder.embed_query("probe 探测")
+    except MemtoolError as error:
+        state = BROKEN if settings.has_chosen_embedder else NOTE
+        yield Check("vectors", state, f"search is by words only: {error}", error.hint)
+        return
+    waiting = chunks_waiting(index.db, embedder.name)
+    if waiting:
+        chunks = counted(waiting, "chunk has", "chunks have")
+        yield Check("vectors", NOTE, f"{chunks} no vector yet", "Run `memtool index`.")
+    knows = ", ".join(sorted(embedder.scripts))
+    skipped = chunks_skipped(index.db, embedder.name)
+    more = f"; {counted(skipped, 'chunk')} in other scripts, found by words only" if skipped else ""
+    yield Check("vectors", OK, f"{embedder.name}, {embedder.dimension} dimensions, knows {knows}{more}")
+
+
+def _helper_health(vault: Vault, cache: Path) -> Iterator[Check]:
+    place = helper_place(cache, vault.root)
+    if not is_at_work(place):
+        return
+    status = ask_helper(place, {"ask": "status"}, patience=_PATIENCE)
+    try:
+        pid, idle, memory = (int(status[name]) for name in ("pid", "idle", "memory")) if status else (0, 0, 0)
+    except (LookupError, TypeError, ValueError, OverflowError):
+        pid = 0
+    if not pid:
+        fix = "It may have begun just now. If it stays so, `memtool uninstall claude-code` ends it."
+        yield Check("helper", NOTE, "the helper for prompts is at work and does not answer", fix)
+        return
+    size = f", {memory / 1e6:.0f} MB" if memory else ""
+    yield Check("helper", OK, f"at work as process {pid}{size}, asked for the last time {idle} s ago")

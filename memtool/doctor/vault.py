@@ -1,0 +1,179 @@
+"""The health of a vault: its folder, its history, its clones, its notes and facts, its routes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from memtool.consolidate.fact_book import read_facts
+from memtool.consolidate.verification import FAILING, verify
+from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
+from memtool.errors import MemtoolError
+from memtool.recall.routing.routes import check, read_routing
+from memtool.redaction import make_redactor
+from memtool.text.lines import counted
+from memtool.vault import history
+from memtool.vault.files import find_leftovers, read_text, remove_leftovers
+from memtool.vault.layout import Vault
+from memtool.vault.merge_driver import driver_problem
+from memtool.vault.scan import scan
+from memtool.vault.syncing import unsolved
+from memtool.workspace import Workspace
+
+_NAMED = 3  # files in a sentence
+_LEAST_FREE = 262_144  # bytes of a disk on which a note can still be written and committed
+_LOOKED_INTO = 200  # notes for secrets, the newest; all with `--deep`, since each takes milliseconds
+
+
+def folder_checks(vault: Vault, origin: str) -> list[Check]:
+    """Return the findings about the folder of *vault*: can it be written, does git keep it, what lies about."""
+    return [_folder_check(vault, origin), *_history_checks(vault), *_leftover_checks(vault), *_routing_checks(vault)]
+
+
+def content_checks(work: Workspace, *, deep: bool) -> Iterator[Check]:
+    """Give the findings about what notes and facts say; *deep* looks into all notes for secrets."""
+    yield from _fact_checks(work)
+    yield from _orphan_checks(work.vault)
+    yield from _secret_checks(work, most=0 if deep else _LOOKED_INTO)
+
+
+def _folder_check(vault: Vault, origin: str) -> Check:
+    for folder in (vault.root, vault.state_path):
+        if not can_write(folder):
+            sentence = f"{folder} cannot be written, so nothing is captured or remembered (named by {origin})"
+            return Check("vault", BROKEN, sentence, "Check its permissions, and whether the disk is read-only.")
+    if shutil.disk_usage(vault.root).free < _LEAST_FREE:
+        sentence = f"the disk of {vault.root} is full, so nothing is captured or remembered (named by {origin})"
+        return Check("vault", BROKEN, sentence, "Make room on it.")
+    return Check("vault", OK, f"{vault.root} (named by {origin})")
+
+
+def can_write(folder: Path) -> bool:
+    """Return whether *folder*, or the one in which it would be made, takes new files."""
+    there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _history_checks(vault: Vault) -> list[Check]:
+    try:
+        status = history.status(vault.root)
+    except MemtoolError as error:
+        return [broken("git", error)]
+    if status.problem:
+        return [Check("git", NOTE, status.problem)]
+    if not status.is_own:
+        where = f"it lies in the repository {status.repository}" if status.repository else "it is no git repository"
+        sentence = f"memtool keeps no history of this vault: {where}"
+        return [Check("git", NOTE, sentence, "Run `memtool init` in the vault.")]
+    waiting = f", {counted(status.uncommitted, 'file')} not committed" if status.uncommitted else ""
+    return [Check("git", OK, f"the vault is its own repository{waiting}"), *_sync_checks(vault)]
+
+
+def _sync_checks(vault: Vault) -> list[Check]:
+    """Return what keeps this clone from being merged with others, and what a merge has left to the user."""
+    try:
+        problem, left = driver_problem(vault), unsolved(vault)
+    except MemtoolError as error:
+        return [broken("sync", error)]
+    checks = [Check("sync", NOTE, problem, "Run `memtool sync`, or `memtool init`.")] if problem else []
+    if left:
+        sentence = f"two texts stand between marks in {', '.join(left[:_NAMED])}"
+        checks.append(Check("sync", NOTE, sentence, "Keep what holds, with an editor."))
+    return checks
+
+
+def _leftover_checks(vault: Vault) -> list[Check]:
+    left = find_leftovers(vault.root, time.time())
+    if not left:
+        return []
+    named = ", ".join(path.relative_to(vault.root).as_posix() for path in left[:_NAMED])
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    sentence = f"runs that were killed left {counted(len(left), 'file')} behind: {named}{more}"
+
+    def mend() -> str:
+        gone = remove_leftovers(vault.root, time.time())
+        return f"removed {', '.join(path.relative_to(vault.root).as_posix() for path in gone)}"
+
+    return [Check("leftovers", NOTE, sentence, "Run `memtool doctor --fix`, which removes them.", mend)]
+
+
+def _fact_checks(work: Workspace) -> Iterator[Check]:
+    book = read_facts(work.vault)
+    found = verify(work, book)
+    failed = [finding for finding in found if finding.kind in FAILING]
+    for finding in failed[:_NAMED]:
+        yield Check(
+            "facts", BROKEN, finding.sentence, "Mend the file with an editor, or take the change back: `memtool undo`."
+        )
+    if len(failed) > _NAMED:
+        yield Check("facts", BROKEN, f"and {len(failed) - _NAMED} more", "`memtool facts verify` names them all.")
+    if not failed:
+        others = f", {counted(len(found), 'thing')} to look at: `memtool facts verify`" if found else ""
+        yield Check("facts", OK, f"{counted(sum(1 for _ in book), 'fact')} in good form{others}")
+
+
+def _orphan_checks(vault: Vault) -> Iterator[Check]:
+    """Name the areas that no session and no trigger can lead to, because they have no summary."""
+    areas = (path for kind in ("projects", "patterns", "tools") for path in (vault.root / "areas" / kind).glob("*"))
+    orphans = [path.relative_to(vault.root).as_posix() for path in areas if path.is_dir() and _is_orphan(path)]
+    if orphans:
+        sentence = (
+            f"{counted(len(orphans), 'area has', 'areas have')} notes and no summary.md: {_some(sorted(orphans))}"
+        )
+        yield Check(
+            "areas", NOTE, sentence, "Write what it is into `summary.md` there; without it nothing leads to the notes."
+        )
+
+
+def _is_orphan(area: Path) -> bool:
+    return not (area / "summary.md").exists() and any(area.rglob("*.md"))
+
+
+def _secret_checks(work: Workspace, *, most: int) -> Iterator[Check]:
+    """Look for secrets in the newest *most* notes, 0 for all: memtool removes them, and a hand may write them."""
+    stamps = scan(work.vault.root).stamps
+    newest = sorted(stamps, key=lambda ref: -stamps[ref][1])
+    looked = newest[:most] if most else newest
+    try:
+        found = [ref for ref in looked if _has_secret(work, ref)]
+    except MemtoolError:
+        return  # its settings are broken, which their own check says
+    if found:
+        sentence = f"what looks like a secret stands in {_some(found)}"
+        yield Check(
+            "secrets",
+            NOTE,
+            sentence,
+            "Replace it with an editor, and the key with a new one: git remembers the old text.",
+        )
+    else:
+        rest = f" the newest {len(looked)} of {len(newest)}" if len(looked) < len(newest) else f" all {len(newest)}"
+        yield Check("secrets", OK, f"none in{rest} notes")
+
+
+def _has_secret(work: Workspace, ref: str) -> bool:
+    redact = make_redactor(work.settings.redact)
+    try:
+        text = read_text(work.vault.path(ref))[0]
+    except (OSError, MemtoolError):
+        return False  # the index names it
+    redact(text)
+    return bool(redact.counts)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _routing_checks(vault: Vault) -> Iterator[Check]:
+    routing = read_routing(vault)
+    faults = [finding for finding in check(vault, routing) if not finding.is_warning]
+    if faults:
+        sentence = f"{counted(len(faults), 'trigger leads', 'triggers lead')} nowhere or cannot be read"
+        yield Check("routing", NOTE, sentence, "`memtool route --check` names them.")
+    elif routing.routes:
+        yield Check("routing", OK, f"{counted(len(routing.routes), 'trigger leads', 'triggers lead')} to a file")

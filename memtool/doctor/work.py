@@ -1,0 +1,126 @@
+"""The health of what happens when nobody watches: capture, the queue, the week, models and what they cost."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from functools import partial
+
+from memtool.capture.log import NAME as LOG_NAME, Entry
+from memtool.capture.past_problems import DAYS, read_problems
+from memtool.capture.queue import Queue
+from memtool.consolidate.due import kept_schedule, read_run
+from memtool.doctor.check import BROKEN, NOTE, OK, Check
+from memtool.errors import MemtoolError
+from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_lost
+from memtool.llm import EXTRACTIVE, Request, open_provider
+from memtool.llm.chain import Chain, Clock
+from memtool.llm.ledger import CallLog, usage
+from memtool.text.lines import counted
+from memtool.vault.state import outer_folder
+from memtool.workspace import Workspace
+
+_NAMED = 10  # parked jobs
+_NAMED_ERRORS = 3
+_OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
+
+
+def capture_checks(work: Workspace) -> Iterator[Check]:
+    """Say what went wrong where nobody was watching: in hooks and in the worker, within the last days."""
+    vault = work.vault
+    folders = [vault.state_path]
+    with contextlib.suppress(MemtoolError):  # the checks of the index say it
+        folders.append(outer_folder(vault.root, work.cache))
+    now = work.now()
+    errors, over = read_problems(vault, folders, now)
+    see = f"See {' and '.join(str(folder / LOG_NAME) for folder in folders if (folder / LOG_NAME).exists())}."
+    for entry in errors[-_NAMED_ERRORS:]:
+        yield Check("capture", BROKEN, _told(entry), see)
+    if len(errors) > _NAMED_ERRORS:
+        yield Check("capture", BROKEN, f"and {counted(len(errors) - _NAMED_ERRORS, 'more error')} in the last day")
+    if over:
+        problems = counted(len(over), "old or small problem")
+        yield Check("capture", NOTE, f"{problems} in the last {DAYS} days; the last: {_told(over[-1])}", see)
+    queue = Queue(vault)
+    for job in queue.parked()[:_NAMED]:
+        fix = "Try it again with `memtool capture --drain --now`."
+        yield Check("capture", BROKEN, f"{queue.name_of(job, work.home)} was given up: {job.reason}", fix)
+    waiting = queue.waiting()
+    overdue = [job for job in waiting if now.timestamp() - max(job.queued_at, job.due_at) > _OVERDUE]
+    if overdue:
+        fix = "Run `memtool capture --drain` and see what it says."
+        sessions = counted(len(overdue), "session has", "sessions have")
+        yield Check("capture", BROKEN, f"{sessions} waited for more than an hour", fix)
+    elif not errors:
+        yield Check("capture", OK, f"nothing to mend, {counted(len(waiting), 'session')} waiting")
+
+
+def schedule_checks(work: Workspace) -> Iterator[Check]:
+    """Say whether the week is consolidated; the system is asked only about a schedule that was installed."""
+    kind, run = kept_schedule(work), read_run(work)
+    if run and not run.is_done:
+        sentence = f"the consolidation of {run.week} failed at {run.at[:16]}: {run.said}"
+        yield Check("schedule", BROKEN, sentence, "Run `memtool consolidate --week last` and see what it says.")
+    elif kind and not is_in_force(work, kind):
+        yield Check(
+            "schedule", NOTE, f"{kind} no longer knows what was set up", "Run `memtool schedule install` again."
+        )
+    elif kind or run:
+        last = f"the last run was of {run.week} at {run.at[:16]}" if run else "nothing was run yet"
+        yield Check("schedule", OK, f"{f'installed for {kind}' if kind else 'none is installed'}; {last}")
+    else:
+        yield Check("schedule", OK, "none; `memtool schedule install` consolidates each week")
+    for lost in find_lost(work):
+        sentence = f"{lost.name} consolidates '{lost.vault}', which is gone"
+        yield Check("schedule", NOTE, sentence, "`memtool doctor --fix` removes it.", partial(_removed, work, lost))
+
+
+def _removed(work: Workspace, lost: Lost) -> str:
+    remove_lost(work, lost)
+    return f"removed the schedule {lost.name}"
+
+
+def model_checks(work: Workspace, *, deep: bool) -> Iterator[Check]:
+    """Say who writes, whether he can, and what that cost today; *deep* asks each model for one token."""
+    providers = [name for name in work.settings.llm.providers if name != EXTRACTIVE]
+    for name in providers:
+        try:
+            open_provider(name, work.settings.llm, work.settings.keys)
+        except MemtoolError as error:
+            yield Check("models", NOTE, f"{name} cannot be asked: {error}", error.hint)
+            continue
+        if deep:
+            yield _asked(work, name)
+        else:
+            yield Check("models", OK, f"{name} can be asked; `memtool doctor --deep` does so")
+    if not providers:
+        yield Check("models", OK, "none: what is written is taken from the sessions themselves")
+    yield _cost_check(work)
+
+
+def _asked(work: Workspace, name: str) -> Check:
+    """Ask the provider *name* for one token, which the ledger counts."""
+    ledger = CallLog(work.vault, work.settings.llm.daily_tokens)
+    settings = work.settings.llm._replace(providers=(name,))
+    chain = Chain(settings, work.settings.keys, ledger, Clock(work.now))
+    outcome = chain.complete(Request("Answer with one word.", "Say ok.", max_tokens=16), str, purpose="doctor")
+    if outcome.answer is None:
+        return Check("models", BROKEN, outcome.reasons[0], "Check its key, its address and its model.")
+    answer = outcome.answer
+    return Check("models", OK, f"{name} ({answer.model}) answered within {answer.seconds:.1f} s")
+
+
+def _cost_check(work: Workspace) -> Check:
+    today = work.now().date().isoformat()
+    rows = [row for row in usage(work.vault) if row.day == today]
+    tokens = sum(row.input_tokens + row.output_tokens for row in rows)
+    cost = sum(row.cost_usd or 0.0 for row in rows)
+    money = f", {cost:.4f} USD where the price is known" if any(row.cost_usd is not None for row in rows) else ""
+    limit = work.settings.llm.daily_tokens
+    return Check(
+        "costs", OK, f"{tokens:,} tokens today{money}" + (f", of {limit:,} at most" if tokens and limit else "")
+    )
+
+
+def _told(entry: Entry) -> str:
+    return f"{entry.at}, {entry.subject}: {entry.message}"

@@ -1,0 +1,137 @@
+"""What doctor finds beyond the index: contents, models, clients, and what it mends when asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from desk import Desk
+from scripted_models import refusal, serve_models
+
+from memtool import settings
+from memtool.doctor import BROKEN, NOTE, OK, Check, clients, machine, vault as vault_room, work as work_room
+from memtool.integrations.clients import Target, get_client
+from memtool.integrations.plans import carry_out, plan
+from memtool.settings import Keys
+from memtool.settings.sections import ModelSettings
+from memtool.vault.layout import Vault
+
+
+def found(checks: Iterable[Check], subject: str) -> list[Check]:
+    return [check for check in checks if check.subject == subject]
+
+
+def contents(desk: Desk, subject: str, *, deep: bool = False) -> Check:
+    (check,) = found(vault_room.content_checks(desk.work, deep=deep), subject)
+    return check
+
+
+def test_facts_that_break_the_format_are_named(desk: Desk) -> None:
+    assert contents(desk, "facts").state == OK
+    (desk.vault.root / "areas/global/facts.json").write_text('{"facts": [{"id": "x", "fact": ""}]}')
+    checks = found(vault_room.content_checks(desk.work, deep=False), "facts")
+    assert {check.state for check in checks} == {BROKEN}
+    assert "facts.json' line 1" in checks[0].sentence
+
+
+def test_an_area_without_a_summary_is_an_orphan(desk: Desk) -> None:
+    folder = desk.vault.root / "areas/projects/商店/decisions"
+    folder.mkdir(parents=True)
+    assert found(vault_room.content_checks(desk.work, deep=False), "areas") == []
+    (folder / "2026-02-10-ids.md").write_text("# ULID\n")
+    check = contents(desk, "areas")
+    assert (check.state, "areas/projects/商店" in check.sentence) == (NOTE, True)
+
+
+def test_a_secret_that_a_hand_wrote_is_named_and_not_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert contents(desk, "secrets").sentence == "none in all 4 notes"
+    secret = "ghp_" + "a1B2" * 9
+    (desk.vault.root / "钥匙.md").write_text(f"# 钥匙\n\ntoken = {secret}\n")
+    check = contents(desk, "secrets")
+    assert (check.state, check.sentence) == (NOTE, "what looks like a secret stands in 钥匙.md")
+    assert secret not in repr(check)
+    monkeypatch.setattr(vault_room, "_LOOKED_INTO", 1)
+    (desk.vault.root / "new.md").write_text("# New\n")
+    os.utime(desk.vault.root / "钥匙.md", (2**31, 2**31))
+    assert contents(desk, "secrets").state == NOTE
+    os.utime(desk.vault.root / "钥匙.md", (0, 0))
+    assert contents(desk, "secrets").state == OK
+    assert contents(desk, "secrets", deep=True).state == NOTE
+
+
+def test_variables_that_mean_nothing_are_named(vault: Vault) -> None:
+    environ = {
+        "MEMTOOL_SERCH_LIMIT": "3", "MEMTOOL_LLM_API_KEY": "k", "MEMTOOL_VAULT": "x", "MEMTOOL_SEARCH_LIMIT": "3",
+        "MEMTOOL_EMBEDDINGS_API_KEY_ENV": "MEMTOOL_MINE", "MEMTOOL_MINE": "k",
+    }  # fmt: skip
+    (note,) = [check for check in machine.settings_checks(vault, environ) if check.state == NOTE]
+    assert note.sentence == "the variable MEMTOOL_SERCH_LIMIT (did you mean MEMTOOL_SEARCH_LIMIT?) means nothing"
+
+
+def test_models_are_asked_for_one_token_on_request_only_and_it_is_counted(vault: Vault) -> None:
+    with serve_models() as server:
+        llm = ModelSettings(providers=("openai", "extractive"), openai_base_url=f"{server.url}/v1", openai_model="m")
+        desk = Desk(vault, llm=llm, keys=Keys(openai="k"))
+        says = [check.sentence for check in work_room.model_checks(desk.work, deep=False)]
+        assert says == ["openai can be asked; `memtool doctor --deep` does so", "0 tokens today"]
+        assert server.requests == []
+        answered, costs = work_room.model_checks(desk.work, deep=True)
+        assert answered.sentence.startswith("openai (m) answered within ")
+        assert costs.sentence == "120 tokens today, of 300,000 at most"
+        assert len(server.requests) == 1
+        server.replies.append(refusal(401))
+        broken, _ = work_room.model_checks(desk.work, deep=True)
+        assert (broken.state, broken.sentence.startswith("openai: ")) == (BROKEN, True)
+
+
+def test_a_model_that_cannot_be_asked_is_noted(vault: Vault) -> None:
+    desk = Desk(vault, llm=ModelSettings(providers=("openai",)))
+    note, _ = work_room.model_checks(desk.work, deep=True)
+    assert (note.state, note.fix) == (NOTE, "Set llm.openai_base_url.")
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Check]]:
+    """Install memtool into Claude Code; the function returns what doctor says of parts and servers."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / ".claude"))
+    environ = settings.environment()
+    client = get_client("claude-code")
+    carry_out(plan(client.shares(Target(environ, tmp_path, tmp_path)), client.wanted()))
+    return lambda: [
+        check for check in clients.client_checks(environ, tmp_path, tmp_path) if check.subject in ("parts", "mcp")
+    ]
+
+
+@pytest.mark.slow
+def test_parts_are_named_and_the_server_is_asked_for_its_tools(installed: Callable[[], list[Check]]) -> None:
+    parts, server = installed()
+    assert parts == Check("parts", OK, "Claude Code has memtool's hooks, mcp, skills")
+    assert (server.state, server.sentence) == (OK, "Claude Code's server answers with 4 tools")
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [("/gone/memtool", "does not start"), ("idle", "did not answer within"), ("broken", "no such profile")],
+)
+def test_a_server_that_does_not_answer_is_broken(
+    installed: Callable[[], list[Check]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, says: str
+) -> None:
+    if program != "/gone/memtool":
+        body = "import time; time.sleep(60)" if program == "idle" else "raise SystemExit('no such profile')"
+        path = tmp_path / program / "memtool"
+        path.parent.mkdir()
+        path.write_text(f"#!{sys.executable}\n{body}\n")
+        path.chmod(0o700)
+        program = str(path)
+    state = tmp_path / ".claude" / ".claude.json"
+    entry = {"type": "stdio", "command": program, "args": ["mcp"], "env": {}}
+    state.write_text(json.dumps({"mcpServers": {"memtool": entry}}))
+    monkeypatch.setattr(clients, "_PATIENCE", 3.0 if "idle" in program else 20.0)
+    _, server = installed()
+    assert server.state == BROKEN
+    assert says in server.sentence
+    assert server.fix
