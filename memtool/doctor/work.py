@@ -103,7 +103,7 @@ def _asked(work: Workspace, name: str) -> Check:
     ledger = CallLog(work.vault, work.settings.llm.daily_tokens)
     settings = work.settings.llm._replace(providers=(name,))
     chain = Chain(settings, work.settings.keys, ledger, Clock(work.now))
-    outcome = chain.complete(Request("Answer with one word.", "Say ok.", max_tokens=16), str, purpose="doctor")
+    outcome = chain.complete(Request("Answer with one word.", "Say ok.", max_tokens=256), str, purpose="doctor")
     if outcome.answer is None:
         return Check("models", BROKEN, outcome.reasons[0], "Check its key, its address and its model.")
     answer = outcome.answer

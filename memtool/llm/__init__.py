@@ -17,6 +17,9 @@ PROVIDERS = {
     "claude": "memtool.llm.claude:ClaudeCommand",
     "anthropic": "memtool.llm.anthropic:AnthropicApi",
     "openai": "memtool.llm.openai:OpenAIChat",
+    "gemini": "memtool.llm.openai:GeminiChat",
+    "openrouter": "memtool.llm.openai:OpenRouterChat",
+    "ollama": "memtool.llm.openai:OllamaChat",
 }
 MAX_ANSWER = 1_000_000  # characters or bytes; a summary has a thousandth of that
 

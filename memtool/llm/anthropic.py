@@ -11,13 +11,14 @@ from memtool.llm import Answer, OutOfTime, Request, Wasted
 from memtool.resources import how_to_add
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
+from memtool.settings.vendors import VENDORS
 from memtool.text.lines import tokens_in
 
 if TYPE_CHECKING:
     from anthropic import APIError
     from anthropic.types import Message
 
-_BASE_URL = "https://api.anthropic.com"  # stated, or else the SDK asks the environment
+_BASE_URL = VENDORS["anthropic"].base_url  # stated, or else the SDK asks the environment
 _HINT = how_to_add("llm")
 
 

@@ -13,6 +13,7 @@ from memtool.llm import EXTRACTIVE, Answer, OutOfTime, Provider, Request, open_p
 from memtool.llm.ledger import BudgetSpent, CallLog
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
+from memtool.settings.vendors import VENDORS, Limits
 
 T = TypeVar("T")
 
@@ -67,7 +68,7 @@ class Chain(NamedTuple):
     def _ask(self, name: str, request: Request, accept: Callable[[str], T], purpose: str) -> tuple[T, Answer]:
         """Return the accepted value and its answer; the ledger knows of the call whatever comes of it."""
         provider = self.open_provider(name, self.settings, self.keys)
-        call = self.ledger.begin(name, request, purpose, self.clock.now())
+        call = self.ledger.begin(name, request, purpose, self.clock.now(), limits_of(name, self.settings))
         began = self.clock.monotonic()
         answer: Answer | None = None
         try:
@@ -91,6 +92,16 @@ class Chain(NamedTuple):
                 raise
         self.clock.pause(wait)
         return provider.complete(request, deadline - self.clock.monotonic())
+
+
+def limits_of(name: str, settings: ModelSettings) -> Limits:
+    """Return the limits of the provider *name*: those of *settings*, else its own."""
+    own = VENDORS[name].limits if name in VENDORS else Limits()
+    return Limits(
+        settings.calls_per_minute or own.per_minute,
+        settings.calls_per_day or own.per_day,
+        settings.calls_at_once or own.at_once,
+    )
 
 
 def _reasons(failures: list[tuple[str, MemtoolError]]) -> tuple[str, ...]:

@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, ProviderFailed
+from memtool.http import Unavailable
 from memtool.llm import Answer, Request, Wasted
+from memtool.settings.vendors import Limits
+from memtool.text.lines import counted
 from memtool.vault.layout import Vault
 from memtool.vault.state import append_state, read_state, write_state
 
@@ -27,6 +30,9 @@ MAX_BYTES = 1_000_000  # some 2,000 calls; then the oldest half goes, but nothin
 _MOST_READ = 16 * MAX_BYTES
 _LONGEST_FAILURE = 300
 _UNFINISHED = "it never ended"
+_MINUTE = 60.0  # seconds
+_GIVEN_UP = 120.0  # seconds after which a call that never ended was killed
+NO_LIMITS = Limits()
 _MOST = 10**12  # no true count is higher
 
 
@@ -69,10 +75,13 @@ class CallLog(NamedTuple):
     vault: Vault
     daily_tokens: int
 
-    def begin(self, provider: str, request: Request, purpose: str, at: datetime) -> ModelCall:
+    def begin(
+        self, provider: str, request: Request, purpose: str, at: datetime, limits: Limits = NO_LIMITS
+    ) -> ModelCall:
         """Return the call that may now be made, counted by the estimate of its input.
 
         Raises:
+            Unavailable: the *limits* of the provider allow no further call now.
             BudgetSpent: the day has not that many tokens left, or the ledger cannot be written.
         """
         call = ModelCall(
@@ -81,10 +90,12 @@ class CallLog(NamedTuple):
         try:
             with self.vault.lock("model-calls", timeout=5):
                 path = _path(self.vault)
-                self._check(call, _latest(_lines(path)))
+                calls = _latest(_lines(path))
+                self._check(call, calls)
+                _check_limits(limits, provider, [other for other in calls if other.provider == provider], at)
                 append_state(path, _line_of(call))
                 _shorten(path, _day(call))
-        except BudgetSpent:
+        except (BudgetSpent, Unavailable):
             raise
         except (OSError, MemtoolError) as error:
             hint = "Check the permissions of the vault's `.memtool` and the free space of the disk."
@@ -102,6 +113,19 @@ class CallLog(NamedTuple):
         call = call._replace(seconds=round(seconds, 3), failure=failure[:_LONGEST_FAILURE])
         with contextlib.suppress(MemtoolError, OSError), self.vault.lock("model-calls", timeout=5):
             append_state(_path(self.vault), _line_of(_counted(call, outcome)))
+
+
+def _check_limits(limits: Limits, provider: str, calls: Iterable[ModelCall], at: datetime) -> None:
+    """Refuse a call at the time *at* of a provider that was asked often enough by *calls*."""
+    ages = [(call, (at - datetime.fromisoformat(call.at)).total_seconds()) for call in calls]
+    counts = (
+        (limits.per_minute, "in the last minute", sum(age < _MINUTE for _, age in ages)),
+        (limits.per_day, "today", sum(_day(call) == at.isoformat()[:10] for call, _ in ages)),
+        (limits.at_once, "at once", sum(call.failure == _UNFINISHED and age < _GIVEN_UP for call, age in ages)),
+    )
+    for most, when, count in counts:
+        if most and count >= most:
+            raise Unavailable(f"{provider} has had {counted(count, 'call')} {when}, which is its limit")
 
 
 def usage(vault: Vault) -> list[Usage]:

@@ -1,37 +1,50 @@
-"""Text from an endpoint that speaks OpenAI's `/v1/chat/completions`: Ollama, vLLM, a vendor in the cloud.
+"""Text from an endpoint that speaks OpenAI's `/v1/chat/completions`: OpenAI, Gemini, OpenRouter, Ollama, vLLM.
 
 Protocol: https://platform.openai.com/docs/api-reference/chat
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from memtool.errors import BadSetting
+from memtool.errors import BadSetting, ProviderMissing
 from memtool.http import Endpoint, endpoint, post_json, within
 from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted, tokens_used
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
+from memtool.settings.vendors import VENDORS
 from memtool.text.lines import tokens_in
 
 _VENDOR = ("openai.com", "openai.azure.com")  # their newer models refuse `max_tokens`; many other servers know no other
 
 
 class OpenAIChat:
-    """A model behind an endpoint."""
+    """A model of OpenAI, or behind an endpoint of the user's choice."""
+
+    vendor = "openai"
 
     def __init__(self, to: Endpoint, model: str) -> None:
         self._to = to
         self._model = model
 
     @classmethod
-    def open(cls, settings: ModelSettings, keys: Keys) -> OpenAIChat:
+    def open(cls, settings: ModelSettings, keys: Keys) -> Self:
         """Return the model that *settings* name; see `memtool.llm.open_provider`."""
         if not settings.openai_base_url:
-            raise BadSetting("the provider 'openai' needs the address of its endpoint", hint="Set llm.openai_base_url.")
+            own = VENDORS[cls.vendor]
+            return cls._of_vendor(own.base_url, settings.openai_model or own.model, keys)
         if not settings.openai_model:
-            raise BadSetting("the provider 'openai' needs the name of a model", hint="Set llm.openai_model.")
+            raise BadSetting("the endpoint of 'openai' needs the name of a model", hint="Set llm.openai_model.")
+        # A vendor's own key goes to that vendor and to nobody else.
         return cls(endpoint(settings.openai_base_url, "chat/completions", keys.openai), settings.openai_model)
+
+    @classmethod
+    def _of_vendor(cls, base_url: str, model: str, keys: Keys) -> Self:
+        to = endpoint(base_url, "chat/completions", keys.vendors.get(cls.vendor, ""))
+        variables = VENDORS[cls.vendor].variables
+        if variables and not to.key:
+            raise ProviderMissing(f"there is no key for {to.host}", hint=f"Put it into the variable {variables[0]}.")
+        return cls(to, model)
 
     def complete(self, request: Request, timeout: float) -> Answer:
         """Return the answer; see `memtool.llm.Provider`."""
@@ -63,4 +76,37 @@ class OpenAIChat:
         made = tokens_used(usage, "completion_tokens") or tokens_in(text)
         if ended == "length":
             raise Wasted(f"the answer of {self._to.host} was cut off after {made} tokens", taken, made)
-        return Answer(text, "openai", self._model, taken, made)
+        return Answer(text, self.vendor, self._model, taken, made)
+
+
+class GeminiChat(OpenAIChat):
+    """A model of Google."""
+
+    vendor = "gemini"
+
+    @classmethod
+    def open(cls, settings: ModelSettings, keys: Keys) -> Self:
+        """Return the model that *settings* name; see `memtool.llm.open_provider`."""
+        return cls._of_vendor(VENDORS[cls.vendor].base_url, settings.gemini_model, keys)
+
+
+class OpenRouterChat(OpenAIChat):
+    """A model of one of many vendors, through OpenRouter."""
+
+    vendor = "openrouter"
+
+    @classmethod
+    def open(cls, settings: ModelSettings, keys: Keys) -> Self:
+        """Return the model that *settings* name; see `memtool.llm.open_provider`."""
+        return cls._of_vendor(VENDORS[cls.vendor].base_url, settings.openrouter_model, keys)
+
+
+class OllamaChat(OpenAIChat):
+    """A model on a machine of the user."""
+
+    vendor = "ollama"
+
+    @classmethod
+    def open(cls, settings: ModelSettings, keys: Keys) -> Self:
+        """Return the model that *settings* name; see `memtool.llm.open_provider`."""
+        return cls._of_vendor(settings.ollama_base_url, settings.ollama_model, keys)

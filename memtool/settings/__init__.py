@@ -31,6 +31,7 @@ from memtool.settings.sections import (
     VaultSettings,
     key_of,
 )
+from memtool.settings.vendors import VENDORS
 from memtool.text.languages import has_labels, label_languages
 
 CONFIG_FILE = "config.toml"
@@ -48,11 +49,12 @@ def choices_of(key: str) -> tuple[str, ...]:
 
 
 class Keys(NamedTuple):
-    """The secrets of providers, which no repr shows."""
+    """The secrets of providers, which no repr shows. *vendors* has those of their usual variables, by provider."""
 
     embeddings: str = ""
     anthropic: str = ""
     openai: str = ""
+    vendors: Mapping[str, str] = MappingProxyType({})
 
     def __repr__(self) -> str:
         return "Keys(…)"
@@ -131,11 +133,19 @@ def load(
     origins: dict[str, str] = {}
     sections = {name or "general": _section(name, kind, layers, origins) for name, kind in SECTIONS.items()}
     settings = Settings(**cast("dict[str, Any]", sections))
-    variables = (
-        settings.embeddings.api_key_env, settings.llm.anthropic_api_key_env, settings.llm.openai_api_key_env
-    )  # fmt: skip
-    keys = Keys(*(environ.get(variable, "") for variable in variables))
+    keys = Keys(
+        environ.get(settings.embeddings.api_key_env, ""),
+        environ.get(settings.llm.anthropic_api_key_env, ""),
+        environ.get(settings.llm.openai_api_key_env, ""),
+        _usual_keys(environ),
+    )
     return settings._replace(keys=keys, origins=origins, notices=(*notices, *_unknown_keys(layers)))
+
+
+def _usual_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys that lie in the usual variables of the vendors."""
+    found = {name: [environ[key] for key in each.variables if environ.get(key)] for name, each in VENDORS.items()}
+    return {name: keys[0] for name, keys in found.items() if keys}
 
 
 def user_config_path(environ: Mapping[str, str]) -> Path:

@@ -6,6 +6,8 @@ reads it.
 
 from typing import Annotated, NamedTuple, TypeAlias
 
+from memtool.settings.vendors import VENDORS
+
 KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands", "sessions")
 
 
@@ -104,7 +106,7 @@ class ModelSettings(NamedTuple):
         tuple[str, ...],
         About(
             "Who writes summaries; the next one takes over when one fails.",
-            ("claude", "anthropic", "openai", "extractive"),
+            (*VENDORS, "extractive"),
             trusted=True,
         ),
     ] = ("extractive",)
@@ -112,24 +114,46 @@ class ModelSettings(NamedTuple):
     daily_tokens: Annotated[
         int, About("After so many tokens in a day, summaries are extractive; 0 sets no limit.", trusted=True)
     ] = 300_000
+    calls_per_minute: Annotated[
+        int, About("How many calls of one provider may begin in a minute; 0 is the provider's own limit.", trusted=True)
+    ] = 0
+    calls_per_day: Annotated[
+        int, About("How many may begin in a day; 0 is the provider's own limit.", trusted=True)
+    ] = 0
+    calls_at_once: Annotated[
+        int, About("How many may be under way at once; 0 is the provider's own limit.", trusted=True)
+    ] = 0
     claude_command: Annotated[str, About("The program that `claude` stands for.", trusted=True)] = "claude"
     claude_model: Annotated[
         str, About("The model that it is asked for; empty leaves the choice to it.", trusted=True)
-    ] = "haiku"
-    anthropic_model: Annotated[str, About("The model of the Anthropic API.", trusted=True)] = "claude-haiku-4-5"
+    ] = VENDORS["claude"].model
+    anthropic_model: Annotated[str, About("The model of the Anthropic API.", trusted=True)] = VENDORS["anthropic"].model
     anthropic_base_url: Annotated[
         str, About("Address of a compatible vendor; empty is Anthropic's own.", trusted=True)
     ] = ""
     anthropic_api_key_env: Annotated[str, About("Name of the variable that holds the key.", trusted=True)] = (
         "ANTHROPIC_API_KEY"
     )
-    openai_model: Annotated[str, About("The model of the OpenAI-compatible endpoint.", trusted=True)] = ""
+    openai_model: Annotated[
+        str, About("The model of OpenAI, or of the endpoint that speaks its protocol.", trusted=True)
+    ] = ""
     openai_base_url: Annotated[
-        str, About("Its address, up to `/v1`, such as `http://127.0.0.1:11434/v1`.", trusted=True)
+        str,
+        About("Address of such an endpoint, up to `/v1`; empty: OpenAI's, with `OPENAI_API_KEY`.", trusted=True),
     ] = ""
     openai_api_key_env: Annotated[
-        str, About("Name of the variable that holds its key; the key may be empty.", trusted=True)
+        str, About("Name of the variable that holds the endpoint's key; the key may be empty.", trusted=True)
     ] = "MEMTOOL_LLM_API_KEY"
+    gemini_model: Annotated[
+        str, About("The model of Google, whose key is in `GEMINI_API_KEY` or `GOOGLE_API_KEY`.", trusted=True)
+    ] = VENDORS["gemini"].model
+    openrouter_model: Annotated[
+        str, About("The model of OpenRouter, whose key is in `OPENROUTER_API_KEY`.", trusted=True)
+    ] = VENDORS["openrouter"].model
+    ollama_model: Annotated[str, About("The model of Ollama, which must be on its machine.", trusted=True)] = VENDORS[
+        "ollama"
+    ].model
+    ollama_base_url: Annotated[str, About("Its address, up to `/v1`.", trusted=True)] = VENDORS["ollama"].base_url
 
 
 class RecallSettings(NamedTuple):

@@ -91,7 +91,7 @@ def test_models_are_asked_for_one_token_on_request_only_and_it_is_counted(vault:
 def test_a_model_that_cannot_be_asked_is_noted(vault: Vault) -> None:
     desk = Desk(vault, llm=ModelSettings(providers=("openai",)))
     note, _ = work_room.model_checks(desk.work, deep=True)
-    assert (note.state, note.fix) == (NOTE, "Set llm.openai_base_url.")
+    assert (note.state, note.fix) == (NOTE, "Put it into the variable OPENAI_API_KEY.")
 
 
 @pytest.fixture

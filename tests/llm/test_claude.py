@@ -250,5 +250,5 @@ def test_a_setting_that_cannot_be_used_is_said_before_anything_is_sent() -> None
         settings = ModelSettings(openai_base_url="ftp://x", openai_model="m", anthropic_base_url="ftp://x")
         with pytest.raises(BadSetting):
             open_provider(name, settings, Keys(anthropic="k"))
-    with pytest.raises(MemtoolError, match="address"):
-        open_provider("openai", ModelSettings(openai_model="m"), Keys())
+    with pytest.raises(MemtoolError, match="name of a model"):
+        open_provider("openai", ModelSettings(openai_base_url="http://127.0.0.1:9/v1"), Keys())

@@ -1,0 +1,41 @@
+"""The providers of text by name: their address, their default model, the variables of their key, and their limits.
+
+The limits are those of the smallest account, as the vendors' own pages gave them in 2026; settings raise them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Limits(NamedTuple):
+    """How many calls may begin in a minute and in a day, and how many may be under way at once; 0 sets no limit."""
+
+    per_minute: int = 0
+    per_day: int = 0
+    at_once: int = 0
+
+
+class Vendor(NamedTuple):
+    """A provider of text. *variables* may hold its key, the first that is set counts; none where it needs no key."""
+
+    base_url: str
+    model: str
+    variables: tuple[str, ...]
+    limits: Limits
+
+
+VENDORS: Mapping[str, Vendor] = {
+    "claude": Vendor("", "haiku", (), Limits(at_once=1)),
+    "anthropic": Vendor("https://api.anthropic.com", "claude-haiku-4-5", ("ANTHROPIC_API_KEY",), Limits(50, 0, 4)),
+    "openai": Vendor("https://api.openai.com/v1", "gpt-5-mini", ("OPENAI_API_KEY",), Limits(60, 0, 4)),
+    "gemini": Vendor(
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "gemini-flash-latest",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        Limits(10, 250, 2),
+    ),
+    "openrouter": Vendor("https://openrouter.ai/api/v1", "openrouter/auto", ("OPENROUTER_API_KEY",), Limits(20, 0, 2)),
+    "ollama": Vendor("http://127.0.0.1:11434/v1", "qwen3", (), Limits(at_once=1)),
+}
