@@ -1,0 +1,1 @@
+"""Other memory tools, asked the questions that memtool is measured with (docs/comparison.md)."""
