@@ -53,6 +53,18 @@ def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
     return Reading(ref, first, last, "fact", project, title, text, fields)
 
 
+def linking_to(db: sqlite3.Connection, ref: str, limit: int) -> list[tuple[str, str]]:
+    """Return the paths and titles of at most *limit* notes that link to the note at *ref*, by its file's name."""
+    name = ref.rsplit("/", 1)[-1]
+    stem = name.rpartition(".")[0] or name
+    rows = db.execute(
+        "SELECT DISTINCT n.ref, n.title FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE n.ref <> ?"
+        " AND (instr(c.text, ?) OR instr(c.text, ?) OR instr(c.text, ?)) ORDER BY n.mtime_ns DESC LIMIT ?",
+        (ref, f"[[{stem}]]", f"[[{stem}|", f"/{name})", limit),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
 def _speakable(text: str) -> str:
     """Return *text* without half characters, which a command line may hold."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

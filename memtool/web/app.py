@@ -21,6 +21,7 @@ from memtool.web.gate import ENTRANCE, HEALTH, Access
 from memtool.web.hub import Hub
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
+from memtool.web.page import add_page
 from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
 
 _DESCRIPTION = (
@@ -61,6 +62,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     add_memory_calls(app, open_workspace)
     add_embedding_calls(app, open_workspace)
     _add_stream(app, hub)
+    add_page(app, open_workspace)
     return app
 
 

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from urllib.parse import quote
+
+import pytest
+from desk import Desk
+from fastapi.testclient import TestClient
+
+from memtool.vault.layout import open_vault
+from memtool.web.app import make_app
+from memtool.web.gate import Access
+from memtool.web.life import Life
+from memtool.web.markdown import as_html
+
+HX = {"hx-request": "true"}
+
+
+@pytest.fixture
+def client(desk: Desk) -> Iterator[TestClient]:
+    """A browser that has passed the gate."""
+    access = Access("a token that nobody guesses", ["testserver"], 80)
+    app = make_app(lambda _folder: desk.work._replace(vault=open_vault(desk.vault.root)), access, Life())
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+def texts(html: str) -> list[str]:
+    """Return the text of each card of *html*."""
+    found = re.findall(r'<p class="text"><a [^>]*>(.*?)</a>', html, re.DOTALL)
+    return [unescape(re.sub(r"</?mark>", "", each)) for each in found]
+
+
+def write(desk: Desk, ref: str, text: str) -> None:
+    path = desk.vault.root / ref
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_the_page_shows_what_is_remembered_and_asks_nobody_else(client: TestClient, desk: Desk) -> None:
+    desk.remember("令牌有效期 24 小时。")
+    html = client.get("/").text
+    assert texts(html) == ["令牌有效期 24 小时。"]
+    assert not re.search(r'(?:src|href|action)="(?:https?:)?//', html)
+    assert "<script>" not in html
+    assert "style=" not in html
+    for path in re.findall(r'(?:src|href)="(/static/[^"]+)"', html):
+        assert client.get(path).status_code == 200
+
+
+def test_the_first_page_is_small(client: TestClient, desk: Desk) -> None:
+    for number in range(40):
+        write(desk, f"areas/global/knowledge/2026-02-{number % 28 + 1:02d}-n{number}.md", f"# Note {number}\n\nText.\n")
+    html = client.get("/").text
+    files = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', html))
+    assert len(html.encode()) + sum(len(client.get(path).content) for path in files) < 60 * 1024
+
+
+def test_it_speaks_chinese_to_who_reads_it_and_remembers_the_choice(client: TestClient) -> None:
+    assert "搜索记忆" in client.get("/", headers={"accept-language": "zh-CN,zh"}).text
+    assert "Search the memory" in client.get("/", headers={"accept-language": "fr"}).text
+    assert "搜索记忆" in client.get("/?lang=zh").text
+    assert 'lang="zh"' in client.get("/").text  # by the cookie
+
+
+def test_both_languages_have_the_same_words() -> None:
+    from memtool.web.page import _words
+
+    assert _words("en").keys() == _words("zh").keys()
+    assert all(_words("zh").values())
+
+
+def test_parts_of_the_feed_follow_each_other_without_loss(client: TestClient, desk: Desk) -> None:
+    minutes = [f"- {at // 60 % 24:02d}:{at % 60:02d} **shop**: `f{at}.ts`" for at in range(100)]
+    write(
+        desk,
+        "daily/2026-02-09.md",
+        "---\ntype: daily\ndate: 2026-02-09\n---\n\n# Daily: 2026-02-09\n\n" + "\n".join(minutes),
+    )
+    same = [f"- 10:00 **shop**: `g{at}.ts`" for at in range(70)]  # more in one minute than on one part
+    write(
+        desk,
+        "daily/2026-02-08.md",
+        "---\ntype: daily\ndate: 2026-02-08\n---\n\n# Daily: 2026-02-08\n\n" + "\n".join(same),
+    )
+    for number in range(70):  # and without any minute
+        write(desk, f"areas/global/knowledge/2026-02-07-n{number}.md", f"# Note {number}\n\nText {number}.\n")
+    seen: list[str] = []
+    address = "/feed?"
+    for _ in range(20):
+        html = client.get(address).text
+        seen += texts(html)
+        more = re.search(r'data-hx-get="(/feed\?cursor=[^"]+)"', html)
+        if not more:
+            break
+        address = unescape(more[1])
+    assert len(seen) == len(set(seen)) == 240
+    assert seen[0] == "f99.ts"
+    edits = texts(client.get("/feed?kind=edit").text)
+    assert edits[:2] == ["f99.ts", "f98.ts"]
+    assert texts(client.get("/feed?since=2026-02-10").text) == []
+
+
+def test_a_search_marks_what_matches_and_filters_narrow_it(client: TestClient, desk: Desk) -> None:
+    desk.remember("Tokens of the shop live 24 hours.", category="decision")
+    desk.remember("Tokens of the teahouse live 1 hour.", project="teahouse")
+    html = client.get("/feed?q=tokens").text
+    assert html.count("<mark>Tokens</mark>") == 2
+    for address in ("/feed?q=tokens&project=shop", "/feed?category=decision"):
+        found = texts(client.get(address).text)
+        assert len(found) == 1
+        assert found[0].startswith("Tokens of the shop live 24 hours.")
+    assert "no word" in client.get("/feed?q=%3F%3F").text
+    assert "not a date" in client.get("/feed?q=x&since=someday").text  # the page stands
+
+
+def test_a_note_is_read_with_its_history_and_what_links_to_it(client: TestClient, desk: Desk) -> None:
+    path = desk.remember("Why JWT: 服务之间必须互相认证。", kind="decision").path
+    stem = path.rsplit("/", 1)[-1].removesuffix(".md")
+    write(desk, "areas/projects/shop/knowledge/2026-02-11-more.md", f"# More on tokens\n\nSee [[{stem}]].\n")
+    html = client.get(f"/read/{path}").text
+    assert "服务之间必须互相认证" in html
+    assert "remember: shop" in html
+    assert "More on tokens" in html
+    assert "<html" not in client.get(f"/read/{path}", headers=HX).text
+    linked = client.get("/read/areas/projects/shop/knowledge/2026-02-11-more.md", headers=HX).text
+    assert f'href="/read/{quote(stem)}"' in linked
+    assert client.get("/read/../../etc/passwd").status_code == 404
+
+
+def test_a_fact_is_changed_archived_and_brought_back(client: TestClient, desk: Desk) -> None:
+    old = desk.remember("Tokens live 24 hours.").id
+    html = client.get(f"/read/{old}").text
+    version = re.search(r'name="version" value="(\w+)"', html)
+    assert version
+    form = {"version": version[1], "content": "Tokens live 12 hours.", "category": "decision", "tags": "auth, 登录"}
+    changed = client.post(f"/fact/{old}/change", data=form)
+    assert changed.status_code == 200
+    new = desk.facts()[-1]
+    assert (new.fact, new.category, new.tags, new.author, new.supersedes) == (
+        "Tokens live 12 hours.", "decision", ("auth", "登录"), "user", old,
+    )  # fmt: skip
+    late = client.post(f"/fact/{old}/change", data=form)
+    assert (late.status_code, 'role="alert"' in late.text) == (409, True)
+    client.post(f"/fact/{new.id}/archive").raise_for_status()
+    assert desk.facts()[-1].status == "archived"
+    client.post(f"/fact/{new.id}/restore").raise_for_status()
+    assert desk.facts()[-1].status == "active"
+    undo = re.findall(r'action="(/undo/\w+)"', client.get(f"/read/{new.id}").text)
+    client.post(undo[0], data={"name": new.id}).raise_for_status()  # the newest first: bringing it back
+    assert desk.facts()[-1].status == "archived"
+    assert client.post(f"/fact/{new.id}/change", data={"content": "x"}, headers=HX).status_code == 200
+
+
+HOSTILE = """# <script>alert(1)</script>
+
+<script>alert(1)</script><svg onload=alert(1)><iframe src=//evil.example></iframe>
+[a](javascript:alert(1)) [b](data:text/html,x) [c](vbscript:x) [d](//evil.example) [e](/service/stop)
+![pixel](https://evil.example/x.png) <img src=x onerror=alert(1)> [ok](https://example.org "x")
+[up](../../../etc/passwd)
+[[note" onclick="alert(1)|x"><b>]] `<b>` **粗体**
+
+| a | b |
+| - | - |
+| <i>x</i> | y |
+"""
+
+
+def test_nothing_that_a_note_says_can_run(client: TestClient, desk: Desk) -> None:
+    write(desk, "areas/global/knowledge/2026-02-09-hostile.md", HOSTILE)
+    html = client.get("/read/areas/global/knowledge/2026-02-09-hostile.md").text
+    note = html[html.index('<div class="note">') :]
+    tags = {tag.lower() for tag in re.findall(r"<(\w+)", note)}
+    assert not tags & {"script", "svg", "iframe", "img", "i", "style", "object"}
+    assert not re.search(r"<[^>]*\son\w+\s*=", note)
+    links = re.findall(r'<a href="([^"]*)"', note[: note.index("</article>")])
+    assert all(link.startswith(("https://", "/read/")) for link in links), links
+    assert "https://evil.example/x.png" in links  # to be followed, not loaded
+    assert 'rel="noopener noreferrer"' in note
+    assert "<strong>粗体</strong>" in note
+    assert texts(client.get("/feed?q=alert").text)
+
+
+def test_a_huge_note_is_cut_and_a_huge_table_stays_a_table() -> None:
+    html = as_html("| a | b |\n| - | - |\n" + "| x | y |\n" * 5_000, "a.md")
+    assert html.count("<tr>") == 5_001
+    assert len(as_html("x" * 3_000_000, "a.md")) < 500_000
+
+
+def test_a_feed_that_fails_leaves_the_page(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memtool.errors import Busy
+
+    def fail(*_: object) -> None:
+        raise Busy("the index cannot be used now")
+
+    monkeypatch.setattr("memtool.web.page.read_part", fail)
+    html = client.get("/").text
+    assert "the index cannot be used now" in html
+    assert 'id="filters"' in html
+
+
+def test_what_is_shipped_is_what_was_published() -> None:
+    from memtool.web.page import _files
+
+    assert _files()["htmx.min.js"].version == "a0abb04f2f45"  # htmx.org 4.0.1, dist/htmx.min.js, SHA-256
