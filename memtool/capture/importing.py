@@ -26,7 +26,7 @@ from memtool.capture.transcript.lines import open_transcript
 from memtool.capture.transcript.records import text_at, time_of
 from memtool.capture.turns import turns_of
 from memtool.clients import CLAUDE_CODE, title_of
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, TranscriptUnreadable
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.project_area import find_registered_area
@@ -179,7 +179,7 @@ def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
 
 
 def _source(work: Workspace, found: Found) -> Source | None:
-    with suppress(OSError, MemtoolError):
+    with suppress(OSError):
         folder, entry, times = (found.folder, "", found.times) if found.times else _folder_and_times(found)
         if is_excluded(folder, work.settings.capture.exclude, work.home):
             return None
@@ -208,7 +208,8 @@ def _project(work: Workspace, folder: str) -> str:
 
 def _folder_and_times(found: Found) -> tuple[str, str, Sequence[float]]:
     """Return the folder and the entry point that a transcript names first, and the times at both its ends."""
-    with open_transcript(found.path) as file:
+    lines: list[bytes] = []
+    with suppress(TranscriptUnreadable), open_transcript(found.path) as file:  # the import will say why
         lines = file.read(_HEAD).splitlines()
         file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - _HEAD))
         lines += file.read(_HEAD).splitlines()

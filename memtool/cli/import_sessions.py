@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtool.capture.importing import Imported, Source, find_sources, import_sessions
+from memtool.capture.importing import Imported, Source, find_sources, import_sessions, sources_in
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
+from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.filters import parse_day
 from memtool.settings import client_folder
@@ -31,16 +32,39 @@ def command() -> None:
     """Turn what other programs keep on this machine into notes."""
 
 
-@command.command("claude-code")
-@click.option("--from", "folder", metavar="PATH", help="The client's folder; `~/.claude` if nothing else is said.")
-@click.option("--since", metavar="DATE", help="Only sessions not older than: 2026-02-10, 2026-02, 7d, 2w, yesterday.")
-@click.option("--project", "projects", multiple=True, help="Only sessions of this project. Repeatable.")
-@click.option("--with-model", is_flag=True, help="Let the models of the settings summarise them: costs tokens.")
-@click.option("--dry-run", is_flag=True, help="Say what would be imported; change nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@with_vault
-def claude_code(
+def _command_for(name: str) -> click.Command:
+    """Return the command that imports the sessions of the client *name*."""
+    title = title_of(name)
+
+    def import_client(session: Session, **options: Any) -> None:  # noqa: ANN401  (click hands them over)
+        _import_client(name, session, **options)
+
+    import_client.__doc__ = f"""Turn the sessions of {title} on this machine into notes.
+
+    Nothing of {title}'s own is changed. Sessions that were captured already are passed over, so that this can be
+    interrupted and repeated. Summaries are made without a model, unless asked otherwise.
+    """
+    usual = "~/.claude" if name == CLAUDE_CODE else f"~/{CLIENTS[name].history}"
+    options: list[Callable[[Any], Any]] = [
+        click.option(
+            "--from", "folder", metavar="PATH", help=f"The client's folder; `{usual}` if nothing else is said."
+        ),
+        click.option(
+            "--since", metavar="DATE", help="Only sessions not older than: 2026-02-10, 2026-02, 7d, 2w, yesterday."
+        ),
+        click.option("--project", "projects", multiple=True, help="Only sessions of this project. Repeatable."),
+        click.option("--with-model", is_flag=True, help="Let the models of the settings summarise them: costs tokens."),
+        click.option("--dry-run", is_flag=True, help="Say what would be imported; change nothing."),
+        click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    ]
+    for option in reversed(options):
+        import_client = option(import_client)
+    return click.command(name)(with_vault(import_client))
+
+
+def _import_client(
+    name: str,
     session: Session,
     *,
     folder: str | None,
@@ -51,14 +75,10 @@ def claude_code(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Turn the sessions of Claude Code on this machine into notes.
-
-    Nothing of Claude Code's own is changed. Sessions that were captured already are passed over, so that this can be
-    interrupted and repeated. Summaries are made without a model, unless asked otherwise.
-    """
-    client = _client_folder(session, folder)
-    work = session.work.of_client(client)
-    sources = _wanted(find_sources(work), since, projects, work.now().date())
+    client = _client_folder(name, session, folder)
+    work = session.work.of_client(client) if name == CLAUDE_CODE else session.work
+    found = find_sources(work) if name == CLAUDE_CODE else sources_in(work, client, name)
+    sources = _wanted(found, since, projects, work.now().date())
     new = [source for source in sources if not source.is_known]
     if not as_json:
         _print_preview(client, sources, new)
@@ -66,7 +86,7 @@ def claude_code(
         if as_json:
             output.emit_json(_fields(sources, new))
         return
-    done = _import(work, sources, with_model=with_model)
+    done = _import(name, work, sources, with_model=with_model)
     if as_json:
         output.emit_json({**_fields(sources, new), **done._asdict()})
         return
@@ -94,7 +114,7 @@ def memtool(session: Session, file: str, *, dry_run: bool, as_json: bool) -> Non
     exchange.bring_in(session, file, dry_run=dry_run, as_json=as_json)
 
 
-def _import(work: Workspace, sources: Sequence[Source], *, with_model: bool) -> Imported:
+def _import(name: str, work: Workspace, sources: Sequence[Source], *, with_model: bool) -> Imported:
     """Import *sources*. Somebody who interrupts that is told what it means."""
     looked_at = 0
 
@@ -105,17 +125,18 @@ def _import(work: Workspace, sources: Sequence[Source], *, with_model: bool) -> 
 
     try:
         with output.progress_bar("Importing sessions") as progress:
-            return import_sessions(work, sources, show, with_model=with_model)
+            return import_sessions(work, sources, show, client=name, with_model=with_model)
     except KeyboardInterrupt:
         stays = f"Interrupted after {counted(looked_at, 'session')}. What was imported stays"
         output.say(f"{stays}; repeat the command to go on.")
         raise click.exceptions.Exit(_INTERRUPTED) from None
 
 
-def _client_folder(session: Session, named: str | None) -> Path:
-    path = Path(named).expanduser() if named else client_folder(session.environ)
+def _client_folder(name: str, session: Session, named: str | None) -> Path:
+    usual = client_folder(session.environ) if name == CLAUDE_CODE else None
+    path = Path(named).expanduser() if named else usual or history_folder(name, session.environ, Path.home())
     if not path.is_dir():
-        raise UsageError(f"there is no folder '{path}'", hint="Name Claude Code's folder with `--from PATH`.")
+        raise UsageError(f"there is no folder '{path}'", hint=f"Name {title_of(name)}'s folder with `--from PATH`.")
     return path
 
 
@@ -167,3 +188,7 @@ def _fields(sources: Sequence[Source], new: Sequence[Source]) -> dict[str, Any]:
 def _projects(sources: Sequence[Source]) -> dict[str, int]:
     """Return how many of *sources* each project has, the busiest first."""
     return dict(Counter(source.project for source in sources).most_common())
+
+
+for _name in (CLAUDE_CODE, *(name for name, client in CLIENTS.items() if client.history)):
+    command.add_command(_command_for(_name))

@@ -80,7 +80,10 @@ def _folder_to_sweep(transcript: Path, occasion: Occasion) -> Path | None:
     if client := occasion.options.client:
         from memtool.capture.transcript.forms import form_of_client
 
-        return form_of_client(client).root_of(transcript, this_project=occasion.options.this_project)
+        form = form_of_client(client)
+        if not form.module:  # it is a transcript of ours: those of one vault lie together
+            return transcript.parent
+        return form.root_of(transcript, this_project=occasion.options.this_project)
     return transcript.parent if occasion.options.this_project else transcript.parent.parent
 
 

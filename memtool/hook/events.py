@@ -10,7 +10,7 @@ from typing import Any
 
 from memtool import settings as settings_module
 from memtool.hook.occasion import Action, Occasion, Options, Reply, vault_path
-from memtool.vault.layout import open_vault
+from memtool.vault.layout import Vault, open_vault
 from memtool.workspace import Workspace
 
 # event -> the functions of `memtool.hook` that act on it; their modules are imported when it comes.
@@ -32,7 +32,8 @@ ACTIONS: dict[str, tuple[str, ...]] = {
 }
 _HINTING = ("PreToolUse", "PostToolUseFailure")
 _GIVING = ("SessionStart", "UserPromptSubmit", *_HINTING)  # their text reaches the model only as JSON
-_CAPTURING = ("capturing.note_edit", "capturing.queue_session")  # what a private session is spared
+# What a private session is spared.
+_CAPTURING = ("capturing.note_edit", "capturing.queue_session", "keeping.keep")
 
 
 def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[str, str]) -> str:
@@ -54,13 +55,30 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
     folder = event.get("cwd")
     folder = Path(folder) if isinstance(folder, str) and os.path.isabs(folder) else home  # noqa: PTH117
     loaded = settings_module.load(vault.settings_path, environ)
+    actions = ACTIONS[name]
+    if options.client:
+        event, actions = _with_own_transcript(event, actions, vault, options.client)
     occasion = Occasion(name, event, Workspace(vault, loaded, environ, home, folder), options)
     # Before a command, and after one that failed, nothing is captured, and nobody should wait for that question.
     spared = _CAPTURING if name not in _HINTING and _is_private(occasion) else ()
-    answers = [_done(action, occasion) for action in ACTIONS[name] if action not in spared]
+    answers = [_done(action, occasion) for action in actions if action not in spared]
     text = next((answer.text for answer in answers if answer and answer.text), "")
     reply = Reply(text, "\n".join(answer.notice for answer in answers if answer and answer.notice))
     return _spoken(name, reply, options.client)
+
+
+def _with_own_transcript(
+    event: Mapping[str, Any], actions: tuple[str, ...], vault: Vault, client: str
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Return the event of a client that keeps no transcript with the one that we keep, and that keeping comes first."""
+    from memtool.clients import CLIENTS
+
+    if CLIENTS[client].history:
+        return event, actions
+    from memtool.hook.keeping import heard_path
+
+    path = heard_path(vault, str(event.get("session_id", "")))
+    return {**event, "transcript_path": str(path)}, ("keeping.keep", *actions)
 
 
 def _done(action: str, occasion: Occasion) -> Reply | None:
@@ -89,15 +107,11 @@ def _is_private(occasion: Occasion) -> bool:
 def _spoken(name: str, answer: Reply, client: str) -> str:
     """Return the output by which the client gives the text to its model; before a compaction, to its summariser."""
     if client:
-        from memtool.hook.translation import hears, name_in
+        from memtool.hook.translation import answered
 
-        if not hears(client, name):
-            return ""
-        name = name_in(client, name)
-    elif name not in _GIVING:
+        return answered(client, name, answer.text, answer.notice)
+    if not (answer.text or answer.notice) or name not in _GIVING:
         return answer.text
-    if not (answer.text or answer.notice):
-        return ""
     import json
 
     notice = {"systemMessage": answer.notice} if answer.notice else {}

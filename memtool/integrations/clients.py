@@ -25,8 +25,12 @@ from memtool.vault.layout import Vault
 _AGENTS = "memtool.integrations.agents.client"  # one table of all other agents
 CLIENTS = {
     "claude-code": "memtool.integrations.claude_code.client",
-    "codex": _AGENTS,
-    "gemini": _AGENTS,
+    **dict.fromkeys(
+        """
+        codex gemini opencode cursor copilot vscode windsurf zed amp crush goose hermes openclaw pi antigravity
+        """.split(),
+        _AGENTS,
+    ),
 }
 
 

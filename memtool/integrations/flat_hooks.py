@@ -19,6 +19,8 @@ class FlatHooks(Share):
     events: tuple[str, ...]
     handler: Mapping[str, Any]
     head: Mapping[str, Any]
+    command: str = "command"
+    """The member of a handler that holds the command."""
 
     def put(self, text: str | None) -> str:
         """Return *text* with a handler for each event; one that stands there gets what is ours up to date."""
@@ -39,7 +41,7 @@ class FlatHooks(Share):
         before = json_text.parse(original or "{}").value
         before = before if isinstance(before, dict) else {}
         taken = False
-        while ours := _ours(json_text.parse(text)):
+        while ours := self._ours(json_text.parse(text)):
             hooks, event, at = ours[0]
             taken = True
             handlers = hooks.members[event].node
@@ -66,27 +68,29 @@ class FlatHooks(Share):
             return json_text.added(text, hooks, [dict(self.handler)], event)
         if not isinstance(handlers.value, list):
             raise ValueError(f"'hooks.{event}' in it should be a list, […]")  # noqa: TRY004  (the text is wrong)
-        there = next((member.node for member in handlers.members if is_ours(member.node.value)), None)
+        there = next((member.node for member in handlers.members if self._is_ours(member.node.value)), None)
         if there is None:
             return json_text.added(text, handlers, dict(self.handler))
-        command = there.get("command")
-        if command is None or command.value == self.handler["command"]:
+        command = there.get(self.command)
+        if command is None or command.value == self.handler[self.command]:
             return text
-        return json_text.replaced(text, command, self.handler["command"])
+        return json_text.replaced(text, command, self.handler[self.command])
 
+    def _is_ours(self, handler: object) -> bool:
+        return isinstance(handler, dict) and is_ours({"command": handler.get(self.command)})
 
-def _ours(root: Node) -> list[tuple[Node, int, int]]:
-    """Return where our handlers stand: the object of all hooks, the place of the event in it, the place in its list."""
-    hooks = root.get("hooks") if isinstance(root.value, dict) else None
-    if hooks is None or not isinstance(hooks.value, dict):
-        return []
-    return [
-        (hooks, event, at)
-        for event, member in enumerate(hooks.members)
-        if isinstance(member.node.value, list)
-        for at, handler in enumerate(member.node.members)
-        if is_ours(handler.node.value)
-    ]
+    def _ours(self, root: Node) -> list[tuple[Node, int, int]]:
+        """Return where our handlers stand: the object of all hooks, the place of the event in it, that in its list."""
+        hooks = root.get("hooks") if isinstance(root.value, dict) else None
+        if hooks is None or not isinstance(hooks.value, dict):
+            return []
+        return [
+            (hooks, event, at)
+            for event, member in enumerate(hooks.members)
+            if isinstance(member.node.value, list)
+            for at, handler in enumerate(member.node.members)
+            if self._is_ours(handler.node.value)
+        ]
 
 
 def _object(node: Node, name: str) -> Node:

@@ -21,7 +21,7 @@ import difflib
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -39,10 +39,14 @@ class LeftAlone(Exception):
 
 @dataclass(frozen=True)
 class Share:
-    """The share that the part called *part* has in the file at *path*. None stands for no file."""
+    """The share that the part called *part* has in the file at *path*. None stands for no file.
+
+    *base* is a folder above it that is none of ours, if the folders below that are to go with the file.
+    """
 
     part: str
     path: Path
+    base: Path | None = field(default=None, kw_only=True)
 
     keeps_original: ClassVar[bool] = True
     """Whether the file as it was before the installation is kept beside it."""
@@ -58,6 +62,8 @@ class Share:
 
     def folders(self) -> tuple[Path, ...]:
         """Return the folders that go with the file once they are empty, the innermost first."""
+        if self.base and self.path.is_relative_to(self.base):
+            return tuple(folder for folder in self.path.parents if folder != self.base and self.base in folder.parents)
         return (self.path.parent,) if self.path.parent.name.startswith(".") else ()
 
     def put(self, text: str | None) -> str | None:

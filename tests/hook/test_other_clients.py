@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from typing import Any
 
 import pytest
@@ -130,3 +131,94 @@ def _work(agent: Agent) -> Workspace:
 
     loaded = settings.load(agent.vault.settings_path, agent.environ)
     return Workspace(agent.vault, loaded, agent.environ, agent.home, agent.project)
+
+
+ANSWERS = (
+    "The order model is in 订单.py; its ids come from new_order_id().",
+    "The tests are one table-driven test now.",
+)
+
+
+def told_by_cursor(file: str) -> list[dict[str, Any]]:
+    return [
+        {"hook_event_name": "beforeSubmitPrompt", "prompt": PROMPTS[0], "attachments": []},
+        {"hook_event_name": "afterShellExecution", "command": "pytest -q", "output": "1 passed", "duration": 3},
+        {"hook_event_name": "afterFileEdit", "file_path": file, "edits": [{"old_string": "", "new_string": "x"}]},
+        {"hook_event_name": "afterAgentResponse", "text": ANSWERS[0]},
+        {"hook_event_name": "beforeSubmitPrompt", "prompt": PROMPTS[1]},
+        {"hook_event_name": "afterAgentResponse", "text": ANSWERS[1]},
+        {"hook_event_name": "sessionEnd", "reason": "completed"},
+    ]
+
+
+def told_by_copilot(file: str) -> list[dict[str, Any]]:
+    return [
+        {"hook_event_name": "SessionStart", "source": "new"},
+        {"hook_event_name": "UserPromptSubmit", "prompt": PROMPTS[0]},
+        {"hook_event_name": "PostToolUse", "tool_name": "create", "tool_input": json.dumps({"path": file})},
+        {"hook_event_name": "Stop", "stop_reason": "end_turn"},
+        {"hook_event_name": "UserPromptSubmit", "prompt": PROMPTS[1]},
+        {"hook_event_name": "SessionEnd", "reason": "complete"},
+    ]
+
+
+def told_by_windsurf(file: str) -> list[dict[str, Any]]:
+    return [
+        {"agent_action_name": "pre_user_prompt", "tool_info": {"user_prompt": PROMPTS[0]}},
+        {"agent_action_name": "post_run_command", "tool_info": {"command_line": "pytest -q", "cwd": "/x"}},
+        {"agent_action_name": "post_write_code", "tool_info": {"file_path": file, "edits": []}},
+        {"agent_action_name": "post_cascade_response", "tool_info": {"response": ANSWERS[0]}},
+        {"agent_action_name": "pre_user_prompt", "tool_info": {"user_prompt": PROMPTS[1]}},
+        {"agent_action_name": "post_cascade_response", "tool_info": {"response": ANSWERS[1]}},
+    ]
+
+
+SAID = {
+    "cursor": (told_by_cursor, {"conversation_id": "c-1", "workspace_roots": ["FOLDER"]}),
+    "copilot": (told_by_copilot, {"session_id": "c-1", "cwd": "FOLDER"}),
+    "windsurf": (told_by_windsurf, {"trajectory_id": "c-1"}),
+}
+
+
+@pytest.mark.parametrize("client", SAID)
+def test_a_client_without_a_transcript_is_captured_from_what_its_hooks_tell(
+    agent: Agent, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(agent.project)  # where Windsurf runs its hooks
+    told, common = SAID[client]
+    for fields in told(str(agent.project / "订单.py")):
+        event = {**fields, **json.loads(json.dumps(common).replace("FOLDER", str(agent.project)))}
+        assert run(("--client", client), agent.environ, io.BytesIO(json.dumps(event).encode())) == ""
+    assert agent.log() == []
+    drained, problems = work_off(_work(agent))
+    assert ("c-1" in drained.captured, problems) == (True, [])
+    note = (agent.vault.root / "sessions" / "c-1.md").read_text("utf-8")
+    assert f"\nclient: {client}\nproject: shop\n" in note or f"\nproject: shop\nclient: {client}\n" in note
+    assert "because they sort by time" in note
+    assert "always table-driven tests" in note
+    assert "订单.py" in note
+
+
+def test_cursor_is_given_the_memory_of_the_project_at_its_start(agent: Agent) -> None:
+    event = {"hook_event_name": "sessionStart", "conversation_id": "c-1", "workspace_roots": [str(agent.project)]}
+    answer = json.loads(run(("--client", "cursor"), agent.environ, io.BytesIO(json.dumps(event).encode())))
+    assert answer.keys() == {"additional_context"}
+    assert "shop" in answer["additional_context"]
+
+
+def test_what_hooks_keep_is_redacted_and_forgotten_after_a_month(agent: Agent) -> None:
+    secret = "gh" + "p_" + "a1B2" * 9
+    event = {"session_id": "c-1", "cwd": str(agent.project), "prompt": f"The token is {secret}, 请记住。"}
+    fire(agent, "copilot", "UserPromptSubmit", **event)
+    (kept,) = (agent.vault.state_path / "heard").iterdir()
+    assert secret not in kept.read_text("utf-8")
+    assert "请记住" in kept.read_text("utf-8")
+    os.utime(kept, (1, 1))
+    fire(agent, "copilot", "SessionStart", source="new")
+    assert not kept.exists()
+
+
+def test_nothing_is_kept_of_a_session_that_is_not_to_be_captured(agent: Agent) -> None:
+    agent.environ["MEMTOOL_CAPTURE"] = "off"
+    fire(agent, "copilot", "UserPromptSubmit", prompt="my secret plan")
+    assert not (agent.vault.state_path / "heard").exists()

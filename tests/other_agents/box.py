@@ -103,7 +103,11 @@ class Box:
         else:
             options = {"baseURL": f"{url}/v1", "apiKey": "dummy-key"}
             provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {"name": "m"}}}
-            settings = {"model": "fake/m", "provider": {"fake": {"name": "fake", **provider}}}
+            settings = {
+                "$schema": "https://opencode.ai/config.json",
+                "model": "fake/m",
+                "provider": {"fake": {"name": "fake", **provider}},
+            }
             _write(self.home / ".config" / "opencode" / "opencode.json", json.dumps(settings, indent=2))
 
     def run(self, agent: Agent, url: str, prompt: str, *, resumes: bool = False) -> str:

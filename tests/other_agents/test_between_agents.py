@@ -24,6 +24,8 @@ CHINESE = (DECIDES_IN_CHINESE, "接下来做什么？", "因为它能按时间�
         pytest.param("gemini", "gemini", CHINESE, id="gemini"),
         pytest.param("codex", "gemini", CHINESE, id="codex-gemini"),
         pytest.param("gemini", "codex", ENGLISH, id="gemini-codex"),
+        pytest.param("opencode", "opencode", CHINESE, id="opencode"),
+        pytest.param("codex", "opencode", ENGLISH, id="codex-opencode"),
     ],
 )
 def test_a_decision_stands_in_the_first_request_of_the_next_session_and_uninstalling_leaves_no_trace(

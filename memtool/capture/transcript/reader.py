@@ -105,7 +105,7 @@ def read_transcript(
         except OSError as error:
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
     session.take_last_answer(last_answer)
-    return session.conversation(tally)._replace(start=first, client=form.client)
+    return session.conversation(tally)._replace(start=first, client=session.client or form.client)
 
 
 WHERE_TRANSCRIPTS_ARE = (
@@ -158,6 +158,7 @@ class _Session:
         self._ended_at: datetime | None = None
         self._unknown = 0
         self._offset = 0
+        self.client = ""  # whose session it is, where memtool itself has kept the transcript
 
     def take(self, record: Record, offset: int) -> None:
         """Take in the next record, which begins at *offset* in the file."""
@@ -207,6 +208,7 @@ class _Session:
         self._here = text_at(record, "cwd") or self._here
         self._cwd = self._cwd or self._here
         self._branch = text_at(record, "gitBranch") or self._branch
+        self.client = self.client or text_at(record, "client")[:_NAME]
         if (name := text_at(record, "sessionId")) == self._name or not self._first_name:
             self._first_name = name[:_NAME]  # a fork begins with copies that may bear the name of the other session
         if at := time_of(record):

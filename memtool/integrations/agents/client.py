@@ -16,6 +16,7 @@ from memtool.errors import MemtoolError
 from memtool.integrations import own_files
 from memtool.integrations.agents.table import (
     AGENTS,
+    COPILOT,
     FLAT,
     GOOSE,
     JSON,
@@ -69,10 +70,10 @@ def _shares(name: str, target: Target) -> list[Share]:
     folder = folder_of(agent, target)
     found: list[Share] = []
     if agent.hooks and (path := _path(agent.hooks, folder, target)):
-        found += _hook_shares(name, agent.hooks, path, target)
+        found += _hook_shares(name, agent, path, target)
     if mcp := _mcp_share(agent, folder, target):
         found.append(mcp)
-    found += _instruction_shares(name, agent, folder, target)
+    found += _instruction_shares(agent, folder, target)
     if agent.reads_skills and target.project is None and (target.vault or not _others_have_skills(name, target)):
         found += _skill_shares(target)
     return found
@@ -89,23 +90,37 @@ def folder_of(agent: Agent, target: Target) -> Path:
     return target.home / place
 
 
+def _base_of(agent: Agent, target: Target) -> Path:
+    """Return the folder around that of *agent*, which is no agent's: folders of ours below it go with their files."""
+    if target.project:
+        return target.project
+    folder = folder_of(agent, target)
+    shared = (target.home / name for name in (".config", "Library/Application Support", "AppData/Roaming", "."))
+    return next((place for place in shared if folder.is_relative_to(place)), folder.parent)
+
+
 def _path(place: Hooks | Mcp, folder: Path, target: Target) -> Path | None:
     if target.project is None:
         return folder / place.path
     return target.project / place.project if place.project else None
 
 
-def _hook_shares(name: str, hooks: Hooks, path: Path, target: Target) -> list[Share]:
+def _hook_shares(name: str, agent: Agent, path: Path, target: Target) -> list[Share]:
+    hooks, base = agent.hooks, _base_of(agent, target)
+    if hooks is None:
+        return []
     program = find_program(target.named, this_project=target.project is not None, client=name)
     if hooks.form == SCRIPT:
-        return list(own_files.own_files("hooks", path.parent.parent, {path: _script(name, target)}, ()))
+        return list(own_files.own_files("hooks", base, {path: _script(name, target)}, ()))
     if hooks.form == FLAT:
         events = tuple(hook.event for hook in hooks.events)
-        return [FlatHooks("hooks", path, events, {"command": program.line, **hooks.handler}, hooks.head)]
+        handler = {**hooks.handler, hooks.command: program.line}
+        return [FlatHooks("hooks", path, events, handler, hooks.head, hooks.command, base=base)]
     spared = frozenset(hook.event for hook in hooks.hints)
-    found: list[Share] = [HookShare("hooks", path, program, hooks.events, spared)]
+    found: list[Share] = [HookShare("hooks", path, program, hooks.events, spared, base=base)]
     if hooks.hints:
-        found.append(HookShare("hints", path, program, hooks.hints, frozenset(hook.event for hook in hooks.events)))
+        others = frozenset(hook.event for hook in hooks.events)
+        found.append(HookShare("hints", path, program, hooks.hints, others, base=base))
     return found
 
 
@@ -122,12 +137,12 @@ def _mcp_share(agent: Agent, folder: Path, target: Target) -> Share | None:
     if path is None:
         return None
     path = next((path.with_name(name) for name in agent.mcp.others if path.with_name(name).exists()), path)
-    values = _server(agent.mcp.shape, target.mcp_program())
+    values, base = _server(agent.mcp.shape, target.mcp_program()), _base_of(agent, target)
     if agent.mcp.file_format == JSON:
-        return JsonEntry("mcp", path, (*agent.mcp.keys, "memtool"), values)
+        return JsonEntry("mcp", path, (*agent.mcp.keys, "memtool"), values, base=base)
     if agent.mcp.file_format == TOML:
-        return TomlTable("mcp", path, (*agent.mcp.keys, "memtool"), values)
-    return YamlEntry("mcp", path, agent.mcp.keys[0], values)
+        return TomlTable("mcp", path, (*agent.mcp.keys, "memtool"), values, base=base)
+    return YamlEntry("mcp", path, agent.mcp.keys[0], values, base=base)
 
 
 def _server(shape: str, program: tuple[str, ...]) -> Mapping[str, Any]:
@@ -136,25 +151,19 @@ def _server(shape: str, program: tuple[str, ...]) -> Mapping[str, Any]:
         PLAIN: {"command": command, "args": args},
         TYPED: {"type": "stdio", "command": command, "args": args},
         LISTED: {"type": "local", "command": list(program), "enabled": True},
+        COPILOT: {"type": "local", "command": command, "args": args, "tools": ["*"]},
         GOOSE: {"name": "memtool", "type": "stdio", "enabled": True, "cmd": command, "args": args, "timeout": 300},
     }
     return shapes[shape]
 
 
-def _instruction_shares(name: str, agent: Agent, folder: Path, target: Target) -> list[Share]:
+def _instruction_shares(agent: Agent, folder: Path, target: Target) -> list[Share]:
     place = agent.project_instructions if target.project else agent.instructions
     if not place:
         return []
     path = (target.project or folder) / place
     text = agent_text("instructions", _language(target))
-    if agent.owns_instructions:
-        ours = own_files.marked(text, "instructions", name, at=_behind_front_matter(text))
-        return list(own_files.own_files("instructions", target.project or folder, {path: ours}, ()))
-    return [Block("instructions", path, text)]
-
-
-def _behind_front_matter(text: str) -> int:
-    return text.index("\n---\n", 4) + 5 if text.startswith("---\n") else 0
+    return [Block("instructions", path, text, base=_base_of(agent, target))]
 
 
 def _language(target: Target) -> str:
@@ -176,7 +185,7 @@ def _others_have_skills(name: str, target: Target) -> bool:
             continue
         shares: list[Share | None] = [_mcp_share(agent, folder_of(agent, target), target)]
         if agent.hooks:
-            shares += _hook_shares(other, agent.hooks, folder_of(agent, target) / agent.hooks.path, target)
+            shares += _hook_shares(other, agent, folder_of(agent, target) / agent.hooks.path, target)
         for share in filter(None, shares):
             with suppress(MemtoolError, ValueError):  # a file that cannot be read is another agent's matter
                 if has_share(share, share.read()):
@@ -188,7 +197,7 @@ def _notices(name: str, target: Target, planned: Plan) -> Iterator[str]:
     """Give the remark on *name* where its hooks are new or others now."""
     agent = AGENTS[name]
     parts = {part for change in planned.changes for part in change.parts}
-    if agent.remark and parts & {"hooks", "hints"}:
+    if agent.remark and parts & ({"hooks", "hints"} if agent.hooks else {"mcp"}):
         yield agent.remark
     if target.project and agent.hooks and not agent.hooks.project:
         yield f"{agent.title} has no hooks for one project: `memtool install {name}` installs them for all"

@@ -13,7 +13,7 @@ import yaml
 from memtool.integrations import json_text
 from memtool.integrations.agents.client import folder_of
 from memtool.integrations.agents.table import AGENTS, FLAT, GROUPED, JSON, SCRIPT, TOML, YAML
-from memtool.integrations.clients import Target, get_client
+from memtool.integrations.clients import CLIENTS, Target, get_client
 from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.vault.layout import Vault
 
@@ -99,7 +99,8 @@ def server(name: str, target: Target) -> dict[str, Any]:
 def test_an_empty_home_is_empty_again(target: Target, name: str) -> None:
     before = tree(target.home)
     first = install(name, target, *(part.name for part in get_client(name).parts))
-    assert sorted(first.parts) == sorted(part.name for part in get_client(name).parts)
+    parts = {part.name for part in get_client(name).parts}
+    assert set(first.parts) == (parts if AGENTS[name].instructions else parts - {"instructions"})
     assert not install(name, target).changes
     uninstall(name, target)
     assert {place for place, content in tree(target.home).items() if content is not None} == set()
@@ -120,7 +121,7 @@ def test_what_others_have_there_stays_byte_for_byte(target: Target, name: str) -
         files[path] = files.get(path, OTHERS[JSON] % "").replace("{\n", f"{{\n  {hooks},\n", 1)
     if agent.hooks and agent.hooks.form == FLAT:
         files[folder_of(agent, target) / agent.hooks.path] = '{"version": 1, "hooks": {"stop": [{"command": "别人"}]}}'
-    if agent.instructions and not agent.owns_instructions:
+    if agent.instructions:
         files[folder_of(agent, target) / agent.instructions] = "# Mine\r\n\r\n先测试。"
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -190,6 +191,10 @@ def test_a_server_of_the_same_name_that_is_not_ours_stays(target: Target, name: 
     planned = install(name, target)
     assert any("of your own" in notice for notice in planned.notices)
     assert server(name, target)["command"] == "npx"
+
+
+def test_every_agent_of_the_table_has_a_command() -> None:
+    assert {"claude-code", *AGENTS} == set(CLIENTS)
 
 
 @pytest.mark.parametrize("name", [name for name, agent in AGENTS.items() if agent.hooks and agent.hooks.form != SCRIPT])
