@@ -17,8 +17,10 @@ PROFILES = ("context", "memory", "all")
 def command(session: Session, *, profile: str) -> None:
     """Serve the memory to an agent over MCP, on stdin and stdout, until stdin ends.
 
-    An agent's client starts this by itself, once it is registered: `claude mcp add memtool -- memtool mcp`.
+    An agent's client starts this by itself, once `memtool install` has registered it. The vault is the one that hooks
+    use: a `memtool.toml` in the agent's folder, which may be a stranger's, does not name it.
     """
     from memtool.mcp.server import serve
 
+    session.looks_upwards = False
     serve(profile, session.open_workspace)

@@ -28,11 +28,13 @@ class Session:
         self.vault_option = vault_option
         self.environ: Mapping[str, str] = settings.environment()
         self.overrides: dict[str, object] = {}
+        # An agent works in anybody's repository (docs/decisions/0009-which-vault-a-hook-uses.md).
+        self.looks_upwards = True
 
     def vault_path(self, named: str | None = None) -> tuple[Path, str]:
         """Return the path of the vault, unless it is *named* here, and who said so."""
         option = self.vault_option if named is None else named
-        return settings.find_vault_path(option, self.environ, working_folder())
+        return settings.find_vault_path(option, self.environ, working_folder() if self.looks_upwards else Path(os.sep))
 
     @cached_property
     def vault(self) -> Vault:
