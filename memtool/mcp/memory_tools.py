@@ -24,6 +24,14 @@ Category = Annotated[
     Field(description="What sort of thing it is. Identity and preference are the user's, whatever the project."),
 ]  # fmt: skip
 Asked = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, description="Words to look for, in any language.")]
+Around = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_QUERY,
+        description="An id, a path, a day or time (2026-02-10, 2026-02-10T14:30, 7d, yesterday), or words. Empty: now.",
+    ),
+]
+Events = Annotated[int, Field(ge=0, le=20, description="How many events on that side.")]
 MemoryId = Annotated[
     str, Field(min_length=1, max_length=LONGEST_PATH, description="The id that memory_store or memory_search gave.")
 ]
@@ -58,6 +66,19 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         from memtool.recall.memory_search import search_memories
 
         return memories_text(search_memories(open_workspace(None), query, limit=limit))
+
+    @server.tool(annotations=annotated("Look around a moment", reads=True), structured_output=False)
+    @told
+    def memory_timeline(around: Around = "", before: Events = 5, after: Events = 5) -> str:
+        """Tell what happened around a memory, a day or a word, in order: sessions, decisions, edits, facts, notes.
+
+        Call it when the user asks "when did we", "what happened before", "what came of it", "what did we do on
+        Tuesday", 什么时候, 那之前, 后来呢.
+        """
+        from memtool.mcp.rendering import timeline_text
+        from memtool.recall.agent_search import timeline_around
+
+        return timeline_text(timeline_around(open_workspace(None), around, before=before, after=after))
 
     @server.tool(annotations=annotated("Forget", destroys=True, repeats=True))
     @told

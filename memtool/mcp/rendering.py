@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # each tool imports its own use case, and no other
     from memtool.recall.remembering.saving import Saved
     from memtool.recall.remembering.storing import Stored
     from memtool.recall.start.project_state import ProjectState
+    from memtool.recall.timeline import Timeline
     from memtool.vault.project_area import ProjectArea
 
 _UNKNOWN = "Memory does not know this project yet. context_save makes its area with the first entry."
@@ -104,6 +105,20 @@ def memories_text(recalled: Recalled) -> str:
         told = " · ".join(filter(None, map(defused, [*about, f"score {one.score:.2f}"])))
         lines += ["", f"{number}. {told}", *([f"   id: {defused(one.id)}"] if one.id else []), *_quotation(one)]
     return "\n".join(lines)
+
+
+def timeline_text(shown: Timeline) -> str:
+    """Return the events of *shown* as text, one a line; the one that was asked for is marked."""
+    if not shown.events:
+        return "Nothing with a date is remembered."
+    lines = [QUOTED, *(["(earlier ones: raise before)"] if shown.earlier else [])]
+    for at, event in enumerate(shown.events):
+        about = [event.kind, event.project, f"by {event.author}" if event.author else "", event.status]
+        told = f"{event.date} {event.minute}".strip()
+        mark = ">>" if at == shown.anchor else "-"
+        said = f'"{cut(defused(event.text), _LONGEST_LINE)}"'
+        lines.append(f"{mark} {told} {' · '.join(filter(None, map(defused, about)))}: {said} [{defused(event.id)}]")
+    return "\n".join([*lines, *(["(later ones: raise after)"] if shown.later else [])])
 
 
 def _quotation(one: Memory) -> list[str]:

@@ -16,6 +16,7 @@ from memtool.index.status import index_notices
 from memtool.index.text import index_terms
 from memtool.recall.framing import quoted
 from memtool.recall.prompts.warm_helper import start_helper
+from memtool.recall.timeline import Timeline, timeline
 from memtool.text.lines import cut
 from memtool.vault.background import start_command
 from memtool.vault.outside import is_outside
@@ -116,6 +117,21 @@ def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit:
     settings = work.settings.search
     chosen = VectorSource(index, work.settings, work.cache, only_warm=True).choose(text, settings.mode)
     return search(index, text, wanted, limit=limit, mode=chosen.mode, fusion=settings.fusion, vectors=chosen.vectors)
+
+
+def timeline_around(work: Workspace, asked: str, *, before: int, after: int) -> Timeline:
+    """Return the events around what *asked* names, within reach of the project at hand.
+
+    Raises:
+        NoteNotFound: nothing with a date is meant.
+        MemtoolError: the vault or its index cannot be read, or the index is being built.
+    """
+    text, here = asked.encode("utf-8", "replace").decode("utf-8"), work.area().name
+
+    def look(index: Index) -> Timeline:
+        return timeline(work, index, text, projects=reach(index.db, here, text), before=before, after=after)
+
+    return use_ready(work, look)
 
 
 def use_ready(work: Workspace, use: Callable[[Index], T]) -> T:

@@ -107,6 +107,21 @@ def test_forgotten_is_forgotten(agent: Agent) -> None:
     )
 
 
+def test_what_happened_around_a_memory_is_told_in_order_and_within_reach(desk: Desk, agent: Agent) -> None:
+    desk.remember("登录用 JWT。", kind="decision", author="user")
+    desk.pass_time(86_400)
+    fact = agent.call("memory_store", text="The API listens on port 8080.", category="fact").fields["id"]
+    desk.pass_time(86_400)
+    desk.remember("The login is documented.", kind="change")
+    desk.remember("The bank's ledger moved.", kind="change", project="bank")
+    lines = agent.call("memory_timeline", around=fact).text.splitlines()[1:]
+    assert [line[:13] for line in lines] == ["- 2026-02-10 ", ">> 2026-02-11", "- 2026-02-12 "]
+    assert "decision · shop · by user" in lines[0]
+    assert f'"The API listens on port 8080." [{fact}]' in lines[1]
+    assert "documented" in agent.call("memory_timeline", around="login documented", before=0)
+    assert agent.call("memory_timeline", around="nothing of that sort").is_error
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [

@@ -10,7 +10,8 @@ from memtool.mcp.server import INSTRUCTIONS, make_server
 from memtool.text.lines import tokens_in
 
 CONTEXT = {"context_load", "context_search", "context_save", "context_manage"}
-MEMORY = {"memory_store", "memory_search", "memory_forget"}
+MEMORY = {"memory_store", "memory_search", "memory_timeline", "memory_forget"}
+READING = {"context_load", "context_search", "memory_search", "memory_timeline"}
 LONGEST = 2_048  # characters, where Claude Code cuts
 
 
@@ -26,7 +27,7 @@ def test_each_tool_says_what_it_does_to_the_memory_and_when_to_call_it(agent: Ag
         assert hints is not None
         assert hints.title
         assert None not in (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint)
-        assert hints.read_only_hint == (tool.name in {"context_load", "context_search", "memory_search"})
+        assert hints.read_only_hint == (tool.name in READING)
         assert hints.destructive_hint == (tool.name in {"context_manage", "memory_forget"})
         assert "Call it" in (tool.description or "")
         assert len(tool.description or "") <= LONGEST

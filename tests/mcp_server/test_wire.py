@@ -96,7 +96,7 @@ def test_two_servers_and_three_hooks_on_one_vault_lose_nothing(
     desk: Desk, shop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMTOOL_VAULT", str(desk.vault.root))
-    rounds = int(os.environ.get("MEMTOOL_TEST_ROUNDS", "6"))  # times eleven operations; a hundred were run by hand
+    rounds = int(os.environ.get("HAMMER_ROUNDS", "6"))  # times eleven operations; a hundred were run by hand
     assert hammered(desk, shop, rounds) == []
 
 
