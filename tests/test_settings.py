@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from unprivileged import unprivileged
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting, UsageError
-from memtool.settings import Keys, Settings, choices_of, find_vault_path, load, user_cache_path, variable_of
+from memtool.settings import Keys, Settings, _read_toml, choices_of, find_vault_path, load, user_cache_path, variable_of
 from memtool.settings.sections import ABOUT, SECTIONS, key_of
 
 DEFAULTS = {
@@ -380,3 +381,22 @@ def test_an_embedder_is_chosen_by_any_word_on_it_but_none(layers: Layers) -> Non
     assert layers.load().has_chosen_embedder
     layers.environ["MEMTOOL_EMBEDDINGS_PROVIDER"] = "none"
     assert not layers.load().has_chosen_embedder
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "# 设置\n\nformat = 1  # of the vault\n\n[search]\n# limit = 6\n[index]\n", "format = 1\r\n[search]\r\n",
+        "format = 1\n[search]\nlimit = 3\n", "language = 'zh'\n", "[search]\nformat = 2\n", "[search] # format = 7\n",
+    ],
+)  # fmt: skip
+def test_settings_that_are_all_comments_are_read_as_a_parser_of_toml_does(layers: Layers, text: str) -> None:
+    layers.user.write_text(text, encoding="utf-8", newline="")
+    assert _read_toml(layers.user) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize("text", ["format = 01\n", "[search]\n[search]\n", "format = 1\nformat = 2\n", "[]\n", "x\n"])
+def test_what_is_no_toml_is_refused(layers: Layers, text: str) -> None:
+    layers.user.write_text(text)
+    with pytest.raises(BadSetting, match="is not TOML"):
+        layers.load()

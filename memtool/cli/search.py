@@ -21,8 +21,6 @@ from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
 from memtool.index.text import index_terms
-from memtool.recall.ledger import key_of
-from memtool.recall.uses import read_uses, uses_path
 from memtool.vault.authors import IMPORTED
 from memtool.vault.layout import KINDS
 
@@ -207,6 +205,9 @@ def _filter(today: date, *, since: str | None, until: str | None, **given: Any) 
 
 def _with_uses(folder: Path, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
     """Return *hits* with their authors and how often each was used. Neither has a part in the score of a search."""
+    from memtool.recall.ledger import key_of
+    from memtool.recall.uses import read_uses, uses_path
+
     keys = [key_of(hit.path, hit.fact_id) for hit in hits]
     uses = read_uses(uses_path(folder), keys)
     besides = ({"author": hit.author, "uses": uses.get(key, 0)} for hit, key in zip(hits, keys, strict=True))

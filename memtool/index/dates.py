@@ -37,9 +37,11 @@ def asked_dates(query: str) -> list[re.Pattern[str]]:
 
 
 def _may_name_a_date(query: str) -> bool:
-    return any(map(str.isdigit, query)) or not _months().keys().isdisjoint(
-        re.findall(rf"[^\W\d_{CJK_ON}]+", query.lower())
-    )
+    if any(map(str.isdigit, query)):
+        return True
+    # The names of months are spaced; a class that leaves the other characters out would take longer to compile.
+    spaced = "".join(char if char < CJK_ON[0] else " " for char in query.lower())
+    return not _months().keys().isdisjoint(re.findall(r"[^\W\d_]+", spaced))
 
 
 def _iso_pattern(date: dict[str, str | None]) -> str:

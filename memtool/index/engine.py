@@ -18,17 +18,19 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.index import generations, schema
 from memtool.index.writer import Applied, Writer
 from memtool.vault.layout import Vault
 from memtool.vault.lock import lock
-from memtool.vault.note import BrokenNote
 from memtool.vault.outside import Outside
-from memtool.vault.scan import Changes, KnownStamp, Scan, changes, is_suspect, scan
+from memtool.vault.scan import Changes, KnownStamp, Scan, broken, changes, is_suspect, scan
 from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtool.vault.note import BrokenNote
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # files done, files in all
@@ -163,7 +165,7 @@ class Index:
     def broken_notes(self) -> list[BrokenNote]:
         """Return the files of the vault that could not be read, or only in part."""
         rows = self.db.execute("SELECT ref, problem FROM note WHERE problem <> '' ORDER BY ref")
-        return [*self.problems, *(BrokenNote(ref, problem) for ref, problem in rows)]
+        return [*self.problems, *(broken(ref, problem) for ref, problem in rows)]
 
 
 class _Built(NamedTuple):

@@ -19,8 +19,6 @@ from memtool.index.schema import terms_of
 from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.index.snippet import Snippet, snippet
 from memtool.index.text import is_stop_word, query_terms
-from memtool.vault.fact_rules import CATEGORIES
-from memtool.vault.sessions import parse_session
 
 LONGEST_QUERY = 20_000  # characters
 _FIELDS = (
@@ -254,6 +252,8 @@ def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
             if name.casefold() not in known:
                 from difflib import get_close_matches  # takes milliseconds, and mostly there is nothing to say
 
+                from memtool.vault.fact_rules import CATEGORIES
+
                 names_there_are = [*known, *(CATEGORIES if column == "category" else ())]
                 near = [known.get(each, each) for each in get_close_matches(name.casefold(), names_there_are, 1)]
                 told = f"did you mean '{near[0]}'?" if near else f"there are {_listed(known.values())}"
@@ -262,9 +262,11 @@ def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
 
 def _told(row: dict[str, str], wanted: Filter) -> str:
     """Return the decisions in a session's chunk, if it is they that are asked for: then the list shows them."""
-    asked = {*wanted.kinds, *wanted.categories}
-    said = parse_session(row["text"]).decisions if row["kind"] == "session" and "decision" in asked else ()
-    return " ".join(said)
+    if row["kind"] != "session" or "decision" not in {*wanted.kinds, *wanted.categories}:
+        return ""
+    from memtool.vault.sessions import parse_session
+
+    return " ".join(parse_session(row["text"]).decisions)
 
 
 def _listed(names: object) -> str:

@@ -163,10 +163,10 @@ class VectorSource:
         switched_off = mode == "hybrid" and self._settings.embeddings.provider == "none"
         if mode == "bm25" or switched_off:
             return Chosen("bm25")
-        from memtool.embeddings.scripts import fits
-
         if isinstance(self._embedder, MemtoolError):
             return self._instead(mode, self._embedder)
+        from memtool.embeddings.scripts import fits
+
         if mode == "hybrid" and not fits(self._embedder.scripts, text):
             return Chosen("bm25", passing=("searched by words only: the model does not know the query's language",))
         try:
@@ -183,11 +183,12 @@ class VectorSource:
     @cached_property
     def _embedder(self) -> Embedder | MemtoolError:
         from memtool.embeddings import open_embedder
-        from memtool.embeddings.helper import WarmEmbedder, helper_place
 
         try:
             key = self._settings.keys.embeddings
             embedder = open_embedder(self._settings.embeddings, key, self._cache, may_download=False)
+            from memtool.embeddings.helper import WarmEmbedder, helper_place  # most machines have no model
+
             place = helper_place(self._cache, self._index.place.vault.root)
             return WarmEmbedder(embedder, place, only_warm=self._only_warm)
         except MemtoolError as error:

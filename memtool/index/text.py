@@ -25,20 +25,21 @@ LONGEST_TERM = 64  # characters; longer runs (hashes, base64) are cut, in the in
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u109f\u1780-\u17d3\u3099\u309a"
 # Nor does it take in the radicals.
 _LETTER = rf"[\w{_MARKS}{RADICALS}]"
-_RUN = re.compile(
-    rf"#?{_LETTER}+(?:(?:[.\-:@/+=&?%~\\]|::|://|->|(?<=[^\W\d_])['’](?=[^\W\d_])){_LETTER}+)*"
+_RUN = (
+    r"#?\w+(?:(?:[.\-:@/+=&?%~\\]|::|://|->|(?<=[^\W\d_])['’](?=[^\W\d_]))\w+)*"
     r"(?:\+\+(?![A-Za-z_])|(?<=[A-Za-z])(?<![A-Za-z\d_][A-Za-z])#(?![A-Za-z\d_]))?"  # C++, C#, F#
 )
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
+# Classes of many ranges take milliseconds to compile, which a search of ASCII text does without.
+_ASCII_RUN, _ASCII_WORD = re.compile(_RUN), re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CONTRACTION = re.compile(r"['’](?:s|ll|d|re|ve|m)$", re.IGNORECASE)
 _JOINING = re.compile("(?:-(?!>)|[_'’])+")  # what a name may be written with or without
 _SEPARATING = re.compile(r"[.:@/+=&?%~\\>]+")  # between the names of a path or address
 _IN_A_NAME = re.compile(r"[^\W_]_[^\W_]|[a-z][A-Z]|\w\w\.\w\w|\w::\w")
 _STEMMED = {"porter": re.compile("[a-z]{3,}"), "russian": re.compile("[а-я]{4,}")}
-_ACCENTS = re.compile("[\u0300-\u0305\u0307-\u036f]|(?<!и)\u0306")  # й is a letter of its own
+_ACCENTS = "[\u0300-\u0305\u0307-\u036f]|(?<!и)\u0306"  # й is a letter of its own
 _NOT_IN_TERMS = re.compile("[ (),'’]")  # ⑴ and Arabic ligatures fold to the first four, where FTS5 would cut
-_KANA = re.compile("[\u3041-\u30fa]")
+_KANA = "[\u3041-\u30fa]"
 
 
 class _Run(NamedTuple):
@@ -52,7 +53,7 @@ class _Run(NamedTuple):
 def index_terms(text: str) -> list[str]:
     """Return the terms under which *text* is found, in order, with repetitions."""
     terms: list[str] = []
-    for run in _RUN.findall(text):  # most of a first index happens here
+    for run in _run_of(text).findall(text):  # most of a first index happens here
         terms += _spaced_terms(run) if run.isascii() else _mixed_terms(run)
     return terms
 
@@ -121,16 +122,18 @@ def unspaced_runs(text: str) -> list[str]:
 
 def words_of(text: str) -> set[str]:
     """Return the distinct spaced words of *text*, whole and in parts, folded and unstemmed: what completion offers."""
-    runs = set(_RUN.findall(text))
+    runs = set(_run_of(text).findall(text))
     mixed = [run for run in runs if not run.isascii()]
     runs.difference_update(mixed)
-    runs.update(word for run in mixed for part in _unspaced_pattern().split(run)[::2] for word in _RUN.findall(part))
+    runs.update(
+        word for run in mixed for part in _unspaced_pattern().split(run)[::2] for word in _run_of(part).findall(part)
+    )
     return {form for run in runs for form in _forms(run)}
 
 
 def term_spans(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Give the places of *text* that the terms *wanted* match, as (start, end), in order and not overlapping."""
-    for match in _RUN.finditer(text):
+    for match in _run_of(text).finditer(text):
         if match[0].isascii():  # most of a snippet is made here
             if not wanted.isdisjoint(_spaced_terms(match[0])):
                 yield match.span()
@@ -147,11 +150,26 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded)))
+    return unicodedata.normalize("NFC", re.sub(_ACCENTS, "", unicodedata.normalize("NFD", folded)))
+
+
+def _run_of(text: str) -> re.Pattern[str]:
+    """Return what the runs of *text* match."""
+    return _ASCII_RUN if text.isascii() else _any_run()
+
+
+@cache
+def _any_run() -> re.Pattern[str]:
+    return re.compile(_RUN.replace(r"\w+", f"{_LETTER}+"))
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    return re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
 
 
 def _runs(text: str) -> Iterator[_Run]:
-    for match in _RUN.finditer(text):
+    for match in _run_of(text).finditer(text):
         run = match[0]
         if run.isascii():
             yield _Run(run, match.start(), unspaced=False)
@@ -167,7 +185,7 @@ def _runs_by_script(text: str, offset: int) -> Iterator[_Run]:
     at = 0
     for unspaced in [*_unspaced_pattern().finditer(text), None]:
         end = unspaced.start() if unspaced else len(text)
-        for match in _RUN.finditer(text, at, end):
+        for match in _run_of(text).finditer(text, at, end):
             yield _Run(match[0], offset + match.start(), unspaced=False)
         if unspaced:
             yield _Run(unspaced[0], offset + end, unspaced=True)
@@ -258,7 +276,7 @@ def joined(run: str) -> str:
 
 
 def _words(run: str) -> list[str]:
-    words = _WORD.findall(run)
+    words = (_ASCII_WORD if run.isascii() else _any_word()).findall(run)
     sign = run[len(run.rstrip("+#")) :]
     if sign and words and len(words[-1]) == 1:
         words[-1] += sign  # C++ is not about C
@@ -277,7 +295,7 @@ def _mixed_terms(text: str) -> list[str]:
         if at % 2:
             terms += _unspaced_terms(part)
         else:
-            for run in _RUN.findall(part):
+            for run in _run_of(part).findall(part):
                 terms += _spaced_terms(run)
     return terms
 
@@ -297,7 +315,7 @@ def _unspaced_query_terms(run: str) -> list[str]:
 
 def _pieces(run: str) -> list[str]:
     """Return *run* cut at its function words. A run of two is a word by itself: 吧台 is no 吧."""
-    return [run] if len(run) <= 2 or _KANA.search(run) else _breaking_pattern().split(run)
+    return [run] if len(run) <= 2 or re.search(_KANA, run) else _breaking_pattern().split(run)
 
 
 def _unspaced_spans(run: str, offset: int, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:

@@ -12,12 +12,12 @@ from memtool.index import schema
 from memtool.vault.authors import IMPORTED
 from memtool.vault.files import content_hash
 from memtool.vault.layout import Vault
-from memtool.vault.note import BrokenNote
 from memtool.vault.outside import Outside, is_outside, names_by_folder, project_of_memory
-from memtool.vault.scan import KnownStamp, Stamp
+from memtool.vault.scan import KnownStamp, Stamp, broken
 
 if TYPE_CHECKING:
     from memtool.index.rows import ChunkRow, NoteRow
+    from memtool.vault.note import BrokenNote
 
 _CHUNK_COLUMNS = (
     "id, note_id, start_line, end_line, heading, text, kind, project, category, status, date, tags, expires, "
@@ -82,7 +82,7 @@ class Writer:
                 self.remove(ref, applied)
             return
         except OSError as error:
-            applied.unreadable.append(BrokenNote(ref, f"cannot be read: {error.strerror}"))
+            applied.unreadable.append(broken(ref, f"cannot be read: {error.strerror}"))
             return
         self.stamps[ref] = KnownStamp(*read.stamp, read.read_at_ns)
         digest = content_hash(read.content) if read.content is not None else f"{read.stamp.size} bytes"

@@ -246,12 +246,29 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise BadSetting(f"cannot read '{path}': {error}") from None
+    if (plain := _plain_toml(text)) is not None:
+        return plain
     import tomllib
 
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadSetting(f"'{path}' is not TOML: {error}") from None
+
+
+def _plain_toml(text: str) -> dict[str, Any] | None:
+    """Return the TOML *text* if it sets nothing but its format, as in a new vault: most are, and tomllib takes time."""
+    found: dict[str, Any] = {}
+    for line in text.split("\n"):
+        said = line.partition("#")[0].strip()
+        name, _, number = said.partition(" = ")
+        if said.startswith("[") and said[1:-1].isalpha() and said.endswith("]") and said[1:-1] not in found:
+            found[said[1:-1]] = {}
+        elif name == "format" and number.isascii() and number.isdigit() and number[0] != "0" and not found:
+            found[name] = int(number)
+        elif said:
+            return None
+    return found
 
 
 def _flatten(table: Mapping[str, Any], origin: str) -> dict[str, object]:

@@ -15,9 +15,8 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from memtool.vault.layout import NOTE_SUFFIXES, Vault
-from memtool.vault.note import BrokenNote
 from memtool.vault.project_area import remembered_folders
-from memtool.vault.scan import Scan, scan
+from memtool.vault.scan import Scan, broken, scan
 
 MOST_FILES = 100_000  # of one folder; whoever names `/` would wait for it before each search
 
@@ -89,7 +88,7 @@ def names_by_folder(vault: Vault) -> dict[str, str]:
 def _add_folder(found: Scan, folder: Path, vault: Path) -> None:
     """Add the notes in *folder*. What cannot be read stays in the index: it may be a disk that comes back."""
     if folder.is_relative_to(vault):
-        found.problems.append(BrokenNote(str(folder), "the folder lies in the vault, where it is read anyway"))
+        found.problems.append(broken(str(folder), "the folder lies in the vault, where it is read anyway"))
         return
     there = scan(folder)
     base = f"{folder.as_posix().rstrip('/')}/"
@@ -100,15 +99,15 @@ def _add_folder(found: Scan, folder: Path, vault: Path) -> None:
         if ref.endswith(NOTE_SUFFIXES) and not (own and ref.startswith(own))
     }
     if len(notes) > MOST_FILES:
-        found.problems.append(BrokenNote(base, f"it holds {len(notes):,} notes; {MOST_FILES:,} of them are read"))
+        found.problems.append(broken(base, f"it holds {len(notes):,} notes; {MOST_FILES:,} of them are read"))
         notes = {ref: notes[ref] for ref in sorted(notes)[:MOST_FILES]}
     found.stamps.update(notes)
     found.unreadable.extend(base + ref for ref in there.unreadable)
     found.problems.extend(
-        BrokenNote(base + problem.ref, problem.reason.replace("the vault", "its folder")) for problem in there.problems
+        broken(base + problem.ref, problem.reason.replace("the vault", "its folder")) for problem in there.problems
     )
     if "" in there.unreadable:
-        found.problems.append(BrokenNote(base, "there is no such folder now"))
+        found.problems.append(broken(base, "there is no such folder now"))
 
 
 def _add_client_memory(found: Scan, projects: Path) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FRESH = 86_400.0  # seconds for which a folder's area is remembered
 UNSURE = 60.0  # seconds for which it is while git has not said all, or nobody has registered it
 
-_FORBIDDEN = re.compile(r'[\x00-\x20<>:"/\\|?*`\[\]#^\x7f-\x9f\ud800-\udfff]+')  # on some disk, or in a link
+_FORBIDDEN = r'[\x00-\x20<>:"/\\|?*`\[\]#^\x7f-\x9f\ud800-\udfff]+'  # on some disk, or in a link
 _LONGEST_NAME = 60  # characters
 _MANY = 2_000  # folders that are remembered
 _LARGEST = 1_048_576  # bytes of what is remembered; a file that is larger was not written by memtool
@@ -118,7 +118,7 @@ def remembered_folders(vault: Vault) -> dict[str, Any]:
 
 def area_name(text: str) -> str:
     """Return *text* as the name of a folder that every disk accepts; it may be empty."""
-    return _FORBIDDEN.sub("-", text).strip("-. ")[:_LONGEST_NAME].strip("-. ")
+    return re.sub(_FORBIDDEN, "-", text).strip("-. ")[:_LONGEST_NAME].strip("-. ")
 
 
 class _Entry(NamedTuple):

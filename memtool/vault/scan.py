@@ -7,10 +7,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES
-from memtool.vault.note import BrokenNote
+
+if TYPE_CHECKING:
+    from memtool.vault.note import BrokenNote
 
 # A file saved within the clock's resolution may change again without changing its stamp
 # (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.
@@ -75,8 +77,15 @@ def scan(root: Path) -> Scan:
                 found.unreadable.append(folder)
         except OSError as error:
             found.unreadable.append(folder)
-            found.problems.append(BrokenNote(folder or ".", f"the folder cannot be read: {error.strerror}"))
+            found.problems.append(broken(folder or ".", f"the folder cannot be read: {error.strerror}"))
     return found
+
+
+def broken(ref: str, reason: str) -> BrokenNote:
+    """Return the problem of the file or folder at *ref*."""
+    from memtool.vault.note import BrokenNote  # a walk that meets with nothing odd does without
+
+    return BrokenNote(ref, reason)
 
 
 def changes(known: Mapping[str, KnownStamp], found: Scan) -> Changes:
@@ -127,7 +136,7 @@ def _visit(
         if (name.endswith(NOTE_SUFFIXES) or is_note_name(name)) and entry.is_file(follow_symlinks=False):
             ref = folder + name
             if not (ref.isprintable() or _is_speakable(ref)):
-                found.problems.append(BrokenNote(ascii(ref)[1:-1], "the path holds a line break or is not UTF-8"))
+                found.problems.append(broken(ascii(ref)[1:-1], "the path holds a line break or is not UTF-8"))
                 continue
             try:
                 stat = entry.stat(follow_symlinks=False)
@@ -153,11 +162,11 @@ def _is_speakable(ref: str) -> bool:
 def _remember_unreadable(ref: str, error: OSError, found: Scan) -> None:
     if not isinstance(error, FileNotFoundError):  # which has been removed since the folder was listed
         found.unreadable.append(ref)  # the folder may be listed and not entered
-        found.problems.append(BrokenNote(ref, f"cannot be read: {error.strerror}"))
+        found.problems.append(broken(ref, f"cannot be read: {error.strerror}"))
 
 
 def _visit_symlink(path: str, ref: str, found: Scan, top: str) -> None:
     target = os.path.realpath(path)
     looks_read = is_note_name(ref.rsplit("/", 1)[-1]) or os.path.isdir(target)  # noqa: PTH112  (Path.is_dir may raise)
     if looks_read and not Path(target).is_relative_to(top):
-        found.problems.append(BrokenNote(ref, "a symlink that leaves the vault is not followed"))
+        found.problems.append(broken(ref, "a symlink that leaves the vault is not followed"))
