@@ -45,23 +45,23 @@ TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "star
 LACKING = {
     "en": "",
     "de": "tables name negation closed_item common everyday linking months opposites overview short_months stop_words"
-    " instruction today worldwide yesterday before_months",
+    " instruction today worldwide yesterday before_months acts",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words worldwide"
-    " today yesterday before_months",
+    " today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months stop_words"
-    " today worldwide yesterday before_months",
+    " today worldwide yesterday before_months acts",
     "zh": "between abbreviations common everyday linking months short_months stop_words worldwide before_months",
     "ja": "between tables name abbreviations common everyday linking months opposites overview short_months stop_words"
-    " instruction today worldwide yesterday before_months",
+    " instruction today worldwide yesterday before_months acts",
     "ko": "tables name status_line closed_item abbreviations common everyday linking months opposites overview"
-    " instruction short_months stop_words today worldwide yesterday before_months between",
+    " instruction short_months stop_words today worldwide yesterday before_months between acts",
     **dict.fromkeys(
         ("it", "nl", "pl", "pt", "ru", "sv"),
         "tables name patterns cues abbreviations common everyday linking months opposites overview short_months"
-        " stop_words today worldwide yesterday before_months",
+        " stop_words today worldwide yesterday before_months acts",
     ),
     "tr": "between tables name patterns cues abbreviations common everyday linking months opposites overview"
-    " short_months stop_words today worldwide yesterday before_months",
+    " short_months stop_words today worldwide yesterday before_months acts",
 }
 MADE_UP = """
 import sys

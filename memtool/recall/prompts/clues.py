@@ -30,6 +30,10 @@ class Rarity:
         """Return the rarity of *term*: the greatest if it occurs nowhere, none if nobody has looked where it does."""
         return self.of_count(self._frequency[term]) if term in self._frequency else 0.0
 
+    def is_absent(self, term: str) -> bool:
+        """Return whether *term* was looked for and occurs nowhere."""
+        return self._frequency.get(term) == 0
+
     def of_count(self, frequency: int) -> float:
         """Return how rare it is what *frequency* chunks hold."""
         return math.log(1 + max(0.0, self._count - frequency + 0.5) / (frequency + 0.5))
@@ -56,6 +60,10 @@ class WordClue:
         self._rarity = rarity.of(self._whole)
         self._kind = word.kind
         self.weight = word.kind.about * max([self._rarity, *(rarity for _, rarity in self._parts)])
+
+    def weigh_as(self, rarity: float) -> None:
+        """Let it weigh no more in the prompt than something of such a *rarity*."""
+        self.weight = min(self.weight, self._kind.about * rarity)
 
     def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
         """Return what it adds to the strength, and to the share, of a text with *terms*."""
@@ -122,10 +130,15 @@ class Clues:
             SynonymClue(
                 synonyms,
                 min(rare, max(map(rarity.of, synonyms.own))),
-                is_common=all(term in common or is_common_pair(term) for term in synonyms.own),
+                is_common=not question.is_act and all(term in common or is_common_pair(term) for term in synonyms.own),
             )
             for synonyms, rare in zip(question.synonyms, others, strict=True)
         ]
+        for word, clue in zip(question.words, words, strict=True):
+            for synonyms, rare in zip(question.synonyms, others, strict=True):
+                # What occurs nowhere, but is said in other words, is as much of the prompt as those would be.
+                if synonyms.own == word.terms[:1] and rare and rarity.is_absent(word.terms[0]):
+                    clue.weigh_as(rare)
         self._clues: list[Clue] = [*words, *stretches, *in_other_words]
         spaced = [word.weight for word in words]
         self._total = _weightiest([*spaced, *(weight for stretch in stretches for weight in stretch.weights)])

@@ -41,6 +41,7 @@ from memtool.recall.prompts.meaning import Likeness, Meaning, likeness_of
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import COMMON, Question
 from memtool.recall.prompts.thesaurus import Synonyms
+from memtool.vault.session_lines import RULE
 
 if TYPE_CHECKING:
     from memtool.index.nearness import Nearness
@@ -52,6 +53,7 @@ _LOOKED_AT = 60  # chunks whose terms are compared
 _TRIED = 4  # for each of them, so many, of which those of other projects are left out
 _READ = 20  # of those, the best, whose passages are
 _BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
+_PREFERENCE = "preference"  # the category of preferences and of notes of rules
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 
@@ -148,14 +150,23 @@ def judged(
     likenesses = dict(_likenesses(nearness, nearest)) if nearness else {}
     more = likenesses.keys() - {candidate.chunk_id for _, candidate in by_words}
     for held, candidate in [*by_words, *weighed(sorted(more))]:
-        place = Whereabouts(scope.size, candidate.project == project, candidate.project not in ("", project))
+        is_everywhere = question.is_act and not candidate.project
+        is_here = candidate.project == project or is_everywhere
+        place = Whereabouts(scope.size, is_here, candidate.project not in ("", project))
         likeness = likenesses.get(candidate.chunk_id)
         at_best = Evidence(*held, coverage=1.0, lead=1.0, place=place, likeness=likeness)  # a passage holds no more
         if only_likely and relevance(at_best) < floor_of(at_best, question.length):
             continue
         evidence, recalled = _judge(candidate, clues, beginnings, place)
+        if question.is_act and not (evidence.lead and _is_convention(recalled)):
+            continue
         evidence = evidence._replace(likeness=likeness)
         yield evidence, recalled._replace(relevance=relevance(evidence), evidence=evidence)
+
+
+def _is_convention(memory: Recalled) -> bool:
+    """Return whether *memory* says how things are to be done, whenever they are."""
+    return memory.category == _PREFERENCE or memory.role == RULE
 
 
 def _likenesses(nearness: Nearness, nearest: int) -> Iterator[tuple[int, Likeness]]:

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice, pairwise
 from typing import NamedTuple, TypeVar
 
-from memtool.index.text import index_terms, is_stop_word, query_words, unspaced_runs
+from memtool.index.text import index_terms, is_stop_word, query_words, stem, unspaced_runs
 from memtool.recall.prompts.thesaurus import Synonyms, WordList, synonyms_in
 from memtool.text.fences import with_code_cut
 from memtool.text.languages import text_of, words as words_of
@@ -35,6 +35,7 @@ _NAME = re.compile(r"(?=.*[a-z])(?=.*\d)|[a-z\d][_/:#@\\.-]+[a-z\d]|^#\d{2,}$")
 _SHORTEST_NAME = 4
 _CLAUSE_END = re.compile(r"[^\w\s'-]+")
 _MOST_PAIRS = 8
+_LONGEST_ACT = 8  # words about something
 
 
 class Kind(NamedTuple):
@@ -71,7 +72,8 @@ class Question(NamedTuple):
     """The distinct words of a prompt, its stretches of scripts without spaces, and what has other words.
 
     *length* is how many words it has that are about something; of a long prompt not all of them are here. *text* is the
-    prompt without what was pasted into it.
+    prompt without what was pasted into it. *is_act*: it says no more than what is to be done ("commit it"), and
+    asks for what is always to be minded then.
     """
 
     words: tuple[Word, ...] = ()
@@ -79,6 +81,7 @@ class Question(NamedTuple):
     synonyms: tuple[Synonyms, ...] = ()
     length: float = 0.0
     text: str = ""
+    is_act: bool = False
 
     def without_absent_pairs(self, present: Container[str]) -> Question:
         """Return the question without the pairs of words that are not *present* in the vault: they tell nothing."""
@@ -113,7 +116,8 @@ def ask(prompt: str) -> Question:
         words = [_as_name(word) for word in words if word]
     asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)), *islice(_pairs(text), _MOST_PAIRS)]
     synonyms = synonyms_in(text, pieces)[:_MOST_SYNONYMS]
-    return Question(tuple(asked), tuple(pieces), tuple(synonyms), length, without_pastes(prompt))
+    question = Question(tuple(asked), tuple(pieces), tuple(synonyms), length, without_pastes(prompt))
+    return _as_act(question) if length <= _LONGEST_ACT else question
 
 
 def shortened(prompt: str) -> str:
@@ -170,6 +174,16 @@ def telling_pairs(piece: str) -> list[bool]:
     """Return for each pair whether it tells something. 复这 of 修复这个 is only where two common words meet."""
     common = [False, *(is_common_pair(pair) for pair in pairs_of(piece)), False]
     return [not (common[at] or (common[at - 1] and common[at + 1])) for at in range(1, len(common) - 1)]
+
+
+def _as_act(question: Question) -> Question:
+    """Return *question* as one about the acts that it asks for, if it is about nothing else: "commit it"."""
+    words = [word for word in question.words if not word.is_pair]
+    if any(word.kind is not COMMON for word in words) or any(any(telling_pairs(piece)) for piece in question.pieces):
+        return question
+    acts = [word._replace(kind=TELLING) for word in words if word.terms[0] in _acts()]
+    acts += [Word((act,), TELLING, act) for act in _acts() if any(act in piece for piece in question.pieces)]
+    return question._replace(words=tuple(acts), pieces=(), is_act=True) if acts else question
 
 
 def _told(word: Word) -> Iterator[str]:
@@ -243,6 +257,11 @@ def _list(kind: str) -> WordList:
 def _familiar_names() -> WordList:
     """Return the languages, systems and tools that everybody names: they call up nothing by themselves."""
     return WordList(word_file("familiar_names.txt"))
+
+
+@cache
+def _acts() -> tuple[str, ...]:
+    return tuple(map(stem, words_of("acts")))
 
 
 @cache

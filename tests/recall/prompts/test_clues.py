@@ -6,6 +6,7 @@ from hypothesis import given, strategies as st
 from memtool.index.text import index_terms
 from memtool.recall.prompts.clues import Clues, Held, Rarity
 from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.thesaurus import Synonyms
 
 
 def clues_of(prompt: str, count: int = 1_000, others: float = 5.0, **frequency: int) -> Clues:
@@ -74,3 +75,15 @@ def test_what_was_said_counts_whole_and_what_only_means_the_same_less() -> None:
 def test_a_text_with_the_very_word_holds_no_less_than_one_with_another_for_it() -> None:
     clues = clues_of("voucher", others=7.0, voucher=300)
     assert clues.held(frozenset({"voucher", "coupon"})).strength >= clues.held(frozenset({"coupon"})).strength > 0
+
+
+def test_what_occurs_nowhere_is_as_much_of_a_prompt_as_what_means_the_same() -> None:
+    terms = frozenset(index_terms("the mebibyte block of 订单"))
+    prompt = "the berth megabyte"
+    known = {"berth": 5, "megabyt": 0}
+    without = Clues(ask(prompt)._replace(synonyms=()), Rarity(1_000, known), [])
+    synonyms = (Synonyms(("megabyt",), (("mebibyt",),)),)
+    asked = Clues(ask(prompt)._replace(synonyms=synonyms), Rarity(1_000, known), [2.0])
+    rarer = Clues(ask(prompt)._replace(synonyms=synonyms), Rarity(1_000, {**known, "megabyt": 1}), [2.0])
+    assert without.held(terms).share == 0
+    assert asked.held(terms).share > rarer.held(terms).share > 0

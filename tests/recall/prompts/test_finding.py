@@ -293,3 +293,24 @@ def test_a_word_that_occurs_nowhere_is_completed_cut_or_spelt_right(
 def test_of_many_words_that_occur_nowhere_only_a_few_are_looked_up(two_projects: Notebook) -> None:
     question = ask("quixotic flummoxed bumfuzzled zepelin")
     assert read(two_projects, lambda db: list(completed(db, question, of_terms(db, question, WIDE)))) == []
+
+
+COMMITS = "Commit messages are in English, imperative, with the reason in the body."
+
+
+@pytest.mark.parametrize("prompt", ["commit it", "now commit this please", "提交一下代码"])
+def test_what_is_to_be_minded_whenever_something_is_done_is_found_when_it_is(harbour: Notebook, prompt: str) -> None:
+    write_facts(
+        harbour,
+        "areas/global",
+        fact("commits", COMMITS, category="preference"),
+        fact("hook", "The commit hook failed in March because of a full disk.", category="bug"),
+        fact("main", "Nobody merges on Fridays; a commit on a branch may wait.", category="preference"),
+    )
+    assert names(harbour, prompt) == ["commits"]
+
+
+def test_an_act_of_which_nothing_is_to_be_minded_finds_nothing(harbour: Notebook) -> None:
+    write_facts(harbour, "areas/global", fact("commits", COMMITS, category="preference"))
+    assert names(harbour, "push it") == []
+    assert names(harbour, "now make it nicer") == []
