@@ -112,6 +112,7 @@ WEIGHTS_WITH_MEANING = WeightsWithMeaning(
 _OF_NO_PROJECT = 0.4
 FLOOR, FLOOR_WITH_MEANING = 0.19, 0.24  # relevance below which a memory is not given
 _FLOOR_OF_LONG = 0.5
+_MORE_BY_WORDS, _LEAST_BY_MEANING = 0.06, 0.08  # above the floor, where words decide though meaning was asked
 _SHORT, _LONG = 22, 40  # words about something: two fifths of all words are not
 
 
@@ -133,6 +134,17 @@ def relevance(evidence: Evidence) -> float:
     weights = WEIGHTS if evidence.likeness is None else WEIGHTS_WITH_MEANING
     odds = sum(weight * value for weight, value in zip(weights, features(evidence), strict=True))
     return 1 / (1 + math.exp(min(60.0, math.log(max(1, evidence.place.scope)) - odds)))
+
+
+def relevance_by_words(evidence: Evidence, length: float = 0.0) -> float:
+    """Return the relevance by words alone of a memory that meaning says too little for; 0 where that is not enough.
+
+    Where a prompt would be given nothing by meaning, it is given the best of these.
+    """
+    if evidence.likeness is None or relevance(evidence) < _LEAST_BY_MEANING:
+        return 0.0
+    alone = evidence._replace(likeness=None)
+    return likely if (likely := relevance(alone)) >= floor_of(alone, length) + _MORE_BY_WORDS else 0.0
 
 
 def features(evidence: Evidence) -> tuple[float, ...]:

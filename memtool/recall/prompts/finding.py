@@ -36,6 +36,7 @@ from memtool.recall.prompts.evidence import (
     is_fact,
     lead_of,
     relevance,
+    relevance_by_words,
 )
 from memtool.recall.prompts.meaning import Likeness, Meaning, likeness_of
 from memtool.recall.prompts.passages import Passage, passages
@@ -104,8 +105,13 @@ def find(
 
     What is not worth giving says so in `left_out`.
     """
-    found = judged(db, question, project, today, meaning, only_likely=True)
-    return _distinct((memory.relevance >= floor_of(evidence, question.length), memory) for evidence, memory in found)
+    found = list(judged(db, question, project, today, meaning, only_likely=True))
+    given = [memory.relevance >= floor_of(evidence, question.length) for evidence, memory in found]
+    if found and not any(given):
+        by_words = [relevance_by_words(evidence, question.length) for evidence, _ in found]
+        best = max(range(len(found)), key=by_words.__getitem__)
+        given[best] = by_words[best] > 0
+    return _distinct((is_given, memory) for is_given, (_, memory) in zip(given, found, strict=True))
 
 
 def judged(
@@ -155,7 +161,8 @@ def judged(
         place = Whereabouts(scope.size, is_here, candidate.project not in ("", project))
         likeness = likenesses.get(candidate.chunk_id)
         at_best = Evidence(*held, coverage=1.0, lead=1.0, place=place, likeness=likeness)  # a passage holds no more
-        if only_likely and relevance(at_best) < floor_of(at_best, question.length):
+        is_likely = relevance(at_best) >= floor_of(at_best, question.length)
+        if only_likely and not (is_likely or relevance_by_words(at_best, question.length)):
             continue
         evidence, recalled = _judge(candidate, clues, beginnings, place)
         if question.is_act and not (evidence.lead and _is_convention(recalled)):

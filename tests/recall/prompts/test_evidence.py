@@ -5,6 +5,7 @@ from hypothesis import given, strategies as st
 
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import (
+    FLOOR,
     FLOOR_WITH_MEANING,
     WEIGHTS,
     Evidence,
@@ -17,6 +18,7 @@ from memtool.recall.prompts.evidence import (
     importance,
     lead_of,
     relevance,
+    relevance_by_words,
     score,
 )
 from memtool.recall.prompts.meaning import Likeness
@@ -138,3 +140,17 @@ def test_a_score_stays_between_0_and_1(category: str, relevance: float, age: flo
 
 def test_a_fact_and_its_file_have_different_keys() -> None:
     assert FACT.key == key_of(FACT.ref, "fact-1") != key_of(FACT.ref)
+
+
+def test_words_decide_where_meaning_says_little_and_not_where_it_says_nothing() -> None:
+    def by_words(cosine: float, gap: float) -> float:
+        near = Likeness(cosine, -0.1, gap, 0.0)
+        return relevance_by_words(Evidence(5.5, 0.4, 0.1, 0.1, Whereabouts(100, is_here=True), near))
+
+    plain = Evidence(5.5, 0.4, 0.1, 0.1, Whereabouts(100, is_here=True))
+    assert relevance(plain) > FLOOR
+    assert by_words(0.35, -0.05) == pytest.approx(relevance(plain))
+    assert by_words(0.05, -0.4) == 0, "meaning denies it"
+    assert relevance_by_words(plain) == 0, "nobody was asked what it means"
+    weak = Evidence(1.0, 0.1, 0.1, 0.1, Whereabouts(100, is_here=True), Likeness(0.35, -0.1, -0.05, 0.0))
+    assert relevance_by_words(weak) == 0, "words say as little"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from index.notebook import TODAY, Notebook
 
+from memtool.index.nearness import Near, Nearness
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts import finding
-from memtool.recall.prompts.evidence import FLOOR, Recalled
+from memtool.recall.prompts.evidence import FLOOR, FLOOR_WITH_MEANING, Recalled
 from memtool.recall.prompts.finding import Scope, _distinct, completed, find, find_scope, of_synonyms, of_terms
 from memtool.recall.prompts.question import ask
 from memtool.recall.prompts.thesaurus import Synonyms
@@ -314,3 +315,29 @@ def test_an_act_of_which_nothing_is_to_be_minded_finds_nothing(harbour: Notebook
     write_facts(harbour, "areas/global", fact("commits", COMMITS, category="preference"))
     assert names(harbour, "push it") == []
     assert names(harbour, "now make it nicer") == []
+
+
+class Vague:
+    """A meaning to which something else is nearer than all memories that it is asked for."""
+
+    def __init__(self, cosine: float) -> None:
+        self._cosine = cosine
+
+    def begin(self, project: str) -> None:
+        """See `Meaning`."""
+
+    def nearness(self, chunk_ids: Sequence[int]) -> Nearness:
+        """See `Meaning`."""
+        return Nearness(
+            (Near(-1, 0.5, 0.0, 0),), tuple(Near(chunk_id, self._cosine, -0.1, 0) for chunk_id in chunk_ids)
+        )
+
+
+@pytest.mark.parametrize(("cosine", "is_found"), [(0.1, True), (-0.6, False)])
+def test_where_meaning_finds_nothing_the_best_by_words_is_given_unless_meaning_denies_it(
+    harbour: Notebook, cosine: float, is_found: bool
+) -> None:
+    prompt = "who comes to the tanker at the outer one"
+    memories = harbour.use(lambda index: find(index.db, ask(prompt), "harbour", TODAY, Vague(cosine)))
+    assert all(memory.relevance < FLOOR_WITH_MEANING for memory in memories)
+    assert [memory.fact_id for memory in memories if not memory.left_out] == (["pilot"] if is_found else [])
