@@ -189,30 +189,13 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
         path = None if rebuild else generations.current(place.generations)
         if path is None:
             raise
-        # On a full disk not even the file can be made through which connections share a log; this one needs none.
-        with contextlib.closing(_read_only(path, error)) as db:
+        from memtool.index.read_only import is_current, opened
+
+        with contextlib.closing(opened(path, error)) as db:
             index = Index(place, db, path)
-            if not _is_current(index):
+            if not is_current(index):
                 raise error from None
             return use(index)
-
-
-def _read_only(path: Path, refusal: NotWritable) -> sqlite3.Connection:
-    try:
-        return schema.connect(path, mode="ro&immutable=1")
-    except sqlite3.DatabaseError:
-        raise refusal from None
-
-
-def _is_current(index: Index) -> bool:
-    try:
-        found = index.place.scan()
-        index.problems = found.problems
-        return not schema.misfit(index.db, index.place.vault.daily) and (
-            index.is_settled_by(found) or not changes(index.stamps(), found)
-        )
-    except sqlite3.DatabaseError:
-        return False
 
 
 def _use_fresh(place: Place, use: Callable[[Index], T], *, rebuild: bool) -> T:

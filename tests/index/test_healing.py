@@ -182,6 +182,7 @@ def test_an_error_of_the_user_of_an_index_rebuilds_nothing(built: Notebook) -> N
 
 def test_on_a_full_disk_an_index_that_is_current_is_used(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     notebook.write("a.md", "解密 alpha", mtime_ns=LONG_AGO_NS)
+    young = notebook.write("young.md", "gamma")  # its stamp is not trusted yet, so it must be read
     assert notebook.find("解密") == ["a.md"]
     connect = schema.connect
 
@@ -195,6 +196,12 @@ def test_on_a_full_disk_an_index_that_is_current_is_used(notebook: Notebook, mon
     monkeypatch.setattr(schema, "connect", full)
     before = notebook.index_files()
     assert notebook.find("解密") == ["a.md"]
+    about = young.stat()
+    notebook.write("young.md", "delta", mtime_ns=about.st_mtime_ns)
+    with pytest.raises(NotWritable):
+        notebook.find("解密")
+    notebook.write("young.md", "gamma", mtime_ns=about.st_mtime_ns)
+    assert notebook.find("gamma") == ["young.md"]
     notebook.write("b.md", "beta")
     with pytest.raises(NotWritable):
         notebook.find("解密")
