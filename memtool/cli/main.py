@@ -53,9 +53,9 @@ COMMANDS = {
     "export": "Write all facts and notes into one file.",
     "mcp": "Serve the memory to an agent over MCP.",
     "serve": "Serve the memory over HTTP, with a page to see it.",
-    "install": "Let Claude Code work with memtool.",
-    "uninstall": "Take memtool out of Claude Code.",
-    "doctor": "Check the vault, the index and the settings.",
+    "install": "Let Claude Code and other agents work with memtool.",
+    "uninstall": "Take memtool out of an agent, as if it had not been there.",
+    "doctor": "Check that everything works, and say how to mend it.",
 }
 _HIDDEN = ("helper",)  # what memtool calls itself
 _MODULES = {
