@@ -47,21 +47,24 @@ def _command_for(client: Client) -> click.Command:
         _install(client, session, **options)
 
     names = click.Choice([part.name for part in client.parts])
-    parts = "; ".join(f"{part.name}: {part.deed}" for part in client.parts)
-    install.__doc__ = f"""Let {client.title} write down its sessions and read notes.
+    install.__doc__ = f"""Let {client.title} work with memtool.
 
     A vault is made where there is none. Every other byte of a file that is changed stays, and `memtool uninstall
     {client.name}` takes out what this puts in. Run it again at any time: it brings everything up to date, and keeps
     what you have changed in it.
 
-    The parts: {parts}.
+    \b
+    The parts:
+    {_part_lines(client)}
     """
     options: list[Callable[[Any], Any]] = [
         PROJECT,
         click.option("--with", "with_parts", multiple=True, type=names, help="Have this part, too."),
         click.option("--without", multiple=True, type=names, help="Do not have this part; take it out if it is there."),
         *(
-            click.option(part.flag, part.name, is_flag=True, default=None, help=f"{part.deed}.".capitalize())
+            click.option(
+                part.flag, part.name, is_flag=True, default=None, help=f"{part.deed[0].upper()}{part.deed[1:]}."
+            )
             for part in client.parts
             if part.flag
         ),
@@ -71,6 +74,18 @@ def _command_for(client: Client) -> click.Command:
     for option in reversed(options):
         install = option(install)
     return click.command(client.name)(with_vault(install))
+
+
+def _sentence(deed: str) -> str:
+    return f"{deed[0].upper()}{deed[1:]}."
+
+
+def _part_lines(client: Client) -> str:
+    """Return a line for each part; the text of a command is indented by four."""
+    width = max(len(part.name) for part in client.parts)
+    on_request = {True: "", False: " (on request)"}
+    lines = (f"{part.name:<{width}}  {part.deed}{on_request[part.is_default]}" for part in client.parts)
+    return "\n    ".join(lines)
 
 
 def _install(

@@ -43,7 +43,7 @@ from memtool.resources import agent_text, shipped
 
 _HOOKS = "capture each session and give it the memory of its project"
 _CAPTURE = "capture each session"
-_MCP = "lets the model search and save by itself"
+_MCP = "let the model search and save by itself"
 _SKILLS = "remember, recall and forget by a word of yours"
 _INSTRUCTIONS = "tell the model when to ask its memory"
 _HINTS = "give what held before ahead of each command and each edit"

@@ -24,7 +24,7 @@ from memtool.vault.projects import find_project
 
 _PARTS = (
     Part("hooks", "capture each session and give it the memory of its project"),
-    Part("mcp", "lets the model search and save by itself"),
+    Part("mcp", "let the model search and save by itself"),
     Part("skills", "remember, recall and forget by a word of yours"),
     Part("rules", "name the notes to read when a word comes up or a file is opened"),
     Part(
