@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
@@ -20,7 +21,7 @@ from memtool.vault.files import find_leftovers, read_text, remove_leftovers
 from memtool.vault.layout import Vault
 from memtool.vault.merge_driver import driver_problem
 from memtool.vault.scan import scan
-from memtool.vault.syncing import unsolved
+from memtool.vault.syncing import distance, find_remote, unsolved
 from memtool.workspace import Workspace
 
 _NAMED = 3  # files in a sentence
@@ -79,6 +80,11 @@ def _sync_checks(vault: Vault) -> list[Check]:
     except MemtoolError as error:
         return [broken("sync", error)]
     checks = [Check("sync", NOTE, problem, "Run `memtool sync`, or `memtool init`.")] if problem else []
+    with contextlib.suppress(MemtoolError):  # without a remote the vault is on this machine alone
+        remote = find_remote(vault)
+        ahead, behind = distance(vault, remote)
+        waiting = f"{counted(ahead, 'change')} to send, {behind} to take, as far as is known here"
+        checks.append(Check("sync", OK, f"with '{remote.name}': {waiting}; `memtool sync` does it"))
     if left:
         sentence = f"two texts stand between marks in {', '.join(left[:_NAMED])}"
         checks.append(Check("sync", NOTE, sentence, "Keep what holds, with an editor."))

@@ -117,12 +117,12 @@ def sync(
     for attempt in range(1, _TRIES + 1):
         _commit(vault, edits=edits)
         _fetch(vault, remote)
-        ahead, behind = _distance(vault, remote)
+        ahead, behind = distance(vault, remote)
         if behind:
             _merge(vault, remote, behind, join=join)
             received += behind
             after_merge()
-            ahead, _ = _distance(vault, remote)
+            ahead, _ = distance(vault, remote)
         if not ahead or _push(vault, remote):
             return Synced(remote.name, received, ahead, unsolved(vault), history.uncommitted_files(vault.root))
         wait(attempt)
@@ -182,7 +182,7 @@ def _fetch(vault: Vault, remote: Remote) -> None:
         raise _failure(remote, answer)
 
 
-def _distance(vault: Vault, remote: Remote) -> tuple[int, int]:
+def distance(vault: Vault, remote: Remote) -> tuple[int, int]:
     """Return how many changes the remote lacks, and how many are new there."""
     if ask(vault.root, "rev-parse", "--quiet", "--verify", remote.tracked).code:
         return int(tell(vault.root, "rev-list", "--count", "HEAD")), 0

@@ -18,7 +18,9 @@ from memtool.integrations.clients import Target, get_client
 from memtool.integrations.plans import carry_out, plan
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
+from memtool.vault.git import tell
 from memtool.vault.layout import Vault
+from memtool.vault.template import make_vault
 
 
 def found(checks: Iterable[Check], subject: str) -> list[Check]:
@@ -45,6 +47,17 @@ def test_an_area_without_a_summary_is_an_orphan(desk: Desk) -> None:
     (folder / "2026-02-10-ids.md").write_text("# ULID\n")
     check = contents(desk, "areas")
     assert (check.state, "areas/projects/商店" in check.sentence) == (NOTE, True)
+
+
+@pytest.mark.slow
+def test_what_waits_for_the_other_machines_is_counted(tmp_path: Path) -> None:
+    vault = make_vault(tmp_path / "vault").vault
+    assert found(vault_room.folder_checks(vault, "x"), "sync") == []
+    tell(tmp_path, "init", "-q", "--bare", "remote.git")
+    tell(vault.root, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    (check,) = found(vault_room.folder_checks(vault, "x"), "sync")
+    assert check.state == OK
+    assert check.sentence.startswith("with 'origin': 1 change to send, 0 to take")
 
 
 def test_a_secret_that_a_hand_wrote_is_named_and_not_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
