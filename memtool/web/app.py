@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
@@ -36,6 +37,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = _AT_ONCE
         # It also brings the index up to date, which may take minutes the first time; nobody waits for that.
         following = asyncio.create_task(hub.follow())
         life.state = READY if life.state == STARTING else life.state
@@ -136,6 +138,7 @@ async def _tell_bug(_request: Request, error: Exception) -> Response:
     return JSONResponse(problem(500, f"this is a bug in memtool: {type(error).__name__}."), 500, media_type=MEDIA_TYPE)
 
 
+_AT_ONCE = 6  # requests that are worked on at the same time: each holds a connection with a cache of its own
 _LAST = 2.0  # seconds for the watcher to end
 _EVENT = (
     'id: 7\ndata: {"type": "new_observation", "at": "2026-02-10T14:30:00+08:00", "date": "2026-02-10",'

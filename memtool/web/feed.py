@@ -17,8 +17,8 @@ from memtool.workspace import Workspace
 
 PART = 30  # cards
 
-_EVENTS = ("session", "decision", "fact", "edit")  # kinds that the timeline tells of by the minute
-_TRIES = 8  # parts of the timeline that are looked through for a kind
+_EDIT = "edit"  # what only the timeline knows; all other kinds are those of notes and facts
+_TRIES = 3  # parts of the timeline that are looked through for edits at once; the next part goes on there
 _LAST = "24:01"  # behind all minutes of a day, and behind what has none
 
 
@@ -68,7 +68,7 @@ def read_part(work: Workspace, wanted: Wanted) -> Part:
     """
     if wanted.q.strip():
         return _searched(work, wanted)
-    if wanted.category or (wanted.kind and wanted.kind not in _EVENTS):
+    if wanted.category or wanted.kind not in ("", _EDIT):
         return _listed(work, wanted)
     return _happened(work, wanted)
 
@@ -83,7 +83,7 @@ def _asked(wanted: Wanted) -> SearchAsked:
         query=wanted.q,
         limit=PART,
         project=wanted.project or None,
-        kind=wanted.kind if wanted.kind != "edit" else "daily",
+        kind=wanted.kind if wanted.kind != _EDIT else "daily",
         category=wanted.category,
         since=wanted.since,
     )
