@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,8 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import SessionNotFound, UsageError
-from memtool.index.engine import use_index
-from memtool.recall.given import START, GivenLine, Giving, read_givings, session_named, sessions_given
-from memtool.recall.given_now import Said, evidence, reason, said_now, shared_words, terms_of
+from memtool.recall.given import START, Giving, read_givings, session_named, sessions_given
+from memtool.recall.given_fields import told_now
 from memtool.recall.ledger import ledger_folder
 from memtool.text.lines import counted
 from memtool.vault.authors import IMPORTED
@@ -37,7 +35,7 @@ def command(session: Session, session_id: str | None, *, last: bool, as_json: bo
         raise UsageError("--last and SESSION exclude each other")
     folder = ledger_folder(session.work)
     name, givings = _wanted(session, folder, session_id, is_last=last)
-    told = list(_told(session, givings))
+    told = list(told_now(session.work, givings))
     if as_json:
         output.emit_json({"session": name, "client": givings[-1].client or CLAUDE_CODE, "given": told})
         return
@@ -65,54 +63,6 @@ def _wanted(session: Session, folder: Path, named: str | None, *, is_last: bool)
         raise SessionNotFound("no session was given anything yet", hint=hint)
     wanted = f"no session of '{project}'" if project else "no session without a project"
     raise SessionNotFound(f"{wanted} was given anything yet", hint=f"{SessionNotFound.hint} {hint}")
-
-
-def _told(session: Session, givings: list[Giving]) -> Iterator[dict[str, Any]]:
-    """Give the fields of each record, with what its lines say now."""
-    today = session.work.now().date()
-    frequency = _frequency(session, terms_of(giving.prompt for giving in givings))
-
-    def look(line: GivenLine) -> Said | None:
-        return said_now(session.vault, line, session.work.outside, today)
-
-    for giving in givings:
-        lines = [_fields(line, giving, look, frequency) for line in giving.lines]
-        after = [_fields(line, giving, look, frequency) for line in giving.next]
-        yield {
-            "at": giving.at, "event": giving.event, "project": giving.project, "turn": giving.turn,
-            "prompt": giving.prompt, "lines": [line for line in lines if line],
-            "gone": sum(line is None for line in lines), "next": [line for line in after if line],
-        }  # fmt: skip
-
-
-def _frequency(session: Session, terms: list[str]) -> dict[str, float]:
-    """Return the share of the chunks of the vault that hold each of *terms*."""
-    marks = ", ".join("?" * len(terms))
-    query = f"SELECT term, doc FROM vocabulary WHERE term IN ({marks})"  # noqa: S608  (marks only)
-
-    def look(index: Any) -> dict[str, float]:  # noqa: ANN401  (an `Index`)
-        count = index.db.execute("SELECT count(*) FROM chunk").fetchone()[0] or 1
-        return {term: number / count for term, number in index.db.execute(query, terms)}
-
-    return use_index(session.place(), look) if terms else {}
-
-
-def _fields(
-    line: GivenLine, giving: Giving, look: Callable[[GivenLine], Said | None], frequency: dict[str, float]
-) -> dict[str, Any] | None:
-    """Return the fields of *line* for JSON; None if the vault holds it no more."""
-    said = look(line)
-    if said is None:
-        return None
-    fields = {"id": line.id, "text": said.text, "author": said.author, "path": line.ref, "line": line.line}
-    if line.fact_id:
-        fields["fact"] = line.fact_id
-    if giving.event == START:
-        return fields
-    shared = shared_words(giving.prompt, said, frequency)
-    fields |= {"relevance": line.relevance, "shared": list(shared), "evidence": dict(line.evidence)}
-    fields["why"] = evidence(line, shared)
-    return fields | ({"left_out": line.left_out, "because": reason(line)} if line.left_out else {})
 
 
 def _show(name: str, told: list[dict[str, Any]]) -> None:

@@ -28,6 +28,7 @@ from memtool.vault.state import make_state_folder, read_state, write_state
 KEEP, DROP, CHANGE = "keep", "drop", "change"
 TO_DECIDE = ("new", "supersedes", "review")  # fates that a person may decide on
 _ITEM = re.compile(rf"- \[?({KEEP}|{DROP}|{CHANGE})\]? ([0-9a-f]{{8}}): *(.*\S)", re.IGNORECASE)
+_WEEK = re.compile(r"[0-9]{4}-W[0-9]{2}")
 _LARGEST = 4 << 20  # bytes of what is stored
 _WIDEST = 120
 
@@ -102,6 +103,13 @@ def stored_proposals(vault: Vault, week: Week) -> list[Judged]:
         found = json.loads(read_state(vault.state_path / f"proposals-{week}.json", largest=_LARGEST))
         return [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in found]
     return []
+
+
+def weeks_to_review(vault: Vault) -> list[Week]:
+    """Return the weeks with proposals that nobody has decided on, the newest first."""
+    names = (path.stem.removeprefix("proposals-") for path in vault.state_path.glob("proposals-*.json"))
+    weeks = (Week(int(name[:4]), int(name[6:])) for name in names if _WEEK.fullmatch(name))
+    return sorted((week for week in weeks if stored_proposals(vault, week)), reverse=True)
 
 
 def _proposal(fields: dict[str, object]) -> Proposal:

@@ -14,13 +14,20 @@ from urllib.parse import parse_qs, quote
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, select_autoescape
+from starlette.concurrency import run_in_threadpool
 
 from memtool.capture.records import follow_undo
 from memtool.consolidate.fact_book import change_fact
 from memtool.consolidate.memories import Remembered, change_memory, get_memory
+from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice, stored_proposals, weeks_to_review
+from memtool.consolidate.run import apply_review
+from memtool.consolidate.week import parse_week
 from memtool.errors import MemtoolError, NoteNotFound
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
+from memtool.recall.given import read_givings, sessions_given
+from memtool.recall.given_fields import told_now
+from memtool.recall.ledger import ledger_folder
 from memtool.recall.remembering.forget import find_target, forget
 from memtool.recall.remembering.remember import AlreadyKnown
 from memtool.vault.authors import USER
@@ -40,6 +47,7 @@ LANGUAGES = ("en", "zh")
 _HERE = Path(__file__).parent
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _MOST_CHANGES, _MOST_LINKS = 12, 30
+_MOST_SESSIONS, _MOST_GIVINGS = 30, 40
 _YEAR = 31_536_000  # seconds
 _COOKIE = "memtool-language"
 
@@ -56,6 +64,8 @@ def add_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     """Add the page and what belongs to it to *app*. It is for people: the OpenAPI document leaves it out."""
     _add_reading(app, open_workspace)
     _add_changing(app, open_workspace)
+    _add_prompts(app, open_workspace)
+    _add_review(app, open_workspace)
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
@@ -143,6 +153,52 @@ def _add_changing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         return await _deed(request, open_workspace, name, undone)
 
 
+def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    @app.get("/prompts", include_in_schema=False)
+    def prompts(request: Request, session: Text = "") -> Response:
+        work = open_workspace(None)
+        folder = ledger_folder(work)
+        sessions = sessions_given(folder)[:_MOST_SESSIONS]
+        chosen = session if session in sessions else next(iter(sessions), "")
+        try:
+            told = list(told_now(work, read_givings(folder, chosen)[-_MOST_GIVINGS:]))
+            fault = ""
+        except (MemtoolError, OSError) as error:
+            told, fault = [], _sentence(error)
+        return _rendered(request, work, "prompts.html", sessions=sessions, session=chosen, told=told[::-1], fault=fault)
+
+
+def _add_review(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    @app.get("/review", include_in_schema=False)
+    def review(request: Request) -> Response:
+        return _review(request, open_workspace(None))
+
+    @app.post("/review/{week}", include_in_schema=False)
+    async def decide(request: Request, week: str) -> Response:
+        form = await _form(request)
+        choices = {
+            name.removeprefix("deed-"): Choice(deed, form.get(f"text-{name.removeprefix('deed-')}", "").strip())
+            for name, deed in form.items()
+            if name.startswith("deed-") and deed in (KEEP, CHANGE, DROP)
+        }
+        return await run_in_threadpool(lambda: _decided(request, open_workspace(None), week, choices))
+
+
+def _decided(request: Request, work: Workspace, week: str, choices: Mapping[str, Choice]) -> Response:
+    if not choices:
+        return _review(request, work)
+    try:
+        apply_review(work, parse_week(week, work.now().date()), choices)
+    except MemtoolError as error:
+        return _review(request, work, fault=_sentence(error), status=status_of(error))
+    return _review(request, work, is_new=True)
+
+
+def _review(request: Request, work: Workspace, *, fault: str = "", status: int = 200, is_new: bool = False) -> Response:
+    weeks = [(week, stored_proposals(work.vault, week)) for week in weeks_to_review(work.vault)]
+    return _rendered(request, work, "review.html", status=status, weeks=weeks, fault=fault, is_new=is_new)
+
+
 def _feed(work: Workspace, wanted: Wanted) -> dict[str, Any]:
     """Return the part of the feed that is wanted; a fault takes its place, and not that of the page."""
     try:
@@ -159,7 +215,6 @@ def _projects(work: Workspace) -> list[str]:
 
 async def _deed(request: Request, open_workspace: OpenWorkspace, name: str, do: Any) -> Response:  # noqa: ANN401
     """Do something to a memory, and return its pane as it stands then; a refusal is told above it."""
-    from starlette.concurrency import run_in_threadpool
 
     def done() -> Response:
         work = open_workspace(None)

@@ -6,9 +6,14 @@ from html import unescape
 from urllib.parse import quote
 
 import pytest
-from desk import Desk
+from desk import SHOP, Desk
 from fastapi.testclient import TestClient
 
+from memtool.consolidate.proposals import Judged, Proposal
+from memtool.consolidate.review import store_proposals, stored_proposals
+from memtool.consolidate.week import week_of
+from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
+from memtool.recall.ledger import ledger_folder
 from memtool.vault.layout import open_vault
 from memtool.web.app import make_app
 from memtool.web.gate import Access
@@ -205,3 +210,49 @@ def test_what_is_shipped_is_what_was_published() -> None:
     from memtool.web.page import _files
 
     assert _files()["htmx.min.js"].version == "a0abb04f2f45"  # htmx.org 4.0.1, dist/htmx.min.js, SHA-256
+
+
+def test_prompts_show_what_each_was_given_and_why(client: TestClient, desk: Desk) -> None:
+    fact = desk.remember("登录令牌有效期为 24 小时。")
+    given = GivenLine("k3f9", SHOP, fact.start_line, fact.id, relevance=0.8, evidence={"lead": 1.0})
+    other = GivenLine("", SHOP, 0, fact.id, relevance=0.1, left_out="floor")
+    giving = Giving(desk.now.isoformat(), PROMPT, "shop", 3, "令牌 有效期", (given,), (other,))
+    keep_giving(ledger_folder(desk.work), "3f2a9c", giving)
+    html = client.get("/prompts").text
+    assert "3. 令牌 有效期" in html
+    assert f'href="/read/{fact.id}"' in html
+    assert "too unlikely" in html
+
+
+def test_proposals_of_a_week_are_kept_changed_dropped_or_left(client: TestClient, desk: Desk) -> None:
+    texts_of = (
+        "Deploys happen on Tuesdays.",
+        "令牌有效期 24 小时。",
+        "Nobody likes mondays here.",
+        "Ports begin at 8000.",
+    )
+    proposals = [
+        Proposal(text, "decision", "agent", "shop", evidence="said so", at="2026-02-09T10:00:00+08:00")
+        for text in texts_of
+    ]
+    week = week_of(desk.now.date())
+    store_proposals(desk.vault, week, [Judged(each, "new") for each in proposals])
+    html = client.get("/review").text
+    assert all(text in html for text in texts_of)
+    keep, change, drop, _ = (each.id for each in proposals)
+    form = {
+        f"deed-{keep}": "keep", f"text-{keep}": texts_of[0],
+        f"deed-{change}": "keep", f"text-{change}": "令牌有效期 12 小时。",
+        f"deed-{drop}": "drop", f"text-{drop}": texts_of[2],
+        f"deed-{proposals[3].id}": "later", f"text-{proposals[3].id}": texts_of[3],
+    }  # fmt: skip
+    done = client.post(f"/review/{week}", data=form)
+    assert done.status_code == 200
+    assert [each.proposal.text for each in stored_proposals(desk.vault, week)] == [texts_of[3]]
+    told = {(fact.fact, fact.status, fact.author) for fact in desk.facts()}
+    assert told == {
+        ("Deploys happen on Tuesdays.", "active", "agent"),
+        ("令牌有效期 12 小时。", "active", "user"),
+        ("Nobody likes mondays here.", "archived", "agent"),
+    }
+    assert client.post("/review/2026-W99", data={f"deed-{keep}": "keep", f"text-{keep}": "x"}).status_code == 400
