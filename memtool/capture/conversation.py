@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-from memtool.clients import CLAUDE_CODE
-
 StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "amends", "plan", "tool", "compaction"]
 OPENING = ("prompt", "paste", "refusal")  # kinds of steps that open a turn
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -75,7 +73,7 @@ class Conversation(NamedTuple):
     start: int = 0
     broken: int = 0
     unknown: int = 0
-    client: str = CLAUDE_CODE
+    client: str = "claude-code"  # a literal: a hook after an edit imports this module, and no table of clients
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from claude_code.processes import processes_of
 from claude_code.script import Json, Turn, use
 from terminal import MEMTOOL, Ran
 
-_PATIENCE = 120  # seconds: OpenCode takes its time
+_PATIENCE = 240  # seconds: OpenCode takes its time, and looks for packages that it cannot have
 _CODEX_CONFIG = """\
 model = "gpt-5.5"
 model_provider = "fake"
