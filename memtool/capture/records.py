@@ -173,11 +173,16 @@ def _turn(fields: Mapping[str, Any]) -> Turn:
     return Turn(**given)
 
 
-def sessions_in(folder: Path, client: str) -> list[Found]:
-    """Return the sessions that *client* keeps below *folder*: of each the newest transcript, if it has several."""
+def sessions_in(folder: Path, client: str, since: float = 0.0) -> list[Found]:
+    """Return the sessions that *client* keeps below *folder*: of each the newest transcript, if it has several.
+
+    Those that have not changed *since* then, in seconds since 1970, are left out.
+    """
     newest: dict[str, Found] = {}
     form = form_of_client(client)
-    for found in form.sessions(folder) if form.module else _of_claude_code(folder):
+    for found in form.sessions(folder, since) if form.module else _of_claude_code(folder):
+        if found.changed_at < since:
+            continue
         known = newest.setdefault(found.session_id, found)
         if found.changed_at > known.changed_at:
             newest[found.session_id] = found
@@ -195,7 +200,7 @@ def _of_claude_code(folder: Path) -> Iterator[Found]:
 
 def find_uncaptured(vault: Vault, folder: Path, now: float, client: str = "") -> list[Job]:
     """Return a job for each recent session below *folder* that is new or has grown since, newest first."""
-    found = [one for one in sessions_in(folder, client) if now - one.changed_at < RECENT and one.size]
+    found = [one for one in sessions_in(folder, client, now - RECENT) if one.size]
     jobs = (
         Job(one.session_id, str(one.path), event="SessionStart", queued_at=now, client=client)
         for one in sorted(found, key=lambda one: (one.changed_at, str(one.path)), reverse=True)

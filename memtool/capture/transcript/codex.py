@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -51,20 +52,17 @@ def records(asked: Asked) -> Iterator[Record]:
             yield from translation.of(record)
 
 
-def sessions(root: Path) -> Iterator[Found]:
-    """Give the sessions below *root*: `~/.codex`, or its folder of sessions."""
+def sessions(root: Path, since: float) -> Iterator[Found]:
+    """Give the sessions below *root*, `~/.codex` or its folder of sessions, that have changed *since* then."""
     for path in root.glob("**/rollout-*.jsonl*"):
         with suppress(OSError):
-            named = _ID.search(path.name)
-            if not named or not path.is_file():
+            named, status = _ID.search(path.name), path.stat()
+            if not named or not stat.S_ISREG(status.st_mode) or not status.st_size or status.st_mtime < since:
                 continue
             with path.open("rb") as file:
                 if _OF_HELPER.search(file.readline(_HEAD)):
                     continue
-            status = path.stat()
-            size = 0 if path.suffix == ".zst" else status.st_size
-            if status.st_size:
-                yield Found(named[1], path, size, status.st_mtime)
+            yield Found(named[1], path, 0 if path.suffix == ".zst" else status.st_size, status.st_mtime)
 
 
 def root_of(transcript: Path, *, this_project: bool) -> Path | None:

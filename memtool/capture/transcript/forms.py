@@ -85,10 +85,13 @@ class Form(NamedTuple):
         read: Callable[[Asked], Iterator[Record]] = import_module(self.module).records
         return read(asked)
 
-    def sessions(self, root: Path) -> Iterator[Found]:
-        """Give the sessions below *root*, the folder or file in which the client keeps them; helpers' are left out."""
-        find: Callable[[Path], Iterator[Found]] = import_module(self.module).sessions
-        return find(root)
+    def sessions(self, root: Path, since: float = 0.0) -> Iterator[Found]:
+        """Give the sessions below *root*, the folder or file in which the client keeps them; helpers' are left out.
+
+        Those that have not changed *since* then, in seconds since 1970, are not looked at.
+        """
+        find: Callable[[Path, float], Iterator[Found]] = import_module(self.module).sessions
+        return find(root, since)
 
     def root_of(self, transcript: Path, *, this_project: bool) -> Path | None:
         """Return where the sessions beside *transcript* lie; None if those of one project are not apart."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -44,16 +45,19 @@ def records(asked: Asked) -> Iterator[Record]:
         yield from translation.of(record)
 
 
-def sessions(root: Path) -> Iterator[Found]:
-    """Give the chats below *root*: `~/.gemini`, its folder `tmp`, or that of one project."""
+def sessions(root: Path, since: float) -> Iterator[Found]:
+    """Give the chats below *root*, `~/.gemini`, its `tmp` or one project in it, that have changed *since* then."""
     for pattern in ("tmp/*/chats", "*/chats", "chats"):
         for path in root.glob(f"{pattern}/session-*.json*"):
             with suppress(OSError):
+                status = path.stat()
                 if path.suffix not in (".json", ".jsonl") or path.with_name(f"{path.name}l").exists():
                     continue  # of a chat that was resumed in a newer version both are there
+                if not stat.S_ISREG(status.st_mode) or status.st_mtime < since:
+                    continue
                 with path.open("rb") as file:
                     head = file.read(_HEAD)
-                named, status = _ID.search(head), path.stat()
+                named = _ID.search(head)
                 if named and not _OF_HELPER.search(head):
                     name = named[1].decode("utf-8", "replace")
                     yield Found(name, path, status.st_size, status.st_mtime, _project_of(path))

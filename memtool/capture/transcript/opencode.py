@@ -31,7 +31,8 @@ _SESSION = "SELECT directory, title, revert FROM session WHERE id = ?"
 _MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY id"
 _SIZE = "(SELECT COALESCE(SUM(LENGTH(data)), 0) FROM part WHERE session_id = session.id)"
-_SESSIONS = f"SELECT id, directory, time_created, time_updated, {_SIZE} FROM session WHERE parent_id IS NULL"  # noqa: S608
+_SESSIONS = f"SELECT id, directory, time_created, time_updated, {_SIZE} FROM session"  # noqa: S608
+_CHANGED = f"{_SESSIONS} WHERE parent_id IS NULL AND time_updated >= ?"
 
 
 def records(asked: Asked) -> Iterator[Record]:
@@ -40,7 +41,9 @@ def records(asked: Asked) -> Iterator[Record]:
     Raises:
         TranscriptUnreadable: the database cannot be read, or holds no such session.
     """
-    asked.file.seek(0)
+    if not asked.session_id:
+        hint = "`memtool import opencode` turns its sessions into notes."
+        raise TranscriptUnreadable(asked.path, "it is OpenCode's history of all sessions", hint=hint)
     with _opened(asked.path) as db:
         row = db.execute(_SESSION, (asked.session_id,)).fetchone()
         if row is None:
@@ -60,13 +63,13 @@ def records(asked: Asked) -> Iterator[Record]:
                 yield {"timestamp": _time(at), **envelope, **made}
 
 
-def sessions(root: Path) -> Iterator[Found]:
-    """Give the sessions of the database at *root*, or in that folder."""
+def sessions(root: Path, since: float) -> Iterator[Found]:
+    """Give the sessions of the database at *root*, or in that folder, that have changed *since* then."""
     path = root / "opencode.db" if root.is_dir() else root
     if not path.is_file():
         return
     with suppress(TranscriptUnreadable), _opened(path) as db:
-        for name, folder, began, ended, size in db.execute(_SESSIONS):
+        for name, folder, began, ended, size in db.execute(_CHANGED, (since * 1000,)):
             yield Found(str(name), path, int(size), ended / 1000, str(folder), (began / 1000, ended / 1000))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from copy import deepcopy
@@ -77,6 +78,17 @@ def test_the_sessions_of_a_home_folder_are_found(tmp_path: Path, client: str) ->
     (found,) = form_of_client(client).sessions(root)
     assert (found.session_id, found.path) == (IDS[client], path)
     assert found.size
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_sessions_that_have_not_changed_are_not_looked_at(tmp_path: Path, client: str) -> None:
+    path = put(tmp_path, client)
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    root = form_of_client(client).root_of(path, this_project=False)
+    assert root is not None
+    later = 1_900_000_000.0 if client == "opencode" else 1_000_000_001.0  # whose records say when
+    assert list(form_of_client(client).sessions(root, later)) == []
+    assert len(list(form_of_client(client).sessions(root, 999_999_999.0))) == 1
 
 
 @pytest.mark.parametrize("client", ["codex", "gemini"])
@@ -262,6 +274,8 @@ def test_a_transcript_of_unknown_form_is_called_so(tmp_path: Path) -> None:
         check_transcript(path)
     with pytest.raises(TranscriptUnreadable, match="no history of OpenCode"):
         read(write_database(tmp_path / "other.db", {"notes": [{"id": 1}]}), "opencode")
+    with pytest.raises(TranscriptUnreadable, match="history of all sessions"):
+        check_transcript(put(tmp_path, "opencode"))
 
 
 _ANY = st.recursive(
