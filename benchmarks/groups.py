@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.helper import helper
 from benchmarks.hooks import hooks, transcripts
+from benchmarks.mcp import mcp
 from benchmarks.processes import Finished, run, sample
 from benchmarks.questions import questions
 from benchmarks.rows import Row
@@ -172,6 +173,7 @@ GROUPS: dict[str, Callable[[Stage], Iterator[Row]]] = {
     "vectors": vectors,
     "hooks": hooks,
     "helper": helper,
+    "mcp": mcp,
     "transcripts": transcripts,
 }
 ONCE = ("vectors", "transcripts")  # the others are measured for each size

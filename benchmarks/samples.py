@@ -121,6 +121,21 @@ def query(vault: str, size: int, count: int, repeat: int) -> Answer:
     }
 
 
+def fresh_query(vault: str, asked: list[str]) -> Answer:
+    """Bring the index up to date, ask it and show what is found, for each question."""
+    place = _place(vault)
+
+    def ask(text: str) -> None:
+        found = use_index(
+            place, lambda index: search(index, text, Filter(dt.datetime.now().astimezone().date()), limit=6)
+        )
+        for hit in found.hits:
+            hit.snippet()
+
+    ask(asked[0])
+    return {"seconds": [_seconds(partial(ask, text)) for text in asked]}
+
+
 def vectors(folder: str, count: int, dimension: int, repeat: int) -> Answer:
     """Find the vectors nearest to a random one; the chunks nearest to it; multiply a matrix in memory with it."""
     from benchmarks.meaning import RandomEmbedder, fill  # noqa: PLC0415  (no other sample may pay for numpy)
@@ -208,6 +223,7 @@ SAMPLES: dict[str, Callable[..., Answer]] = {
         walk,
         changed,
         query,
+        fresh_query,
         vectors,
         transcript_to_note,
         import_all,

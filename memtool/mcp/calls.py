@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeAlias, TypeVar
@@ -95,7 +96,7 @@ def annotated(title: str, *, reads: bool = False, destroys: bool = False, repeat
 
 
 def told(tool: Callable[P, T]) -> Callable[P, T]:
-    """Return *tool* with each error that a model can mend as a sentence and a hint."""
+    """Return *tool* with each error that a model can mend as a sentence and a hint, its description not indented."""
 
     @functools.wraps(tool)
     def telling(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -104,6 +105,7 @@ def told(tool: Callable[P, T]) -> Callable[P, T]:
         except (MemtoolError, OSError) as error:
             raise ToolError(sentence_of(error)) from None
 
+    telling.__doc__ = inspect.getdoc(tool)
     return telling
 
 
