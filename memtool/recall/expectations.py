@@ -15,9 +15,11 @@ Without a prompt it is about what a session of the project is given at its start
 
 from __future__ import annotations
 
+import sqlite3
 import tomllib
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, cast
 
 from memtool.errors import UsageError
 from memtool.index.engine import Index
@@ -29,6 +31,7 @@ from memtool.workspace import Workspace
 
 _TEXTS, _LISTS = ("project", "prompt"), ("gives", "gives_not")
 _HINT = "docs/history.md shows one."
+_MOST_KNOWN = 2_000  # answers, of a thousand numbers each: some 50 MB
 _SESSION = "memtool-test"  # as whose first prompt each is asked
 
 
@@ -49,6 +52,45 @@ class Expectation(NamedTuple):
     gives: tuple[str, ...] = ()
     gives_not: tuple[str, ...] = ()
     nothing: bool = False
+
+
+class _Known:
+    """An index of which each question is asked once: nothing is written meanwhile, and a thousand share their words."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._known: dict[tuple[str, tuple[object, ...]], list[tuple[Any, ...]]] = {}
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> _Rows:
+        """Return the rows that *sql* with *values* gives."""
+        key = (sql, tuple(values))
+        if key not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._db.execute(sql, values).fetchall()
+        return _Rows(self._known[key])
+
+
+class _Rows:
+    """Rows as a cursor gives them."""
+
+    def __init__(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        self._rows = iter(rows)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self._rows
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """Return the next row, or None."""
+        return next(self._rows, None)
+
+    def fetchmany(self, most: int) -> list[tuple[Any, ...]]:
+        """Return the next rows, so many at most."""
+        return list(islice(self._rows, most))
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """Return the rows that are left."""
+        return list(self._rows)
 
 
 class Outcome(NamedTuple):
@@ -81,21 +123,22 @@ def try_expectations(work: Workspace, index: Index, expectations: Sequence[Expec
         UsageError: one names a project that the vault does not know.
     """
     known = {path.name for path in work.vault.path("areas/projects").glob("*/")}
+    db = cast("sqlite3.Connection", _Known(index.db))
     for one in expectations:
         if one.project and one.project not in known:
             raise UsageError(f"expectation {one.number}: there is no project '{one.project}' in the vault", hint="")
-        given = _given(work, index, one)
+        given = _given(work, db, one)
         yield Outcome(one, tuple(_faults(one, given)), given)
 
 
-def _given(work: Workspace, index: Index, one: Expectation) -> str:
+def _given(work: Workspace, db: sqlite3.Connection, one: Expectation) -> str:
     if not one.prompt:
         return session_context(work, one.project).text
     question = ask(one.prompt)
     if not question.terms():
         return ""
     asked = Asked(question, one.project, _SESSION)
-    given = memories_for_prompt(work, index.db, asked, Ledger().next_turn(), lambda _: {})
+    given = memories_for_prompt(work, db, asked, Ledger().next_turn(), lambda _: {})
     return "\n".join(filter(None, [given.text, *given.said]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple, TypeVar
 
@@ -228,6 +228,7 @@ def _pairs(text: str) -> Iterator[Word]:
                 yield Word((pair,), TELLING)
 
 
+@lru_cache(maxsize=4_096)  # who asks much says the same words again
 def _word(word: str, *, is_name: bool) -> Word | None:
     terms = tuple(index_terms(word))
     if not terms:
