@@ -6,9 +6,11 @@ One worker works on a vault at a time. What a worker has begun when it dies is d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.capture.by_hand import keep_what_is_by_hand
 from memtool.capture.daily import write_late_entries
 from memtool.capture.log import ERROR, WARNING, Entry
 from memtool.capture.model.note import NOTE, summarise_note
@@ -145,7 +147,8 @@ class _Worker:
         if not self._has_ended:
             return
         try:
-            commit_noted(self._work_in.vault, _message(self._captured))
+            vault = self._work_in.vault
+            commit_noted(vault, _message(self._captured), before=partial(keep_what_is_by_hand, vault))
         except MemtoolError as error:
             self._tell(f"the notes were written, but not committed: {error}")
         self._captured.clear()

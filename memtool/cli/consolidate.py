@@ -104,7 +104,7 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
     would = "would be " if dry else ""
     new = counted(fates["new"] + fates["supersedes"], "fact")
     told = f"{outcome.week}: {new} {would}new, {fates['known']} known, {fates['review']} to be decided, "
-    output.say(told + f"{fates['rejected']} proposals not kept.")
+    output.say(told + f"{counted(fates['rejected'], 'proposal')} not kept.")
     waiting = [one for one in outcome.judged if one.fate == "review"]
     for one in waiting:
         output.say(f"To be decided: {one.proposal.text} ({one.reason})")

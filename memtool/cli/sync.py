@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import click
 
+from memtool.capture.by_hand import keep_what_is_by_hand
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.index.engine import catch_up
@@ -38,10 +40,11 @@ def command(session: Session, *, edits: bool, join: bool, as_json: bool) -> None
     def wait(attempt: int) -> None:
         time.sleep(_PAUSE * attempt * (1 + int(work.random(1), 16) / 255))  # so that two machines do not meet again
 
+    keep = partial(keep_what_is_by_hand, work.vault)
     with output.waiting() as tell:
         if output.is_watched():
             tell("Synchronising")
-        done = sync(work.vault, wait=wait, after_merge=follow, join=join, edits=edits)
+        done = sync(work.vault, wait=wait, after_merge=follow, join=join, edits=edits, before_commit=keep)
     catch_up(work)
     if as_json:
         output.emit_json(done._asdict())

@@ -52,6 +52,7 @@ from memtool.index.engine import place_of, use_index
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.languages import labels
+from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import Fact, change as change_facts, update_facts
@@ -382,4 +383,4 @@ def _told(written: Written, words: dict[str, str]) -> str:
 
 def _subject(outcome: Outcome) -> str:
     facts = sum(judged.fate in ("new", "supersedes") for judged in outcome.judged)
-    return f"{outcome.week}: {facts} facts, {len(outcome.changes)} changes"
+    return f"{outcome.week}: {counted(facts, 'fact')}, {counted(len(outcome.changes), 'change')}"

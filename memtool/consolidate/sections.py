@@ -23,13 +23,18 @@ def generated(text: str) -> str:
 def with_generated(text: str, body: str) -> str:
     """Return *text* with *body* between its two comments, which are put at its end if it has none.
 
-    Without a *body* they go. A text with only one of them, or several pairs, has been edited: it stays as it is.
+    Without a *body* they go. A text with only one of them, in another order, or with several pairs, has been edited: it
+    stays as it is.
     """
     if text.count(BEGIN) > 1 or text.count(BEGIN) != text.count(END):
         return text
+    match = _SECTION.search(text)
+    if match is None and BEGIN in text:  # the second comment stands before the first
+        return text
+    body = body.replace(BEGIN, "").replace(END, "")
     newline = "\r\n" if (f"{BEGIN}\r\n" if BEGIN in text else "\r\n") in text else "\n"
     section = newline.join([BEGIN, *body.strip().splitlines(), END]) + newline if body.strip() else ""
-    if match := _SECTION.search(text):
+    if match:
         lead = newline if match[0].startswith(("\n", "\r\n")) and section else ""
         return text[: match.start()] + lead + section + text[match.end() :]
     if not section:

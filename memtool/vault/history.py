@@ -110,10 +110,11 @@ def commit(
     return changed
 
 
-def commit_contents(folder: Path, contents: Mapping[str, Content | None], message: str) -> str:
+def commit_contents(folder: Path, contents: Mapping[str, Content | None], message: str, *, is_ours: bool = True) -> str:
     """Commit *contents* for the files of those names, whatever stands in the folder, and return the new commit.
 
-    None removes a file. What the user has staged of other files stays staged; of these, nothing may be.
+    None removes a file. What the user has staged of other files stays staged; of these, nothing may be. For a change
+    that *is_ours*, see `commit`.
 
     Raises:
         HistoryFailed: git refuses; nothing is committed.
@@ -127,7 +128,8 @@ def commit_contents(folder: Path, contents: Mapping[str, Content | None], messag
         tell(folder, "update-index", "-z", "--index-info", stdin=entries, variables=variables)
         tree = tell(folder, "write-tree", variables=variables).strip()
     options = (*author_options(folder), "commit-tree", tree, "-p", head, "-F", "-")
-    made = tell(folder, *options, stdin=signed(message).encode("utf-8", "replace")).strip()
+    message = signed(message) if is_ours else message
+    made = tell(folder, *options, stdin=message.encode("utf-8", "replace")).strip()
     tell(folder, "update-index", "-z", "--index-info", stdin=entries)
     tell(folder, "update-ref", "-m", message.partition("\n")[0], "HEAD", made, head)
     return made
@@ -141,6 +143,11 @@ def signed(message: str) -> str:
     last = body.strip().rpartition("\n\n")[2]
     joint = "\n" if last and all(_TRAILER.match(line) for line in last.split("\n")) else "\n\n"
     return f"{message.strip()}{joint}{SIGNATURE}: {deed}\n"
+
+
+def is_signed(message: str) -> bool:
+    """Return whether the commit *message* is memtool's own."""
+    return re.search(rf"(?m)^{SIGNATURE}: \w+[ \t]*$", message) is not None
 
 
 def status(folder: Path) -> HistoryStatus:

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed, RemoteFailed
@@ -96,26 +96,29 @@ def sync(
     after_merge: Callable[[], None] = lambda: None,
     join: bool = False,
     edits: bool = False,
+    before_commit: Callable[[Sequence[str]], None] | None = None,
 ) -> Synced:
-    """Bring *vault* and its remote together.
+    """Bring *vault* and its remote together, after completing a merge of ours that was cut off.
 
     *wait* is called with the number of the try when another machine was quicker, *after_merge* to bring up to date what
-    follows from the files. With *join*, a remote that began as another vault is merged as well; with *edits*, the
-    user's own edits are committed, too.
+    follows from the files, *before_commit* with the paths that memtool wrote, before they are committed. With *join*, a
+    remote that began as another vault is merged as well; with *edits*, the user's own edits are committed, too.
 
     Raises:
         RemoteFailed: there is no remote, it cannot be reached, or refuses.
         HistoryFailed: the vault has no history, or is in the middle of something.
     """
     check_own_history(vault)
-    history.refuse_unfinished(vault.root)
     history.refuse_programs(vault.root, _PROGRAMS)
+    complete_merge(vault)
+    history.refuse_unfinished(vault.root)
     remote = find_remote(vault)
     install_driver(vault)
     name_driver(vault)
     received = 0
     for attempt in range(1, _TRIES + 1):
-        _commit(vault, edits=edits)
+        commit_noted(vault, _SINCE, before=before_commit)
+        _commit_edits(vault, edits=edits)
         _fetch(vault, remote)
         ahead, behind = distance(vault, remote)
         if behind:
@@ -166,8 +169,7 @@ def _setting(vault: Vault, name: str) -> str:
     return ask(vault.root, "config", "--local", "--get", name).out.removesuffix("\n")
 
 
-def _commit(vault: Vault, *, edits: bool) -> None:
-    commit_noted(vault, _SINCE)
+def _commit_edits(vault: Vault, *, edits: bool) -> None:
     if edits and (names := history.uncommitted_files(vault.root)):
         with vault.lock("history", timeout=_PATIENCE):
             history.commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
@@ -216,6 +218,24 @@ def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> None:
             raise
 
 
+def complete_merge(vault: Vault) -> None:
+    """Complete the merge that a sync of ours has begun, if it was killed in between; what was edited since stays.
+
+    Raises:
+        HistoryFailed: git refuses.
+    """
+    if ask(vault.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").code:
+        return
+    with vault.lock("history", timeout=_PATIENCE), vault.lock(), vault.lock("daily"):
+        path = Path(vault.root, tell(vault.root, "rev-parse", "--git-path", "MERGE_MSG").strip())
+        message = files.read_text(path)[0] if path.is_file() else ""
+        if not history.is_signed(message):  # it is its owner's
+            return
+        author = history.author_options(vault.root)
+        _settle(vault, was_cut_off=True)
+        tell(vault.root, *author, "commit", "--quiet", "--no-verify", "--cleanup=strip", f"--message={message}")
+
+
 def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
     """Return the error for a merge that git has not begun."""
     if "unrelated histories" in answer.err:
@@ -229,8 +249,11 @@ def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
     return HistoryFailed(f"git cannot merge: {_first(answer)}")
 
 
-def _settle(vault: Vault) -> None:
-    """Keep both versions of what git could not merge: between marks, or as two files."""
+def _settle(vault: Vault, *, was_cut_off: bool = False) -> None:
+    """Keep both versions of what git could not merge: between marks, or as two files.
+
+    If the merge *was_cut_off*, somebody may have settled some of it by hand.
+    """
     stages: dict[str, dict[str, str]] = {}
     for row in tell(vault.root, "ls-files", "--unmerged", "-z").split("\0"):
         if row:
@@ -240,10 +263,15 @@ def _settle(vault: Vault) -> None:
         if not {"2", "3"} & set(blobs):
             tell(vault.root, "rm", "--cached", "--quiet", "--", name)
             continue
-        if {"2", "3"} <= set(blobs) and not _is_unsolved(vault, name):
+        is_by_hand = was_cut_off and _blob_in_folder(vault, name) != blobs.get("2")
+        if {"2", "3"} <= set(blobs) and not (is_by_hand or _is_unsolved(vault, name)):
             tell(vault.root, "checkout", "--ours", "--", name)
             _put_beside(vault, name, blobs["3"])
         tell(vault.root, "add", "--", name)
+
+
+def _blob_in_folder(vault: Vault, name: str) -> str:
+    return ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip()
 
 
 def _put_beside(vault: Vault, name: str, blob: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
@@ -33,10 +33,12 @@ def edited_by_hand(vault: Vault) -> frozenset[str]:
     return frozenset()
 
 
-def commit_noted(vault: Vault, message: str, *, is_alone: bool = False) -> None:
+def commit_noted(
+    vault: Vault, message: str, *, is_alone: bool = False, before: Callable[[Sequence[str]], None] | None = None
+) -> None:
     """Commit all that was noted, if anything was and the vault has a history of its own.
 
-    Who *is_alone* holds the lock `history` already.
+    Who *is_alone* holds the lock `history` already. *before* is told the paths right before they are committed.
 
     Raises:
         HistoryFailed: git refused; it is all still noted.
@@ -52,6 +54,8 @@ def commit_noted(vault: Vault, message: str, *, is_alone: bool = False) -> None:
         with nullcontext() if is_alone else vault.lock("history"):  # others commit, too: `memtool remember`, say
             for lines in take_lines(_path(vault), largest=_LARGEST):
                 if is_own and (refs := _refs(lines)):
+                    if before:
+                        before(refs)
                     history.commit(vault.root, refs, message)
     except OSError as error:
         raise NotWritable(f"cannot write in '{vault.state_path}': {error.strerror}") from None

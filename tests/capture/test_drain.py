@@ -480,7 +480,7 @@ def test_a_queue_that_is_busy_is_told_and_the_others_are_captured(desk: Desk, mo
 
 
 def test_what_a_killed_worker_wrote_is_committed_by_the_next_one(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    def killed(*_: object) -> None:
+    def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     desk.put(write_transcript(desk.home / "one.jsonl", TALK))

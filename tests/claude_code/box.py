@@ -47,6 +47,7 @@ class Box:
     def __init__(self, root: Path, client: Path) -> None:
         self.root, self.client = root, client
         self.home, self.project = root / "home", root / "project"
+        self.path = "/usr/local/bin:/usr/bin:/bin"
         self._probed = root / "tmp" / "hooks.jsonl"
         for folder in (self.home, self.project, root / "tmp"):
             folder.mkdir(parents=True)
@@ -55,7 +56,7 @@ class Box:
     def environ(self, url: str = "http://127.0.0.1:9") -> dict[str, str]:
         """Return the environment of everything that runs in the box; the Messages API is at *url*."""
         return {
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "PATH": self.path,
             "HOME": str(self.home),
             "TMPDIR": str(self.root / "tmp"),
             "LANG": "C.UTF-8",

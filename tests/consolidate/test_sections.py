@@ -20,6 +20,13 @@ def test_a_section_is_added_changed_and_removed() -> None:
 def test_a_torn_section_stays_as_it_is() -> None:
     torn = f"{TEXT}{BEGIN}\n- one\n"
     assert with_generated(torn, "- two") == torn
+    turned = f"{TEXT}{END}\n- one\n{BEGIN}\n"
+    assert with_generated(turned, "- two") == with_generated(turned, "") == turned
+
+
+def test_a_fact_that_quotes_the_comments_does_not_tear_the_section() -> None:
+    first = with_generated(TEXT, f"- 用 {END} 结束\n- {BEGIN}")
+    assert with_generated(first, "- two") == with_generated(TEXT, "- two")
 
 
 def test_line_ends_are_kept() -> None:

@@ -7,6 +7,7 @@ note by the passage that was found in it.
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 import sqlite3
 from bisect import bisect
@@ -94,13 +95,25 @@ def _looked_up(ref: str, hits: list[Recalled], file: _File, today: dt.date) -> l
 
 
 def _told(hits: list[Recalled], file: _File, session_id: str) -> list[Recalled]:
-    """Return what of *hits* is news to the session, with a summary where it is needed."""
+    """Return what of *hits* is news to the session, with a summary where it is needed, and with a fact's mark."""
     session = session_id.encode("utf-8", "replace")
     if session and session in file.content:
         lines = file.content.split(b"\n")
         hits = [hit for hit in hits if not _is_by(session, hit, file.content, lines)]
+    if hits and is_fact(hits[0].ref):
+        lines = file.content.split(b"\n")
+        return [hit._replace(review=_mark(lines[hit.first_line - 1 : hit.last_line])) for hit in hits]
     head = file.content[:_HEAD].decode("utf-8-sig", "ignore")  # the last character may be half
     return [hit if hit.text else summed_up(hit, head) for hit in hits]
+
+
+def _mark(lines: Sequence[bytes]) -> str:
+    """Return why the fact on *lines* is to be looked at again; empty if it is not, or is not alone there."""
+    text = b"\n".join(lines).decode("utf-8", "replace")
+    match = re.search(r'"review"\s*:\s*("(?:[^"\\]|\\.)*")', text) if text.count('"fact"') == 1 else None
+    with suppress(ValueError):
+        return str(json.loads(match[1])) if match else ""
+    return ""
 
 
 def _read(ref: str, work: Workspace) -> _File | None:

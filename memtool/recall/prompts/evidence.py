@@ -187,6 +187,7 @@ class Recalled(NamedTuple):
         left_out: why it is not given; empty if nothing speaks against it (`memtool.recall.given`).
         role: of a line of a session's note, what it is (`memtool.vault.session_lines`).
         asked: what the user had typed before it.
+        review: why a fact is to be looked at again; empty if it is not.
     """
 
     ref: str
@@ -206,6 +207,7 @@ class Recalled(NamedTuple):
     left_out: str = ""
     role: str = ""
     asked: str = ""
+    review: str = ""
 
     @property
     def key(self) -> str:

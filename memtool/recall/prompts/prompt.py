@@ -30,6 +30,7 @@ Finder: TypeAlias = Callable[[sqlite3.Connection, Question, str, dt.date], list[
 Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
 _WIDTHS = (220, 150, 90)  # characters of what a memory says: the first with which all fit
+_LONGEST_MARK = 60  # characters of why a fact is to be looked at again
 _LONGEST_TITLE = 80
 _LONGEST_SOURCE = 400  # of where a memory stands; an id as long as a page would take the room of all others
 _NEXT = 5  # memories that were not given, which `memtool given` tells of
@@ -188,7 +189,8 @@ def _source(hit: Recalled, project: str) -> str:
     author = signed_by(hit.text)[1] or hit.author
     category = standing_category(hit.role or hit.category, author)
     project = f"project {hit.project}" if hit.project and hit.project != project else ""
-    return defused(", ".join(filter(None, (category, named(author), project, hit.date, where, hit.fact_id))))
+    review = cut(hit.review, _LONGEST_MARK)
+    return defused(", ".join(filter(None, (category, named(author), project, hit.date, review, where, hit.fact_id))))
 
 
 def _fitted(said: list[tuple[str, str]], reminder: str, work: Workspace, room: int) -> tuple[str, int]:

@@ -287,3 +287,21 @@ def test_a_session_that_is_found_by_its_title_is_given_by_the_line_that_comes_fi
         )
     assert (first.text, first.author, first.asked, first.first_line) == ("灯塔在北码头", "agent", "lighthouse", 6)
     assert (empty.text, empty.summary) == ("", "")
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_fact_that_is_to_be_looked_at_again_says_so(harbour: Harbour, changed: bool) -> None:
+    marked = fact("tide", TIDE_FACT["fact"], review='tides.toml has "changed" since')
+    harbour.facts(marked, CRANE_FACT)
+    harbour.opened()
+    if changed:
+        harbour.facts(fact("first", "Something else of the harbour."), marked, CRANE_FACT)
+    assert [memory.review for memory in harbour.told(TIDE)] == ['tides.toml has "changed" since']
+    assert [memory.review for memory in harbour.told(CRANE)] == [""]
+
+
+def test_the_mark_of_another_fact_on_the_same_line_is_not_taken(harbour: Harbour) -> None:
+    marked = fact("crane", "吊机的臂长是四十米。", review="crane.toml has changed since")
+    harbour.write(FACTS, json.dumps({"facts": [TIDE_FACT, marked]}, ensure_ascii=False))
+    harbour.opened()
+    assert [memory.review for memory in harbour.told(TIDE)] == [""]

@@ -1,0 +1,86 @@
+"""What its owner wrote into notes that memtool has written into since: it is committed first, as the owner's.
+
+A daily note is parted into memtool's lines and all else; the lines that are in no commit yet are left out. Of a
+session's note the record knows what memtool wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from memtool.capture.records import read_record
+from memtool.errors import HistoryFailed, MemtoolError
+from memtool.vault import history
+from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
+from memtool.vault.git import ask
+from memtool.vault.hand_edits import keep_hand_edits
+from memtool.vault.layout import Vault
+from memtool.vault.sessions import is_as_written
+
+_SKELETON = re.compile(r"\A\ufeff?---\r?\n(?:.*\n)*?---\r?\n\s*(?:# .*)?\s*\Z")  # front matter and a title
+_SESSIONS = "sessions/"
+
+
+def keep_what_is_by_hand(vault: Vault, refs: Iterable[str]) -> None:
+    """Commit what the owner of *vault* wrote into those of the notes *refs* that are about to be committed.
+
+    What they wrote into a session's note that is in no commit yet cannot stand before it. Where git refuses, nothing is
+    kept apart.
+    """
+    with suppress(HistoryFailed):
+        _keep(vault, refs)
+
+
+def _keep(vault: Vault, refs: Iterable[str]) -> None:
+    staged = ask(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").out.split("\0")
+    contents: dict[str, history.Content | None] = {}
+    for ref in refs:
+        with suppress(OSError, UnicodeDecodeError, MemtoolError):  # gone, broken, or a link out of the vault
+            if ref not in staged and (own := _of_owner(vault, ref)) is not None:
+                contents[ref] = history.Content(own.encode())
+    if contents:
+        history.refuse_unfinished(vault.root)
+        history.refuse_programs(vault.root)
+        history.commit_contents(vault.root, contents, f"keep: {', '.join(contents)}"[:200], is_ours=False)
+
+
+def _of_owner(vault: Vault, ref: str) -> str | None:
+    """Return the note as its owner would have it without memtool's latest lines; None if they have written nothing."""
+    is_session, is_daily = ref.startswith(_SESSIONS), ref.startswith(f"{vault.daily}/")
+    if not ref.endswith(".md") or not (is_session or is_daily):
+        return None
+    now = vault.path(ref).read_bytes().decode("utf-8")
+    answer = ask(vault.root, "cat-file", "blob", f"HEAD:{ref}")
+    before = answer.out if answer.code == 0 else None
+    if is_daily:
+        return own_words(now, before)
+    if before is None or is_as_written(now):
+        return None
+    own = keep_hand_edits(read_record(vault, ref.rsplit("/", 1)[-1].removesuffix(".md")).base or None, now, before)
+    return None if _is_same(own, before) else own
+
+
+def own_words(now: str, before: str | None) -> str | None:
+    """Return the daily note *now* without those lines of memtool that *before* lacks; None if all else is the same."""
+    parts, known = take_apart(now), take_apart(before or "")
+    own = DailyParts(
+        parts.rest, _own_items(parts.entries, known.entries), _own_items(parts.sessions, known.sessions), parts.heading
+    )
+    is_nothing = before is None and not (own.entries or own.sessions) and _SKELETON.match(parts.rest)
+    is_as_before = before is not None and _is_same(put_together(own), put_together(known))
+    return None if is_nothing or is_as_before else put_together(own)
+
+
+def _own_items(now: Mapping[str, DailyItem], before: Mapping[str, DailyItem]) -> dict[str, DailyItem]:
+    """Return the items that were there, with the words of *now*, and new ones that have words of their owner."""
+    return {
+        key: before[key]._replace(words=item.words) if key in before else item
+        for key, item in now.items()
+        if key in before or item.words.strip()
+    }
+
+
+def _is_same(one: str, other: str) -> bool:
+    return one.split() == other.split()
