@@ -14,6 +14,7 @@ from memtool.capture.records import read_record
 from memtool.errors import HistoryFailed, MemtoolError
 from memtool.vault import history
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
+from memtool.vault.files import read_content
 from memtool.vault.git import ask
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
@@ -51,7 +52,7 @@ def _of_owner(vault: Vault, ref: str) -> str | None:
     is_session, is_daily = ref.startswith(_SESSIONS), ref.startswith(f"{vault.daily}/")
     if not ref.endswith(".md") or not (is_session or is_daily):
         return None
-    now = vault.path(ref).read_bytes().decode("utf-8")
+    now = read_content(vault.path(ref)).decode("utf-8")
     answer = ask(vault.root, "cat-file", "blob", f"HEAD:{ref}")
     before = answer.out if answer.code == 0 else None
     if is_daily:
