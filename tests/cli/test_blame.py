@@ -25,6 +25,7 @@ def write(vault: Vault, ref: str, text: str, message: str) -> None:
         commit(vault.root, [ref], message)
 
 
+@pytest.mark.slow
 def test_each_line_names_its_change_and_its_session(vault: Vault) -> None:
     daily = "daily/2026-11-22.md"
     head = "# 一天\n\n- 09:00 **商店**: `a.ts`\n"

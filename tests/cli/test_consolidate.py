@@ -24,6 +24,7 @@ def worked(vault: Vault) -> list[str]:
     return ["--vault", str(vault.root)]
 
 
+@pytest.mark.slow
 def test_a_run_tells_what_it_did_and_how_to_undo(memtool: Memtool, worked: list[str]) -> None:
     planned = memtool("consolidate", "--dry-run", *worked)
     assert "2 facts would be new" in planned.err

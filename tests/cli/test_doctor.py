@@ -18,6 +18,7 @@ def test_a_healthy_vault_ends_with_nought(memtool: Memtool, sample: Path) -> Non
     assert "        Run `memtool init` in the vault.\n" in out
 
 
+@pytest.mark.slow
 def test_something_broken_ends_with_one(memtool: Memtool, sample: Path) -> None:
     (sample / "gbk\x1b.md").write_bytes("解密".encode("gbk"))
     (sample / "gbk.md").write_bytes("解密".encode("gbk"))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from terminal import Memtool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.json", "out.md", "out.tar"])
 def test_what_was_exported_is_imported(name: str, memtool: Memtool, sample: Path, tmp_path: Path) -> None:
     file = tmp_path / name

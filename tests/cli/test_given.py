@@ -23,6 +23,7 @@ def records(memtool: Memtool, *arguments: str) -> list[dict[str, Any]]:
     return answer
 
 
+@pytest.mark.slow
 def test_every_line_of_a_block_stands_behind_the_id_it_was_given_with(agent: Agent, memtool: Memtool) -> None:
     blocks = [agent.start(), agent.ask("支付回调验签失败，帮我看看")]
     for block, record in zip(blocks, records(memtool), strict=True):

@@ -145,6 +145,7 @@ def test_a_session_whose_capture_was_taken_back_is_not_captured_again(
     assert "third.md" in notes[0].read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_the_user_wrote_into_the_same_file_is_a_commit_of_its_own(memtool: Memtool, here: Vault) -> None:
     memtool("remember", "write the tests", "--kind", "todo", "--project", "商店")
     todos = here.root / "areas/projects/商店/todos.md"

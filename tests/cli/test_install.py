@@ -51,6 +51,7 @@ def run_by(path: Path) -> list[list[str]]:
     return [[program.command, *program.args] for program in programs]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("elsewhere", "home_vault")
 def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, client: Path) -> None:
     code, out, err = memtool("install", "claude-code")
@@ -132,6 +133,7 @@ def test_a_folder_of_other_things_is_no_vault(memtool: Memtool, client: Path, el
     assert client.read_text() == OTHERS
 
 
+@pytest.mark.slow
 def test_a_vault_need_not_be_there_to_uninstall(memtool: Memtool, client: Path, notes: Path) -> None:
     memtool("install", "claude-code")
     (notes / "memtool.toml").unlink()
@@ -140,6 +142,7 @@ def test_a_vault_need_not_be_there_to_uninstall(memtool: Memtool, client: Path, 
     assert client.read_text() == OTHERS
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("home_vault")
 def test_the_instructions_of_a_project_are_touched_on_request_only(
     memtool: Memtool, client: Path, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -159,6 +162,7 @@ def test_the_instructions_of_a_project_are_touched_on_request_only(
     assert page.read_text(encoding="utf-8") == "# 项目\n没有行尾"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("notes")
 def test_parts_are_chosen(memtool: Memtool, client: Path) -> None:
     def parts(*options: str) -> list[str]:
@@ -176,6 +180,7 @@ def test_parts_are_chosen(memtool: Memtool, client: Path) -> None:
     assert memtool("install", "claude-code", "--with", "nothing").code == 2
 
 
+@pytest.mark.slow
 def test_a_project_has_a_file_of_its_own(memtool: Memtool, client: Path, home_vault: Path, elsewhere: Path) -> None:
     out = memtool("install", "claude-code", "--project").out
     path = elsewhere / ".claude" / "settings.local.json"
@@ -194,6 +199,7 @@ def test_a_project_has_a_file_of_its_own(memtool: Memtool, client: Path, home_va
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("notes")
 def test_a_dry_run_prints_the_difference_and_writes_nothing(memtool: Memtool, client: Path) -> None:
     code, out, _ = memtool("install", "claude-code", "--dry-run")

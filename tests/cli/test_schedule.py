@@ -56,6 +56,7 @@ def test_from_installing_to_removing(memtool: Memtool, system: System) -> None:
     assert not system.crontab.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("notes")
 def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(
     memtool: Memtool, system: System, monkeypatch: pytest.MonkeyPatch

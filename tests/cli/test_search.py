@@ -130,6 +130,7 @@ def test_a_query_of_a_hundred_kilobytes_is_cut_and_says_so(memtool: Memtool, sam
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--since", "--until"])
 @pytest.mark.parametrize("date", ["", "2026-02-30", "2026-13", "0000", "tomorrow", "2026-2-x", "99999-01-01"])
 def test_a_date_that_is_none_is_a_usage_error(memtool: Memtool, sample: Path, option: str, date: str) -> None:

@@ -81,6 +81,7 @@ def test_a_trigger_that_came_changed_or_went_is_followed(memtool: Memtool, home:
     assert not rule.with_name("memtool-shop.md").exists()
 
 
+@pytest.mark.slow
 def test_where_nothing_has_changed_nothing_is_written(memtool: Memtool, home: Path, tmp_path: Path) -> None:
     drain(memtool, home)
     drain(memtool, home)
@@ -89,6 +90,7 @@ def test_where_nothing_has_changed_nothing_is_written(memtool: Memtool, home: Pa
     assert before == state(home / "rules") | state(home / ".git") | state(tmp_path / "config")
 
 
+@pytest.mark.slow
 def test_a_table_that_the_owner_has_removed_stays_away(memtool: Memtool, home: Path) -> None:
     (home / "rules" / "memory-loader.md").unlink()
     assert drain(memtool, home) == ""

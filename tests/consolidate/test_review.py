@@ -41,6 +41,7 @@ def test_a_review_lists_the_proposals_and_writes_no_fact(reviewed: Desk) -> None
     assert facts(reviewed) == {}
 
 
+@pytest.mark.slow
 def test_what_was_decided_is_carried_out(reviewed: Desk) -> None:
     path = reviewed.vault.root / review_ref(WEEK)
     text = path.read_text(encoding="utf-8")
@@ -62,6 +63,7 @@ def test_what_was_decided_is_carried_out(reviewed: Desk) -> None:
     assert {judged.fate for judged in again.judged if judged.proposal.text == RULES[1]} == {"rejected"}
 
 
+@pytest.mark.slow
 def test_what_is_left_open_waits(reviewed: Desk) -> None:
     one = stored_proposals(reviewed.vault, WEEK)[0]
     apply_review(reviewed.work, WEEK, {one.proposal.id: Choice("keep", one.proposal.text)})

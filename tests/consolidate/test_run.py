@@ -93,6 +93,7 @@ def test_a_second_run_changes_nothing(work: Workspace) -> None:
     assert tell(work.vault.root, "rev-parse", "HEAD") == before
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing(work: Workspace) -> None:
     session(work.vault, "one", rules=("always write table-driven tests (user)",))
     session(work.vault, "old", days_ago=100)
@@ -186,6 +187,7 @@ def test_a_session_that_goes_on_after_it_was_archived_is_archived_once(work: Wor
     assert consolidate(work, WEEK).changes == []
 
 
+@pytest.mark.slow
 def test_the_next_start_of_a_project_at_rest_still_knows_its_sessions(work: Workspace) -> None:
     vault = work.vault
     session(vault, "last", days_ago=200, project="tea", rules=("prices in tea.sql are always in cents (user)",))
@@ -199,6 +201,7 @@ def test_the_next_start_of_a_project_at_rest_still_knows_its_sessions(work: Work
     assert consolidate(work, WEEK).changes == []
 
 
+@pytest.mark.slow
 def test_done_items_and_generated_sections(work: Workspace) -> None:
     vault = work.vault
     write(vault, "areas/projects/shop/todos.md", "# Open items\n\n- [ ] rate limiting of the login route\n")
@@ -373,6 +376,7 @@ def test_a_merge_under_way_is_left_alone(work: Workspace) -> None:
     assert consolidate(work, WEEK, dry=True).judged
 
 
+@pytest.mark.slow
 def test_facts_that_cannot_be_read_stop_no_other_project(work: Workspace) -> None:
     vault = work.vault
     session(vault, "one", rules=("always write table-driven tests (user)",))
@@ -384,6 +388,7 @@ def test_facts_that_cannot_be_read_stop_no_other_project(work: Workspace) -> Non
     assert (vault.root / "reports" / f"{WEEK}.md").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["reports", "archive", "daily/2020-01-01.md"])
 def test_a_link_out_of_the_vault_is_named_and_stops_nothing_else(work: Workspace, tmp_path: Path, place: str) -> None:
     vault, outside = work.vault, tmp_path / "outside"

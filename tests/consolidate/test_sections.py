@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given, strategies as st
 
 from memtool.consolidate.sections import BEGIN, END, generated, with_generated, within
@@ -33,6 +34,7 @@ def test_line_ends_are_kept() -> None:
     assert "\n" not in with_generated("a\r\n", "- one\n- two").replace("\r\n", "")
 
 
+@pytest.mark.slow
 @example("\r", "-")
 @given(st.text().filter(lambda text: "memtool:" not in text), st.text(alphabet="ab-\n ").filter(str.strip))
 def test_twice_is_once(text: str, body: str) -> None:

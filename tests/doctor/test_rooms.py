@@ -126,6 +126,7 @@ def test_parts_are_named_and_the_server_is_asked_for_its_tools(installed: Callab
     assert (server.state, server.sentence) == (OK, "Claude Code's server answers with 4 tools")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "says"),
     [("/gone/memtool", "does not start"), ("idle", "did not answer within"), ("broken", "no such profile")],

@@ -56,6 +56,7 @@ def test_a_folder_alone_is_enough(model: Path, opened: Open) -> None:
     assert embedder.scripts == {"latin"}
 
 
+@pytest.mark.slow
 def test_words_of_one_meaning_are_near(model: Path, opened: Open) -> None:
     embedder = opened(model)
     assert _like(embedder, "automobile", "the car") > 0.8

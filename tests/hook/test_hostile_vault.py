@@ -179,6 +179,7 @@ def replace_by_copy(link: Path) -> None:
 HUGE = 200_000_000  # bytes; a sparse file takes no room
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [f"{SHOP}/facts.json", "areas/global/facts.json", "MEMORY.md", f"{SHOP}/rules.md", f"{SHOP}/summary.md",
              "daily/2026-03-10.md", f"{SHOP}/decisions/2026-03-10-x.md", f"{SHOP}/todos.md"],

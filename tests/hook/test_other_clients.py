@@ -44,6 +44,7 @@ def test_memory_is_given_at_the_start_and_with_a_prompt(agent: Agent, client: st
     assert agent.log() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("client", "event", "fields", "files"),
     [

@@ -388,6 +388,7 @@ def interrupted_at(file: int, ends: type[BaseException]) -> Callable[[int, int],
     return progress
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [KeyboardInterrupt, InterruptedBuild])
 @pytest.mark.parametrize("file", range(10))
 def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(

@@ -39,6 +39,7 @@ def many(notebook: Notebook) -> Notebook:
     return notebook
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "ref"),
     [
@@ -153,6 +154,7 @@ def filed(notebook: Notebook) -> Notebook:
     return notebook
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wanted", "names"),
     [
@@ -480,6 +482,7 @@ def named(notebook: Notebook) -> Notebook:
     return notebook
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "ref"),
     [

@@ -253,6 +253,7 @@ def test_a_system_that_does_not_answer_keeps_nothing_of_ours(work: Workspace, sy
     assert schedule.find_installed(work) == []
 
 
+@pytest.mark.slow
 def test_an_old_file_is_brought_up_to_date(work: Workspace) -> None:
     plan = schedule.plan(work, LAUNCHD)
     schedule.install(work, plan)
@@ -364,6 +365,7 @@ def test_a_week_counts_as_run_only_after_it_has_ended(work: Workspace) -> None:
     assert was_run(work, week)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_vault_that_moved_leaves_a_schedule_that_is_found_and_taken_out(
     tmp_path: Path, system: System, kind: str
@@ -382,6 +384,7 @@ def test_a_vault_that_moved_leaves_a_schedule_that_is_found_and_taken_out(
     assert schedule.find_installed(moved)[0].kind == kind
 
 
+@pytest.mark.slow
 def test_the_schedule_of_a_vault_on_a_disk_that_is_not_there_is_left_alone(tmp_path: Path, system: System) -> None:
     work = work_in(tmp_path / "disk" / "notes", system)._replace(
         home=tmp_path / "home", environ={"PATH": str(system.folder)}

@@ -51,6 +51,7 @@ def provider(name: str, server: ModelServer) -> Provider:
     return opened(name, server)
 
 
+@pytest.mark.slow
 def test_the_answer_is_what_the_model_says(name: str, provider: Provider, server: ModelServer) -> None:
     server.text = "hello, 你好"
     taken = {"anthropic": 105, "openai": 100}[name]  # what was read from a cache was read

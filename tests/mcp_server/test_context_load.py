@@ -11,6 +11,7 @@ from mcp_server.agent import LEGACY, MODERN, Agent
 from memtool.mcp.server import make_server
 
 
+@pytest.mark.slow
 def test_the_state_of_a_project_is_told_in_fields(desk: Desk, agent: Agent, shop: str) -> None:
     desk.remember("JWT rather than server sessions: services authenticate each other.", kind="decision", author="user")
     desk.remember("订单号用 UUIDv7，因为它能按时间排序。", category="decision", author="user")

@@ -20,6 +20,7 @@ def manage(agent: Agent, shop: str, action: str, target: str, content: str = "")
     return agent.call("context_manage", project_path=shop, action=action, target=target, content=content)
 
 
+@pytest.mark.slow
 def test_all_of_a_project_is_listed_with_ids_and_nothing_of_others(desk: Desk, agent: Agent, shop: str) -> None:
     desk.remember("The API listens on port 8080.")
     desk.remember("登录用 JWT。", kind="decision")
@@ -42,6 +43,7 @@ def test_long_lists_come_in_pages(desk: Desk, agent: Agent, shop: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "status"), [("fact", '"status": "archived"'), ("decision", "status: archived"), ("todo", "[x] ~~")]
 )
@@ -68,6 +70,7 @@ def test_a_note_keeps_its_front_matter_when_its_text_is_changed(desk: Desk, agen
     assert listed(agent, shop) == {"登录": re.findall(r"updated: (\S+)", answer.text)[0]}
 
 
+@pytest.mark.slow
 def test_a_fact_is_superseded_and_an_open_item_is_changed_or_ticked_off(desk: Desk, agent: Agent, shop: str) -> None:
     old = desk.remember("The API listens on port 8080.", category="configuration").id
     desk.remember("limit the rate", kind="todo")
@@ -81,6 +84,7 @@ def test_a_fact_is_superseded_and_an_open_item_is_changed_or_ticked_off(desk: De
     assert "- [x] 限制登录频率\n" in desk.read("areas/projects/shop/todos.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fact", "decision", "todo"])
 def test_what_changed_since_it_was_read_is_not_written_over(desk: Desk, agent: Agent, shop: str, kind: str) -> None:
     path = desk.vault.root / desk.remember("The API listens on port 8080", kind=kind).path
@@ -94,6 +98,7 @@ def test_what_changed_since_it_was_read_is_not_written_over(desk: Desk, agent: A
         assert "archived" not in path.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "target", "content", "said"),
     [
@@ -125,6 +130,7 @@ def test_a_malformed_call_changes_nothing(
     assert (desk.git("log", "--format=%h"), desk.git("status", "--porcelain")) == (before, "")
 
 
+@pytest.mark.slow
 def test_what_belongs_to_another_project_is_out_of_reach(desk: Desk, agent: Agent, shop: str) -> None:
     fact = desk.remember("The bank's key is rotated.", project="bank").id
     note = desk.remember("The bank's ledger is in COBOL.", project="bank", kind="knowledge").path
@@ -146,6 +152,7 @@ def test_a_project_is_made_once_with_its_overview(desk: Desk, agent: Agent, shop
     assert other.is_error
 
 
+@pytest.mark.slow
 def test_a_folder_that_never_was_makes_no_project(desk: Desk, agent: Agent, shop: str) -> None:
     slip = f"{shop}p"
     made = agent.call("context_manage", project_path=slip, action="init_project")

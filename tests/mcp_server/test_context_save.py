@@ -30,6 +30,7 @@ def entry(type: str, content: str, **more: Any) -> dict[str, Any]:
     return {"type": type, "content": content, **more}
 
 
+@pytest.mark.slow
 def test_each_entry_becomes_a_file_of_its_sort_and_a_commit(desk: Desk, agent: Agent, shop: str) -> None:
     answer = agent.call(
         "context_save",
@@ -55,6 +56,7 @@ def test_each_entry_becomes_a_file_of_its_sort_and_a_commit(desk: Desk, agent: A
     assert "互相认证" in agent.call("context_search", project_path=shop, query="认证", scope="decisions")
 
 
+@pytest.mark.slow
 def test_what_stands_already_is_not_written_twice(desk: Desk, agent: Agent, shop: str) -> None:
     entries = [entry("knowledge", "The deploy key is rotated monthly."), entry("session_summary", "Moved the login.")]
     agent.call("context_save", project_path=shop, entries=entries)
@@ -118,6 +120,7 @@ def test_malformed_entries_change_nothing(desk: Desk, agent: Agent, shop: str, e
     assert desk.git("log", "--format=%h") == before
 
 
+@pytest.mark.slow
 def test_a_long_note_waits_for_a_model_where_one_is_set_up(
     desk: Desk, agent: Agent, shop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ def typed(desk: Desk, *prompts: tuple[str, str]) -> None:
     path.write_text("\n".join(["{broken", '{"display": 5}', *lines]))
 
 
+@pytest.mark.slow
 def test_a_memory_is_stored_once_for_its_text_and_category(desk: Desk, agent: Agent) -> None:
     text = "订单号用 UUIDv7，因为它能按时间排序。"
     first = agent.call("memory_store", text=text, category="decision").fields
@@ -46,6 +47,7 @@ def test_a_memory_is_stored_once_for_its_text_and_category(desk: Desk, agent: Ag
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_the_user_s_is_known_in_every_project(desk: Desk, agent: Agent, tmp_path: Path) -> None:
     agent.call("memory_store", text="I prefer tabs over spaces.", category="preference")
     agent.call("memory_store", text="The shop listens on port 8080.", category="configuration")
@@ -69,6 +71,7 @@ def test_what_may_contradict_is_named(desk: Desk, agent: Agent) -> None:
     assert stored["may_contradict"] == [old]
 
 
+@pytest.mark.slow
 def test_facts_notes_and_prompts_stand_in_one_ranking(desk: Desk, agent: Agent, shop: str, tmp_path: Path) -> None:
     agent.call("memory_store", text="Payments run through Stripe.", category="decision")
     desk.remember("# Webhooks\n\nWebhooks of payments are verified with the Stripe signature.", kind="knowledge")
@@ -95,6 +98,7 @@ def test_a_prompt_s_secrets_are_removed(desk: Desk, agent: Agent, shop: str) -> 
     assert key not in text
 
 
+@pytest.mark.slow
 def test_forgotten_is_forgotten(agent: Agent) -> None:
     memory = {"text": "The API listens on port 8080.", "category": "fact"}
     stored = agent.call("memory_store", **memory).fields["id"]
@@ -107,6 +111,7 @@ def test_forgotten_is_forgotten(agent: Agent) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_happened_around_a_memory_is_told_in_order_and_within_reach(desk: Desk, agent: Agent) -> None:
     desk.remember("登录用 JWT。", kind="decision", author="user")
     desk.pass_time(86_400)
@@ -122,6 +127,7 @@ def test_what_happened_around_a_memory_is_told_in_order_and_within_reach(desk: D
     assert agent.call("memory_timeline", around="nothing of that sort").is_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [

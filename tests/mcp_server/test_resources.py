@@ -37,6 +37,7 @@ def test_each_note_is_read_by_its_path(desk: Desk, agent: Agent) -> None:
     assert {each.uri_template for each in templates} == {"memtool://projects/{name}", "memtool://notes/{+path}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "uri",
     [

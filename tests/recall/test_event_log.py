@@ -97,6 +97,7 @@ def test_a_prompt_that_was_given_something_is_an_event(desk: Desk, log: EventLog
     assert log.follow(desk.work) == 0
 
 
+@pytest.mark.slow
 def test_a_log_keeps_so_many_events(desk: Desk, log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memtool.recall.event_log._KEPT", 2)
     for number in range(4):

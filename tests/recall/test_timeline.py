@@ -87,6 +87,7 @@ def told(line: Timeline) -> list[str]:
     return [f"{event.date[5:]} {event.minute} {event.kind} {event.id}" for event in line.events]
 
 
+SIZES = ((0, 0), (2, 3), (50, 50))
 ALL = [
     "01-02 14:30 session 0001",
     "01-02 14:30 decision archive/sessions/0001.md:16",
@@ -119,14 +120,12 @@ def test_without_an_anchor_it_is_the_newest_in_order(desk: Desk) -> None:
         ("24 hours 令牌", 7), ("乌龙", 12), ("zebras", 0), ("the walk", 2),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(("before", "after"), [(0, 0), (2, 3), (50, 50)])
-def test_around_an_anchor_are_so_many_before_and_after(
-    desk: Desk, asked: str, place: int, before: int, after: int
-) -> None:
-    line = around(desk, asked, before=before, after=after)
-    assert told(line) == ALL[max(0, place - before) : place + 1 + after]
-    assert line.anchor == min(before, place)
-    assert (line.earlier, line.later) == (place > before, place + after < len(ALL) - 1)
+def test_around_an_anchor_are_so_many_before_and_after(desk: Desk, asked: str, place: int) -> None:
+    for before, after in SIZES:
+        line = around(desk, asked, before=before, after=after)
+        assert told(line) == ALL[max(0, place - before) : place + 1 + after]
+        assert line.anchor == min(before, place)
+        assert (line.earlier, line.later) == (place > before, place + after < len(ALL) - 1)
 
 
 @pytest.mark.parametrize(
@@ -136,13 +135,11 @@ def test_around_an_anchor_are_so_many_before_and_after(
         ("2026-02-06", 2), ("2026-02-11", 13), ("2025", 0), ("昨天", 4),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(("before", "after"), [(0, 0), (2, 3), (50, 50)])
-def test_of_a_time_what_happened_from_then_on_comes_after(
-    desk: Desk, asked: str, place: int, before: int, after: int
-) -> None:
-    line = around(desk, asked, before=before, after=after)
-    assert told(line) == ALL[max(0, place - before) : place + after]
-    assert line.anchor is None
+def test_of_a_time_what_happened_from_then_on_comes_after(desk: Desk, asked: str, place: int) -> None:
+    for before, after in SIZES:
+        line = around(desk, asked, before=before, after=after)
+        assert told(line) == ALL[max(0, place - before) : place + after]
+        assert line.anchor is None
 
 
 def test_of_a_project_are_its_lines_and_what_belongs_to_none(desk: Desk) -> None:

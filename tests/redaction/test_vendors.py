@@ -105,6 +105,7 @@ SAMPLES = {
 TOKENS = [(kind, "".join(parts)) for kind, samples in SAMPLES.items() for parts in samples]
 
 
+@pytest.mark.slow
 def test_a_vendors_token_goes_wherever_it_stands(redact: Redactor) -> None:
     for kind, token in TOKENS:
         secret = token[-12:]  # some begin with an address that stays

@@ -40,6 +40,7 @@ def write(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return commit_on
 
 
+@pytest.mark.slow
 def test_the_vault_is_as_it_stood_at_the_end_of_the_day(
     vault: Vault, tmp_path: Path, write: Callable[..., None]
 ) -> None:
@@ -60,6 +61,7 @@ def test_the_vault_is_as_it_stood_at_the_end_of_the_day(
     assert git(vault.root, "status", "--porcelain", "-z") == " M 茶.md\0"
 
 
+@pytest.mark.slow
 def test_a_commit_is_copied_once_and_few_copies_are_kept(
     vault: Vault, tmp_path: Path, write: Callable[..., None]
 ) -> None:

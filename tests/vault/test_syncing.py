@@ -187,6 +187,7 @@ ADDRESSES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_only_ssh_https_and_paths_are_spoken(vault: Vault, address: str) -> None:
     git(vault.root, "remote", "add", "origin", "/x")

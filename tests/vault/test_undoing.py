@@ -53,6 +53,7 @@ def is_clean(vault: Vault) -> bool:
     return git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_change_is_taken_back_and_brought_back(vault: Vault) -> None:
     write(vault, "笔记/新 一.md", "一\n")
     write(vault, "MEMORY.md", "新的记忆\n")
@@ -70,6 +71,7 @@ def test_a_change_is_taken_back_and_brought_back(vault: Vault) -> None:
     assert is_clean(vault)
 
 
+@pytest.mark.slow
 def test_without_a_name_it_steps_back_one_change_after_the_other(vault: Vault) -> None:
     for text in ("一\n", "二\n", "三\n"):
         write(vault, "a.md", text, f"remember: {text}")
@@ -164,6 +166,7 @@ def test_a_fact_is_taken_back_and_one_that_was_archived_is_active_again(vault: V
     assert read(vault, FACTS) == before
 
 
+@pytest.mark.slow
 def test_facts_of_a_weekly_run_are_archived_and_so_not_found_again(vault: Vault) -> None:
     def fact(number: int) -> Fact:
         return Fact(id=f"f{number}", fact=f"事实 {number}", evidence="x", timestamp="2026-11-22", category="code")

@@ -42,6 +42,7 @@ def problem(answer: Any) -> tuple[int, str]:
     return answer.status_code, fields["detail"]
 
 
+@pytest.mark.slow
 def test_what_is_saved_is_found_read_and_listed(client: TestClient) -> None:
     saved = save(client, "登录令牌有效期为 24 小时 (JWT)", tags=["auth"], category="decision", project="shop")
     assert saved["stored"]
@@ -70,6 +71,7 @@ def test_a_secret_is_taken_out_before_it_is_written(client: TestClient, desk: De
     assert b"AKIAIOSFODNN7EXAMPLE" not in desk.everything()
 
 
+@pytest.mark.slow
 def test_a_change_keeps_what_was_and_names_its_successor(client: TestClient) -> None:
     saved = save(client, "Tokens live 24 hours.", category="decision", tags=["auth"])
     changed = client.put(f"/memory/{saved['id']}", json={"content": "Tokens live 12 hours.", "author": "user"}).json()
@@ -81,6 +83,7 @@ def test_a_change_keeps_what_was_and_names_its_successor(client: TestClient) -> 
     assert [each["id"] for each in listed["memories"]] == [saved["id"]]
 
 
+@pytest.mark.slow
 def test_who_comes_second_is_told_so(client: TestClient) -> None:
     saved = save(client, "Tokens live 24 hours.")
     etag = client.get(f"/memory/{saved['id']}").headers["etag"]
@@ -95,6 +98,7 @@ def test_who_comes_second_is_told_so(client: TestClient) -> None:
     assert newer.json()["expires_at"] == "2027-01-01"
 
 
+@pytest.mark.slow
 def test_a_note_is_changed_in_part_and_over_what_was_read(client: TestClient, desk: Desk) -> None:
     saved = save(client, "Why JWT: 服务之间必须互相认证。", kind="decision", project="shop")
     read = client.get(f"/memory/{saved['id']}")
@@ -117,6 +121,7 @@ def test_a_note_is_changed_in_part_and_over_what_was_read(client: TestClient, de
     assert "By hand." in desk.read(saved["id"])
 
 
+@pytest.mark.slow
 def test_what_is_deleted_is_archived_and_only_a_second_word_removes_it(client: TestClient, desk: Desk) -> None:
     saved = save(client, "Tokens live 24 hours.")
     assert client.delete(f"/memory/{saved['id']}").json()["changed"] is True
@@ -131,6 +136,7 @@ def test_what_is_deleted_is_archived_and_only_a_second_word_removes_it(client: T
     assert problem(client.get(f"/memory/{saved['id']}"))[0] == 404
 
 
+@pytest.mark.slow
 def test_a_change_is_taken_back_by_its_id(client: TestClient) -> None:
     saved = save(client, "Tokens live 24 hours.")
     changes = client.get("/changes", params={"limit": 1}).json()["changes"]
@@ -141,6 +147,7 @@ def test_a_change_is_taken_back_by_its_id(client: TestClient) -> None:
     assert problem(client.post(f"/changes/{changes[0]['commit']}/undo"))[0] == 400
 
 
+@pytest.mark.slow
 def test_lists_are_paged_and_sorted_by_use(client: TestClient) -> None:
     ids = [save(client, f"The port of service {name} is {8000 + n}.")["id"] for n, name in enumerate("abcdef")]
     client.post("/search", json={"query": "service c", "limit": 1})
@@ -152,6 +159,7 @@ def test_lists_are_paged_and_sorted_by_use(client: TestClient) -> None:
     assert by_words["memories"][0]["id"] == ids[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
@@ -214,6 +222,7 @@ def test_vectors_are_made_as_openai_makes_them(client: TestClient) -> None:
     assert problem(client.post("/v1/embeddings", json={"input": "x", "dimensions": 3}))[0] == 400
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("model")
 def test_a_rebuild_is_a_job_that_tells_its_progress(client: TestClient) -> None:
     save(client, "Tokens live 24 hours.")
@@ -239,6 +248,7 @@ def test_each_call_has_an_example(client: TestClient) -> None:
             assert "example" in kind, (path, method)
 
 
+@pytest.mark.slow
 def test_the_examples_of_requests_are_good_ones(client: TestClient) -> None:
     document = client.get("/openapi.json").json()
     for path, each in document["paths"].items():

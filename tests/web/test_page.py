@@ -77,6 +77,7 @@ def test_both_languages_have_the_same_words() -> None:
     assert all(_words("zh").values())
 
 
+@pytest.mark.slow
 def test_parts_of_the_feed_follow_each_other_without_loss(client: TestClient, desk: Desk) -> None:
     minutes = [f"- {at // 60 % 24:02d}:{at % 60:02d} **shop**: `f{at}.ts`" for at in range(100)]
     write(
@@ -108,6 +109,7 @@ def test_parts_of_the_feed_follow_each_other_without_loss(client: TestClient, de
     assert texts(client.get("/feed?since=2026-02-10").text) == []
 
 
+@pytest.mark.slow
 def test_a_search_marks_what_matches_and_filters_narrow_it(client: TestClient, desk: Desk) -> None:
     desk.remember("Tokens of the shop live 24 hours.", category="decision")
     desk.remember("Tokens of the teahouse live 1 hour.", project="teahouse")
@@ -121,6 +123,7 @@ def test_a_search_marks_what_matches_and_filters_narrow_it(client: TestClient, d
     assert "not a date" in client.get("/feed?q=x&since=someday").text  # the page stands
 
 
+@pytest.mark.slow
 def test_a_note_is_read_with_its_history_and_what_links_to_it(client: TestClient, desk: Desk) -> None:
     path = desk.remember("Why JWT: 服务之间必须互相认证。", kind="decision").path
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
@@ -135,6 +138,7 @@ def test_a_note_is_read_with_its_history_and_what_links_to_it(client: TestClient
     assert client.get("/read/../../etc/passwd").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_fact_is_changed_archived_and_brought_back(client: TestClient, desk: Desk) -> None:
     old = desk.remember("Tokens live 24 hours.").id
     html = client.get(f"/read/{old}").text
@@ -188,6 +192,7 @@ def test_nothing_that_a_note_says_can_run(client: TestClient, desk: Desk) -> Non
     assert texts(client.get("/feed?q=alert").text)
 
 
+@pytest.mark.slow
 def test_a_huge_note_is_cut_and_a_huge_table_stays_a_table() -> None:
     html = as_html("| a | b |\n| - | - |\n" + "| x | y |\n" * 5_000, "a.md")
     assert html.count("<tr>") == 5_001

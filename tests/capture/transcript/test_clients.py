@@ -97,6 +97,7 @@ def test_a_transcript_is_recognised_wherever_it_lies(tmp_path: Path, client: str
     assert check_transcript(path) == IDS[client]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["codex", "gemini"])
 def test_a_transcript_that_grew_is_read_on_from_its_last_turn(tmp_path: Path, client: str) -> None:
     from memtool.capture.transcript.lines import mark_before, open_transcript
@@ -301,6 +302,7 @@ def _changed(value: Any, way: tuple[Any, ...], other: Any) -> Any:
     return copy
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data(), client=st.sampled_from(["codex", "gemini"]))
 def test_any_field_may_be_of_any_type(tmp_path: Path, data: st.DataObject, client: str) -> None:
@@ -314,6 +316,7 @@ def test_any_field_may_be_of_any_type(tmp_path: Path, data: st.DataObject, clien
     turns_of(read(path, client).steps)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
 @given(data=st.data())
 def test_any_value_in_the_database_may_be_of_any_kind(tmp_path: Path, data: st.DataObject) -> None:

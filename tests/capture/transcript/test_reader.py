@@ -508,6 +508,7 @@ ONE_LINE = "sk-" + "7x" * 60
 KEY = "\n".join(["BEGIN KEY", *["7x" * 30] * 20, "END KEY"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("secret", [ONE_LINE, KEY])
 @pytest.mark.parametrize("place", [0, 200, 1_300, 2_550, 3_850, 16_000, 40_900])
 @pytest.mark.parametrize("length", [200, 60_000, 200_000])

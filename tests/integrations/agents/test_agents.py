@@ -95,6 +95,7 @@ def server(name: str, target: Target) -> dict[str, Any]:
     return dict(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGENTS)
 def test_an_empty_home_is_empty_again(target: Target, name: str) -> None:
     before = tree(target.home)
@@ -162,6 +163,7 @@ def test_a_project_has_its_own(target: Target, tmp_path: Path, name: str) -> Non
     assert {place for place, content in tree(project).items() if content is not None} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, agent in AGENTS.items() if agent.reads_skills])
 def test_the_shared_skills_stay_while_another_agent_has_memtool(target: Target, name: str) -> None:
     other = "gemini" if name == "codex" else "codex"

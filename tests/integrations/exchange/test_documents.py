@@ -15,6 +15,7 @@ REFS = st.from_regex(r"[a-z笔记 \"<>-]{1,12}/[a-z]{1,8}\.md", fullmatch=True)
 FACT = {"id": "f1", "fact": "令牌 --> <!-- live \u2028 24 h", "author": "user", "more": [1, None]}
 
 
+@pytest.mark.slow
 @given(st.dictionaries(REFS, TEXTS, max_size=4), st.sampled_from(FORMS))
 def test_what_was_rendered_is_read_again(notes: dict[str, str], form: str) -> None:
     bundle: dict[str, str | bytes] = {**notes, "a/facts.json": json.dumps({"facts": [FACT, FACT]})}

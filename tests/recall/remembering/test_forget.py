@@ -75,6 +75,7 @@ def test_forgetting_twice_changes_nothing(desk: Desk, kind: str) -> None:
     assert desk.git("rev-parse", "HEAD") == head
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ref", ["MEMORY.md", "areas/projects/shop/summary.md", TODOS, "rules/memory-loader.md", "CLAUDE.md"]
 )

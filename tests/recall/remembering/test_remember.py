@@ -503,6 +503,7 @@ def test_what_the_user_says_takes_the_place_of_the_same_on_a_weaker_word(desk: D
             desk.remember("访问令牌有效期是 24 小时", author=author)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "is_heard"),
     [
