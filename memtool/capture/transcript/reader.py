@@ -50,6 +50,7 @@ from memtool.capture.transcript.text import (
     without_injected,
     without_pastes,
 )
+from memtool.clients import CLIENTS
 from memtool.errors import TranscriptUnreadable
 
 # Characters of one text that are kept.
@@ -208,7 +209,8 @@ class _Session:
         self._here = text_at(record, "cwd") or self._here
         self._cwd = self._cwd or self._here
         self._branch = text_at(record, "gitBranch") or self._branch
-        self.client = self.client or text_at(record, "client")[:_NAME]
+        if (client := text_at(record, "client")) in CLIENTS:
+            self.client = client
         if (name := text_at(record, "sessionId")) == self._name or not self._first_name:
             self._first_name = name[:_NAME]  # a fork begins with copies that may bear the name of the other session
         if at := time_of(record):

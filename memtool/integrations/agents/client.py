@@ -194,13 +194,13 @@ def _others_have_skills(name: str, target: Target) -> bool:
 
 
 def _notices(name: str, target: Target, planned: Plan) -> Iterator[str]:
-    """Give the remark on *name* where its hooks are new or others now."""
+    """Give the remark on the agent *name* where what it is about is new or another now."""
     agent = AGENTS[name]
     parts = {part for change in planned.changes for part in change.parts}
     if agent.remark and parts & ({"hooks", "hints"} if agent.hooks else {"mcp"}):
         yield agent.remark
-    if target.project and agent.hooks and not agent.hooks.project:
-        yield f"{agent.title} has no hooks for one project: `memtool install {name}` installs them for all"
+    if target.project and parts & {"hooks", "hints", "mcp"}:
+        yield "what was written into the project names places of this machine: keep it out of git"
 
 
 BY_NAME: Mapping[str, Client] = {
