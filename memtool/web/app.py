@@ -24,6 +24,7 @@ from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.page import add_page
 from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
+from memtool.web.warm import ServiceHelper
 
 _DESCRIPTION = (
     "The memory of a coding agent. Every request but `/health` brings the token of the service, as"
@@ -33,17 +34,18 @@ _DESCRIPTION = (
 
 def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
     """Return the application of a vault's service."""
-    hub = Hub(open_workspace, life)
+    hub, helper = Hub(open_workspace, life), ServiceHelper(open_workspace)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = _AT_ONCE
         # It also brings the index up to date, which may take minutes the first time; nobody waits for that.
         following = asyncio.create_task(hub.follow())
+        helper.start()
         life.state = READY if life.state == STARTING else life.state
         yield
         life.ending.set()
-        await asyncio.wait([following], timeout=_LAST)
+        await asyncio.gather(asyncio.wait([following], timeout=_LAST), asyncio.to_thread(helper.end))
 
     app = FastAPI(
         title="memtool",

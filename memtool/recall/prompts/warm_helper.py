@@ -45,17 +45,22 @@ def start_helper(work: Workspace) -> bool:
 
     It starts for models on this machine only: a prompt is sent nowhere.
     """
-    settings = work.settings
-    if settings.embeddings.provider != "fastembed" or settings.search.mode == "bm25":
-        return False
-    if not any((work.index_folder / "vectors").glob("*.f32")) or is_at_work(helper_place(work.cache, work.vault.root)):
+    if not is_of_use(work) or is_at_work(helper_place(work.cache, work.vault.root)):
         return False
     start_command(work.vault.root, work.environ, "helper")
     return True
 
 
-def run_helper(work: Workspace, *, idle: float) -> None:
-    """Hold the model and the vectors of a vault until nobody needs them.
+def is_of_use(work: Workspace) -> bool:
+    """Return whether a helper has something to hold: a model of this machine, and vectors that it made."""
+    settings = work.settings
+    if settings.embeddings.provider != "fastembed" or settings.search.mode == "bm25":
+        return False
+    return any((work.index_folder / "vectors").glob("*.f32"))
+
+
+def run_helper(work: Workspace, *, idle: float, goes_on: Callable[[], bool] = lambda: True) -> None:
+    """Hold the model and the vectors of a vault until nobody needs them, or *goes_on* says that it is over.
 
     Raises:
         Busy: another process does.
@@ -70,7 +75,7 @@ def run_helper(work: Workspace, *, idle: float) -> None:
         embedder.embed_query("warm")
         held = _Held(work, embedder)
         held.look()
-        serve(at, held.answer, held.look, idle=idle)
+        serve(at, held.answer, lambda: goes_on() and held.look(), idle=idle)
 
 
 class _Held:
