@@ -19,6 +19,7 @@ from memtool.mcp.resources import add_resources, project_resources
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
     from mcp_types import CallToolResult, InputRequiredResult, Resource
+    from starlette.applications import Starlette
 
 INSTRUCTIONS = (
     "memtool is the user's long-term memory across sessions: decisions, conventions, open items, fixes and past"
@@ -43,6 +44,21 @@ def make_server(profile: str, open_workspace: OpenWorkspace) -> MCPServer[Any]:
     add_resources(server, open_workspace)
     add_prompts(server, profile)
     return server
+
+
+def make_http_app(profile: str, open_workspace: OpenWorkspace, path: str) -> Starlette:
+    """Return the application that serves the tools of *profile* at *path*, each request by itself.
+
+    Host and Origin are checked by whoever takes the requests.
+    """
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    return make_server(profile, open_workspace).streamable_http_app(
+        streamable_http_path=path,
+        json_response=True,
+        stateless_http=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
 
 
 class _Server(MCPServer[Any]):

@@ -13,9 +13,11 @@ from fastapi import FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from memtool import __version__
 from memtool.errors import MemtoolError
+from memtool.web.agents import PATHS, AgentServer
 from memtool.web.calls import OpenWorkspace, example
 from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.gate import ENTRANCE, HEALTH, Access
@@ -35,6 +37,7 @@ _DESCRIPTION = (
 def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
     """Return the application of a vault's service."""
     hub, helper = Hub(open_workspace, life), ServiceHelper(open_workspace)
+    agents = {path: AgentServer(open_workspace, path, profile) for path, profile in PATHS.items()}
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -45,6 +48,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
         life.state = READY if life.state == STARTING else life.state
         yield
         life.ending.set()
+        await asyncio.gather(*(agent.end() for agent in agents.values()))
         await asyncio.gather(asyncio.wait([following], timeout=_LAST), asyncio.to_thread(helper.end))
 
     app = FastAPI(
@@ -67,6 +71,8 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     add_embedding_calls(app, open_workspace)
     _add_stream(app, hub)
     add_page(app, open_workspace)
+    for path, agent in agents.items():
+        app.router.routes.append(Route(path, agent))
     return app
 
 
