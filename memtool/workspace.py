@@ -28,7 +28,7 @@ def outside_of(settings: Settings, environ: Mapping[str, str], home: Path) -> Ou
     return Outside(projects, tuple(folder_named(name, home) for name in settings.knowledge.folders))
 
 
-class _Given(NamedTuple):
+class _Fields(NamedTuple):
     vault: Vault
     settings: Settings
     environ: Mapping[str, str]
@@ -38,7 +38,7 @@ class _Given(NamedTuple):
     random: Callable[[int], str] = lambda size: os.urandom(size).hex()
 
 
-class Workspace(_Given):
+class Workspace(_Fields):
     """All that a use case takes besides its own input. What costs something is found when it is first asked for.
 
     Args:

@@ -36,11 +36,11 @@ def keep_what_is_by_hand(vault: Vault, refs: Iterable[str]) -> None:
 
 def _keep(vault: Vault, refs: Iterable[str]) -> None:
     staged = ask(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").out.split("\0")
-    contents: dict[str, history.Content | None] = {}
+    contents: dict[str, history.NewContent | None] = {}
     for ref in refs:
         with suppress(OSError, UnicodeDecodeError, MemtoolError):  # gone, broken, or a link out of the vault
             if ref not in staged and (own := _of_owner(vault, ref)) is not None:
-                contents[ref] = history.Content(own.encode())
+                contents[ref] = history.NewContent(own.encode())
     if contents:
         history.refuse_unfinished(vault.root)
         history.refuse_programs(vault.root)

@@ -31,7 +31,7 @@ RECENT = 7 * 86_400.0  # seconds; what is older is for `memtool import claude-co
 MOST = 100  # sessions of one sweep
 
 
-class Reading(NamedTuple):
+class ReadUpTo(NamedTuple):
     """The place up to which a transcript was read: the last turn, which may go on.
 
     Args:
@@ -81,7 +81,7 @@ class Record(NamedTuple):
     base: str = ""
     summary: Summary = Summary()
     gone: tuple[str, ...] = ()
-    reading: Reading = Reading()
+    reading: ReadUpTo = ReadUpTo()
     off: bool = False
 
 
@@ -149,11 +149,11 @@ def _summary(fields: Mapping[str, Any]) -> Summary:
     return Summary(str(fields["topic"]), points, (), *lists)
 
 
-def _reading(fields: Mapping[str, Any]) -> Reading:
+def _reading(fields: Mapping[str, Any]) -> ReadUpTo:
     turns = tuple(map(_turn, fields["turns"]))
     cwd, branch, title, started_at = (str(fields[name]) for name in ("cwd", "branch", "title", "started_at"))
     last = _turn(fields.get("last", {}))  # records of earlier versions have none
-    return Reading(int(fields["offset"]), int(fields["mark"]), turns, cwd, branch, title, started_at, last)
+    return ReadUpTo(int(fields["offset"]), int(fields["mark"]), turns, cwd, branch, title, started_at, last)
 
 
 def _turn_fields(turn: Turn) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily import change_daily, daily_ref
 from memtool.capture.model.summary import ModelSummary, summarise_with_model
 from memtool.capture.queue import Job
-from memtool.capture.records import Reading, Record, kept_turns, read_record, write_record
+from memtool.capture.records import ReadUpTo, Record, kept_turns, read_record, write_record
 from memtool.capture.session_note import daily_sessions, session_note
 from memtool.capture.summary import left_something, summarise
 from memtool.capture.switches import is_excluded
@@ -56,7 +56,7 @@ class Session(NamedTuple):
 
     conversation: Conversation
     turns: list[Turn]
-    reading: Reading = Reading()
+    reading: ReadUpTo = ReadUpTo()
 
 
 class Later(NamedTuple):
@@ -132,7 +132,7 @@ def capture(work: Workspace, job: Job, session: Session, record: Record, later: 
     return Captured(refs, topic, area.name, answer.reason, answer.may_pass, session.conversation.client)
 
 
-def read_session(work: Workspace, job: Job, reading: Reading = Reading()) -> Session:  # noqa: B008  (never changed)
+def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> Session:  # noqa: B008  (never changed)
     """Return the session whose transcript *job* names, read on from *reading*, with what the job knows of its end."""
     path = Path(job.transcript)
     conversation = read_transcript(
@@ -144,7 +144,7 @@ def read_session(work: Workspace, job: Job, reading: Reading = Reading()) -> Ses
         session_id=job.session_id,
         cwd=reading.cwd,
     )
-    known = reading if conversation.start else Reading()
+    known = reading if conversation.start else ReadUpTo()
     conversation = with_edits_of_helpers(conversation, path, work.redact)
     if job.compaction and not _has_compaction(conversation):
         summary = Step("compaction", compaction_text(job.compaction), conversation.ended_at)
@@ -160,11 +160,11 @@ def read_session(work: Workspace, job: Job, reading: Reading = Reading()) -> Ses
     return Session(conversation, turns, _reading(path, conversation, turns))
 
 
-def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> Reading:
+def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> ReadUpTo:
     """Return from where to read on: the last turn may not have ended."""
     offset = turns[-1].offset if turns else 0
     with suppress(TranscriptUnreadable, OSError), open_transcript(path) as file:
-        return Reading(
+        return ReadUpTo(
             offset,
             mark_before(file, offset),
             kept_turns(turns[:-1]),
@@ -174,7 +174,7 @@ def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> Readi
             conversation.started_at.isoformat() if conversation.started_at else "",
             turns[-1]._replace(said="") if turns else Turn(),
         )
-    return Reading()
+    return ReadUpTo()
 
 
 def _digest(turns: list[Turn]) -> str:

@@ -10,7 +10,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import use_index
-from memtool.recall.expectations import Outcome, parse_expectations, try_expectations
+from memtool.recall.expectations import Verdict, parse_expectations, try_expectations
 from memtool.text.lines import counted
 
 _LARGEST = 16_777_216  # bytes
@@ -54,7 +54,7 @@ def _read(name: str) -> str:
         raise UsageError(f"'{name}' cannot be read: {error}", hint="Name a file in TOML.") from None
 
 
-def _print(outcome: Outcome) -> None:
+def _print(outcome: Verdict) -> None:
     one = outcome.expectation
     project = f" in {one.project}" if one.project else ""
     asked = f"'{one.prompt}'" if one.prompt else "the start of a session"

@@ -35,7 +35,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _LineGroup:
     """Lines that belong together: a heading, a paragraph, a bullet with what hangs below it, a fenced code block."""
 
     text: str
@@ -48,7 +48,7 @@ def chunk_note(body: str, first_line: int = 1) -> list[Chunk]:
     """Return the chunks of *body*, whose first line is line *first_line* of its file."""
     chunks: list[Chunk] = []
     path: list[tuple[int, str]] = []
-    held: list[_Block] = []
+    held: list[_LineGroup] = []
     held_heading, size, only_headings = "", 0, True
     for block in _blocks(body.split("\n"), first_line):
         new_section = block.level and size >= SMALLEST
@@ -74,7 +74,7 @@ def pieces_of(text: str) -> list[str]:
     return pieces if len(pieces) > 1 else []
 
 
-def _chunk(blocks: list[_Block], heading: str) -> Chunk:
+def _chunk(blocks: list[_LineGroup], heading: str) -> Chunk:
     parts = [blocks[0].text]
     for before, block in pairwise(blocks):
         has_gap = block.start - before.end > 1
@@ -82,7 +82,7 @@ def _chunk(blocks: list[_Block], heading: str) -> Chunk:
     return Chunk("".join(parts), blocks[0].start, blocks[-1].end, heading)
 
 
-def _blocks(lines: list[str], first_line: int) -> Iterator[_Block]:
+def _blocks(lines: list[str], first_line: int) -> Iterator[_LineGroup]:
     start = 0
     while start < len(lines):
         if not lines[start].strip():
@@ -115,7 +115,7 @@ def _begins_block(line: str) -> bool:
     return bool(_BULLET.match(line) or _HEADING.match(line) or opening(line))
 
 
-def _cut(lines: list[str], start: int, level: int) -> Iterator[_Block]:
+def _cut(lines: list[str], start: int, level: int) -> Iterator[_LineGroup]:
     """Give the block, cut between lines, and within a line only where one line alone is too long."""
     held: list[tuple[int, str]] = []
     size = 0
@@ -129,8 +129,8 @@ def _cut(lines: list[str], start: int, level: int) -> Iterator[_Block]:
     yield _joined(held, level)
 
 
-def _joined(parts: list[tuple[int, str]], level: int) -> _Block:
-    return _Block("\n".join(text for _, text in parts), parts[0][0], parts[-1][0], level)
+def _joined(parts: list[tuple[int, str]], level: int) -> _LineGroup:
+    return _LineGroup("\n".join(text for _, text in parts), parts[0][0], parts[-1][0], level)
 
 
 def _cut_line(line: str) -> Iterator[str]:

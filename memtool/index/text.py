@@ -42,7 +42,7 @@ _NOT_IN_TERMS = re.compile("[ (),'’]")  # ⑴ and Arabic ligatures fold to the
 _KANA = "[\u3041-\u30fa]"
 
 
-class _Run(NamedTuple):
+class _TextRun(NamedTuple):
     """A part of a text that is one word, identifier or path, or one stretch of a script without spaces."""
 
     text: str
@@ -168,27 +168,27 @@ def _any_word() -> re.Pattern[str]:
     return re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
 
 
-def _runs(text: str) -> Iterator[_Run]:
+def _runs(text: str) -> Iterator[_TextRun]:
     for match in _run_of(text).finditer(text):
         run = match[0]
         if run.isascii():
-            yield _Run(run, match.start(), unspaced=False)
+            yield _TextRun(run, match.start(), unspaced=False)
         else:
             yield from _runs_by_script(run, match.start())
 
 
-def _runs_by_script(text: str, offset: int) -> Iterator[_Run]:
+def _runs_by_script(text: str, offset: int) -> Iterator[_TextRun]:
     """Cut *text*, which holds other letters than ASCII, where scripts with and without spaces meet."""
     if max(text) < FIRST_UNSPACED:
-        yield _Run(text, offset, unspaced=False)
+        yield _TextRun(text, offset, unspaced=False)
         return
     at = 0
     for unspaced in [*_unspaced_pattern().finditer(text), None]:
         end = unspaced.start() if unspaced else len(text)
         for match in _run_of(text).finditer(text, at, end):
-            yield _Run(match[0], offset + match.start(), unspaced=False)
+            yield _TextRun(match[0], offset + match.start(), unspaced=False)
         if unspaced:
-            yield _Run(unspaced[0], offset + end, unspaced=True)
+            yield _TextRun(unspaced[0], offset + end, unspaced=True)
             at = unspaced.end()
 
 

@@ -54,7 +54,7 @@ class Expectation(NamedTuple):
     nothing: bool = False
 
 
-class _Known:
+class _SharedIndex:
     """An index of which each question is asked once: nothing is written meanwhile, and a thousand share their words."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -93,7 +93,7 @@ class _Rows:
         return list(self._rows)
 
 
-class Outcome(NamedTuple):
+class Verdict(NamedTuple):
     """Whether an expectation holds: its *faults* in sentences, and what was given."""
 
     expectation: Expectation
@@ -116,19 +116,19 @@ def parse_expectations(text: str) -> list[Expectation]:
     return [_expectation(number, fields) for number, fields in enumerate(listed, 1)]
 
 
-def try_expectations(work: Workspace, index: Index, expectations: Sequence[Expectation]) -> Iterator[Outcome]:
+def try_expectations(work: Workspace, index: Index, expectations: Sequence[Expectation]) -> Iterator[Verdict]:
     """Give the outcome of each of *expectations*, as an agent would be given now, by words.
 
     Raises:
         UsageError: one names a project that the vault does not know.
     """
     known = {path.name for path in work.vault.path("areas/projects").glob("*/")}
-    db = cast("sqlite3.Connection", _Known(index.db))
+    db = cast("sqlite3.Connection", _SharedIndex(index.db))
     for one in expectations:
         if one.project and one.project not in known:
             raise UsageError(f"expectation {one.number}: there is no project '{one.project}' in the vault", hint="")
         given = _given(work, db, one)
-        yield Outcome(one, tuple(_faults(one, given)), given)
+        yield Verdict(one, tuple(_faults(one, given)), given)
 
 
 def _given(work: Workspace, db: sqlite3.Connection, one: Expectation) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from memtool.index.engine import Index, place_of, use_index
 from memtool.recall.given import START, GivenLine, Giving
-from memtool.recall.given_now import Said, evidence, reason, said_now, shared_words, terms_of
+from memtool.recall.given_now import SaidNow, evidence, reason, said_now, shared_words, terms_of
 from memtool.workspace import Workspace
 
 
@@ -20,7 +20,7 @@ def told_now(work: Workspace, givings: Sequence[Giving]) -> Iterator[dict[str, A
     today = work.now().date()
     frequency = _frequency(work, terms_of(giving.prompt for giving in givings))
 
-    def look(line: GivenLine) -> Said | None:
+    def look(line: GivenLine) -> SaidNow | None:
         return said_now(work.vault, line, work.outside, today)
 
     for giving in givings:
@@ -46,7 +46,7 @@ def _frequency(work: Workspace, terms: Sequence[str]) -> dict[str, float]:
 
 
 def _fields(
-    line: GivenLine, giving: Giving, look: Callable[[GivenLine], Said | None], frequency: dict[str, float]
+    line: GivenLine, giving: Giving, look: Callable[[GivenLine], SaidNow | None], frequency: dict[str, float]
 ) -> dict[str, Any] | None:
     """Return the fields of *line* for JSON; None if the vault holds it no more."""
     said = look(line)

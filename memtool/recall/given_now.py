@@ -53,7 +53,7 @@ _REASONS = {
 }
 
 
-class Said(NamedTuple):
+class SaidNow(NamedTuple):
     """The text of a line as it is now.
 
     Args:
@@ -66,7 +66,7 @@ class Said(NamedTuple):
     about: str = ""
 
 
-def said_now(vault: Vault, line: GivenLine, outside: Outside, today: dt.date) -> Said | None:
+def said_now(vault: Vault, line: GivenLine, outside: Outside, today: dt.date) -> SaidNow | None:
     """Return what *line* says now; None if it was forgotten, removed or changed since."""
     with suppress(MemtoolError, OSError, ValueError):
         path = outside.path_of(line.ref) if is_outside(line.ref) else vault.path(line.ref)
@@ -79,23 +79,23 @@ def said_now(vault: Vault, line: GivenLine, outside: Outside, today: dt.date) ->
     return None
 
 
-def _fact(text: str, line: GivenLine, today: dt.date) -> Said | None:
+def _fact(text: str, line: GivenLine, today: dt.date) -> SaidNow | None:
     living = (fact for fact in _parse_facts(text).facts if fact.status == "active" and not is_expired(fact, today))
     named = (
         fact for fact in living if fact.id == line.fact_id and (fact.id or letters(fact.fact) in letters(line.text))
     )
     fact = next(named, None)
-    return Said(fact.fact, fact.author or IMPORTED, " ".join(fact.tags)) if fact else None
+    return SaidNow(fact.fact, fact.author or IMPORTED, " ".join(fact.tags)) if fact else None
 
 
-def _line_of_note(line: GivenLine, text: str, today: dt.date) -> Said | None:
+def _line_of_note(line: GivenLine, text: str, today: dt.date) -> SaidNow | None:
     note = _parse_note(line.ref, text.encode())
     readable = note if isinstance(note, Note) else Note(line.ref, note.text)
     expires = readable.field("expires")
     if readable.field("status").casefold() in _ENDED or (expires and expires[:10] < today.isoformat()):
         return None
     if not line.text:
-        return Said(
+        return SaidNow(
             ": ".join(dict.fromkeys(filter(None, (readable.title, readable.summary)))), readable.field("author")
         )
     place = find_line(text, line.text, line.line)
@@ -107,7 +107,7 @@ def _line_of_note(line: GivenLine, text: str, today: dt.date) -> Said | None:
     said, author = signed_by(line.text.lstrip("> ").removeprefix("- "))
     if kind_of(line.ref, readable.field("type")) == "session":
         author = author or next((each.author for each in passages(text, "session") if said in each.text), "")
-    return Said(said, author or readable.field("author"), readable.title)
+    return SaidNow(said, author or readable.field("author"), readable.title)
 
 
 def reason(line: GivenLine) -> str:
@@ -141,7 +141,7 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
     return "; ".join(filter(None, told))
 
 
-def shared_words(prompt: str, said: Said, frequency: Mapping[str, float]) -> dict[str, float]:
+def shared_words(prompt: str, said: SaidNow, frequency: Mapping[str, float]) -> dict[str, float]:
     """Return the words of *prompt* that *said* holds as well, each with the share of the notes that hold it.
 
     *frequency* is that of the terms of the index; what it lacks is in no note.

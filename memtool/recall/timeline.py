@@ -101,7 +101,7 @@ class _Anchor(NamedTuple):
         return bool(self.path) and event.path == self.path and (not first or first <= event.line <= last)
 
 
-class _Row(NamedTuple):
+class _DatedRow(NamedTuple):
     ref: str
     title: str
     fact_id: str
@@ -130,10 +130,10 @@ def timeline(
     Raises:
         NoteNotFound: nothing with a date is meant by *asked*.
     """
-    past = _Past(work, index, projects)
+    past = _Events(work, index, projects)
     anchor = past.anchor(asked.strip())
     if projects and anchor.project:  # named by its id, it is asked for
-        past = _Past(work, index, (*projects, anchor.project))
+        past = _Events(work, index, (*projects, anchor.project))
     middle = sorted(past.events(past.rows("c.date = ?", anchor.date, _MOST_OF_A_DAY)), key=lambda each: each.when)
     at = next((at for at, event in enumerate(middle) if anchor.is_at(event)), None)
     if at is None and anchor.path:  # a line of a note, or a day's own text
@@ -156,10 +156,10 @@ def events_of(work: Workspace, index: Index, ref: str) -> list[Event]:
         f"SELECT {_COLUMNS} WHERE n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)}) GROUP BY c.note_id, c.fact_id",
         (ref, *_PAGES),
     )
-    return _Past(work, index, ()).events(map(_Row._make, found))
+    return _Events(work, index, ()).events(map(_DatedRow._make, found))
 
 
-class _Past:
+class _Events:
     """What the index and the files of a vault tell of the past."""
 
     def __init__(self, work: Workspace, index: Index, projects: Sequence[str]) -> None:
@@ -169,7 +169,7 @@ class _Past:
         self._minutes: dict[str, dict[str, str]] = {}
 
     @cached_property
-    def _readers(self) -> dict[str, Callable[[_Row], Iterator[Event]]]:
+    def _readers(self) -> dict[str, Callable[[_DatedRow], Iterator[Event]]]:
         return {DAY: self._of_day, SESSION: self._of_session, FACT: self._of_fact}
 
     def anchor(self, asked: str) -> _Anchor:
@@ -188,7 +188,7 @@ class _Past:
         with suppress(NoteNotFound, UsageError):
             path = find_note(db, asked)
             ours = f"SELECT {_COLUMNS} WHERE n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)}) GROUP BY c.note_id"
-            for row in map(_Row._make, db.execute(ours, (path, *_PAGES))):
+            for row in map(_DatedRow._make, db.execute(ours, (path, *_PAGES))):
                 return _Anchor(row.date, path=path, project=row.project) if row.date and row.kind != FACT else None
         return None
 
@@ -201,14 +201,14 @@ class _Past:
                     return _Anchor(hit.date, path=hit.path, lines=(hit.start_line, hit.end_line), fact_id=hit.fact_id)
         raise NoteNotFound(asked)
 
-    def rows(self, condition: str, date: str, most: int, order: str = "ASC") -> list[_Row]:
+    def rows(self, condition: str, date: str, most: int, order: str = "ASC") -> list[_DatedRow]:
         """Return notes and facts with a date for which *condition* holds, each once."""
         found = self._index.db.execute(
             f"SELECT {_COLUMNS} WHERE c.date <> '' AND {condition} AND c.kind NOT IN ({_marks(_PAGES)})"
             f" AND {self._where} GROUP BY c.note_id, c.fact_id ORDER BY c.date {order} LIMIT ?",
             (date, *_PAGES, *self._values, most),
         )
-        return [_Row._make(row) for row in found]
+        return [_DatedRow._make(row) for row in found]
 
     def beyond(self, count: int, nearest: Sequence[Event], *, newest_first: bool, than: str) -> list[Event]:
         """Return *nearest* and events of other days, more than *count* of them if there are so many, in order."""
@@ -220,16 +220,16 @@ class _Past:
                 break
         return sorted(found, key=lambda event: event.when)
 
-    def events(self, rows: Iterable[_Row]) -> list[Event]:
+    def events(self, rows: Iterable[_DatedRow]) -> list[Event]:
         """Return the events that *rows* of one day bring; a session that has a note is told of by that."""
         found = [event for row in rows for event in self._readers.get(row.kind, self._of_note)(row)]
         noted = {event.id for event in found if _is_noted(event)}
         return [event for event in found if event.id not in noted or _is_noted(event)]
 
-    def _of_note(self, row: _Row) -> Iterator[Event]:
+    def _of_note(self, row: _DatedRow) -> Iterator[Event]:
         yield _event(row, row.kind, row.title, id=row.ref)
 
-    def _of_fact(self, row: _Row) -> Iterator[Event]:
+    def _of_fact(self, row: _DatedRow) -> Iterator[Event]:
         if row.ref not in self._minutes:
             with suppress(MemtoolError):
                 facts = parse_facts(self._text(row.ref)).facts
@@ -238,7 +238,7 @@ class _Past:
         minute = self._minutes.get(row.ref, {}).get(row.fact_id, "")
         yield _event(row, FACT, row.text.split("\n", 1)[0], id=row.fact_id, minute=minute)
 
-    def _of_session(self, row: _Row) -> Iterator[Event]:
+    def _of_session(self, row: _DatedRow) -> Iterator[Event]:
         text = self._text(row.ref)
         updated = parse_session(text).updated if text else ""
         minute = updated[11:16] if updated.startswith(row.date) else ""
@@ -249,7 +249,7 @@ class _Past:
                 event = _event(row, DECISION, line.text, id=f"{row.ref}:{line.number}", minute=minute)
                 yield event._replace(line=line.number, author=line.author)
 
-    def _of_day(self, row: _Row) -> Iterator[Event]:
+    def _of_day(self, row: _DatedRow) -> Iterator[Event]:
         text = self._text(row.ref)
         edits, sessions = parse_daily(text), listed_sessions(text)
         if not edits and not sessions:
@@ -275,7 +275,7 @@ class _Past:
         return ""
 
 
-def _event(row: _Row, kind: str, text: str, *, id: str, minute: str = "") -> Event:
+def _event(row: _DatedRow, kind: str, text: str, *, id: str, minute: str = "") -> Event:
     status = row.status if row.status in ("superseded", "archived") else ""
     return Event(row.date, minute, kind, row.project, one_line(text), row.ref, row.line, id, status, row.author)
 

@@ -110,7 +110,7 @@ def _form(gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
     return Form.BARE if is_option or kind in {"listed", "tagged"} else Form.PROSE
 
 
-class _Patterns(NamedTuple):
+class _AssignmentPatterns(NamedTuple):
     rest: re.Pattern[str]
     gap: re.Pattern[str]
     quote: re.Pattern[str]
@@ -121,7 +121,7 @@ class _Patterns(NamedTuple):
 
 
 @cache
-def _patterns() -> _Patterns:
+def _patterns() -> _AssignmentPatterns:
     closing = r"[\"'`”’\])}*_]{0,4}"
     opening = r"[*_]{0,2}"
     quoted = r"(?=[rbfuRBFU]{0,2}[\"'`])"
@@ -148,7 +148,7 @@ def _patterns() -> _Patterns:
         r"[ \t]{0,2}",
         "spaced": r"[ \t]{1,4}|(?<=[^\x00-\x7f])",
     }
-    return _Patterns(
+    return _AssignmentPatterns(
         rest=re.compile(r"[A-Za-z0-9_-]{0,64}+"),
         gap=re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items())),
         quote=re.compile(r"[rbfuRBFU]{0,2}([\"'`“‘「『«])"),

@@ -77,7 +77,7 @@ def common_share(text: str) -> float:
     return sum(pair in _COMMON_PAIRS for pair in pairs) / len(pairs) if pairs else 0.0
 
 
-class _Patterns(NamedTuple):
+class _RunPatterns(NamedTuple):
     run: re.Pattern[str]
     piece: re.Pattern[str]
     public: re.Pattern[str]
@@ -89,8 +89,8 @@ class _Patterns(NamedTuple):
 
 
 @cache
-def _patterns() -> _Patterns:
-    return _Patterns(
+def _patterns() -> _RunPatterns:
+    return _RunPatterns(
         run=re.compile(r"[A-Za-z0-9+/=_-]{24,}+"),
         piece=re.compile(r"[A-Za-z0-9+/_-]{24,}+=*+"),
         # Integrity hashes, C++ symbols, public SSH keys, and the ids of messages, objects and requests.

@@ -310,7 +310,7 @@ def _of_sentences() -> frozenset[str]:
     return _IN_SENTENCES | _OF_SENTENCES | frozenset(text_of("grammar").split())
 
 
-class _Patterns(NamedTuple):
+class _ValuePatterns(NamedTuple):
     blank: re.Pattern[str]
     words: re.Pattern[str]
     word: re.Pattern[str]
@@ -326,9 +326,9 @@ class _Patterns(NamedTuple):
 
 
 @cache
-def _patterns() -> _Patterns:
+def _patterns() -> _ValuePatterns:
     dot = r"(?:\?\.|\.|::|->)"
-    return _Patterns(
+    return _ValuePatterns(
         blank=_any_of(
             r"[xX*•●·.…_#?＊-]*",
             r".{0,24}?(?:[xX]{8,}|[*•●…]{4,}).{0,8}",

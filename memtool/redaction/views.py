@@ -23,7 +23,7 @@ _GAP = "\n\n\n"  # no name and value span it
 _LONGEST_PLAIN_WORD = 32  # a word without a digit may be a token if it is as long as this
 
 
-class Change(NamedTuple):
+class Replacement(NamedTuple):
     """*start* to *end* of a text reads *new*."""
 
     start: int
@@ -42,7 +42,7 @@ class View:
         self._starts = starts  # from here on in this text ...
         self._shifts = shifts  # ... add this for the place in the text below
 
-    def changed(self, changes: Iterable[Change]) -> View:
+    def changed(self, changes: Iterable[Replacement]) -> View:
         """Return the reading with *changes*, which are in order and apart."""
         pieces, starts, shifts = [], [0], [0]
         done = length = 0
@@ -70,7 +70,7 @@ def without_markers(view: View) -> View:
     """Return *view* with what was redacted before as a gap that no name or value spans, so that it is left alone."""
     if "[redacted: " not in view.text:
         return view
-    return view.changed(Change(*found.span(), _GAP) for found in _marker().finditer(view.text))
+    return view.changed(Replacement(*found.span(), _GAP) for found in _marker().finditer(view.text))
 
 
 def spelled_out(view: View) -> View | None:
@@ -108,17 +108,17 @@ def long_words(view: View) -> View:
     return View("\n".join(pieces), view, starts, shifts)
 
 
-def _wraps(text: str) -> Iterator[Change]:
+def _wraps(text: str) -> Iterator[Replacement]:
     line_start, goes_on = 0, _goes_on()
     while (line_end := text.find("\n", line_start)) >= 0:
         if line_end - line_start >= _SHORTEST_WRAPPED_LINE:
             end = line_end - (text[line_end - 1] == "\r")
             if found := goes_on.match(text, end - 1):
-                yield Change(end, found.end(), "")
+                yield Replacement(end, found.end(), "")
         line_start = line_end + 1
 
 
-def _far_lines(changes: list[Change], text: str) -> Iterator[Change]:
+def _far_lines(changes: list[Replacement], text: str) -> Iterator[Replacement]:
     """Yield what lies more than a line before and behind any of the *changes*, as a gap."""
     ends = [0, *(change.end for change in changes)]
     starts = [*(change.start for change in changes), len(text)]
@@ -127,12 +127,12 @@ def _far_lines(changes: list[Change], text: str) -> Iterator[Change]:
             first = end if end == 0 else text.find("\n", text.find("\n", end, start) + 1 or start, start)
             last = start if start == len(text) else text.rfind("\n", end, max(text.rfind("\n", end, start), end))
             if 0 <= first < last:
-                yield Change(first, last, _GAP)
+                yield Replacement(first, last, _GAP)
 
 
-def _changes(pattern: re.Pattern[str], read: Callable[[str], str], text: str) -> Iterator[Change]:
+def _changes(pattern: re.Pattern[str], read: Callable[[str], str], text: str) -> Iterator[Replacement]:
     for found in pattern.finditer(text):
-        yield Change(found.start(), found.end(), read(found[0]))
+        yield Replacement(found.start(), found.end(), read(found[0]))
 
 
 def _hexadecimal(escape: str) -> str:

@@ -21,7 +21,7 @@ class Conflict(NamedTuple):
     theirs: tuple[str, ...]
 
 
-class _Edit(NamedTuple):
+class _Hunk(NamedTuple):
     """`base[low:high]` becomes *lines*."""
 
     low: int
@@ -56,7 +56,7 @@ def lines_of(text: str) -> list[str]:
     return [*(f"{part}\n" for part in parts[:-1]), *filter(None, parts[-1:])]
 
 
-def _edits(base: Sequence[str], side: Sequence[str]) -> list[_Edit]:
+def _edits(base: Sequence[str], side: Sequence[str]) -> list[_Hunk]:
     start = 0
     while start < min(len(base), len(side)) and base[start] == side[start]:
         start += 1
@@ -66,16 +66,16 @@ def _edits(base: Sequence[str], side: Sequence[str]) -> list[_Edit]:
     before, after = base[start : len(base) - end], side[start : len(side) - end]
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     return [
-        _Edit(start + low, start + high, tuple(after[low_there:high_there]))
+        _Hunk(start + low, start + high, tuple(after[low_there:high_there]))
         for kind, low, high, low_there, high_there in matcher.get_opcodes()
         if kind != "equal"
     ]
 
 
-def _grouped(left: Sequence[_Edit], right: Sequence[_Edit]) -> Iterator[tuple[list[_Edit], list[_Edit]]]:
+def _grouped(left: Sequence[_Hunk], right: Sequence[_Hunk]) -> Iterator[tuple[list[_Hunk], list[_Hunk]]]:
     """Give the edits of both sides, in order; those that meet come together."""
     waiting = sorted([*((edit, 0) for edit in left), *((edit, 1) for edit in right)])
-    group: tuple[list[_Edit], list[_Edit]] = ([], [])
+    group: tuple[list[_Hunk], list[_Hunk]] = ([], [])
     for edit, side in waiting:
         if any(group) and not any(_meet(edit, other) for other in group[1 - side]):
             yield group
@@ -85,13 +85,13 @@ def _grouped(left: Sequence[_Edit], right: Sequence[_Edit]) -> Iterator[tuple[li
         yield group
 
 
-def _meet(one: _Edit, other: _Edit) -> bool:
+def _meet(one: _Hunk, other: _Hunk) -> bool:
     if one.low == one.high == other.low == other.high:
         return True
     return one.low < other.high and other.low < one.high
 
 
-def _applied(base: Sequence[str], low: int, high: int, edits: Sequence[_Edit]) -> tuple[str, ...]:
+def _applied(base: Sequence[str], low: int, high: int, edits: Sequence[_Hunk]) -> tuple[str, ...]:
     """Return `base[low:high]` after *edits*."""
     lines: list[str] = []
     for edit in edits:

@@ -180,7 +180,7 @@ def _in_time(items: Mapping[str, DailyItem]) -> str:
     return "\n".join(item.line + item.words for _, item in ordered)
 
 
-class _Item:
+class _ListedLine:
     """A line of ours, the rest of its item, which may be the owner's, and what stands between it and the next one."""
 
     def __init__(self, key: str, minute: str, line: str, rest: str, below: str) -> None:
@@ -200,11 +200,11 @@ class _Listed:
         starts = [*(match.start() for match in found), len(text)]
         self._newline = _newline(text)
         self._head = text[: starts[0]]
-        self.items: list[_Item] = []
+        self.items: list[_ListedLine] = []
         for match, start in zip(found, starts[1:], strict=True):
             end = text.find("\n", _end_of_item(text, match)) + 1 or len(text)
             rest, below = text[match.end() : end], text[end:start]
-            self.items.append(_Item(_key(match), match["minute"], match[0], rest, below))
+            self.items.append(_ListedLine(_key(match), match["minute"], match[0], rest, below))
 
     def text(self) -> str:
         return self._head + "".join(item.line + item.rest + item.below for item in self.items)
@@ -216,10 +216,10 @@ class _Listed:
     def by_key(self) -> dict[str, DailyItem]:
         return {item.key: DailyItem(item.minute, item.line, item.words) for item in self.items}
 
-    def find(self, key: str) -> _Item | None:
+    def find(self, key: str) -> _ListedLine | None:
         return next((item for item in self.items if item.key == key), None)
 
-    def is_in_time(self, item: _Item, minute: str) -> bool:
+    def is_in_time(self, item: _ListedLine, minute: str) -> bool:
         """Return whether *item* may stay where it is if it is of this *minute*."""
         at = self.items.index(item)
         around = [minute if each is item else each.minute for each in self.items[max(0, at - 1) : at + 2]]
@@ -233,9 +233,9 @@ class _Listed:
             earlier = self.items[at]
             below, earlier.below = earlier.below, ""
             earlier.rest += "" if earlier.rest.endswith("\n") else self._newline
-        self.items.insert(at + 1, _Item(key, minute, line, words + self._newline, below))
+        self.items.insert(at + 1, _ListedLine(key, minute, line, words + self._newline, below))
 
-    def remove(self, item: _Item) -> None:
+    def remove(self, item: _ListedLine) -> None:
         at = self.items.index(item)
         del self.items[at]
         if at:

@@ -56,7 +56,7 @@ _OWN_LOOK = {
 }
 
 
-class _Item(NamedTuple):
+class _Thing(NamedTuple):
     """One thing in a section, or in a list on one line. *says* is its text without layout."""
 
     says: str
@@ -173,7 +173,7 @@ def _kept_of(block: Block, gone: set[str]) -> Block | None:
     return _with_items(block, kept) if kept else None
 
 
-def _left_of(item: _Item, gone: set[str]) -> _Item | None:
+def _left_of(item: _Thing, gone: set[str]) -> _Thing | None:
     """Return *item* without the statements that are *gone*; None if it is gone as a whole."""
     if _is_forgotten(item.says, gone):
         return None
@@ -185,10 +185,10 @@ def _left_of(item: _Item, gone: set[str]) -> _Item | None:
     row = row._replace(asked=asked, pieces=tuple(each for each in row.pieces if each.text.strip('"') not in lost))
     says = render_row(row)
     bullet = _BULLET.match(item.lines[0])
-    return _Item(says, (f"{bullet[0] if bullet else ''}{says}",), item.is_inline) if says else None
+    return _Thing(says, (f"{bullet[0] if bullet else ''}{says}",), item.is_inline) if says else None
 
 
-def _items_of(block: Block) -> list[_Item]:
+def _items_of(block: Block) -> list[_Thing]:
     return _items(block) if block.kind == "section" and block.key != "section:files" else []
 
 
@@ -283,12 +283,12 @@ def _merge_list(base: Block | None, current: Block, wanted: Block) -> Block:
     return Block(current.key, (match[1] + ", ".join(item.lines[0] for item in items) + match[3],))
 
 
-def _listed(block: Block | None) -> list[_Item]:
+def _listed(block: Block | None) -> list[_Thing]:
     match = _LISTS[block.key].fullmatch("\n".join(block.lines)) if block else None
     return _inline(match[2]) if match else []
 
 
-def _inline(value: str) -> list[_Item]:
+def _inline(value: str) -> list[_Thing]:
     """Return the items of a list on one line; a comma within code, quotes or a link separates nothing."""
     ends, closing = [-1], ""
     for at, character in enumerate(value):
@@ -299,7 +299,7 @@ def _inline(value: str) -> list[_Item]:
         elif character == ",":
             ends.append(at)
     parts = [value[start + 1 : end].strip() for start, end in pairwise([*ends, len(value)])]
-    return [_Item(_says([part]), (part,), is_inline=True) for part in parts if part]
+    return [_Thing(_says([part]), (part,), is_inline=True) for part in parts if part]
 
 
 def _merge_section(base: Block | None, current: Block, wanted: Block | None) -> Block | None:
@@ -313,7 +313,7 @@ def _merge_section(base: Block | None, current: Block, wanted: Block | None) -> 
     return _with_items(wanted or current, items) if items else None
 
 
-def _three_way(base: Iterable[_Item], current: Sequence[_Item], wanted: Sequence[_Item]) -> list[_Item]:
+def _three_way(base: Iterable[_Thing], current: Sequence[_Thing], wanted: Sequence[_Thing]) -> list[_Thing]:
     """Return *wanted* without what the owner has taken out of *base*, and with what they have added to it.
 
     What was added stands behind the item that it stood behind.
@@ -322,7 +322,7 @@ def _three_way(base: Iterable[_Item], current: Sequence[_Item], wanted: Sequence
     there = {item.says: item for item in current}
     kept = [there.get(item.says, item) for item in wanted if item.says in there or item.says not in ours]
     said = {item.says for item in kept}
-    added: dict[str, list[_Item]] = {}
+    added: dict[str, list[_Thing]] = {}
     anchor = _START
     for item in current:
         if item.says in said:
@@ -337,11 +337,11 @@ def _three_way(base: Iterable[_Item], current: Sequence[_Item], wanted: Sequence
     return [*merged, *added.pop(_END, [])]
 
 
-def _items(section: Block | None) -> list[_Item]:
+def _items(section: Block | None) -> list[_Thing]:
     if section is None:
         return []
     value = section.lines[0][len(_label(section)) :].strip()
-    inline = _inline(value) if section.key == "section:files" else [_Item(value, (value,), is_inline=True)]
+    inline = _inline(value) if section.key == "section:files" else [_Thing(value, (value,), is_inline=True)]
     groups: list[list[str]] = []
     indent = 0
     for line in section.lines[1:]:
@@ -351,10 +351,10 @@ def _items(section: Block | None) -> list[_Item]:
             indent = len(bullet[1]) if bullet else 0
         else:
             groups[-1].append(line)
-    return [*(item for item in inline if item.says), *(_Item(_says(group), tuple(group)) for group in groups)]
+    return [*(item for item in inline if item.says), *(_Thing(_says(group), tuple(group)) for group in groups)]
 
 
-def _with_items(section: Block, items: Sequence[_Item]) -> Block:
+def _with_items(section: Block, items: Sequence[_Thing]) -> Block:
     """Return *section* with other *items*: files, and a single item, on the line of the label."""
     cr = "\r" if section.lines[0].endswith("\r") else ""
     on_line = [item for item in items if item.is_inline]

@@ -21,7 +21,7 @@ OWN_DRIVER = "merge.memtool.driver"  # the one program that memtool itself names
 SIGNATURE = "Memtool"  # the trailer of memtool's own commits
 
 
-class Content(NamedTuple):
+class NewContent(NamedTuple):
     """What a file is to hold, and its mode as git writes it."""
 
     data: bytes
@@ -110,7 +110,9 @@ def commit(
     return changed
 
 
-def commit_contents(folder: Path, contents: Mapping[str, Content | None], message: str, *, is_ours: bool = True) -> str:
+def commit_contents(
+    folder: Path, contents: Mapping[str, NewContent | None], message: str, *, is_ours: bool = True
+) -> str:
     """Commit *contents* for the files of those names, whatever stands in the folder, and return the new commit.
 
     None removes a file. What the user has staged of other files stays staged; of these, nothing may be. For a change
@@ -266,7 +268,7 @@ def _unfinished(folder: Path) -> str:
     return ""
 
 
-def _entry_of(folder: Path, name: str, content: Content | None) -> str:
+def _entry_of(folder: Path, name: str, content: NewContent | None) -> str:
     """Return the entry of a file for git's index, after the content has been stored."""
     if content is None:
         return f"0 {'0' * 40}"

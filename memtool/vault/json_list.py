@@ -32,14 +32,14 @@ class JsonList(NamedTuple):
     is_bare: bool  # the list is the whole text, not a member of an object
 
 
-class _Span(NamedTuple):
+class _ParsedValue(NamedTuple):
     value: Any
     start: int
     end: int
 
 
 class _Spans(NamedTuple):
-    spans: list[_Span]
+    spans: list[_ParsedValue]
     tail: int
     end: int  # behind the closing bracket
 
@@ -82,13 +82,13 @@ def _member(text: str, at: int, name: str) -> _Spans:
 def _list(text: str, at: int) -> _Spans:
     if not text.startswith("[", at):
         raise json.JSONDecodeError("expected a list", text, at)
-    spans: list[_Span] = []
+    spans: list[_ParsedValue] = []
     tail = at + 1
     at = _skip(text, tail)
     more = not text.startswith("]", at)
     while more:
         value, tail = _value(text, at)
-        spans.append(_Span(value, at, tail))
+        spans.append(_ParsedValue(value, at, tail))
         at, more = _after(text, tail, "]")
     return _Spans(spans, tail, at + 1)
 
@@ -129,7 +129,7 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _placed(text: str, spans: list[_Span]) -> tuple[Item, ...]:
+def _placed(text: str, spans: list[_ParsedValue]) -> tuple[Item, ...]:
     items = []
     line, seen = 1, 0
     for value, start, end in spans:

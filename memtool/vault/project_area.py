@@ -58,7 +58,7 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
         return remembered.area
     area, is_sure = _find(vault, folder, home, quick=True)
     is_lasting = is_sure and _is_there(vault, area)
-    _remember(vault, folder, _Entry(area, now if is_lasting else now - FRESH + UNSURE))
+    _remember(vault, folder, _KnownFolder(area, now if is_lasting else now - FRESH + UNSURE))
     return area
 
 
@@ -70,7 +70,7 @@ def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> 
     area, _ = _find(vault, folder, home, quick=False)
     if area.name:
         register(vault, area, folder)
-    _remember(vault, folder, _Entry(area, now, registered=True))
+    _remember(vault, folder, _KnownFolder(area, now, registered=True))
     return area
 
 
@@ -121,7 +121,7 @@ def area_name(text: str) -> str:
     return re.sub(_FORBIDDEN, "-", text).strip("-. ")[:_LONGEST_NAME].strip("-. ")
 
 
-class _Entry(NamedTuple):
+class _KnownFolder(NamedTuple):
     area: ProjectArea
     found_at: float
     registered: bool = False
@@ -205,14 +205,14 @@ def _memory_path(vault: Vault) -> Path:
     return vault.state_path / "projects.json"
 
 
-def _remembered(vault: Vault, folder: Path, now: float) -> _Entry | None:
+def _remembered(vault: Vault, folder: Path, now: float) -> _KnownFolder | None:
     match remembered_folders(vault).get(str(folder)):
         case [str(name), str(root), int() | float() as found_at, bool(registered)] if 0 <= now - found_at < FRESH:
-            return _Entry(ProjectArea(area_name(name), Path(root)), found_at, registered)
+            return _KnownFolder(ProjectArea(area_name(name), Path(root)), found_at, registered)
     return None
 
 
-def _remember(vault: Vault, folder: Path, entry: _Entry) -> None:
+def _remember(vault: Vault, folder: Path, entry: _KnownFolder) -> None:
     with suppress(OSError, MemtoolError), vault.lock("projects", timeout=_PATIENCE):
         entries = remembered_folders(vault)
         entries.pop(str(folder), None)  # so that it comes last, as the newest

@@ -34,7 +34,7 @@ class Undone(NamedTuple):
     refs: tuple[str, ...]
 
 
-class _File(NamedTuple):
+class _UndoneFile(NamedTuple):
     """A file of the change: *later* is what the change made of *earlier*; *head* and *here* are as it is now.
 
     Args:
@@ -52,7 +52,7 @@ class _File(NamedTuple):
 
 
 class _Restored(NamedTuple):
-    file: _File
+    file: _UndoneFile
     head: bytes | None
     here: bytes | None
 
@@ -111,7 +111,7 @@ def _restored(vault: Vault, change: Change) -> list[_Restored]:
             head = _taken_back(vault, file, file.head)
             here = head if file.here == file.head else _taken_back(vault, file, file.here)
             restored.append(_Restored(file, head, here))
-        except _Conflict:
+        except _ChangedSince:
             changed.append(file.ref)
     if changed:
         hint = f"`memtool diff {change.short}` shows what it did; change the files with an editor."
@@ -119,30 +119,30 @@ def _restored(vault: Vault, change: Change) -> list[_Restored]:
     return restored
 
 
-class _Conflict(Exception):
+class _ChangedSince(Exception):
     """What is to be taken back was changed since."""
 
 
-def _taken_back(vault: Vault, file: _File, now: bytes | None) -> bytes | None:
+def _taken_back(vault: Vault, file: _UndoneFile, now: bytes | None) -> bytes | None:
     """Return the file, which holds *now*, without what the change did to it."""
     if now == file.later:
         return file.earlier
     if now == file.earlier or (now is None and file.here is None and file.head is not None):
         return now
     if now is None or file.later is None:
-        raise _Conflict
+        raise _ChangedSince
     try:
         later, current = file.later.decode("utf-8"), now.decode("utf-8")
         earlier = emptied(file.ref, later, daily=vault.daily) if file.earlier is None else file.earlier.decode("utf-8")
     except UnicodeDecodeError:
-        raise _Conflict from None
+        raise _ChangedSince from None
     if earlier is None:
-        raise _Conflict
+        raise _ChangedSince
     merged = merge_prose(later, current, earlier)
     if merged.conflicts or not _is_sound(file.ref, merged.text):
         merged = merge(file.ref, later, current, earlier, daily=vault.daily)
     if merged.conflicts:
-        raise _Conflict
+        raise _ChangedSince
     return merged.text.encode("utf-8")
 
 
@@ -156,13 +156,13 @@ def _is_sound(ref: str, text: str) -> bool:
     return False
 
 
-def _files(vault: Vault, change: Change) -> list[_File]:
+def _files(vault: Vault, change: Change) -> list[_UndoneFile]:
     said = tell(vault.root, "diff-tree", "-r", "--raw", "--no-renames", "-z", f"{change.commit}^", change.commit)
     words = said.split("\0")
     return [_file(vault, change, words[at], words[at + 1]) for at in range(0, len(words) - 1, 2)]
 
 
-def _file(vault: Vault, change: Change, row: str, ref: str) -> _File:
+def _file(vault: Vault, change: Change, row: str, ref: str) -> _UndoneFile:
     before, after = row[1:].split()[:2]
     if any(mode not in (_NO_FILE, *_FILES) for mode in (before, after)):
         raise HistoryFailed(f"'{ref}' is no file but a link, which memtool does not change", hint="Use git.")
@@ -178,7 +178,7 @@ def _file(vault: Vault, change: Change, row: str, ref: str) -> _File:
     except OSError as error:
         raise NotWritable(f"cannot read '{ref}': {error.strerror}") from None
     mode = before if before != _NO_FILE else in_head[:6] or after
-    return _File(ref, earlier, later, head, here, mode)
+    return _UndoneFile(ref, earlier, later, head, here, mode)
 
 
 def _with_rejected(earlier: bytes | None, later: bytes) -> bytes | None:
@@ -198,8 +198,8 @@ def _blob(vault: Vault, commit: str, ref: str) -> bytes:
     return os.fsencode(tell(vault.root, "cat-file", "--filters", f"{commit}:{ref}"))
 
 
-def _content(one: _Restored) -> history.Content | None:
-    return None if one.head is None else history.Content(one.head, one.file.mode)
+def _content(one: _Restored) -> history.NewContent | None:
+    return None if one.head is None else history.NewContent(one.head, one.file.mode)
 
 
 def _write(vault: Vault, one: _Restored) -> None:

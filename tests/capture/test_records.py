@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtool.capture.records import Reading, Record, kept_turns, read_record, record_path, write_record
+from memtool.capture.records import ReadUpTo, Record, kept_turns, read_record, record_path, write_record
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Run, Turn
 from memtool.vault.layout import Vault
@@ -27,7 +27,7 @@ TURN = Turn(
     offset=17,
     verdict="corrected",
 )
-READING = Reading(
+READING = ReadUpTo(
     400,
     99,
     (TURN, Turn(asked="yes", pasted=True)),
@@ -49,7 +49,7 @@ def test_a_record_is_read_as_it_was_written(vault: Vault) -> None:
 
 def test_the_turn_that_may_go_on_is_one_of_them(vault: Vault) -> None:
     assert [turn.asked for turn in READING.all_turns] == ["登录在 Safari 里失败", "yes", "commit"]
-    assert Reading().all_turns == ()
+    assert ReadUpTo().all_turns == ()
     write_record(vault, "one", RECORD)
     path = record_path(vault, "one")
     fields = json.loads(path.read_text(encoding="utf-8"))

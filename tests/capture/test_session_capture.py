@@ -13,7 +13,7 @@ from desk import Desk
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memtool.capture.queue import Job
-from memtool.capture.records import Reading, read_record
+from memtool.capture.records import ReadUpTo, read_record
 from memtool.capture.session_capture import Session, read_session
 from memtool.vault.sessions import parse_session
 
@@ -123,7 +123,7 @@ def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(
     path = desk.home / "one.jsonl"
     content = written(events)
     job = Job("one", str(path))
-    reading = Reading()
+    reading = ReadUpTo()
     for cut in [*sorted(cuts), 1.0]:
         path.write_bytes(content[: round(cut * len(content))])
         session = read_session(desk.work, job, reading)

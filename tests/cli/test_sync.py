@@ -6,7 +6,7 @@ import pytest
 from two_machines import TwoMachines, git
 
 from memtool.cli.merge_driver import main
-from memtool.recall.routing.loader_table import LOADER, Row, hand_rows, with_rows
+from memtool.recall.routing.loader_table import LOADER, TableRow, hand_rows, with_rows
 from memtool.vault.merge_driver import CONFLICT
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class TestDriver:
     def test_rows_by_hand_are_kept_and_generated_ones_are_those_of_both(self, tmp_path: Path) -> None:
         head = "# Loader\n\n| Trigger | Read |\n| --- | --- |\n"
         old, ours_row, theirs_row = (
-            Row((word,), (f"areas/projects/{word}/summary.md",)) for word in ("旧", "甲", "乙")
+            TableRow((word,), (f"areas/projects/{word}/summary.md",)) for word in ("旧", "甲", "乙")
         )
         base = with_rows(head, [old])
         ours = with_rows(head + "| 手写 | a.md |\n", [old, ours_row])

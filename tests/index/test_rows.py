@@ -8,7 +8,7 @@ from hypothesis import example, given, strategies as st
 
 from memtool.index.rows import ChunkRow, NoteRow, context, note_row
 from memtool.index.text import index_terms
-from memtool.recall.routing.loader_table import LOADER, Row, with_rows
+from memtool.recall.routing.loader_table import LOADER, TableRow, with_rows
 from memtool.resources import shipped
 
 FACT = '{"id": "f1", "fact": "tokens live 24 hours", "evidence": "jwt.ts", "timestamp": "2026-02-10T14:30:00Z"'
@@ -243,6 +243,6 @@ def test_what_the_user_wrote_into_a_note_of_init_is_found_and_nothing_else_of_it
 
 
 def test_rows_for_triggers_are_not_found_and_rows_by_hand_are() -> None:
-    text = with_rows(shipped_note(LOADER) + "| by hand, 手写 | a.md |\n", [Row(("zanzibar",), ("b.md",))])
+    text = with_rows(shipped_note(LOADER) + "| by hand, 手写 | a.md |\n", [TableRow(("zanzibar",), ("b.md",))])
 
     assert [each.text for each in row(text, LOADER).chunks] == ["| by hand, 手写 | a.md |"]

@@ -63,38 +63,38 @@ def as_they_stand(hits: Iterable[Recalled], db: sqlite3.Connection, work: Worksp
     return standing
 
 
-class _Known(NamedTuple):
+class _IndexedFile(NamedTuple):
     """A file, as the index knows it."""
 
     stamp: KnownStamp
     hash: str
 
 
-class _File(NamedTuple):
+class _FileNow(NamedTuple):
     """A file, as it is."""
 
     stamp: tuple[int, int]
     content: bytes
 
-    def matches(self, known: _Known | None) -> bool:
+    def matches(self, known: _IndexedFile | None) -> bool:
         """Return whether it is what is *known*. As a rule its stamp says so, and hashing is not even imported."""
         if known is None:
             return False
         return not is_suspect(known.stamp, self.stamp) or content_hash(self.content) == known.hash
 
 
-def _known(db: sqlite3.Connection, refs: Sequence[str]) -> dict[str, _Known]:
+def _known(db: sqlite3.Connection, refs: Sequence[str]) -> dict[str, _IndexedFile]:
     marks = ", ".join("?" * len(refs))
     rows = db.execute(f"SELECT ref, hash, size, mtime_ns, read_at_ns FROM note WHERE ref IN ({marks})", refs)  # noqa: S608
-    return {ref: _Known(KnownStamp(*stamp), digest) for ref, digest, *stamp in rows}
+    return {ref: _IndexedFile(KnownStamp(*stamp), digest) for ref, digest, *stamp in rows}
 
 
-def _looked_up(ref: str, hits: list[Recalled], file: _File, today: dt.date) -> list[Recalled]:
+def _looked_up(ref: str, hits: list[Recalled], file: _FileNow, today: dt.date) -> list[Recalled]:
     text = file.content.decode("utf-8-sig", "replace")
     return list((facts_now if is_fact(ref) else notes_now)(hits, text, today))
 
 
-def _told(hits: list[Recalled], file: _File, session_id: str) -> list[Recalled]:
+def _told(hits: list[Recalled], file: _FileNow, session_id: str) -> list[Recalled]:
     """Return what of *hits* is news to the session, with a summary where it is needed, and with a fact's mark."""
     session = session_id.encode("utf-8", "replace")
     if session and session in file.content:
@@ -116,13 +116,13 @@ def _mark(lines: Sequence[bytes]) -> str:
     return ""
 
 
-def _read(ref: str, work: Workspace) -> _File | None:
+def _read(ref: str, work: Workspace) -> _FileNow | None:
     """Return a file as it is; None if it is gone, or nothing that may be read."""
     with suppress(OSError, ValueError, OutsideVault):
         path = _path(ref, work)
         if path is not None:
             about = path.stat()
-            return _File((about.st_size, about.st_mtime_ns), read_head(path, _LARGEST))
+            return _FileNow((about.st_size, about.st_mtime_ns), read_head(path, _LARGEST))
     return None
 
 

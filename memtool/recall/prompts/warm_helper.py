@@ -73,12 +73,12 @@ def run_helper(work: Workspace, *, idle: float, goes_on: Callable[[], bool] = la
     with only_helper(at):
         embedder = open_embedder(settings.embeddings, settings.keys.embeddings, work.cache, may_download=False)
         embedder.embed_query("warm")
-        held = _Held(work, embedder)
+        held = _WarmModel(work, embedder)
         held.look()
         serve(at, held.answer, lambda: goes_on() and held.look(), idle=idle)
 
 
-class _Held:
+class _WarmModel:
     """The model and the vectors, which follow the index; and the question whether they are still wanted."""
 
     def __init__(self, work: Workspace, embedder: Embedder) -> None:

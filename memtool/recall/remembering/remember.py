@@ -67,7 +67,7 @@ class AlreadyKnown(MemtoolError):
         self.standing = standing
 
 
-class _Written(NamedTuple):
+class _WrittenFact(NamedTuple):
     id: str
     path: str
     start_line: int
@@ -227,7 +227,7 @@ def _subject(memory: Memory, project: str) -> str:
     return f"{project}: {memory.text[:_QUOTED]}" if project else memory.text[:_QUOTED]
 
 
-def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _Written:
+def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _WrittenFact:
     fact_id = new_fact_id(work.now, work.random)
     linked: list[str] = []
 
@@ -244,7 +244,7 @@ def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _Wr
     file = update_facts(work.vault, ref, change)
     written_id = linked[0] if linked else fact_id
     fact, place = next(pair for pair in zip(file.facts, file.places, strict=True) if pair[0].id == written_id)
-    return _Written(written_id, ref, place.start_line, place.end_line, fact.category)
+    return _WrittenFact(written_id, ref, place.start_line, place.end_line, fact.category)
 
 
 def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fact | None:
@@ -279,7 +279,7 @@ def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]
     )
 
 
-def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
+def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _WrittenFact:
     title, date = title_of(memory.text), work.now().date().isoformat()
     sources = [memory.source] if memory.source else []
     note = NewNote(
@@ -301,10 +301,10 @@ def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Wri
         names = (f"{stem}-{number}.md" if number > 1 else f"{stem}.md" for number in count(1))
         name = next(name for name in names if not os.path.lexists(work.vault.path(name)))
         replace(work.vault.path(name), text, expected=None)
-    return _Written(name, name, 1, text.count("\n"), memory.category)
+    return _WrittenFact(name, name, 1, text.count("\n"), memory.category)
 
 
-def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
+def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _WrittenFact:
     item = todo_line(
         memory.text,
         type=memory.type,
@@ -325,7 +325,7 @@ def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _Wri
             _refuse_open_twin(memory.text, text, ref)
         text, line = add_todo(text, item)
         replace(path, text, expected=expected)
-    return _Written(f"{ref}:{line}", ref, line, line)
+    return _WrittenFact(f"{ref}:{line}", ref, line, line)
 
 
 def _refuse_open_twin(new: str, text: str, ref: str) -> None:

@@ -29,7 +29,7 @@ _LINK_OR_COMMA = re.compile(r"(\[[^\]\[]*\]\([^()]*\)|[,，、])")
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ ./-])*")
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One line of a table: when a trigger comes up, the files are worth reading. *line* counts from 1."""
 
     triggers: tuple[str, ...]
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     line: int = 0
 
 
-class _Part(NamedTuple):
+class _GeneratedPart(NamedTuple):
     """The lines from one mark to the other, as `lines[begin:end]`, and the checksum that the first one carries."""
 
     begin: int
@@ -45,14 +45,14 @@ class _Part(NamedTuple):
     checksum: str
 
 
-def hand_rows(text: str) -> list[Row]:
+def hand_rows(text: str) -> list[TableRow]:
     """Return the rows of all tables in *text* that are written by hand, also those that say nothing of use."""
     lines = text.split("\n")
     generated = {at for part in _parts(lines) for at in range(part.begin, part.end)}
     return [_row(lines[at], at + 1) for at in _row_places(lines) if at not in generated]
 
 
-def with_rows(text: str, rows: Sequence[Row]) -> str:
+def with_rows(text: str, rows: Sequence[TableRow]) -> str:
     """Return *text* with a generated part that says *rows*, and every byte kept that is not generated.
 
     The part stays where it is; without one it is added at the end, if there are rows at all. Lines of it that are not
@@ -71,7 +71,7 @@ def with_rows(text: str, rows: Sequence[Row]) -> str:
     return "".join([*kept, *lines[at:]])
 
 
-def fitting(text: str, rows: Sequence[Row], largest: int) -> list[Row]:
+def fitting(text: str, rows: Sequence[TableRow], largest: int) -> list[TableRow]:
     """Return the first of *rows*, as many as `with_rows` can write into *text* within *largest* bytes."""
     room = largest - _size(with_rows(text, ())) - _FRAME
     ends = accumulate(_size(_line(row)) + 2 for row in rows)
@@ -92,10 +92,10 @@ def merge_tables(base: str, ours: str, theirs: str) -> str:
     gone = {row[:2] for row in _generated(base)}
     for text in (ours, theirs):
         rows -= gone - {row[:2] for row in _generated(text)}
-    return with_rows("".join(lines), [Row(*row) for row in sorted(rows)])
+    return with_rows("".join(lines), [TableRow(*row) for row in sorted(rows)])
 
 
-def _generated(text: str) -> list[Row]:
+def _generated(text: str) -> list[TableRow]:
     """Return the rows of the generated part."""
     lines = text.split("\n")
     return [_row(lines[at], 0) for at in _row_places(lines) for part in _parts(lines) if part.begin <= at < part.end]
@@ -108,13 +108,13 @@ def code(text: str) -> str:
     return f"{ticks}{padding}{text}{padding}{ticks}".replace("|", r"\|")
 
 
-def _rendered(rows: Sequence[Row], newline: str, last: str = "\n") -> str:
+def _rendered(rows: Sequence[TableRow], newline: str, last: str = "\n") -> str:
     body = [*_HEADER, *map(_line, rows)] if rows else []
     end = _END + (newline if last.endswith(("\n", "\r")) else "")
     return newline.join([_BEGIN.format(_checksum(body)), *body, end])
 
 
-def _line(row: Row) -> str:
+def _line(row: TableRow) -> str:
     triggers = ", ".join(one if _PLAIN.fullmatch(one) else code(one) for one in row.triggers)
     return f"| {triggers} | {', '.join(one if _PLAIN.fullmatch(one) else code(one) for one in row.refs)} |"
 
@@ -123,7 +123,7 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _of_others(part: list[str], checksum: str, rows: Sequence[Row]) -> list[str]:
+def _of_others(part: list[str], checksum: str, rows: Sequence[TableRow]) -> list[str]:
     """Return the lines of a generated *part* that somebody else wrote and that *rows* do not say."""
     body = part[1:-1]
     if _checksum(body) == checksum:
@@ -144,15 +144,15 @@ def _checksum(lines: Iterable[str]) -> str:
     return f"{crc32(chr(10).join(line.rstrip() for line in lines).encode('utf-8', 'replace')):08x}"
 
 
-def _parts(lines: Sequence[str]) -> list[_Part]:
+def _parts(lines: Sequence[str]) -> list[_GeneratedPart]:
     """Return the generated parts: from a first mark to the last one that follows it, without another in between."""
-    parts: list[_Part] = []
+    parts: list[_GeneratedPart] = []
     begin: tuple[int, str] | None = None
     for at, line in enumerate(lines):
         if mark := _IS_BEGIN.fullmatch(line):
             begin = at, mark[1]
         elif begin and line.rstrip() == _END:
-            parts.append(_Part(begin[0], at + 1, begin[1]))
+            parts.append(_GeneratedPart(begin[0], at + 1, begin[1]))
             begin = None
     return parts
 
@@ -168,10 +168,10 @@ def _is_rule(line: str) -> bool:
     return line.lstrip().startswith("|") and "-" in line and not line.strip("|:- \t\r\n")
 
 
-def _row(line: str, number: int) -> Row:
+def _row(line: str, number: int) -> TableRow:
     cells = _CELL_END.split(line.strip()[:LONGEST_LINE].removeprefix("|"))
     triggers, refs = ([*map(_items, cells), (), ()])[:2]
-    return Row(tuple(text for text, _ in triggers), tuple(_ref(*item) for item in refs), number)
+    return TableRow(tuple(text for text, _ in triggers), tuple(_ref(*item) for item in refs), number)
 
 
 def _items(cell: str) -> list[tuple[str, bool]]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError, OutsideVault
 from memtool.recall.routing.area_triggers import Area, TriggerProblem, fault_in_word, read_areas
-from memtool.recall.routing.loader_table import LOADER, Row, fitting, hand_rows, with_rows
+from memtool.recall.routing.loader_table import LOADER, TableRow, fitting, hand_rows, with_rows
 from memtool.recall.routing.triggers import atoms, fault_in_glob, find_triggers, matches_glob, normal, trie_of
 from memtool.resources import shipped
 from memtool.vault.files import read_text, replace
@@ -159,7 +159,7 @@ def _table_routes(vault: Vault, findings: list[TriggerProblem]) -> Iterator[Rout
             yield from _row_route(row, trigger, findings)
 
 
-def _row_route(row: Row, trigger: str, findings: list[TriggerProblem]) -> Iterator[Route]:
+def _row_route(row: TableRow, trigger: str, findings: list[TriggerProblem]) -> Iterator[Route]:
     kind = GLOB if "*" in trigger else WORD
     fault = fault_in_glob(trigger) if kind == GLOB else fault_in_word(trigger)
     if fault:
@@ -311,10 +311,10 @@ def update_table(vault: Vault) -> bool:
     return True
 
 
-def rows_of(areas: Iterable[Area]) -> list[Row]:
+def rows_of(areas: Iterable[Area]) -> list[TableRow]:
     """Return the rows that *areas* bring into the table, one for each."""
     return [
-        Row(tuple(trigger.text for trigger in (*area.words, *area.globs)), area.refs)
+        TableRow(tuple(trigger.text for trigger in (*area.words, *area.globs)), area.refs)
         for area in areas
         if area.words or area.globs
     ]

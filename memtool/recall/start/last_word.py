@@ -99,7 +99,7 @@ def _cues() -> re.Pattern[str]:
     )
 
 
-class _Standing(NamedTuple):
+class _PlacedLine(NamedTuple):
     at: tuple[int, int]
     line: BlockLine
 
@@ -112,7 +112,7 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
     sessions are left as they are.
     """
     standing = [
-        _Standing((at, place), line)
+        _PlacedLine((at, place), line)
         for at, part in enumerate(parts)
         for place, line in enumerate(part.lines)
         if _is_list(part) and line.said and not line.text.startswith("- `")  # commands
@@ -136,7 +136,7 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
 
 
 def _compared(
-    standing: list[_Standing], contradicted: str
+    standing: list[_PlacedLine], contradicted: str
 ) -> tuple[set[tuple[int, int]], dict[tuple[int, int], BlockLine]]:
     """Return which lines are said by a stronger or newer one, and those that such a one contradicts, marked."""
     ordered = sorted(standing, key=lambda each: (each.line.author == USER, each.line.when), reverse=True)

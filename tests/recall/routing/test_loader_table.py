@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from memtool.recall.routing.loader_table import Row, hand_rows, with_rows
+from memtool.recall.routing.loader_table import TableRow, hand_rows, with_rows
 from memtool.resources import shipped
 
-SHOP = Row(("checkout", "支付", "src/pay/**"), ("areas/projects/shop/summary.md", "areas/projects/shop/rules.md"))
-TIDE = Row(("解密", "a, b", "x|y", "`tick`", "end\\"), ("areas/projects/潮 汐/summary.md",))
+SHOP = TableRow(("checkout", "支付", "src/pay/**"), ("areas/projects/shop/summary.md", "areas/projects/shop/rules.md"))
+TIDE = TableRow(("解密", "a, b", "x|y", "`tick`", "end\\"), ("areas/projects/潮 汐/summary.md",))
 TEMPLATE = (shipped("vault_template") / "rules" / "memory-loader.md").read_text()
 
 LINES = st.sampled_from([
@@ -21,13 +21,16 @@ TEXTS = st.text(alphabet="ab 支|`\\,，<>#-*\u2028", min_size=1, max_size=12)
 ITEMS = TEXTS.map(lambda text: " ".join(text.split())).filter(bool)
 ROWS = st.lists(
     st.builds(
-        Row, st.lists(ITEMS, min_size=1, max_size=3).map(tuple), st.just(("areas/a b.md", "areas/支.md")), st.just(0)
+        TableRow,
+        st.lists(ITEMS, min_size=1, max_size=3).map(tuple),
+        st.just(("areas/a b.md", "areas/支.md")),
+        st.just(0),
     ),
     max_size=3,
 )
 
 
-def generated(text: str) -> list[Row]:
+def generated(text: str) -> list[TableRow]:
     """The rows of the generated part, as if somebody had written them."""
     return [row._replace(line=0) for row in hand_rows(text.replace("memtool begin", "memtool no"))]
 
@@ -48,11 +51,11 @@ def test_rows_are_read_as_people_write_them() -> None:
         "| `a, b` \\| c | areas/d.md\n|  | areas/e.md |\n| f |\n"
     )
     assert hand_rows(text) == [
-        Row(("checkout", "结账", "支付"), ("areas/a b.md",), 3),
-        Row(("x",), ("areas/b.md", "areas/c.md"), 4),
-        Row(("a, b | c",), ("areas/d.md",), 8),
-        Row((), ("areas/e.md",), 9),
-        Row(("f",), (), 10),
+        TableRow(("checkout", "结账", "支付"), ("areas/a b.md",), 3),
+        TableRow(("x",), ("areas/b.md", "areas/c.md"), 4),
+        TableRow(("a, b | c",), ("areas/d.md",), 8),
+        TableRow((), ("areas/e.md",), 9),
+        TableRow(("f",), (), 10),
     ]
 
 
@@ -88,7 +91,7 @@ def test_other_line_ends_do_not_make_it_somebody_elses() -> None:
 @pytest.mark.slow
 @given(HAND, HAND, ROWS, ROWS)
 def test_what_is_written_by_hand_survives_any_generation(
-    before: str, after: str, rows: list[Row], others: list[Row]
+    before: str, after: str, rows: list[TableRow], others: list[TableRow]
 ) -> None:
     first = with_rows(before, [*rows, SHOP])
     # The text may have held a part of its own already; from then on the bytes around the parts are the owner's.
@@ -104,7 +107,7 @@ def test_what_is_written_by_hand_survives_any_generation(
 
 @pytest.mark.slow
 @given(HAND, ROWS)
-def test_twice_is_once(text: str, rows: list[Row]) -> None:
+def test_twice_is_once(text: str, rows: list[TableRow]) -> None:
     once = with_rows(text, rows)
     assert with_rows(once, rows) == once
 
@@ -119,7 +122,7 @@ def test_a_text_without_marks_is_kept_to_the_byte(text: str) -> None:
 
 @pytest.mark.slow
 @given(ROWS)
-def test_rows_read_back_as_they_were(rows: list[Row]) -> None:
+def test_rows_read_back_as_they_were(rows: list[TableRow]) -> None:
     assert generated(with_rows("", rows)) == rows
 
 
