@@ -12,8 +12,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, NoteNotFound
 from memtool.workspace import Workspace
+
+_FIND = "Search for it, or list what there is, to learn its id."
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -113,7 +115,8 @@ def sentence_of(error: MemtoolError | OSError) -> str:
     """Return *error* with its hint."""
     if isinstance(error, OSError):
         return f"the system refused: {error.strerror or error}"
-    return f"{str(error).rstrip('.')}. {error.hint}".strip()
+    hint = _FIND if isinstance(error, NoteNotFound) else error.hint
+    return f"{str(error).rstrip('.')}. {hint}".strip()
 
 
 def project_folder(text: str) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,6 +19,7 @@ from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.timeline import Timeline, timeline
 from memtool.text.lines import cut
 from memtool.vault.background import start_command
+from memtool.vault.layout import DAILY, KINDS
 from memtool.vault.outside import is_outside
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.workspace import Workspace
@@ -35,7 +36,8 @@ _SCOPES: Mapping[str, Mapping[str, Any]] = {
     "knowledge": {"kinds": ("knowledge", "fact", "pattern", "tool", "project", "rules", "memory", "schema", "note")},
 }
 _WITH_OVERVIEW = ("decision", "change", "knowledge", "project", "pattern", "tool", "note")
-_LONGEST_OVERVIEW, _LONGEST_PASSAGE = 800, 500  # characters
+_LONGEST = 1_200  # characters of what is shown of a note; few chunks have more
+_TOLD_BY = 80  # letters by which a passage is found again
 
 
 class Remembered(NamedTuple):
@@ -100,7 +102,7 @@ def _found(
     work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int
 ) -> tuple[Found, tuple[str, ...]]:
     """Return the hits of one page and one more, if there is a next one."""
-    wanted = wanted._replace(projects=reach(index.db, project, text))
+    wanted = within_reach(index, project, text, wanted)
     if not index_terms(text):
         listed = newest(index, wanted, limit=limit, page=page)
         more = listed.hits[:1] if listed.total > limit * page else ()
@@ -108,6 +110,16 @@ def _found(
     found = searched(work, index, text, wanted, limit=limit * page + 1)
     notices = (*index_notices(index), *found.notices)
     return found._replace(hits=found.hits[limit * (page - 1) :]), notices
+
+
+def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
+    """Return *wanted* for somebody in the project *here* who says *text*.
+
+    Daily notes tell of all projects at once, so they surface only where everything may.
+    """
+    projects = reach(index.db, here, text)
+    kinds = wanted.kinds or KINDS
+    return wanted._replace(projects=projects, kinds=tuple(set(kinds) - {DAILY})) if projects else wanted
 
 
 def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit: int) -> Found:
@@ -170,24 +182,20 @@ def _remembered(work: Workspace, hit: Hit, best: float) -> Remembered:
         hit.path,
         f"{hit.start_line}-{hit.end_line}",
         relevance,
-        "\n".join(_content(work, hit)),
+        _content(work, hit),
         hit.fact_id,
     )
 
 
-def _content(work: Workspace, hit: Hit) -> Iterator[str]:
-    """Give the overview of the note, and the passage that was found if it stands elsewhere."""
-    overview = ""
+def _content(work: Workspace, hit: Hit) -> str:
+    """Return the overview of the note, if what was found stands in it; else the passage that was found."""
+    said = hit.text.partition("\n")[0] if hit.fact_id else hit.told or hit.text  # of a fact, evidence follows
     if hit.kind in _WITH_OVERVIEW and not is_outside(hit.path):
         with suppress(MemtoolError, OSError):
-            reading = read_note(work.vault, Ref(hit.path), level=OVERVIEW, max_bytes=work.max_bytes)
-            overview = cut(reading.text, _LONGEST_OVERVIEW)
-    said = hit.text.partition("\n")[0] if hit.fact_id else hit.told or hit.text  # of a fact, evidence follows
-    passage = hit.snippet().text if overview else cut(said, _LONGEST_OVERVIEW)
-    if overview:
-        yield quoted(overview)
-    if _plain(cut(passage, _LONGEST_PASSAGE).strip("…")) not in _plain(overview):
-        yield quoted(passage)
+            overview = read_note(work.vault, Ref(hit.path), level=OVERVIEW, max_bytes=work.max_bytes).text
+            if _plain(said)[:_TOLD_BY] in _plain(overview):
+                said = overview
+    return quoted(cut(said, _LONGEST))
 
 
 def _plain(text: str) -> str:

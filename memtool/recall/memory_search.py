@@ -21,11 +21,10 @@ from typing import NamedTuple
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.lexical import inverse_frequencies, share_of
-from memtool.index.reach import reach
 from memtool.index.search import Hit
 from memtool.index.status import index_notices
 from memtool.index.text import fold, index_terms, query_terms
-from memtool.recall.agent_search import searched, use_ready
+from memtool.recall.agent_search import searched, use_ready, within_reach
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses, uses_path
 from memtool.text.lines import cut, one_line
@@ -99,7 +98,7 @@ def search_memories(work: Workspace, query: str, *, limit: int) -> Recalled:
     here = work.area()
 
     def look(index: Index) -> tuple[list[Hit], dict[str, float], tuple[str, ...]]:
-        wanted = Filter(work.now().date(), projects=reach(index.db, here.name, text))
+        wanted = within_reach(index, here.name, text, Filter(work.now().date()))
         found = searched(work, index, text, wanted, limit=_CANDIDATES)
         idf = inverse_frequencies(index.db, query_terms(text))
         return list(found.hits), idf, (*index_notices(index), *found.notices)
