@@ -199,10 +199,11 @@ def _as_text(client: Client, target: Target, vault: Vault, planned: Plan, *, is_
     backups = any(change.original for change in planned.changes)
     where = shown_path(str(vault.root), None, target.home)
     named = "" if target.named else ", or into another that your settings name later"
+    written = "Sessions are written into" if "hooks" in planned.parts else "What its model saves is written into"
     return "\n".join([
         f"{client.title} works with memtool now: {', '.join(planned.parts)}. {_HEARD[client.reads_at_once]}",
         f"Changed: {files_of(planned, target.home)}.{' As it was: *.memtool-backup beside it.' if backups else ''}",
-        f"Sessions are written into the vault at {where}{', made now' if is_new else ''}{named}.",
+        f"{written} the vault at {where}{', made now' if is_new else ''}{named}.",
         f"Cost: {_cost(target, vault) if client.recalls and 'hooks' in planned.parts else _ASKED}",
         f"To undo: memtool uninstall {client.name}{_project_option(target)}",
     ])  # fmt: skip

@@ -340,3 +340,9 @@ def test_doctor_knows_the_installation(memtool: Memtool, client: Path, notes: Pa
     ran = memtool("doctor")
     assert ran.code == 1
     assert "broken  claude-code: the hooks run '/gone/python', which is not there\n" in ran.out
+
+
+@pytest.mark.usefixtures("home_vault", "elsewhere")
+def test_a_client_without_hooks_is_not_said_to_have_its_sessions_written(memtool: Memtool) -> None:
+    assert "\nWhat its model saves is written into the vault at ~/memory" in memtool("install", "zed").out
+    assert "\nSessions are written into the vault at ~/memory" in memtool("install", "windsurf").out
