@@ -21,6 +21,7 @@ from memtool.web.agents import PATHS, AgentServer
 from memtool.web.calls import OpenWorkspace, example
 from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.gate import ENTRANCE, HEALTH, Access
+from memtool.web.history_api import add_history_calls
 from memtool.web.hub import Hub
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
@@ -69,6 +70,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     _add_service_calls(app, access, life)
     add_memory_calls(app, open_workspace)
     add_embedding_calls(app, open_workspace)
+    add_history_calls(app, open_workspace)
     _add_stream(app, hub)
     add_page(app, open_workspace)
     for path, agent in agents.items():

@@ -109,17 +109,22 @@ def _happened(work: Workspace, wanted: Wanted) -> Part:
     cursor = wanted.cursor
     for _ in range(_TRIES):
         events, cursor = _older(work, wanted, cursor)
-        cards += (event for event in events if not wanted.kind or event.kind == wanted.kind)
+        cards += (event for event in events if _is_wanted(event, wanted))
         if len(cards) >= PART or not cursor:
             break
     return Part(tuple(map(_card_of_event, cards)), cursor)
+
+
+def _is_wanted(event: Event, wanted: Wanted) -> bool:
+    is_of_project = not wanted.project or event.project.casefold() == wanted.project.casefold()
+    return is_of_project and wanted.kind in ("", event.kind)
 
 
 def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Event], str]:
     """Return the events before *cursor*, newest first, and where the ones before them begin."""
     date, minute, shown = (*cursor.split("_"), "", "", "")[:3]
     skip = int(shown) if shown.isdecimal() else 0
-    projects = (wanted.project,) if wanted.project else ()
+    projects = (wanted.project, "") if wanted.project else ()  # the note of a day tells of all projects
     asked = f"{date} {_behind(minute)}" if date else ""
     found = use_index(
         place_of(work),

@@ -107,6 +107,8 @@ def test_parts_of_the_feed_follow_each_other_without_loss(client: TestClient, de
     edits = texts(client.get("/feed?kind=edit").text)
     assert edits[:2] == ["f99.ts", "f98.ts"]
     assert texts(client.get("/feed?since=2026-02-10").text) == []
+    assert texts(client.get("/feed?project=shop").text)[0] == "f99.ts"
+    assert texts(client.get("/feed?project=teahouse").text) == []
 
 
 @pytest.mark.slow
