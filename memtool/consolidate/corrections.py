@@ -45,8 +45,12 @@ def corrections_in(view: SessionView, turns: Sequence[Turn], grounds: Grounds) -
         is_correction = is_correction or (at > 0 and turns[at - 1].verdict in ("corrected", "rejected"))
         is_correction = is_correction or any(map(_condition, sentences(turn.asked)))
         wanted = [] if given and _leans(turn.asked) else list(_wanted(turn, is_correction=is_correction))
-        confidence = LIKELY if is_correction else POSSIBLE
+        is_done = bool(turn.files) and turn.verdict in ("", "confirmed", "went on")
         for sentence in wanted or ([] if given else _stated(turn)):
+            is_sure = is_correction or (
+                is_done and bool(mentioned("preferring", sentence)) and not leads("condition", sentence)
+            )
+            confidence = LIKELY if is_sure else POSSIBLE
             yield Proposal(sentence, "preference", USER, view.project, (source,), "", view.date, confidence)
         if given and not wanted:
             span = grounds.of_text(at, given) or source

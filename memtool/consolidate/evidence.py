@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from memtool.vault.session_lines import lines_of
+from memtool.vault.session_rows import ARROW
+from memtool.vault.sessions import read_line
 
 _DIGITS = 16  # of a hash, in hexadecimal
 _MARKS = re.compile(r"[\s\"'`“”„「」*]+")
@@ -55,7 +57,15 @@ def missing_spans(spans: Iterable[Mapping[str, Any]], notes: Mapping[str, frozen
     ]
 
 
+def ending_in_title(note: str) -> str:
+    """Return how the session ended, as the title of the session note *note* says it; empty if it does not."""
+    titles = (value for part, _, value in map(read_line, note.splitlines()) if part == "title")
+    return next(titles, "").partition(ARROW)[2].strip()
+
+
 def _statements(note: str) -> Iterator[str]:
+    if ended := ending_in_title(note):
+        yield ended
     for line in lines_of(note):
         yield line.text
         if line.asked:

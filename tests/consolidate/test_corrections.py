@@ -6,7 +6,7 @@ from dialogues import view_of
 from memtool.capture.turns import Turn
 from memtool.consolidate.corrections import corrections_in
 from memtool.consolidate.grounds import Grounds
-from memtool.consolidate.proposals import LIKELY, Proposal
+from memtool.consolidate.proposals import LIKELY, POSSIBLE, Proposal
 
 
 def found(*turns: Turn) -> list[Proposal]:
@@ -81,6 +81,12 @@ def test_a_wish_needs_that_something_came_of_it() -> None:
     assert texts(wish._replace(files=("/src/shop/main.go",))) == [wish.asked]
     assert texts(wish._replace(verdict="confirmed")) == [wish.asked]
     assert texts(wish._replace(files=("/src/shop/main.go",), verdict="refuted")) == []
+
+
+def test_one_thing_in_place_of_another_is_sure_once_it_was_done() -> None:
+    done = Turn(asked="能不能用 zod 而不是手写校验？", files=("/src/shop/校验.ts",), verdict="went on")
+    assert [(one.text, one.confidence) for one in found(done)] == [("用 zod 而不是手写校验", LIKELY)]
+    assert [one.confidence for one in found(done._replace(verdict="corrected"))] == [POSSIBLE]
 
 
 def test_what_was_pasted_is_nobodys_word() -> None:
