@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_FILE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S.*?)\s*$", re.MULTILINE)
+_FILE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n]*)", re.MULTILINE)
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _MOST = 100  # files of one patch
 
@@ -20,4 +20,4 @@ def patch_in(command: str) -> str:
 
 def files_in_patch(patch: str) -> list[str]:
     """Return the files that *patch* adds, changes, deletes or moves to, as it names them, in order."""
-    return list(dict.fromkeys(match[1] for match in _FILE.finditer(patch)))[:_MOST]
+    return list(dict.fromkeys(match[1].rstrip() for match in _FILE.finditer(patch)))[:_MOST]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -10,8 +9,7 @@ from typing import Any
 
 from memtool.clients import CLIENTS, Client
 
-# Gemini puts what hooks said into the prompt, for hooks that come later.
-_SAID_BY_HOOKS = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_SAID_BY_HOOKS = "<hook_context>"  # Gemini puts that into the prompt, for hooks that come later
 
 
 def translated(event: Mapping[str, Any], client: str) -> dict[str, Any]:
@@ -29,8 +27,10 @@ def translated(event: Mapping[str, Any], client: str) -> dict[str, Any]:
     its = _text(given, "hook_event_name")
     given["hook_event_name"] = known.events.get(its, "")
     given["cwd"] = _text(given, "cwd") or _workspace(given)
-    if "prompt" in given:
-        given["prompt"] = _SAID_BY_HOOKS.sub("", _text(given, "prompt"))
+    if _SAID_BY_HOOKS in _text(given, "prompt"):
+        from memtool.capture.transcript.text import without_injected
+
+        given["prompt"] = without_injected(given["prompt"]).lstrip()
     if its in known.tool_events:
         given |= {"tool_name": known.tool_events[its], "tool_input": given}
     elif "tool_name" in given:

@@ -11,6 +11,8 @@ from claude_code.script import use
 from other_agents.box import Box, heard
 from other_agents.conftest import Client
 
+from memtool.clients import title_of
+
 DECIDES = "Add the order model. For the order ids we take ULIDs, because they sort by time."
 DECIDES_IN_CHINESE = "新增订单模型。订单号我们用 ULID，因为它能按时间排序。"
 ENGLISH = (DECIDES, "What is next?", "because they sort by time")
@@ -44,6 +46,8 @@ def test_a_decision_stands_in_the_first_request_of_the_next_session_and_uninstal
 
     assert f"client: {first}\n" in box.note_with(known)
     assert "order_model.py" in box.daily()
+    assert f", {title_of(first)})" in box.memtool("log").out
+    assert f"({title_of(second)})" in box.memtool("given", "--last").out
     for name in agents:
         box.uninstall(name)
     assert box.files(like=before) == before

@@ -19,6 +19,7 @@ from memtool.capture.transcript.forms import ROLLED_BACK, Asked, Found, stands_i
 from memtool.capture.transcript.lines import Record, Tally, read_records
 from memtool.capture.transcript.making import compaction, dict_of, dicts_of, result, said, typed, use
 from memtool.capture.transcript.records import ASKING_TOOL, IN_BACKGROUND, SHELL_TOOL, text_at
+from memtool.capture.transcript.text import inside
 
 _HEAD = 65_536  # bytes, in which the session says whether it is a helper's
 _ID = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?\Z")
@@ -32,7 +33,7 @@ _NOT_TYPED = re.compile(
     r"|# AGENTS\.md instructions)"
 )
 _FROM_EDITOR = "## My request for Codex:\n"
-_TYPED_COMMAND = re.compile(r"\s*<user_shell_command>\s*<command>\s*(.*?)\s*</command>", re.DOTALL)
+_TYPED_COMMAND = "<user_shell_command>"
 _TOLD = "Chunk ID|Wall time|Original token count|Exit code|Total output lines|Process exited|Process running"
 _EXIT = re.compile(rf"\A(?:(?:{_TOLD})\b[^\n]*\n)*(?:Output:\n)?")
 _CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
@@ -160,8 +161,8 @@ def _texts_by_user(item: Record) -> Iterator[str]:
 
 
 def _typed(text: str) -> str:
-    if command := _TYPED_COMMAND.match(text):
-        return f"<bash-input>{command[1]}</bash-input>"
+    if text.lstrip().startswith(_TYPED_COMMAND):
+        return f"<bash-input>{inside(text, 'command')}</bash-input>"
     if _NOT_TYPED.match(text):
         return ""
     return text.partition(_FROM_EDITOR)[2].strip() or text

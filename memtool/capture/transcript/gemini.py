@@ -18,6 +18,7 @@ from memtool.capture.transcript.forms import REWOUND, Asked, Found, stands_in
 from memtool.capture.transcript.lines import Record, Tally, read_records
 from memtool.capture.transcript.making import compaction, dict_of, dicts_of, result, said, typed, use
 from memtool.capture.transcript.records import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.capture.transcript.text import without_injected
 
 _HEAD = 4_096  # bytes, in which a chat says whose it is
 _LARGEST = 33_554_432  # bytes of a chat that is one object
@@ -26,14 +27,10 @@ _ID = re.compile(rb'"sessionId":\s*"([^"\\]{1,200})"')
 _OF_HELPER = re.compile(rb'"kind":\s*"subagent"')
 
 _TOOLS = {"write_file": "Write", "replace": "Edit", "run_shell_command": SHELL_TOOL, "ask_user": ASKING_TOOL}
-_SAID_BY_HOOKS = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
-_NOT_TYPED = ("<session_context>", "<hook_context>", "/", "?", "System: ")
+_NOT_TYPED = ("<session_context>", "/", "?", "System: ")
 _SNAPSHOT = "<state_snapshot>"
 _EXIT = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
-_AROUND = re.compile(
-    r"\A<untrusted_context>\s*(?:Output: )?"
-    r"|\s*(?:Exit Code: -?\d+\s*)?(?:Process Group PGID: \d+\s*)?</untrusted_context>\s*\Z"
-)
+_TOLD_LAST = ("Exit Code: ", "Process Group PGID: ")
 
 
 def records(asked: Asked) -> Iterator[Record]:
@@ -115,7 +112,7 @@ def _messages(record: Record) -> list[Record]:
 
 def _prompt(message: Record) -> Iterator[Record]:
     shown = _text(message.get("displayContent"))  # what was typed, where files that it names were put into the content
-    text = _SAID_BY_HOOKS.sub("", shown or _text(message.get("content"))).strip()
+    text = without_injected(shown or _text(message.get("content"))).strip()
     if text.startswith(_SNAPSHOT):
         yield compaction(text)
     elif text and not text.startswith(_NOT_TYPED):
@@ -126,9 +123,18 @@ def _result(call: Record) -> Record:
     text = "\n".join(_answers(call.get("result")))
     code = _EXIT.search(text)
     failed = call.get("status") == "error" or (code is not None and code[1] != "0")
-    text = _AROUND.sub("", text)
+    text = _printed(text)
     made = result(text_at(call, "id"), text, failed=failed, stopped=call.get("status") == "cancelled")
     return made | {"toolUseResult": {"answers": _chosen(call, text)}} if call.get("name") == "ask_user" else made
+
+
+def _printed(text: str) -> str:
+    """Return what a command printed, without what the client puts around it."""
+    text = text.strip().removeprefix("<untrusted_context>").removesuffix("</untrusted_context>").strip()
+    text = text.removeprefix("Output: ")
+    while (rest := text.rpartition("\n"))[2].startswith(_TOLD_LAST):
+        text = rest[0].rstrip()
+    return text
 
 
 def _answers(result: object) -> Iterator[str]:

@@ -9,10 +9,10 @@ MARK = "[…]"  # stands for what was left out
 
 _INJECTED = tuple(
     """
-    agent-message bash-stderr bash-stdout cross-session-message fork-boilerplate ide_diagnostics ide_opened_file
-    ide_selection local-command-caveat local-command-stderr local-command-stdout mcp-polling-update mcp-resource-update
-    memtool-context new-diagnostics post-tool-use-hook session-start-hook system-reminder teammate-message total_tokens
-    user-prompt-submit-hook
+    agent-message bash-stderr bash-stdout cross-session-message fork-boilerplate hook_context ide_diagnostics
+    ide_opened_file ide_selection local-command-caveat local-command-stderr local-command-stdout mcp-polling-update
+    mcp-resource-update memtool-context new-diagnostics post-tool-use-hook session-start-hook system-reminder
+    teammate-message total_tokens user-prompt-submit-hook
     """.split()
 )
 _BEFORE_SUMMARY = (*_INJECTED, "analysis")

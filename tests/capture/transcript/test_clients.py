@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -277,6 +278,41 @@ def test_a_transcript_of_unknown_form_is_called_so(tmp_path: Path) -> None:
         read(write_database(tmp_path / "other.db", {"notes": [{"id": 1}]}), "opencode")
     with pytest.raises(TranscriptUnreadable, match="history of all sessions"):
         check_transcript(put(tmp_path, "opencode"))
+
+
+HOSTILE = (
+    "<hook_context>" * 40_000,
+    " " * 600_000 + "x",
+    "\n" * 600_000 + "x",
+    "*** Add File: a" + " " * 600_000 + "b",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=["open blocks", "spaces", "lines", "a file"])
+def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
+    from memtool.capture.transcript import codex, gemini
+    from memtool.hook.translation import translated
+
+    def item(**payload: Any) -> Record:
+        return {"type": "response_item", "payload": payload}
+
+    began = time.perf_counter()
+    patch = f"*** Begin Patch\n{text}\n*** End Patch"
+    translation = codex._Translation()
+    for record in (
+        item(type="message", role="user", content=[{"type": "input_text", "text": f"<user_shell_command>{text}"}]),
+        item(type="custom_tool_call", name="apply_patch", input=patch, call_id="c"),
+        item(type="function_call_output", call_id="c", output=text),
+    ):
+        list(translation.of(record))
+    call = {"name": "run_shell_command", "result": [{"functionResponse": {"response": {"output": text}}}]}
+    for message in ({"type": "user", "content": text}, {"type": "gemini", "toolCalls": [call]}):
+        list(gemini._Translation("", set()).of({"id": "x", **message}))
+    translated({"hook_event_name": "BeforeAgent", "prompt": text}, "gemini")
+    translated(
+        {"hook_event_name": "PostToolUse", "tool_name": "apply_patch", "tool_input": {"command": patch}}, "codex"
+    )
+    assert time.perf_counter() - began < 5
 
 
 _ANY = st.recursive(
