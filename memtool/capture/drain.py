@@ -171,13 +171,13 @@ def _message(captured: Sequence[Captured]) -> str:
         return "capture: daily notes\n\nA session ended that left no note of its own."
     told = {one.refs[0]: one for one in captured}
     subject = f"capture: {_said(captured[-1])}"[:100] if len(told) == 1 else f"capture: {len(told)} sessions"
-    return "\n".join([subject, "", *(f"- {_said(one)[:200]} ({_source(one)})" for one in told.values())])
+    return "\n".join([subject, "", *(f"- {_said(one, _client(one))[:200]} ({ref})" for ref, one in told.items())])
 
 
-def _said(captured: Captured) -> str:
-    return f"{f'{captured.project}: ' if captured.project else ''}{captured.topic or 'a session'}"
+def _said(captured: Captured, client: str = "") -> str:
+    return f"{f'{captured.project}: ' if captured.project else ''}{client}{captured.topic or 'a session'}"
 
 
-def _source(captured: Captured) -> str:
-    ref = captured.refs[0]
-    return ref if captured.client == CLAUDE_CODE else f"{ref}, {title_of(captured.client)}"
+def _client(captured: Captured) -> str:
+    """Return whose session it was, to stand before its topic: a line is cut at its end; empty for Claude Code."""
+    return "" if captured.client == CLAUDE_CODE else f"({title_of(captured.client)}) "

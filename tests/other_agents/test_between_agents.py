@@ -46,7 +46,7 @@ def test_a_decision_stands_in_the_first_request_of_the_next_session_and_uninstal
 
     assert f"client: {first}\n" in box.note_with(known)
     assert "order_model.py" in box.daily()
-    assert f", {title_of(first)})" in box.memtool("log").out
+    assert f"project: ({title_of(first)}) " in box.memtool("log").out
     assert f"({title_of(second)})" in box.memtool("given", "--last").out
     for name in agents:
         box.uninstall(name)
