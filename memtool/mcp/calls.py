@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeAlias, TypeVar
@@ -47,8 +48,6 @@ Scope = Annotated[
 AllProjects = Annotated[bool, Field(description="Also what belongs to other projects: only if the user asks for it.")]
 Limit = Annotated[int, Field(ge=1, le=20, description="How many results to give.")]
 Page = Annotated[int, Field(ge=1, le=100, description="2, 3 and so on give the results after those.")]
-
-
 Action = Annotated[Literal["list", "delete", "update", "init_project"], Field(description="What to do.")]
 Target = Annotated[
     str,
@@ -71,9 +70,7 @@ class Entry(BaseModel):
     type: Literal["session_summary", "decision", "change", "knowledge", "todo"]
     content: str = Field(min_length=1, max_length=LONGEST_CONTENT, description="Markdown; of a todo one line.")
     title: str = Field("", max_length=200, description="What it is about, in a few words; else its first sentence.")
-    tags: list[Annotated[str, Field(max_length=100)]] = Field(
-        default=[], max_length=10, description="Words to find it by."
-    )
+    tags: list[Tag] = Field(default=[], max_length=10, description="Words to find it by.")
 
 
 Entries = Annotated[list[Entry], Field(min_length=1, max_length=20, description="What to save, 1 to 20 entries.")]
@@ -125,9 +122,7 @@ def project_folder(text: str) -> Path:
     Raises:
         ToolError: it is no absolute path.
     """
-    path = Path(text)
-    if text.startswith("~"):
-        path = path.expanduser()
+    path = Path(os.path.expanduser(text))  # noqa: PTH111  (that of Path raises for users whom nobody knows)
     if "\0" in text or not path.is_absolute():
         raise ToolError(
             f"project_path is no absolute path: {text[:200]!r}. Give the folder you work in, such as /home/me/src/shop."

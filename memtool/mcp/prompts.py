@@ -38,13 +38,19 @@ def add_prompts(server: MCPServer[Any], profile: str) -> None:
     @server.prompt(title="Hand over to the next session")
     def handover() -> str:
         """Have what the next session must know saved now."""
-        return (
-            f"Hand over to the next session: save with {save} what it must know. First a session_summary with the"
-            " headings Decisions, Done and Open; then each decision with its reason, each fix and each open item as an"
-            " entry of its own, unless it was saved already. Only what was really said and done. Then tell me in five"
-            " lines what you saved."
-            if save == "context_save"
-            else f"Hand over to the next session: store with {save}, one memory each, every decision with its reason,"
-            " every fix and every open item of this session, unless it was stored already. Only what was really said"
-            " and done. Then tell me in five lines what you stored."
-        )
+        return _HANDOVER[save]
+
+
+_HANDOVER = {
+    "context_save": (
+        "Hand over to the next session: save with context_save what it must know. First a session_summary with the"
+        " headings Decisions, Done and Open; then each decision with its reason, each fix and each open item as an"
+        " entry of its own, unless it was saved already. Only what was really said and done. Then tell me in five"
+        " lines what you saved."
+    ),
+    "memory_store": (
+        "Hand over to the next session: store with memory_store, one memory each, every decision with its reason,"
+        " every fix and every open item of this session, unless it was stored already. Only what was really said"
+        " and done. Then tell me in five lines what you stored."
+    ),
+}

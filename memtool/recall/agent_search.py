@@ -58,9 +58,7 @@ class Remembered(NamedTuple):
 class Answer(NamedTuple):
     """The page of an answer; *project* is where it looked (empty: everywhere), *more* whether there is a next page."""
 
-    query: str
     project: str
-    everywhere: bool
     found: tuple[Remembered, ...]
     page: int
     more: bool
@@ -84,18 +82,10 @@ def search_memory(
     try:
         found, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
-        return Answer(query, project, everywhere, (), page, more=False, notices=(str(error),))
-    hits = found.hits[:limit]
+        return Answer(project, (), page, more=False, notices=(str(error),))
     best = max((hit.score for hit in found.hits), default=0.0) or 1.0
-    return Answer(
-        query,
-        project,
-        everywhere,
-        tuple(_remembered(work, hit, best) for hit in hits),
-        page,
-        more=len(found.hits) > limit,
-        notices=notices,
-    )
+    shown = tuple(_remembered(work, hit, best) for hit in found.hits[:limit])
+    return Answer(project, shown, page, more=len(found.hits) > limit, notices=notices)
 
 
 def _found(
@@ -167,7 +157,9 @@ def use_ready(work: Workspace, use: Callable[[Index], T]) -> T:
 
 
 def _index_in_background(work: Workspace) -> None:
-    with suppress(OSError):  # another call will try again
+    with suppress(MemtoolError, OSError):  # another call will try again
+        with place_of(work, patience=0.0).lock():  # nobody is at it
+            pass
         start_command(work.vault.root, work.environ, "index", "--status", yielding=True)
 
 

@@ -173,6 +173,8 @@ class _Prompt(NamedTuple):
 
 def _prompts(path: Path, zone: dt.tzinfo | None) -> Iterator[_Prompt]:
     """Give the last prompts in the client's list at *path*, without slash commands; none if there is no list."""
+    if not path.is_file():  # a pipe would keep us waiting
+        return
     with suppress(OSError), path.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
         for line in file.read(_TAIL).splitlines():

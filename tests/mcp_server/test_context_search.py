@@ -95,3 +95,10 @@ def test_an_index_that_takes_long_is_built_behind_the_agent_s_back(
     assert not answer.is_error
     assert "the index is being built" in agent.call("memory_search", query="tokens")
     assert started == [("index", "--status")] * 2
+
+
+def test_outside_of_projects_all_of_them_are_searched_and_that_is_said(desk: Desk, agent: Agent) -> None:
+    desk.remember("The bank's deploy key is rotated.", project="bank")
+    found = agent.call("context_search", project_path=str(desk.home), query="deploy key")
+    assert "Searched in all projects." in found
+    assert "rotated" in found

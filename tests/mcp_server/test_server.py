@@ -31,6 +31,7 @@ def test_a_client_lists_and_calls_the_tools(mode: str, desk: Desk, shop: str) ->
         ({"project_path": "/shop", "limit": "many"}, "limit: Input should be a valid integer"),
         ({"project_path": "/shop", "query": "x" * 10_000_000}, "query: String should have at most 20000 characters"),
         ({"project_path": "shop"}, "project_path is no absolute path"),
+        ({"project_path": "~nobody-of-that-name"}, "project_path is no absolute path"),
         ({"project_path": "/shop\0"}, "project_path is no absolute path"),
         ({"project_path": "/shop", "scope": "secrets"}, "scope: Input should be 'all', 'sessions'"),
         ({"project_path": "/shop", "querry": "x"}, "takes no 'querry'; it takes project_path, query"),
