@@ -8,7 +8,8 @@ from pathlib import Path
 from memtool.integrations import client_files
 from memtool.integrations.claude_code.hooks import HINTS, HOOKS
 from memtool.integrations.claude_code.rule_files import rule_shares
-from memtool.integrations.hooks import HookShare, Program, find_program
+from memtool.integrations.hook_shares import HookShare
+from memtool.integrations.hooks import Program, find_program
 from memtool.integrations.plans import Change, Plan, Share, carry_out, plan
 from memtool.vault.layout import Vault
 

@@ -56,3 +56,11 @@ def test_what_goes_to_a_pipe_does_not_pay_for_what_draws_on_a_terminal(vault_pat
     for arguments in (["search"], ["show", "a"], ["route", "tea"], ["capture", "--status"], ["capture", "--usage"]):
         imported = imported_by(*arguments, "--vault", str(vault_path), cwd=tmp_path)
         assert not imported & {"rich", "markdown_it", "memtool.cli.screen"}, arguments
+
+
+def test_to_look_for_hooks_in_settings_costs_the_plugin_little(tmp_path: Path) -> None:
+    """It does so at each event."""
+    command = [sys.executable, "-X", "importtime", "-c", "import memtool.integrations.hooks"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stderr
+    imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
+    assert sorted(imported & (HEAVY | {"dataclasses", "difflib", "inspect", "subprocess"})) == []

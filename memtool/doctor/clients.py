@@ -25,15 +25,20 @@ _PATIENCE = 20.0  # seconds for a server that is started for the first time
 
 
 def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -> Iterator[Check]:
-    """Give the findings about each client: the parts that it has, whether they work, and the server that they start."""
+    """Give the findings about each client: the parts that it has, whether they work, and the server that they start.
+
+    A server that a file of the project itself names is not started: the project may be a stranger's.
+    """
     yield from _claude_code_checks(environ, folder)
+    user = Target(environ, home, folder)
     commands: dict[tuple[str, ...], str] = {}
     for name in CLIENTS:
         try:
             client = get_client(name)
-            shares = client.shares(Target(environ, home, folder))
+            shares = client.shares(user)
             parts = parts_there(shares)
-            for share in shares:
+            here = client.shares(user._replace(project=folder)) if folder else []
+            for share in (*shares, *(share for share in here if folder and not share.path.is_relative_to(folder))):
                 if isinstance(share, JsonEntry) and (command := share.command()):
                     commands.setdefault(command, client.title)
         except (MemtoolError, ValueError):

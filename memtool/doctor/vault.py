@@ -14,7 +14,7 @@ from memtool.consolidate.verification import FAILING, verify
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.recall.routing.routes import check, read_routing
-from memtool.redaction import make_redactor
+from memtool.redaction import Redactor, make_redactor
 from memtool.text.lines import counted
 from memtool.vault import history
 from memtool.vault.files import find_leftovers, read_text, remove_leftovers
@@ -95,9 +95,8 @@ def _leftover_checks(vault: Vault) -> list[Check]:
     left = find_leftovers(vault.root, time.time())
     if not left:
         return []
-    named = ", ".join(path.relative_to(vault.root).as_posix() for path in left[:_NAMED])
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    sentence = f"runs that were killed left {counted(len(left), 'file')} behind: {named}{more}"
+    names = _some([path.relative_to(vault.root).as_posix() for path in left])
+    sentence = f"runs that were killed left {counted(len(left), 'file')} behind: {names}"
 
     def mend() -> str:
         gone = remove_leftovers(vault.root, time.time())
@@ -110,10 +109,9 @@ def _fact_checks(work: Workspace) -> Iterator[Check]:
     book = read_facts(work.vault)
     found = verify(work, book)
     failed = [finding for finding in found if finding.kind in FAILING]
+    fix = "Mend the file with an editor, or take the change back: `memtool undo`."
     for finding in failed[:_NAMED]:
-        yield Check(
-            "facts", BROKEN, finding.sentence, "Mend the file with an editor, or take the change back: `memtool undo`."
-        )
+        yield Check("facts", BROKEN, finding.sentence, fix)
     if len(failed) > _NAMED:
         yield Check("facts", BROKEN, f"and {len(failed) - _NAMED} more", "`memtool facts verify` names them all.")
     if not failed:
@@ -126,12 +124,10 @@ def _orphan_checks(vault: Vault) -> Iterator[Check]:
     areas = (path for kind in ("projects", "patterns", "tools") for path in (vault.root / "areas" / kind).glob("*"))
     orphans = [path.relative_to(vault.root).as_posix() for path in areas if path.is_dir() and _is_orphan(path)]
     if orphans:
-        sentence = (
-            f"{counted(len(orphans), 'area has', 'areas have')} notes and no summary.md: {_some(sorted(orphans))}"
-        )
-        yield Check(
-            "areas", NOTE, sentence, "Write what it is into `summary.md` there; without it nothing leads to the notes."
-        )
+        areas_have = counted(len(orphans), "area has", "areas have")
+        sentence = f"{areas_have} notes and no summary.md: {_some(sorted(orphans))}"
+        fix = "Write what it is into `summary.md` there; without it nothing leads to the notes."
+        yield Check("areas", NOTE, sentence, fix)
 
 
 def _is_orphan(area: Path) -> bool:
@@ -144,30 +140,24 @@ def _secret_checks(work: Workspace, *, most: int) -> Iterator[Check]:
     newest = sorted(stamps, key=lambda ref: -stamps[ref][1])
     looked = newest[:most] if most else newest
     try:
-        found = [ref for ref in looked if _has_secret(work, ref)]
+        redact = make_redactor(work.settings.redact)
     except MemtoolError:
-        return  # its settings are broken, which their own check says
+        return  # the settings' own check says so
+    found = [ref for ref in looked if _has_secret(work.vault, ref, redact)]
     if found:
         sentence = f"what looks like a secret stands in {_some(found)}"
-        yield Check(
-            "secrets",
-            NOTE,
-            sentence,
-            "Replace it with an editor, and the key with a new one: git remembers the old text.",
-        )
+        fix = "Replace it with an editor, and the key with a new one: git remembers the old text."
+        yield Check("secrets", NOTE, sentence, fix)
     else:
         rest = f" the newest {len(looked)} of {len(newest)}" if len(looked) < len(newest) else f" all {len(newest)}"
         yield Check("secrets", OK, f"none in{rest} notes")
 
 
-def _has_secret(work: Workspace, ref: str) -> bool:
-    redact = make_redactor(work.settings.redact)
-    try:
-        text = read_text(work.vault.path(ref))[0]
-    except (OSError, MemtoolError):
-        return False  # the index names it
-    redact(text)
-    return bool(redact.counts)
+def _has_secret(vault: Vault, ref: str, redact: Redactor) -> bool:
+    before = redact.counts.total()
+    with contextlib.suppress(OSError, MemtoolError):  # the index names what cannot be read
+        redact(read_text(vault.path(ref))[0])
+    return redact.counts.total() > before
 
 
 def _some(names: Sequence[str]) -> str:

@@ -13,10 +13,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +23,6 @@ import memtool
 from memtool.errors import BadSetting
 from memtool.integrations import json_text
 from memtool.integrations.json_text import Node
-from memtool.integrations.plans import Share
 from memtool.vault.background import ISOLATED
 
 _TIMEOUT = 10  # seconds; the client's own is 600, and 1.5 for SessionEnd, which a settings file may raise
@@ -61,7 +58,11 @@ class Program(NamedTuple):
     def line(self) -> str:
         """The program with its arguments as a command for a shell."""
         words = (self.command, *self.args)
-        return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+        if sys.platform != "win32":
+            return shlex.join(words)
+        from subprocess import list2cmdline
+
+        return list2cmdline(words)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -113,23 +114,6 @@ def find_handlers(text: str) -> list[Handler]:
         json.JSONDecodeError, WrongShape
     """
     return list(_handlers(_settings(text)))
-
-
-@dataclass(frozen=True)
-class HookShare(Share):
-    """The handlers of *hooks*, which run *program*; those of the events *spared* belong to another part."""
-
-    program: Program
-    hooks: tuple[Hook, ...]
-    spared: frozenset[str] = frozenset()
-
-    def put(self, text: str | None) -> str:
-        """Return *text* with the handlers: see `with_hooks`."""
-        return with_hooks(text or "", self.program, self.hooks, self.spared)
-
-    def take(self, text: str | None, original: str | None) -> str | None:
-        """Return *text* without the handlers: see `without_hooks`."""
-        return None if text is None else without_hooks(text, original, self.spared)
 
 
 def with_hooks(text: str, program: Program, hooks: tuple[Hook, ...], spared: Collection[str] = ()) -> str:

@@ -126,6 +126,22 @@ def test_parts_are_named_and_the_server_is_asked_for_its_tools(installed: Callab
     assert (server.state, server.sentence) == (OK, "Claude Code's server answers with 4 tools")
 
 
+def test_the_server_of_a_project_is_asked_unless_the_project_itself_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def servers(program: str) -> dict[str, object]:
+        return {"mcpServers": {"memtool": {"type": "stdio", "command": program, "args": ["mcp"], "env": {}}}}
+
+    project = tmp_path / "项目"
+    (project / ".cursor").mkdir(parents=True)
+    (project / ".cursor" / "mcp.json").write_text(json.dumps(servers("/strange/memtool")))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    (tmp_path / ".claude.json").write_text(json.dumps({"projects": {str(project): servers("/gone/memtool")}}))
+    said = [check.sentence for check in clients.client_checks(settings.environment(), tmp_path, project)]
+    assert "Claude Code's server does not start: /gone/memtool" in said
+    assert "strange" not in "".join(said)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "says"),

@@ -33,7 +33,8 @@ from memtool.integrations.blocks import Block
 from memtool.integrations.claude_code.skill_files import SKILL_FILE, skill_texts
 from memtool.integrations.clients import Client, Part, Target
 from memtool.integrations.flat_hooks import FlatHooks
-from memtool.integrations.hooks import HookShare, find_program
+from memtool.integrations.hook_shares import HookShare
+from memtool.integrations.hooks import find_program
 from memtool.integrations.json_entries import JsonEntry
 from memtool.integrations.own_files import OwnFile
 from memtool.integrations.plans import Plan, Share, has_share

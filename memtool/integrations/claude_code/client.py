@@ -14,7 +14,8 @@ from memtool.integrations.claude_code.hooks import HINTS, HOOKS
 from memtool.integrations.claude_code.rule_files import rule_shares
 from memtool.integrations.claude_code.skill_files import skill_shares
 from memtool.integrations.clients import Client, Part, Target
-from memtool.integrations.hooks import Hook, HookShare, changes_kept, find_program
+from memtool.integrations.hook_shares import HookShare
+from memtool.integrations.hooks import Hook, changes_kept, find_program
 from memtool.integrations.json_entries import JsonEntry
 from memtool.integrations.own_vaults import is_own
 from memtool.integrations.plans import Plan, Share

@@ -17,8 +17,8 @@ from integrations.json_texts import NAMES, VALUES, layouts
 from memtool.errors import BadSetting
 from memtool.integrations import hooks
 from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.hooks import (
-    HookShare,
     Program,
     WrongShape,
     changes_kept,
