@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from memtool.integrations import json_text
-from memtool.integrations.json_text import Node
+from memtool.integrations.json_text import Member, Node
 from memtool.integrations.plans import LeftAlone, Share
 
 
@@ -21,6 +21,17 @@ class JsonEntry(Share):
 
     keys: tuple[str, ...]
     value: Mapping[str, Any]
+
+    def is_alone(self, text: str | None) -> bool:
+        """Return whether no other object of the file has such an entry, as one for another project would be."""
+        if not text or f'"{self.keys[-1]}"' not in text:
+            return True
+        root = json_text.parse(text)
+        own = _chain(root, self.keys)
+        return not any(
+            member.name == self.keys[-1] and member.node is not own[-1] and runs_memtool(member.node.value)
+            for member in _members(root)
+        )
 
     def put(self, text: str | None) -> str:
         """Return *text* with the entry."""
@@ -85,6 +96,13 @@ def _command_of(entry: Mapping[str, Any]) -> list[str]:
 
 def _words(value: object) -> list[str]:
     return [value] if isinstance(value, str) else [str(word) for word in value] if isinstance(value, list) else []
+
+
+def _members(node: Node) -> Iterator[Member]:
+    """Give every member below *node*."""
+    for member in node.members:
+        yield member
+        yield from _members(member.node)
 
 
 def _chain(root: Node, keys: tuple[str, ...]) -> list[Node]:

@@ -66,6 +66,10 @@ class Share:
             return tuple(folder for folder in self.path.parents if folder != self.base and self.base in folder.parents)
         return (self.path.parent,) if self.path.parent.name.startswith(".") else ()
 
+    def is_alone(self, text: str | None) -> bool:  # noqa: ARG002  (as a rule there is but one place)
+        """Return whether *text* holds nothing of ours in another place, such as that of another project."""
+        return True
+
     def put(self, text: str | None) -> str | None:
         """Return *text* with our share, up to date, and every other byte kept.
 
@@ -209,6 +213,7 @@ def _planned(shares: list[Share], wanted: Mapping[str, bool], notices: list[str]
     except ValueError as error:
         raise client_files.not_settings(path, error) from None
     parts_in = (share.part for share in shares if share in there or share.part in parts)
+    keeps = keeps and all(share.is_alone(text) for share in shares)  # or else the copy is another installation's, too
     is_first, is_last = keeps and is_in and not there, keeps and bool(there) and not is_in
     has_original = not is_last and (before if is_first else kept) is not None
     return Change(

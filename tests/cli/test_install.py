@@ -144,6 +144,19 @@ def test_a_vault_need_not_be_there_to_uninstall(memtool: Memtool, client: Path, 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("home_vault")
+def test_uninstalling_names_the_projects_that_still_have_it(
+    memtool: Memtool, client: Path, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memtool("install", "claude-code")
+    memtool("install", "claude-code", "--project", str(elsewhere))
+    monkeypatch.chdir(tmp_path)
+    undo = f"memtool uninstall claude-code --project '{elsewhere}'"
+    assert memtool("uninstall", "claude-code").err == f"still installed for one project: `{undo}`\n"
+    assert memtool("uninstall", "claude-code", "--project", str(elsewhere)).err == ""
+    assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.usefixtures("home_vault")
 def test_the_instructions_of_a_project_are_touched_on_request_only(
     memtool: Memtool, client: Path, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,7 +203,7 @@ def test_a_project_has_a_file_of_its_own(memtool: Memtool, client: Path, home_va
     assert out.endswith(f"To undo: memtool uninstall claude-code --project '{elsewhere}'\n")
     said = memtool("uninstall", "claude-code")
     assert said.out.startswith("Nothing to do: ")
-    assert said.err == f"hooks of memtool still stand in {path}\n"
+    assert said.err.startswith(f"hooks of memtool still stand in {path}\n")
     assert memtool("uninstall", "claude-code", "--project", str(elsewhere)).code == 0
     assert list(elsewhere.iterdir()) == []
     assert memtool("install", "claude-code", "--vault", str(home_vault), "--project", "..").code == 0

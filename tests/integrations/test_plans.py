@@ -148,6 +148,21 @@ def test_a_part_that_nobody_names_stays_as_it_is(tmp_path: Path) -> None:
     assert "/new" in (tmp_path / "x.json").read_text()
 
 
+@pytest.mark.parametrize("is_user_first", [True, False])
+def test_two_installations_in_one_file_keep_one_copy_and_the_last_gives_back_every_byte(
+    tmp_path: Path, is_user_first: bool
+) -> None:
+    path, text = tmp_path / "x.json", '{"n": 1, "projects": {"/家/项目": {"mcpServers": {}}}}'
+    path.write_text(text, encoding="utf-8")
+    user, project = entry(path, ("mcpServers", "memtool")), entry(path)
+    bring([user], mcp=True)
+    bring([project], mcp=True)
+    assert sorted(tree(tmp_path)) == ["x.json", "x.json.memtool-backup"]
+    for share in (user, project) if is_user_first else (project, user):
+        bring([share], mcp=False)
+    assert tree(tmp_path) == {"x.json": text.encode()}
+
+
 def test_a_file_that_others_changed_loses_our_share_only_and_no_copy_is_left(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"b": { }}')

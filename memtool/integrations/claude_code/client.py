@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,14 @@ from memtool import settings
 from memtool.integrations import client_files
 from memtool.integrations.blocks import Block
 from memtool.integrations.claude_code import places
-from memtool.integrations.claude_code.health import installed_in, obstacles, project_notices, repository_of, why_unread
+from memtool.integrations.claude_code.health import (
+    hooks_in,
+    installed_in,
+    obstacles,
+    project_notices,
+    repository_of,
+    why_unread,
+)
 from memtool.integrations.claude_code.hooks import HINTS, HOOKS
 from memtool.integrations.claude_code.rule_files import rule_shares
 from memtool.integrations.claude_code.skill_files import skill_shares
@@ -18,7 +26,7 @@ from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.hooks import Hook, changes_kept, find_program
 from memtool.integrations.json_entries import JsonEntry
 from memtool.integrations.own_vaults import is_own
-from memtool.integrations.plans import Plan, Share
+from memtool.integrations.plans import Plan, Share, parts_there
 from memtool.recall.routing.routes import read_routing
 from memtool.resources import agent_text
 from memtool.vault.projects import find_project
@@ -80,9 +88,21 @@ def notices(target: Target, planned: Plan) -> Iterator[str]:
 
 
 def left(target: Target) -> Iterator[str]:
-    """Give a sentence for each other settings file that still holds hooks of memtool."""
+    """Give a sentence for each other place where memtool is still installed."""
     for path in installed_in(target.environ, target.folder):
         yield f"hooks of memtool still stand in {path}"
+    for project in _known_projects(target):
+        here = target._replace(project=project)
+        settings_file = places.project_settings_path(project)
+        if parts_there([_mcp_share(here)]) or (project != target.folder and hooks_in(settings_file)):
+            folder = shlex.quote(str(project))
+            yield f"still installed for one project: `memtool uninstall claude-code --project {folder}`"
+
+
+def _known_projects(target: Target) -> list[Path]:
+    """Return the projects in which the client has been used, or has a server for one project."""
+    known = client_files.values(places.state_path(target.environ)).get("projects")
+    return [Path(name) for name in known] if isinstance(known, dict) else []
 
 
 def _instruction_shares(target: Target) -> list[Block]:
@@ -90,8 +110,7 @@ def _instruction_shares(target: Target) -> list[Block]:
     folder = target.project or target.folder
     projects = [repository_of(folder)] if folder else []
     if target.vault is None and target.project is None:
-        known = client_files.values(places.state_path(target.environ)).get("projects")
-        projects += map(Path, known if isinstance(known, dict) else ())
+        projects += _known_projects(target)
     language = settings.load(target.vault.settings_path, target.environ).general.language if target.vault else "en"
     body = agent_text("instructions", language)
     return [Block("instructions", root / "CLAUDE.md", body) for root in dict.fromkeys(projects)]

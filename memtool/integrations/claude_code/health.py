@@ -87,6 +87,14 @@ def installed_in(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
     return [installation.path for installation in _installations(environ, folder)[0]]
 
 
+def hooks_in(path: Path) -> list[Handler]:
+    """Return the hooks of ours in the settings file at *path*, as far as it can be read."""
+    with contextlib.suppress(BadSetting, ValueError):
+        content = client_files.read(path)
+        return hooks.find_handlers(content.text) if content else []
+    return []
+
+
 def obstacles(environ: Mapping[str, str], folder: Path | None) -> list[str]:
     """Return the obstacles to running each hook of ours once in a session in *folder*, a sentence each."""
     sentences = _switched_off(environ, folder)
