@@ -21,6 +21,7 @@ from memtool.errors import ProviderFailed
 from memtool.llm import EXTRACTIVE, Request
 from memtool.llm.chain import Chain, Clock
 from memtool.llm.ledger import CallLog
+from memtool.recall.remembering.near_duplicates import statement
 from memtool.resources import agent_text
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import words
@@ -164,7 +165,8 @@ def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine
     for fact in facts[: 4 * MOST_FACTS]:
         text = one_line(fact["text"])
         named = [lines[name] for name in dict.fromkeys(fact["lines"]) if name in lines]
-        if named and len(text) <= LONGEST and _is_grounded(text, " ".join(each.line.text for each in named)):
+        said = [each.line.text for each in named]
+        if named and len(text) <= LONGEST and _is_grounded(text, " ".join(said)) and _is_affirmed(text, said):
             author = USER if all(each.line.author == USER for each in named) else AGENT
             spans = tuple(dict.fromkeys(Span(each.view.id, each.line.text) for each in reversed(named)))
             at = max(each.view.date for each in named)
@@ -178,6 +180,11 @@ def _is_grounded(text: str, said: str) -> bool:
         return False
     told = words(text)
     return len(told & words(said)) >= _GROUNDED * len(told)
+
+
+def _is_affirmed(text: str, said: Sequence[str]) -> bool:
+    """Return whether *text* affirms or denies as one of the lines does that *said* it: a "not" changes no word."""
+    return statement(text).negated in {statement(line).negated for line in said}
 
 
 def _object_in(answer: str) -> dict[str, Any] | None:

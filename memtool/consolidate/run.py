@@ -47,7 +47,7 @@ from memtool.consolidate.state import areas_to_look_at, project_section, shared_
 from memtool.consolidate.tidying import Closed, Move, done_items, old_dailies, old_sessions, with_links
 from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week
-from memtool.errors import Busy, MemtoolError, NoteNotFound, OutsideVault, UsageError
+from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, OutsideVault, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
@@ -135,6 +135,9 @@ def _the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
             held.enter_context(work.vault.lock("consolidate", timeout=_QUICK))
         except Busy:
             raise Busy("another run of `memtool consolidate` is at work on this vault") from None
+        except NotWritable:
+            if not dry:  # a dry run needs no place for a lock
+                raise
         try:
             yield
         except Exception as error:

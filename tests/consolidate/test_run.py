@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from desk import NOW, Desk
+from unprivileged import unprivileged
 
 from memtool.consolidate.fact_book import root_of
 from memtool.consolidate.run import RunParts, consolidate
 from memtool.consolidate.verification import verify
 from memtool.consolidate.week import week_of
-from memtool.errors import Busy, HistoryFailed
+from memtool.errors import Busy, HistoryFailed, NotWritable
 from memtool.recall.start.session_start import session_context
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
@@ -106,6 +107,23 @@ def test_a_dry_run_writes_nothing(work: Workspace) -> None:
     after = sorted(path for path in work.vault.root.rglob("*") if ".git" not in path.parts)
     assert {path for path in after if ".memtool" not in path.parts} == {p for p in before if ".memtool" not in p.parts}
     assert tell(work.vault.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_vault_that_cannot_be_written_can_be_tried(work: Workspace) -> None:
+    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    said = consolidate(work, WEEK, dry=True).changes
+    state = work.vault.state_path
+    for path in (*state.rglob("*"), state, work.vault.root):
+        path.chmod(path.stat().st_mode & ~0o222)
+    try:
+        with unprivileged():
+            assert len(consolidate(work, WEEK, dry=True).changes) == len(said) > 0
+            with pytest.raises(NotWritable):
+                consolidate(work, WEEK)
+    finally:
+        for path in (work.vault.root, state, *state.rglob("*")):
+            path.chmod(path.stat().st_mode | 0o200)
 
 
 @pytest.mark.slow
