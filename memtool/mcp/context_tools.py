@@ -7,7 +7,7 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, NoteNotFound
 from memtool.mcp.calls import (
     Action,
     AllProjects,
@@ -124,8 +124,11 @@ def _managed(work: Workspace, action: str, target: str, content: str, page: int)
         return project_text(*managing.init_project(work, content))
     if not target.strip():
         raise ToolError(f"{action} needs a target: an id, as action=list gives it")
-    if action == "delete":
-        return changed_text("archived", managing.delete_item(work, target))
-    if not content.strip():
+    if action == "update" and not content.strip():
         raise ToolError("update needs content: what shall stand in the place of the target")
-    return changed_text("updated", managing.update_item(work, target, content))
+    try:
+        if action == "delete":
+            return changed_text("archived", managing.delete_item(work, target))
+        return changed_text("updated", managing.update_item(work, target, content))
+    except NoteNotFound as error:
+        raise ToolError(f"{error}. Nothing has changed. action=list gives the ids that there are.") from None

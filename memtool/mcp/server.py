@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
 from memtool import __version__
@@ -18,7 +20,7 @@ from memtool.mcp.resources import add_resources, project_resources
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
-    from mcp_types import CallToolResult, InputRequiredResult, Resource
+    from mcp_types import CallToolResult, GetPromptResult, InputRequiredResult, Resource
     from starlette.applications import Starlette
 
 INSTRUCTIONS = (
@@ -74,6 +76,22 @@ class _Server(MCPServer[Any]):
         """Return MEMORY.md and the overview of each project."""
         projects = await anyio.to_thread.run_sync(project_resources, self._open_workspace)
         return [*await super().list_resources(), *projects]
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Return the prompt *name*.
+
+        Raises:
+            MCPError: there is no such prompt, or it lacks an argument.
+        """
+        known = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name[:100]!r}; there are {', '.join(known)}")
+        for argument in known[name]:
+            if argument.required and argument.name not in (arguments or {}):
+                raise MCPError(INVALID_PARAMS, f"{name} needs {argument.name}: {argument.description}")
+        return await super().get_prompt(name, arguments, context)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None

@@ -150,6 +150,19 @@ def test_a_project_is_made_once_with_its_overview(desk: Desk, agent: Agent, shop
     other = agent.call("context_manage", project_path=shop, action="init_project", content="Something else.")
     assert "says something already" in other
     assert other.is_error
+    (named,) = re.findall(r"`update`: (\S+@[0-9a-f]{8})", other.text)
+    assert "is a page of the vault" in manage(agent, shop, "delete", named)
+    assert "updated: areas/projects/shop/summary.md@" in manage(agent, shop, "update", named, "# shop\n\n卖茶。")
+    assert desk.read("areas/projects/shop/summary.md").endswith("---\n\n# shop\n\n卖茶。\n")
+    assert "changed since you read it" in manage(agent, shop, "update", named, "Late.")
+    assert manage(agent, shop, "update", "areas/projects/bank/summary.md@00000000", "Not mine.").is_error
+
+
+def test_an_unknown_id_is_answered_with_where_ids_come_from(agent: Agent, shop: str) -> None:
+    for action in ("delete", "update"):
+        answer = manage(agent, shop, action, "没有这个", "text")
+        assert answer.is_error
+        assert "'没有这个'. Nothing has changed. action=list" in answer
 
 
 @pytest.mark.slow

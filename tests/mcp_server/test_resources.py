@@ -8,7 +8,7 @@ import pytest
 from desk import Desk
 from mcp.shared.exceptions import MCPError
 from mcp_server.agent import Agent
-from mcp_types import TextContent, TextResourceContents
+from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
 
 def read(agent: Agent, uri: str) -> str:
@@ -79,3 +79,11 @@ def test_a_prompt_says_what_to_do_with_what_the_user_gave(agent: Agent, name: st
     assert isinstance(message.content, TextContent)
     assert "context_" in message.content.text
     assert all(value in message.content.text for value in arguments.values())
+
+
+def test_a_prompt_that_is_unknown_or_lacks_what_it_needs_is_a_sentence(agent: Agent) -> None:
+    with pytest.raises(MCPError, match="there is no prompt 'rememer'; there are remember, recall, handover"):
+        agent.do(lambda client: client.get_prompt("rememer", {"what": "x"}))
+    with pytest.raises(MCPError, match="remember needs what: What to remember") as refused:
+        agent.do(lambda client: client.get_prompt("remember", {}))
+    assert refused.value.code == INVALID_PARAMS

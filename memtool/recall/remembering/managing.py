@@ -100,13 +100,13 @@ def delete_item(work: Workspace, named: str) -> Changed:
 def update_item(work: Workspace, named: str, content: str) -> Changed:
     """Put *content* in the place of what *named* says, an id with the version that was read.
 
-    Of a note, that is the text below its front matter; a fact is superseded by a new one; an open item with the
-    content `[x]` is done.
+    Of a note or the project's overview, that is the text below its front matter; a fact is superseded by a new one; an
+    open item with the content `[x]` is done.
 
     Raises:
         MemtoolError: it changed since it was read, is another project's, or cannot be written as it is.
     """
-    target, version = _find(work, named)
+    target, version = _find(work, named, or_overview=True)
     if not version:
         hint = "Take it from `list`; it changes whenever the entry does."
         raise UsageError(f"'{target.name}' needs its version, such as {target.name}@3f2a9c01", hint=hint)
@@ -153,10 +153,15 @@ def check_folder(work: Workspace) -> None:
         raise UsageError(f"there is no folder '{work.folder}'", hint="Give the absolute path of the project.")
 
 
-def _find(work: Workspace, named: str) -> tuple[Target, str]:
-    """Return what *named* names and the version in it; what belongs to another project is out of reach."""
+def _find(work: Workspace, named: str, *, or_overview: bool = False) -> tuple[Target, str]:
+    """Return what *named* names and the version in it; what belongs to another project is out of reach.
+
+    A page of the vault is no memory, but the overview of the project at hand is meant, too, *or_overview*.
+    """
     match = _VERSION.fullmatch(named.strip())
     ref, version = (match["id"], match["version"]) if match else (named.strip(), "")
+    if or_overview and ref == work.area().ref and work.vault.path(ref).is_file():
+        return Target(NOTE, ref, ref, work.area().name), version
     target = find_target(work, ref)
     project, here = _project_of(work, target), work.area().name
     if project.casefold() not in ("", here.casefold()):
