@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.integrations.claude_code import health
 from memtool.integrations.claude_code.health import examine_rules
+from memtool.integrations.client_files import not_settings
 from memtool.integrations.clients import CLIENTS, Target, get_client
+from memtool.integrations.flat_hooks import FlatHooks
 from memtool.integrations.hook_probe import on_vault
+from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.json_entries import JsonEntry
-from memtool.integrations.plans import parts_there, plan
+from memtool.integrations.plans import Share, has_share, original_path, parts_there, plan
+from memtool.integrations.toml_entries import TomlTable
+from memtool.integrations.yaml_entries import YamlEntry
 from memtool.text.lines import counted
 from memtool.vault.background import ISOLATED
 from memtool.vault.layout import SETTINGS_FILE, Vault
@@ -29,26 +36,56 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
 
     A server that a file of the project itself names is not started: the project may be a stranger's.
     """
-    yield from _claude_code_checks(environ, folder)
+    of_hooks = list(_claude_code_checks(environ, folder))
+    yield from of_hooks
+    told = {check.sentence for check in of_hooks}
     user = Target(environ, home, folder)
     commands: dict[tuple[str, ...], str] = {}
     for name in CLIENTS:
+        client = get_client(name)
         try:
-            client = get_client(name)
             shares = client.shares(user)
-            parts = parts_there(shares)
             here = client.shares(user._replace(project=folder)) if folder else []
-            for share in (*shares, *(share for share in here if folder and not share.path.is_relative_to(folder))):
-                if isinstance(share, JsonEntry) and (command := share.command()):
-                    commands.setdefault(command, client.title)
         except (MemtoolError, ValueError):
-            continue  # its home is unknown or a file is broken: `memtool install` says so
-        if parts:
+            continue  # its home is unknown
+        unread = list(_unread(shares))
+        yield from (check for check in unread if check.sentence not in told)
+        parts = parts_there(shares)
+        if parts and not unread:
             lacks = [part for part in plan(shares, client.wanted()).parts if part not in parts]
             without = f", without {', '.join(lacks)}" if lacks else ""
             yield Check("parts", OK, f"{client.title} has memtool's {', '.join(parts)}{without}")
+        if name != "claude-code":
+            yield from _program_checks(name, client.title, shares)
+        for share in (*shares, *(share for share in here if folder and not share.path.is_relative_to(folder))):
+            with suppress(MemtoolError, ValueError):
+                if isinstance(share, JsonEntry | TomlTable | YamlEntry) and (command := share.command()):
+                    commands.setdefault(command, client.title)
     for command, title in commands.items():
         yield _handshake(command, title)
+
+
+def _unread(shares: Iterable[Share]) -> Iterator[Check]:
+    """Give a finding for each file that cannot be read and held a share of ours, as its text or its backup tells."""
+    for share in {share.path: share for share in shares}.values():
+        text: str | None = None
+        try:
+            has_share(share, text := share.read())
+        except (MemtoolError, ValueError) as error:
+            if original_path(share.path).exists() or "memtool" in (text or ""):
+                yield broken("parts", error if isinstance(error, MemtoolError) else not_settings(share.path, error))
+
+
+def _program_checks(name: str, title: str, shares: Iterable[Share]) -> Iterator[Check]:
+    """Give a finding for each program that the hooks of a client run and that is gone."""
+    programs: set[str] = set()
+    for share in shares:
+        with suppress(MemtoolError, ValueError):
+            programs.update(share.interpreters() if isinstance(share, HookShare | FlatHooks) else ())
+    for program in sorted(programs):
+        if shutil.which(program) is None:
+            sentence = f"{title}'s hooks run '{program}', which is not there"
+            yield Check("hooks", BROKEN, sentence, f"Run `memtool install {name}` again.")
 
 
 def _handshake(command: tuple[str, ...], title: str) -> Check:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtool.integrations.hooks import Hook, Program, with_hooks, without_hooks
+from memtool.integrations.hooks import Hook, Program, find_handlers, with_hooks, without_hooks
 from memtool.integrations.plans import Share
 
 
@@ -27,3 +27,7 @@ class HookShare(Share):
     def take(self, text: str | None, original: str | None) -> str | None:
         """Return *text* without the handlers: see `without_hooks`."""
         return None if text is None else without_hooks(text, original, self.spared)
+
+    def interpreters(self) -> list[str]:
+        """Return the Pythons that the file's handlers run, each once."""
+        return list(dict.fromkeys(handler.interpreter for handler in find_handlers(self.read() or "{}")))

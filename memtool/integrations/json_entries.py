@@ -68,7 +68,7 @@ class JsonEntry(Share):
         chain = _chain(json_text.parse(self.read() or "{}"), self.keys)
         entry = chain[-1].value
         is_there = len(chain) > len(self.keys) and runs_memtool(entry)
-        return tuple(_command_of(entry)) if is_there else ()
+        return tuple(command_of(entry)) if is_there else ()
 
     def _with_members(self, text: str) -> str:
         for name, value in self.value.items():
@@ -85,12 +85,13 @@ def runs_memtool(entry: object) -> bool:
     """Return whether the *entry* of a client for an MCP server runs memtool, wherever that lies."""
     if not isinstance(entry, dict):
         return False
-    words = _command_of(entry)
+    words = command_of(entry)
     program = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe") if words else ""
     return "mcp" in words and (program == "memtool" or ("-m", "memtool") in pairwise(words))
 
 
-def _command_of(entry: Mapping[str, Any]) -> list[str]:
+def command_of(entry: Mapping[str, Any]) -> list[str]:
+    """Return the program and the arguments of the *entry* of a client for an MCP server."""
     return [word for name in ("command", "cmd", "args") for word in _words(entry.get(name))]
 
 

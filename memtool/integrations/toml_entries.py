@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memtool.integrations.json_entries import runs_memtool
+from memtool.integrations.json_entries import command_of, runs_memtool
 from memtool.integrations.plans import LeftAlone, Share
 
 _MARK = "# memtool: written by `memtool install`, removed by `memtool uninstall`\n"
@@ -63,6 +63,11 @@ class TomlTable(Share):
                 before = re.sub(r"(?<=\n)\r?\n\Z", "", before)
             new = before + new[found.end() :]
         return self._checked(new, whole, None)
+
+    def command(self) -> tuple[str, ...]:
+        """Return the program and the arguments of the server that the file names; empty if it names none of ours."""
+        entry = _at(tomllib.loads(self.read() or ""), self.keys)
+        return tuple(command_of(entry)) if runs_memtool(entry) else ()
 
     def _table(self, inner: str = "") -> re.Pattern[str]:
         """Return the pattern of the table: our mark, its head, and the lines below it that are no comment."""

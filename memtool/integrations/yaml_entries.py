@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memtool.integrations.json_entries import runs_memtool
+from memtool.integrations.json_entries import command_of, runs_memtool
 from memtool.integrations.plans import LeftAlone, Share
 
 
@@ -58,6 +58,11 @@ class YamlEntry(Share):
             new = re.sub(rf"(?m)^{re.escape(self.key)}:[ \t]*(?:\r?\n|\Z)", "", new, count=1)
             del expected[self.key]
         return self._checked(new, expected)
+
+    def command(self) -> tuple[str, ...]:
+        """Return the program and the arguments of the server that the file names; empty if it names none of ours."""
+        entry = _mapping(_mapping(_parse(self.read() or "").get(self.key)).get("memtool"))
+        return tuple(command_of(entry)) if runs_memtool(entry) else ()
 
     def _lines(self, deep: str) -> str:
         values = (f"{deep}  {name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.values.items())

@@ -165,3 +165,48 @@ def test_a_server_that_does_not_answer_is_broken(
     assert server.state == BROKEN
     assert says in server.sentence
     assert server.fix
+
+
+@pytest.mark.parametrize(("name", "path"), [("codex", ".codex/hooks.json"), ("cursor", ".cursor/hooks.json")])
+def test_hooks_of_any_client_whose_program_is_gone_are_broken(tmp_path: Path, name: str, path: str) -> None:
+    client, target = get_client(name), Target({}, tmp_path / "主页", None)
+    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"hooks": True}))
+    hooks = target.home / path
+
+    def findings() -> list[Check]:
+        return found(clients.client_checks({}, target.home, None), "hooks")
+
+    assert findings() == []
+    hooks.write_text(hooks.read_text().replace(sys.executable, "/gone/python"))
+    (check,) = findings()
+    assert (check.state, "'/gone/python'" in check.sentence) == (BROKEN, True)
+    assert check.fix == f"Run `memtool install {name}` again."
+
+
+@pytest.mark.parametrize("name", ["codex", "goose", "zed"])
+def test_servers_in_every_format_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    client, target = get_client(name), Target({}, tmp_path, None)
+    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}))
+    monkeypatch.setattr(clients, "_handshake", lambda command, title: Check("mcp", OK, f"{title}: {command[0]}"))
+    assert [check.sentence for check in found(clients.client_checks({}, tmp_path, None), "mcp")] == [
+        f"{client.title}: {sys.executable}"
+    ]
+
+
+@pytest.mark.parametrize(("name", "path"), [("gemini", ".gemini/settings.json"), ("codex", ".codex/config.toml")])
+def test_a_broken_file_with_a_part_of_ours_is_named_and_one_without_is_not(
+    tmp_path: Path, name: str, path: str
+) -> None:
+    file, client, target = tmp_path / path, get_client(name), Target({}, tmp_path, None)
+    file.parent.mkdir()
+    file.write_text("{{ 设置")
+
+    def findings() -> list[Check]:
+        return [check for check in clients.client_checks({}, tmp_path, None) if check.state == BROKEN]
+
+    assert findings() == []
+    file.write_text("")
+    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}))
+    file.write_text(f"{file.read_text()}{{{{ 设置")
+    (check,) = findings()
+    assert str(file) in check.sentence
