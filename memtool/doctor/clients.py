@@ -21,7 +21,7 @@ from memtool.integrations.flat_hooks import FlatHooks
 from memtool.integrations.hook_probe import on_vault
 from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.json_entries import JsonEntry
-from memtool.integrations.plans import Share, has_share, original_path, parts_there, plan
+from memtool.integrations.plans import LeftAlone, Share, original_path, parts_there, plan
 from memtool.integrations.toml_entries import TomlTable
 from memtool.integrations.yaml_entries import YamlEntry
 from memtool.text.lines import counted
@@ -67,13 +67,16 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
 
 def _unread(shares: Iterable[Share]) -> Iterator[Check]:
     """Give a finding for each file that cannot be read and held a share of ours, as its text or its backup tells."""
-    for share in {share.path: share for share in shares}.values():
+    told: set[Path] = set()
+    for share in shares:
         text: str | None = None
         try:
-            has_share(share, text := share.read())
+            with suppress(LeftAlone):
+                share.put(text := share.read())  # `take` reads no file that does not name memtool
         except (MemtoolError, ValueError) as error:
-            if original_path(share.path).exists() or "memtool" in (text or ""):
+            if share.path not in told and (original_path(share.path).exists() or "memtool" in (text or "")):
                 yield broken("parts", error if isinstance(error, MemtoolError) else not_settings(share.path, error))
+                told.add(share.path)
 
 
 def _program_checks(name: str, title: str, shares: Iterable[Share]) -> Iterator[Check]:

@@ -205,8 +205,9 @@ def test_a_broken_file_with_a_part_of_ours_is_named_and_one_without_is_not(
         return [check for check in clients.client_checks({}, tmp_path, None) if check.state == BROKEN]
 
     assert findings() == []
-    file.write_text("")
+    file.write_text("\n")
     carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}))
-    file.write_text(f"{file.read_text()}{{{{ 设置")
-    (check,) = findings()
-    assert str(file) in check.sentence
+    for text in (f"{file.read_text()}{{{{ 设置", "{{"):  # the second one tells by the copy beside it whose it was
+        file.write_text(text)
+        (check,) = findings()
+        assert str(file) in check.sentence
