@@ -9,6 +9,7 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
+from memtool.errors import NoteNotFound
 from memtool.index.engine import Index, use_index
 from memtool.index.reach import projects_in, reach
 from memtool.recall.timeline import Event, Timeline, timeline
@@ -44,8 +45,14 @@ def command(
     here = "" if all_projects or projects else session.work.project()
 
     def found(index: Index) -> Timeline:
-        kept = reach(index.db, here) if here in projects_in(index.db) else projects
-        return timeline(session.work, index, asked, projects=kept, before=before, after=after)
+        known = projects_in(index.db) if here else []
+        kept = reach(index.db, here) if here in known else projects
+        try:
+            return timeline(session.work, index, asked, projects=kept, before=before, after=after)
+        except NoteNotFound:
+            if here in known and len(known) > 1:
+                output.say(f"only '{here}' and what belongs to no project was looked at; --all-projects widens that")
+            raise
 
     shown = use_index(session.place(), found)
     if as_json:

@@ -40,6 +40,9 @@ def test_in_a_project_it_keeps_to_it(memtool: Memtool, sample: Path, monkeypatch
     monkeypatch.setenv("MEMTOOL_VAULT", str(sample))
     assert "tideline" not in memtool("timeline", "--before", "100").out
     assert "tideline" in memtool("timeline", "--before", "100", "--all-projects").out
+    code, out, err = memtool("timeline", "文字化け")
+    assert (code, out) == (20, "")
+    assert err.startswith("only 'shop' and what belongs to no project was looked at; --all-projects widens that\n")
 
 
 @pytest.mark.slow
