@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -56,9 +56,14 @@ def _parts(name: str, agent: Agent) -> tuple[Part, ...]:
         *([Part("hooks", _HOOKS if recalls else _CAPTURE)] if agent.hooks else []),
         Part("mcp", _MCP),
         *([Part("skills", _SKILLS)] if agent.reads_skills else []),
-        Part("instructions", _INSTRUCTIONS, is_default=bool(agent.instructions) and not recalls),
+        Part("instructions", _INSTRUCTIONS, is_default=_has_instructions(name, agent)),
         *([Part("hints", _HINTS, is_default=False)] if agent.hooks and agent.hooks.hints else []),
     )
+
+
+def _has_instructions(name: str, agent: Agent) -> bool:
+    """Return whether an agent gets instructions without being asked: where its hooks give nothing."""
+    return bool(agent.instructions) and not _recalls(name)
 
 
 def _recalls(name: str) -> bool:
@@ -74,9 +79,10 @@ def _shares(name: str, target: Target) -> list[Share]:
         found += _hook_shares(name, agent, path, target)
     if mcp := _mcp_share(agent, folder, target):
         found.append(mcp)
-    found += _instruction_shares(agent, folder, target)
-    if agent.reads_skills and target.project is None and (target.vault or not _others_have_skills(name, target)):
-        found += _skill_shares(target)
+    found += _instruction_shares(name, agent, target)
+    if agent.reads_skills and target.project is None:
+        others = (other for other, each in AGENTS.items() if each.reads_skills)
+        found += [] if _is_left_to(others, name, target) else _skill_shares(target)
     return found
 
 
@@ -158,13 +164,23 @@ def _server(shape: str, program: tuple[str, ...]) -> Mapping[str, Any]:
     return shapes[shape]
 
 
-def _instruction_shares(agent: Agent, folder: Path, target: Target) -> list[Share]:
-    place = agent.project_instructions if target.project else agent.instructions
-    if not place:
+def _instruction_shares(name: str, agent: Agent, target: Target) -> list[Share]:
+    path = _instructions_path(agent, target)
+    others = (
+        other
+        for other, each in AGENTS.items()
+        if _has_instructions(other, each) and _instructions_path(each, target) == path
+    )
+    if path is None or _is_left_to(others, name, target):
         return []
-    path = (target.project or folder) / place
-    text = agent_text("instructions", _language(target))
-    return [Block("instructions", path, text, base=_base_of(agent, target))]
+    return [Block("instructions", path, agent_text("instructions", _language(target)), base=_base_of(agent, target))]
+
+
+def _instructions_path(agent: Agent, target: Target) -> Path | None:
+    """Return the path of the file of instructions that *agent* reads; None if it has none."""
+    if target.project:
+        return target.project / agent.project_instructions if agent.project_instructions else None
+    return folder_of(agent, target) / agent.instructions if agent.instructions else None
 
 
 def _language(target: Target) -> str:
@@ -179,18 +195,22 @@ def _skill_shares(target: Target) -> list[OwnFile]:
     return own_files.own_files("skills", root, wanted, folder.glob(f"memtool-*/{SKILL_FILE}"))
 
 
-def _others_have_skills(name: str, target: Target) -> bool:
-    """Return whether memtool is in another agent that reads the shared skills, so that they stay."""
-    for other, agent in AGENTS.items():
-        if other == name or not agent.reads_skills:
-            continue
-        shares: list[Share | None] = [_mcp_share(agent, folder_of(agent, target), target)]
-        if agent.hooks:
-            shares += _hook_shares(other, agent, folder_of(agent, target) / agent.hooks.path, target)
-        for share in filter(None, shares):
-            with suppress(MemtoolError, ValueError):  # a file that cannot be read is another agent's matter
-                if has_share(share, share.read()):
-                    return True
+def _is_left_to(others: Iterable[str], name: str, target: Target) -> bool:
+    """Return whether memtool goes out of *name* and stays in one of *others*, and with it what both of them read."""
+    return target.vault is None and any(_is_in(other, target) for other in others if other != name)
+
+
+def _is_in(name: str, target: Target) -> bool:
+    """Return whether the agent called *name* has memtool's server or hooks."""
+    agent = AGENTS[name]
+    folder = folder_of(agent, target)
+    shares: list[Share | None] = [_mcp_share(agent, folder, target)]
+    if agent.hooks and (path := _path(agent.hooks, folder, target)):
+        shares += _hook_shares(name, agent, path, target)
+    for share in filter(None, shares):
+        with suppress(MemtoolError, ValueError):  # a file that cannot be read is another agent's matter
+            if has_share(share, share.read()):
+                return True
     return False
 
 

@@ -177,6 +177,17 @@ def test_the_shared_skills_stay_while_another_agent_has_memtool(target: Target, 
     assert not (target.home / ".agents").exists()
 
 
+def test_instructions_that_two_agents_read_stay_for_the_one_that_needs_them(target: Target) -> None:
+    read_by_both = target.home / ".gemini" / "GEMINI.md"
+    install("gemini", target, "instructions")
+    install("antigravity", target)
+    uninstall("gemini", target)
+    assert "memtool" in read_by_both.read_text()
+    install("gemini", target)
+    uninstall("antigravity", target)
+    assert not read_by_both.exists()
+
+
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_server_of_the_same_name_that_is_not_ours_stays(target: Target, name: str) -> None:
     mcp = AGENTS[name].mcp
