@@ -23,6 +23,8 @@ def is_read(home: Path) -> bool:
     "line", ["@~/memory/MEMORY.md", "See @../memory/MEMORY.md for more.", "记忆 @{home}/memory/MEMORY.md"]
 )
 def test_an_import_in_the_users_instructions_leads_to_the_memory(home: Path, line: str) -> None:
+    if "{home}" in line and " " in str(home):
+        pytest.skip("a path with a space cannot be imported")
     assert not is_read(home)
     (home / ".claude" / "CLAUDE.md").write_text(f"# Mine\n\n{line.replace('{home}', str(home))}\n", encoding="utf-8")
     assert is_read(home)
