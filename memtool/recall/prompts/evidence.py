@@ -112,7 +112,7 @@ WEIGHTS_WITH_MEANING = WeightsWithMeaning(
 _OF_NO_PROJECT = 0.4
 FLOOR, FLOOR_WITH_MEANING = 0.19, 0.24  # relevance below which a memory is not given
 _FLOOR_OF_LONG = 0.5
-_MORE_BY_WORDS, _LEAST_BY_MEANING = 0.06, 0.08  # above the floor, where words decide though meaning was asked
+_LEAST_BY_MEANING = 0.12  # where words decide though meaning was asked: half the floor
 _SHORT, _LONG = 22, 40  # words about something: two fifths of all words are not
 
 
@@ -144,7 +144,7 @@ def relevance_by_words(evidence: Evidence, length: float = 0.0) -> float:
     if evidence.likeness is None or relevance(evidence) < _LEAST_BY_MEANING:
         return 0.0
     alone = evidence._replace(likeness=None)
-    return likely if (likely := relevance(alone)) >= floor_of(alone, length) + _MORE_BY_WORDS else 0.0
+    return likely if (likely := relevance(alone)) >= floor_of(alone, length) else 0.0
 
 
 def features(evidence: Evidence) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from memtool.index.text import index_terms, is_stop_word, query_words, stem, unspaced_runs
 from memtool.recall.prompts.thesaurus import Synonyms, WordList, synonyms_in
 from memtool.text.fences import with_code_cut
-from memtool.text.languages import text_of, words as words_of
+from memtool.text.languages import text_of, word_set, words as words_of
 from memtool.text.scripts import is_unspaced
 from memtool.text.word_files import word_file
 
@@ -27,7 +27,8 @@ _FENCE_BEHIND_TEXT = r"(?m)^([^`\n]*[^`\s][ \t]*)(```[\w+-]{0,20})[ \t]*$"  # wh
 _KEPT_OF_PASTED = 600  # characters of each paste
 # Where a program was when it failed. What failed stands above or below.
 _FRAMES = (
-    r'(?m)^[ \t]*(?:File "[^"\n]{0,300}", line \d+[^\n]*(?:\n[ \t]+[^\n]*)?|at [^\n]{0,300}[:(][^\n]*|\.\.\. \d+ more)$'
+    r'(?m)^[ \t]*(?:File "[^"\n]{0,300}", line \d+[^\n]*(?:\n[ \t]+[^\n]*)?|at [^\n]{0,300}[:(][^\n]*|\.\.\. \d+ more'
+    r"|goroutine \d+ \[[^\]\n]{0,80}\]:|[^\s()]{1,200}\([^\n]{0,200}\n[ \t]+[^\s:]{1,300}\.go:\d+[^\n]*)$"
 )
 _COMMAND = r"\A\s*/[\w:.-]+(?=\s|\Z)"  # `/plugin:command what it is given`
 _CAMEL_CASE = r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*[a-z][A-Z][A-Za-z0-9_]*"
@@ -161,8 +162,12 @@ def is_function_word(word: str) -> bool:
 
 
 def is_common_pair(pair: str) -> bool:
-    """Return whether two characters say nothing by themselves: listed, or with Hiragana, which is grammar."""
-    return pair in _common_pairs() or any("\u3041" <= char <= "\u309f" for char in pair)
+    """Return whether two characters say nothing by themselves: listed, a number of something, or with Hiragana."""
+    return not pair.isascii() and (
+        pair in _common_pairs()
+        or (pair[0] in word_set("numerals") and pair[-1] in word_set("counters"))
+        or any("\u3041" <= char <= "\u309f" for char in pair)  # which is grammar
+    )
 
 
 def pairs_of(piece: str) -> list[str]:

@@ -30,6 +30,18 @@ def test_what_a_prompt_is_about_is_asked_for(prompt: str, expected: str) -> None
     assert expected in ask(prompt).terms()
 
 
+@pytest.mark.parametrize(("prompt", "number"), [("先看一眼目录", "一眼"), ("读第二个表", "二个"), ("讀三張表", "三張")])
+def test_a_number_and_what_it_counts_find_nothing(prompt: str, number: str) -> None:
+    assert number not in ask(prompt).terms()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "number"), [("晚上七点进不了课堂", "七点"), ("解析要五秒", "五秒"), ("二维码", "二维")]
+)
+def test_times_measures_and_names_with_a_number_do(prompt: str, number: str) -> None:
+    assert number in ask(prompt).terms()
+
+
 def test_a_command_is_not_what_it_is_about() -> None:
     assert "zeppelin" not in ask("/zeppelin:fly tokens").terms()
     assert "token" in ask("/zeppelin:fly tokens").terms()
@@ -89,12 +101,14 @@ gondola.RopeError: the rope is too short
 """
 JAVA = "org.gondola.RopeException: the rope is too short\n\tat com.zeppelin.Dock.run(Dock.java:42)\n\t... 7 more\n"
 
+GO = "panic: the rope is too short\n\ngoroutine 7 [running]:\nmain.dock(0x2)\n\t/srv/zeppelin/main.go:9 +0x1d\n"
 
-@pytest.mark.parametrize("trace", [TRACE, JAVA])
+
+@pytest.mark.parametrize("trace", [TRACE, JAVA, GO])
 def test_a_stack_trace_is_asked_by_its_message(trace: str) -> None:
     terms = ask(f"what now?\n{trace}").terms()
     assert "rope" in terms
-    assert not {"zeppelin", "dock"}.intersection(terms)
+    assert not {"zeppelin", "dock", "goroutin"}.intersection(terms)
 
 
 def test_lines_that_repeat_count_once() -> None:
