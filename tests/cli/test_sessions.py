@@ -35,6 +35,9 @@ CHANGING = (
     (r'"fingerprint": "[^"]+"', '"fingerprint": "<fingerprint>"'),  # it holds a version of Python's
     (r"\d+ chunks", "<n> chunks"),
     (r'"chunks": [1-9]\d*', '"chunks": <n>'),
+    (r"versions: .*", "versions: <versions>"),
+    (r"\d+ ms for a hook", "<time> for a hook"),
+    (r"/\S+/homes/\d+/", "<home>/"),
     (re.escape(__version__), "<version>"),
     (rf"fact-{date.today():%Y%m%d}-[0-9a-f]{{10}}", "<fact>"),  # noqa: DTZ011  (the command takes the local day, too)
     (f"{date.today()}", "<today>"),  # noqa: DTZ011

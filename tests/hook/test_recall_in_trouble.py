@@ -31,7 +31,9 @@ MEGABYTE = 1_000_000
 def test_a_vault_that_goes_in_the_middle_of_a_session_is_silence_and_comes_back_with_its_ledger(agent: Agent) -> None:
     assert FACT in agent.ask(TOKENS)
     away = agent.vault.root.rename(agent.folder / "away")
-    assert [agent.ask(USER), agent.start(), agent.fire("PreCompact", trigger="auto")] == ["", "", ""]
+    told = [agent.ask(USER), agent.fire("SessionStart", source="startup"), agent.fire("PreCompact", trigger="auto")]
+    assert (told[0], told[2]) == ("", "")
+    assert json.loads(told[1]).keys() == {"systemMessage"}  # for the owner, not for the model
     assert not agent.vault.root.exists()
     assert len(agent.log()) == 3
     away.rename(agent.vault.root)

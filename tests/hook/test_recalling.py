@@ -46,8 +46,8 @@ def test_a_prompt_is_given_what_matters_to_it_in_one_framed_block(agent: Agent) 
     [
         ("支付回调验签失败，帮我看看", "支付回调"), ("getUserById 返回 null 的情况", "getUserById"),
         ("#4573", "Idempotency-Key"), (CLIENTS, "too many clients"), ("订单号的格式是怎么定的", "订单号"),
-        ("大阪取引先のCSVの文字コードは？", "CP932"),
-        ("error[E0308]: mismatched types, since the toolchain upgrade", "E0308"),
+        ("tideline の大阪取引先のCSVの文字コードは？", "CP932"),
+        ("error[E0308]: mismatched types in tideline, since the toolchain upgrade", "E0308"),
     ],
 )  # fmt: skip
 def test_memories_are_found_in_every_script(agent: Agent, prompt: str, expected: str) -> None:
@@ -62,6 +62,7 @@ def test_memories_are_found_in_every_script(agent: Agent, prompt: str, expected:
         "😀" * 100,
         "Write a haiku about autumn leaves", "how do I centre a div", "SELECT * FROM users WHERE id = 1 ORDER BY name",
         "写一个贪吃蛇游戏", "계속해", "commit and push", "\ud800", "\0", "",
+        "大阪取引先のCSVの文字コードは？",  # the project `tideline` knows it, which is neither at hand nor named
     ],
 )  # fmt: skip
 def test_a_prompt_that_nothing_is_known_about_is_given_nothing(agent: Agent, prompt: str) -> None:
