@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memtool.index import schema
-from memtool.index.text import index_terms, query_terms
+from memtool.text.tokens import index_terms, query_terms
 
 BEST = 100  # as many as memtool looks at
 

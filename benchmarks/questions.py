@@ -9,7 +9,7 @@ from typing import NamedTuple
 from benchmarks import vaults
 from benchmarks.words import chinese, english
 from memtool.index.lexical import MOST_TERMS
-from memtool.index.text import query_terms
+from memtool.text.tokens import query_terms
 
 _RARE_WORD = re.compile(r"\b[a-z]{9,}\b")
 _IDENTIFIER = re.compile(r"[a-z]+[A-Z]\w+|[a-z]+_[a-z]+|E\d{4}|#\d{2,}|v\d+\.\d+\.\d+|[a-z]+/[\w/]+\.\w+")

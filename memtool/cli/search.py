@@ -20,7 +20,7 @@ from memtool.index.reach import projects_in, reach
 from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
-from memtool.index.text import index_terms
+from memtool.text.tokens import index_terms
 from memtool.vault.authors import IMPORTED
 from memtool.vault.layout import KINDS
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
-from memtool.index.text import (
+from memtool.text.tokens import (
     is_stop_word,
     joined,
     plain_words,

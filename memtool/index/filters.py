@@ -7,8 +7,8 @@ import re
 from typing import NamedTuple
 
 from memtool.errors import UsageError
-from memtool.index.text import fold
 from memtool.text.languages import words
+from memtool.text.tokens import fold
 
 DECISION = "decision"  # a kind, a category, and the tag of a session's chunk that holds one
 

@@ -14,7 +14,7 @@ from memtool.index.completion import complete, completed_terms, occurs, other_sp
 from memtool.index.dates import asked_dates
 from memtool.index.filters import Filter
 from memtool.index.schema import unpack_terms
-from memtool.index.text import is_stop_word, query_characters, query_names, query_terms, stem, stretches
+from memtool.text.tokens import is_stop_word, query_characters, query_names, query_terms, stem, stretches
 
 CANDIDATES = 100  # the best of BM25 that are looked at more closely
 MOST_TERMS = 48  # of a long query, its rarest terms

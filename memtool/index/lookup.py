@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from memtool.errors import UsageError
-from memtool.index.text import fold
+from memtool.text.tokens import fold
 from memtool.vault.reading import Reading, resolve
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from memtool.index.text import fold
 from memtool.text.scripts import is_unspaced
+from memtool.text.tokens import fold
 
 _SHORTEST_NAME = 3  # characters of a name by which a text asks for a project; two where words have no spaces
 # One step of the index for each project: `SELECT DISTINCT` would walk over all chunks.

@@ -11,8 +11,8 @@ from memtool.errors import BrokenVaultFile
 from memtool.index.chunking import Chunk, chunk_note
 from memtool.index.dates import date_words, parse_date
 from memtool.index.filters import DECISION, folded_tag
-from memtool.index.text import CONTEXT_END, fold, index_terms, words_of
 from memtool.resources import shipped
+from memtool.text.tokens import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import DAILY, FACTS_FILE, is_archived, kind_of, project_of

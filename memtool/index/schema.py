@@ -20,7 +20,7 @@ _TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 
 # What an index was built with. Raise a number when its module gives something else for the same notes.
 SCHEMA = 6  # this module: the tables
-TEXT = 2  # memtool.index.text: the terms
+TEXT = 2  # memtool.text.tokens: the terms
 CHUNKS = 7  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by
 
 HASH = 8  # bytes of a content hash

@@ -18,7 +18,7 @@ from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
 from memtool.index.schema import terms_of
 from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.index.snippet import Snippet, snippet
-from memtool.index.text import is_stop_word, query_terms
+from memtool.text.tokens import is_stop_word, query_terms
 
 LONGEST_QUERY = 20_000  # characters
 _FIELDS = (

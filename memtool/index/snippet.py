@@ -6,8 +6,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from memtool.index.text import term_spans
 from memtool.text.languages import all_labels
+from memtool.text.tokens import term_spans
 
 _HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
 WIDTH = 240  # characters

@@ -13,11 +13,11 @@ from memtool.index.reach import reach
 from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
-from memtool.index.text import index_terms
 from memtool.recall.framing import quoted
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.timeline import Timeline, timeline
 from memtool.text.lines import cut
+from memtool.text.tokens import index_terms
 from memtool.vault.background import start_command
 from memtool.vault.layout import DAILY, KINDS
 from memtool.vault.outside import is_outside

@@ -162,7 +162,7 @@ def in_known_words(prompt: str, known: Callable[[list[str]], set[str]]) -> str:
         prompt: as it was typed.
         known: which of some folded words the vault holds.
     """
-    from memtool.index.text import words_of  # the start of a session needs no words
+    from memtool.text.tokens import words_of  # the start of a session needs no words
 
     beginning = prompt[:_LONGEST_PROMPT]
     at = beginning.lower().find("<private")

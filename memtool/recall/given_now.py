@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError
-from memtool.index.text import fold, index_terms, is_stop_word, query_words, unspaced_runs
 from memtool.recall.given import (
     ALIKE,
     AT_START,
@@ -26,6 +25,7 @@ from memtool.recall.prompts.question import pairs_of
 from memtool.recall.remembering.forget import find_line
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.text.lines import counted
+from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, unspaced_runs
 from memtool.vault.authors import IMPORTED, signed_by
 from memtool.vault.facts import is_expired, parse_facts
 from memtool.vault.files import read_text

@@ -23,12 +23,12 @@ from memtool.index.filters import Filter
 from memtool.index.lexical import inverse_frequencies, share_of
 from memtool.index.search import Hit
 from memtool.index.status import index_notices
-from memtool.index.text import fold, index_terms, query_terms
 from memtool.recall.agent_search import searched, use_ready, within_reach
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses, uses_path
 from memtool.text.lines import cut, one_line
 from memtool.text.similarity import is_said, words
+from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER
 from memtool.vault.project_area import ProjectArea, remembered_folders
 from memtool.workspace import Workspace

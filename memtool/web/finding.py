@@ -16,8 +16,8 @@ from memtool.index.filters import Filter, parse_day
 from memtool.index.search import Hit, search, unknown_names
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
-from memtool.index.text import index_terms
 from memtool.recall.prompts.evidence import Recalled, score
+from memtool.text.tokens import index_terms
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Asked
 from memtool.workspace import Workspace
 

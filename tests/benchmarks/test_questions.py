@@ -4,7 +4,7 @@ from collections import Counter
 
 from benchmarks.questions import half_typed, questions
 from memtool.index.lexical import MOST_TERMS
-from memtool.index.text import query_terms
+from memtool.text.tokens import query_terms
 
 ASKED = questions(100, 5)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from memtool.index.rows import ChunkRow, NoteRow, context, note_row
-from memtool.index.text import index_terms
 from memtool.recall.routing.loader_table import LOADER, TableRow, with_rows
 from memtool.resources import shipped
+from memtool.text.tokens import index_terms
 
 FACT = '{"id": "f1", "fact": "tokens live 24 hours", "evidence": "jwt.ts", "timestamp": "2026-02-10T14:30:00Z"'
 

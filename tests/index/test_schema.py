@@ -8,7 +8,7 @@ from index.notebook import Notebook, fill
 
 from memtool.index.engine import Index
 from memtool.index.schema import pack_terms, terms_of, unpack_terms
-from memtool.index.text import index_terms
+from memtool.text.tokens import index_terms
 
 LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.index.snippet import WIDTH, snippet
-from memtool.index.text import index_terms, query_terms
 from memtool.text.languages import all_labels
+from memtool.text.tokens import index_terms, query_terms
 from memtool.vault.sessions import HEADER
 
 words = st.lists(

@@ -73,7 +73,7 @@ from pathlib import Path
 from memtool import settings
 from memtool.capture.model.request import summary_request
 from memtool.index.dates import asked_dates
-from memtool.index.text import query_terms
+from memtool.text.tokens import query_terms
 from memtool.recall.prompts.passages import passages
 from memtool.text.languages import begins_with
 from memtool.vault.daily import DailySession, add_sessions, render_daily

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from memtool.index.text import fold
+from memtool.text.tokens import fold
 from memtool.text.word_files import word_file
 
 LINES = [line for line in word_file("synonyms.txt").splitlines() if line]

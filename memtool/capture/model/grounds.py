@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.capture.turns import Turn
-from memtool.index.text import index_terms, query_terms
 from memtool.text.languages import begins_with, mentioned
 from memtool.text.lines import one_line
 from memtool.text.markdown import statements
+from memtool.text.tokens import index_terms, query_terms
 
 _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 _PATH = re.compile(r"(?<![\w.:/\\-])(?:~|\.{1,2}|[A-Za-z]:)?[/\\]([\w.@+-][\w.@+/\\-]*)")  # not `and/or`, `输入/输出`

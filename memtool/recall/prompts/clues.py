@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as Abstra
 from itertools import groupby, pairwise
 from typing import NamedTuple, TypeAlias
 
-from memtool.index.text import is_stop_word
 from memtool.recall.prompts.question import TELLING, Question, Word, is_common_pair, pairs_of, telling_pairs
 from memtool.recall.prompts.thesaurus import Synonyms
+from memtool.text.tokens import is_stop_word
 
 _ENOUGH = 10  # clues of a prompt, the weightiest: of a long one nobody remembers all
 _OF_PARTS = 0.8  # what all parts of a name are worth beside the name itself

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-from memtool.index.text import index_terms, is_stop_word
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.meaning import Likeness
+from memtool.text.tokens import index_terms, is_stop_word
 from memtool.vault.layout import FACTS_FILE
 
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")

@@ -24,7 +24,6 @@ from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
 from memtool.index.reach import reach
 from memtool.index.schema import unpack_terms
-from memtool.index.text import CONTEXT_END, fold, index_terms, is_spaced, stem
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity
 from memtool.recall.prompts.evidence import (
@@ -42,6 +41,7 @@ from memtool.recall.prompts.meaning import Likeness, Meaning, likeness_of
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import COMMON, Question
 from memtool.recall.prompts.thesaurus import Synonyms
+from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, stem
 from memtool.vault.session_lines import RULE
 
 if TYPE_CHECKING:

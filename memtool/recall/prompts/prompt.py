@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
-from memtool.index.text import fold, is_stop_word
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
 from memtool.recall.ledger import Ledger
@@ -20,6 +19,7 @@ from memtool.recall.prompts.question import Question
 from memtool.resources import agent_text
 from memtool.text.lines import cut
 from memtool.text.scripts import is_unspaced
+from memtool.text.tokens import fold, is_stop_word
 from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
 from memtool.workspace import Workspace
 

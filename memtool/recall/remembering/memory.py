@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from memtool.errors import UsageError
 from memtool.index.filters import parse_day
-from memtool.index.text import index_terms
 from memtool.text.lines import one_line
+from memtool.text.tokens import index_terms
 from memtool.vault.authors import STANDING, TOOL
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.new_note import FOLDERS

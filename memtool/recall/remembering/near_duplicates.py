@@ -12,10 +12,10 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import NamedTuple
 
-from memtool.index.text import fold, index_terms, is_stop_word
 from memtool.text.languages import languages, listed, pattern_of, words
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import are_alike, trigrams
+from memtool.text.tokens import fold, index_terms, is_stop_word
 
 # Chosen on the examples of tests/recall/test_near_duplicates.py: reworded twins have 0.7 and more.
 SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words

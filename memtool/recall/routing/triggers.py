@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from memtool.index.text import fold, unspaced_runs
+from memtool.text.tokens import fold, unspaced_runs
 
 LONGEST_TRIGGER = 60  # characters; more is no word and no phrase, but somebody's mistake or attack
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.text import index_terms
 from memtool.recall.prompts.clues import Clues, Held, Rarity
 from memtool.recall.prompts.question import ask
 from memtool.recall.prompts.thesaurus import Synonyms
+from memtool.text.tokens import index_terms
 
 
 def clues_of(prompt: str, count: int = 1_000, others: float = 5.0, **frequency: int) -> Clues:

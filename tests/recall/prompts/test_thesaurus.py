@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.text import stem, unspaced_runs
 from memtool.recall.prompts.thesaurus import WordList, synonyms_in
+from memtool.text.tokens import stem, unspaced_runs
 
 LIST = WordList("deploy use\ntry happy uber release  и")
 

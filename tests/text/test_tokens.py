@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.index import schema
-from memtool.index.text import (
+from memtool.text.tokens import (
     LONGEST_TERM,
     fold,
     index_terms,
