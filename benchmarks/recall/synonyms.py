@@ -13,7 +13,7 @@ from benchmarks.recall.measures import outcome
 from benchmarks.recall.sessions import Turn
 from memtool.recall.prompts import thesaurus
 from memtool.recall.prompts.question import ask
-from memtool.text.word_files import word_file
+from memtool.text.languages import word_file
 
 Hold: TypeAlias = Callable[[Conversation], list[Turn]]
 

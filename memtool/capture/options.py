@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memtool.text.languages import words
 from memtool.text.lines import one_line, shortened, width
-from memtool.text.markdown import plain
+from memtool.text.statements import plain
 
 _MOST, _WIDEST = 12, 110  # options of one message that are kept; columns of each
 _LONGEST_PROMPT = 300  # columns; a longer one has a list of its own

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, mentioned, starts_with, words as words_of_kind
-from memtool.text.markdown import plain
 from memtool.text.similarity import words
+from memtool.text.statements import plain
 
 _NEAR, _FAR = 0.2, 0.3  # share of a statement's telling words that what took it back says, too; and some turns back
 _BACK, _WORDS = 4, 3  # those turns, and how many words it must be there

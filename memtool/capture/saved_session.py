@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from memtool.capture.daily import change_daily, daily_ref
 from memtool.errors import NoteChanged
-from memtool.text.blocks import ITEM, blocks
 from memtool.text.languages import all_labels
 from memtool.text.lines import cut, one_line, shortened
+from memtool.text.markdown import blocks, without_mark
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.files import replace
 from memtool.vault.note import first_sentence, heading_text
@@ -94,12 +94,12 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
         if heading := heading_text(line.strip()):
             yield one_line(heading), ""
         elif at in ends:
-            yield "", one_line(ITEM.sub("", "\n".join(lines[at : ends[at] + 1]), count=1))
+            yield "", one_line(without_mark("\n".join(lines[at : ends[at] + 1])))
 
 
 def _with_heading(line: str) -> list[str]:
     """Return *line*; if it begins with the label of a section, such as `**Open**:`, that as a heading and the rest."""
-    label = _LABEL.fullmatch(ITEM.sub("", line, count=1).strip())
+    label = _LABEL.fullmatch(without_mark(line).strip())
     name = (label[1] or label[3]) if label else ""
     return [f"## {name}", (label and label[2]) or ""] if _section_of(name) else [line]
 

@@ -13,10 +13,9 @@ from itertools import groupby
 from memtool.capture.options import called_options
 from memtool.text.languages import begins_with, leads, starts_with
 from memtool.text.lines import one_line, width
-from memtool.text.markdown import Statement, plain, statements
 from memtool.text.scripts import is_unspaced
-from memtool.text.sentences import sentences
 from memtool.text.similarity import words
+from memtool.text.statements import Statement, plain, sentences, statements
 from memtool.vault.session_rows import Piece, names_something
 
 AMENDING = ("concession", "denial", "reversal")  # kinds of words with which something is taken back

@@ -23,9 +23,8 @@ from memtool.capture.transcript.records import COMMIT
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, labels, leads, mentioned, starts_with
 from memtool.text.lines import shortened, width
-from memtool.text.markdown import statements
-from memtool.text.sentences import sentences
 from memtool.text.similarity import is_said, words
+from memtool.text.statements import sentences, statements
 from memtool.vault.fix_lines import render_fix
 from memtool.vault.session_rows import Piece, Row, names_something, shortened_fairly, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint

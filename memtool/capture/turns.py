@@ -14,7 +14,7 @@ from memtool.capture.statements import amendment_of, amends_in, ending_of, is_an
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with, mentioned, starts_with
 from memtool.text.lines import one_line, width
-from memtool.text.markdown import prose
+from memtool.text.statements import prose
 from memtool.vault.session_rows import Piece
 
 Verdict: TypeAlias = Literal["", "confirmed", "corrected", "refuted", "rejected", "went on"]

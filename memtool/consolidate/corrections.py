@@ -15,8 +15,7 @@ from memtool.consolidate.proposals import LIKELY, POSSIBLE, Proposal
 from memtool.consolidate.sessions import SessionView
 from memtool.text.languages import begins_with, leads, mentioned, starts_with, words as words_of_kind
 from memtool.text.lines import width
-from memtool.text.markdown import plain
-from memtool.text.sentences import sentences
+from memtool.text.statements import plain, sentences
 from memtool.vault.authors import AGENT, USER
 from memtool.vault.session_rows import names_something
 

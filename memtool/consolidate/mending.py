@@ -17,8 +17,8 @@ from memtool.consolidate.proposals import LIKELY, LONGEST, POSSIBLE, Proposal
 from memtool.consolidate.sessions import SessionView
 from memtool.text.languages import begins_with, mentioned, starts_with
 from memtool.text.lines import width
-from memtool.text.sentences import sentences
 from memtool.text.similarity import is_said, words
+from memtool.text.statements import sentences
 from memtool.vault.authors import AGENT
 from memtool.vault.session_rows import ARROW, OF_LIST, names_something
 

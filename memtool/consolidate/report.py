@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from memtool.consolidate.activity import Activity
 from memtool.consolidate.week import Week
 from memtool.text.languages import all_labels, labels
-from memtool.vault.prose import link
+from memtool.text.markdown import link
 
 FOLDER = "reports"
 _BAR = 20  # columns of the longest bar

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memtool.text.fences import closes, opening
+from memtool.text.markdown import closes, opening
 from memtool.vault.note import heading_text
 
 TARGET = 1000  # characters of a chunk

@@ -19,10 +19,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import NamedTuple
 
-from memtool.text.fences import in_code
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
-from memtool.vault.prose import LINK_TEXT, link, unescape
+from memtool.text.markdown import LINK_TEXT, in_code, link, unescape
 
 _WHEN = r"^- (?P<minute>[0-2][0-9]:[0-5][0-9])(?: \*\*(?P<project>[^*\r\n]+)\*\*)?: "
 _ENTRY = _WHEN + r"(?P<files>`[^`\r\n]+`(?:, `[^`\r\n]+`)*)(?=[ \t]*\r?$)"

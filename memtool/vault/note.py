@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
-from memtool.text.fences import in_code
 from memtool.text.languages import words
+from memtool.text.markdown import in_code
 
 LONGEST_FRONT_MATTER = 65_536  # characters; more is somebody's mistake or attack
 DEEPEST = 32  # lists and mappings within each other in front matter

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtool.text.fences import closes, opening
+from memtool.text.markdown import closes, opening
 from memtool.vault.note import split_front_matter
 from memtool.vault.sessions import HEADER, SECTIONS, read_line
 

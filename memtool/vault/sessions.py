@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.text.languages import all_labels, labels as labels_in
 from memtool.text.lines import one_line, shortened
+from memtool.text.markdown import find_links, link
 from memtool.vault.note import Note
-from memtool.vault.prose import find_links, link
 from memtool.vault.session_rows import Row, render_row
 
 KEY_POINT_KINDS = (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memtool.settings import choices_of
-from memtool.text import languages, word_files
+from memtool.text import languages
 from memtool.text.languages import (
     all_labels,
     begins_with,
@@ -65,8 +65,8 @@ LACKING = {
 }
 MADE_UP = """
 import sys
-from memtool.text import word_files
-word_files._FOLDER = sys.argv[1]
+from memtool.text import languages
+languages._FOLDER = sys.argv[1]
 
 import datetime as dt
 from pathlib import Path
@@ -153,7 +153,7 @@ def test_the_page_says_what_each_key_is_for() -> None:
 
 @pytest.mark.slow
 def test_one_file_adds_a_language(tmp_path: Path) -> None:
-    folder = copytree(Path(word_files.__file__).parent, tmp_path / "text", ignore=lambda *_: ["__pycache__"])
+    folder = copytree(Path(languages.__file__).parents[1], tmp_path / "text", ignore=lambda *_: ["__pycache__"])
     (folder / "languages" / "eo.toml").write_text(ESPERANTO, encoding="utf-8")
     command = [sys.executable, "-c", MADE_UP, str(folder)]
     ran = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, encoding="utf-8", check=False)

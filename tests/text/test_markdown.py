@@ -1,192 +1,126 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.index.chunking import chunk_note
+from memtool.recall.routing.loader_table import hand_rows
+from memtool.recall.start.session_start import reads_by_itself
 from memtool.text.lines import one_line
-from memtool.text.markdown import bounded, is_machine_text, plain, prose, statements
+from memtool.text.markdown import blocks, closes, find_links, in_code, link, opening, without_code
+from memtool.text.statements import statements
+from memtool.vault.daily import DailyEntry, add_entries
+from memtool.vault.note import first_heading
+from memtool.vault.todos import find_todos
 
-anything = st.text(st.characters(exclude_categories=()), max_size=400)
-
-
-def texts(markdown: str) -> list[str]:
-    return [each.text for each in statements(markdown)]
-
-
-def test_markdown_is_made_plain() -> None:
-    text = "**Fixed** the [login](https://a.b/c) in `auth_client.ts` with *care* ✅ <br> and ~~old~~ `**/*.py` 🎉"
-    assert plain(text) == ("Fixed the login in auth_client.ts with care and old **/*.py", ["auth_client.ts", "**/*.py"])
-    assert plain("keep __init__.py and snake_case_name") == ("keep __init__.py and snake_case_name", [])
+BLOCKS = [
+    "~~~\n```\n# 代码\n| a | b.md |\n~~~",
+    "```\n~~~\n# code\n```",
+    "````md\n```\n# code\n```\n````",
+    "```sh\n# code\n``` # no end\n```",
+    "- ```\n  # code\n  ```",
+    "> ~~~\n> # code\n> ~~~",
+]
 
 
 @pytest.mark.parametrize(
-    "block",
+    ("line", "marks"),
     [
-        "```py\nx = 1  # not said\n```",
-        "~~~\nnot said\n~~~",
-        "```\n~~~\nnot said\n~~~\nnot said either\n```",
-        "~~~\n```\nnot said\n~~~",
-        "````md\n```\nnot said\n```\nnot said\n````",
-        "```\nnot said\n``` not the end\nnot said\n```",
-        "- ```sh\n  not said\n  ```",
-        "   ```\nnot said\n   ```",
-        "<pasted_content>\nnot said\n</pasted_content>",
-        "| a | not said |\n|---|---|",
-        "| 名称 | 未说 |\n|:--|--:|",
+        ("```", "```"),
+        ("  ````python", "````"),
+        ("~~~ `x`", "~~~"),
+        ("1. ```js", "```"),
+        ("```code``` in a line", ""),
+        ("``", ""),
+        ("文字 ```", ""),
     ],
 )
-def test_code_blocks_pastes_and_the_heads_of_tables_say_nothing(block: str) -> None:
-    assert texts(f"Said before, 之前.\n\n{block}\n\nSaid after, 之后.") == ["Said before, 之前.", "Said after, 之后."]
+def test_a_line_opens_a_block_with_its_marks(line: str, marks: str) -> None:
+    assert opening(line) == marks
 
 
-def test_a_fence_that_is_never_closed_hides_what_follows_and_nothing_before() -> None:
-    assert texts("Said.\n\n```\nnot said\n~~~\nnot said") == ["Said."]
+def test_a_block_is_closed_by_its_own_marks() -> None:
+    assert all(closes(line, "```") for line in ("```", "  `````  ", "> ```"))
+    assert not any(closes(line, "```") for line in ("``", "```sh", "~~~", "文字 ```"))
 
 
-def test_logs_and_commands_are_not_said() -> None:
-    text = """Intro text here.
-
-2026-03-09T17:42:15Z INFO starting
-Traceback (most recent call last):
-  File "/app/main.py", line 12, in <module>
-    at foo (bar.js:1:2)
-ann@build-01:~/app$ docker compose up
-<system-reminder>
-hidden
-</system-reminder>
-const x = call({
-Last text here."""
-    assert texts(text) == ["Intro text here.", "Last text here."]
-
-
-def test_items_and_rows_know_what_their_list_is_of() -> None:
-    text = """## Result 结果
-
-The cache was not cleared
-when the user logged out.
-
-**Next steps:**
-- [ ] add a *test*
-- [x] remove the flag
-  - nested `thing` here
-
-What is left for 明天：
-1. 限流
-2) mails
-
-After the list.
-
-| key | when |
-|---|---|
-| `ttl` | 24 h |
-| 刷新 | 7 天 |"""
-    found = statements(text)
-    assert [(each.text, each.lead, each.is_listed) for each in found] == [
-        ("The cache was not cleared when the user logged out.", "", False),
-        ("add a test", "Next steps", True),
-        ("remove the flag", "Next steps", True),
-        ("nested thing here", "Next steps", True),
-        ("限流", "What is left for 明天", True),
-        ("mails", "What is left for 明天", True),
-        ("After the list.", "", False),
-        ("ttl: 24 h", "Result 结果", True),
-        ("刷新: 7 天", "Result 结果", True),
-    ]
-    assert [each.codes for each in found][3] == 1
-
-
-def test_wrapped_chinese_lines_are_one_sentence() -> None:
-    first, second = (
-        "根本原因是用户退出登录的时候没有清除缓存里面的会话令牌以及它的刷新令牌",
-        "所以下一个用户看到了上一个用户的订单",
-    )
-    assert texts(f"{first}\n{second}。") == [f"{first}{second}。"]
-    assert texts(f"已修复。\n{second}。") == ["已修复。", f"{second}。"]
-    assert texts("短标题\n另一行") == ["短标题", "另一行"]
-
-
-def test_the_ends_of_a_very_long_text_are_read() -> None:
-    text = "first thing said.\n\n" + "middle 中间 of it\n\n" * 20_000 + "last thing said."
-    found = texts(text)
-    assert (found[0], found[-1]) == ("first thing said.", "last thing said.")
-    assert len(found) < 5_000
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_block_ends_where_it_ends(block: str) -> None:
+    lines = f"before\n{block}\n之后".split("\n")
+    assert list(in_code(lines)) == [False, *([True] * (len(lines) - 2)), False]
 
 
 @pytest.mark.slow
-@given(anything)
-def test_statements_are_single_clean_lines(text: str) -> None:
-    assert all(each.text == one_line(each.text) and each.text for each in statements(text))
+@given(st.lists(st.sampled_from(["```", "~~~", "````", "text", "- ```x", "文字", ""])))
+def test_every_line_is_told(lines: list[str]) -> None:
+    assert len(list(in_code(lines))) == len(lines)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_all_readers_of_notes_agree(block: str) -> None:
+    assert first_heading(f"{block}\n\n# 标题 title\n") == "标题 title"
+    assert [todo.text for todo in find_todos(f"# Open\n\n{block}\n\n- [ ] 修复 it\n")] == ["修复 it"]
+    daily = add_entries(f"# Daily\n\n{block}\n\n## Mine 我的\n\nwords\n", [DailyEntry("10:00", "shop", ("a.py",))])
+    assert daily.index("`a.py`") < daily.index("## Mine 我的")
+    table = f"{block}\n\n| Trigger | File |\n| --- | --- |\n| 支付 | [pay](../pay.md) |\n"
+    assert [row.line for row in hand_rows(table)] == [table.count("\n")]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_what_is_chunked_compared_and_imported_knows_the_same_code(block: str, tmp_path: Path) -> None:
+    text = f"# 标题\n\n{block}\n\nThe cookie is 解密失败.\n"
+    assert all(block in chunk.text for chunk in chunk_note(text))
+    assert {chunk.heading for chunk in chunk_note(text + "\n".join(["x" * 90] * 12))} == {"标题"}
+    assert [statement.text for statement in statements(text)] == ["The cookie is 解密失败."]
+    (tmp_path / "CLAUDE.md").write_text(text.replace("# code", "@b.md").replace("# 代码", "@b.md"), encoding="utf-8")
+    assert not reads_by_itself(tmp_path / "b.md", tmp_path, tmp_path)
+
+
+def test_text_without_its_code_keeps_every_other_line() -> None:
+    assert without_code("前\n~~~\n```\n~~~\n后\n") == "前\n后\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- tea\n- 咖啡\n  with milk\n1. cake", [(0, 0), (1, 2), (3, 3)]),
+        ("one paragraph\nof two lines\n\n另一段", [(0, 1), (3, 3)]),
+        ("# Heading\ntext\n---\nmore", [(1, 1), (3, 3)]),
+        ("#auth is a tag", [(0, 0)]),
+        ("| a | b |\n| --- | :-: |\n| 1 | 2 |\nbelow", [(0, 0), (2, 2), (3, 3)]),
+        ("```\ncode\n```\nsaid", [(1, 1), (3, 3)]),
+        ("", []),
+    ],
+)
+def test_items_rows_and_paragraphs_are_told_apart(text: str, expected: list[tuple[int, int]]) -> None:
+    assert list(blocks(text.split("\n"))) == expected
+
+
+@given(st.lists(st.text(alphabet="-*1.| #`茶a ", max_size=8), max_size=12))
+def test_blocks_follow_each_other_and_hold_no_empty_line(lines: list[str]) -> None:
+    found = list(blocks(lines))
+    places = [at for first, last in found for at in range(first, last + 1)]
+    assert places == sorted(set(places))
+    assert all(lines[at].strip() for at in places)
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "markdown"),
+    [
+        ("登录 a_b", "../sessions/x.md", "[登录 a_b](../sessions/x.md)"),
+        ("a] [b](c) <d> `e` *f* \\", "x", r"[a\] \[b\](c) \<d> \`e\` \*f\* \\](x)"),
+        ("__init__", "x", r"[\_\_init\_\_](x)"),
+        ("two\nlines\x00", "a (b).md#c%20", "[two lines](a%20%28b%29.md%23c%2520)"),
+    ],
+)
+def test_nothing_breaks_out_of_a_link(text: str, target: str, markdown: str) -> None:
+    assert link(text, target) == markdown
 
 
 @pytest.mark.slow
-@given(anything, st.integers(3, 100))
-def test_a_bounded_text_is_not_much_longer(text: str, longest: int) -> None:
-    assert len(bounded(text, longest)) <= longest + 2
-
-
-@pytest.mark.parametrize(
-    "line", ["npm install --save-dev jest", "    at run (index.js:10:5)", "{", "$ ls -l", "│ a │ b │ c │"]
-)
-def test_machine_text_is_known(line: str) -> None:
-    assert is_machine_text(line)
-
-
-@pytest.mark.parametrize(
-    "line", ["npm is used everywhere, never yarn", "At the end we return 404", "修复了 `auth.ts` 的问题"]
-)
-def test_prose_is_no_machine_text(line: str) -> None:
-    assert not is_machine_text(line)
-
-
-HOSTILE = {
-    "a megabyte without a space": "x" * 1_000_000,
-    "a hundred thousand bullets": "- fixed the thing in x.py\n" * 100_000,
-    "fences never closed": "```\n" * 100_001,
-    "brackets": "[" * 500_000,
-    "stars": "*a " * 200_000,
-    "code marks": "`" * 500_001,
-    "tags never closed": "<system-reminder>" * 60_000,
-    "comments never closed": "<!--" * 200_000,
-    "one Chinese character": "修" * 500_000,
-    "full stops": "。." * 300_000,
-    "paths": "/a" * 400_000,
-    "tables": "|a" * 300_000 + "\n" + "|-" * 300_000,
-    "lines of nothing": "\r\n" * 400_000,
-}
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_hostile_text_is_read_in_bounded_time(text: str) -> None:
-    statements(text)
-
-
-def test_a_bold_line_that_ends_as_a_sentence_says_something() -> None:
-    bold = "## 结论\n\n> **不要直接加到列表，还是要走 pushTask。**\n\n**Files changed:**\n- one\n\n"
-    told = statements(bold + "**Root cause**: the lock. It stays.")
-    assert [(each.text, each.is_strong) for each in told] == [
-        ("不要直接加到列表，还是要走 pushTask。", True),
-        ("one", False),
-        ("Root cause: the lock.", True),
-        ("It stays.", False),
-    ]
-
-
-@pytest.mark.parametrize("label", ["**Removed:**", "**移除：**"])
-def test_a_short_label_in_bold_type_stays_with_its_list(label: str) -> None:
-    (item,) = statements(f"{label}\n\n- the old adapter, 适配器")
-    assert item.lead == label.strip("*:：")
-
-
-def test_a_row_of_a_table_names_its_columns() -> None:
-    text = "| Case | Before | 之后 |\n|---|---|---|\n| no state | conflict | reset |\n| 有状态 | conflict | |"
-    assert [each.text for each in statements(text)] == [
-        "no state: Before = conflict, 之后 = reset",
-        "有状态: Before = conflict",
-    ]
-    assert statements("| a | row | without | a head |") == []
-    assert "conflict" not in prose(f"why does it do this?\n{text}")
-
-
-@pytest.mark.parametrize("banner", ["◆ Spawning researcher...", "BUILD ► RESEARCHING PHASE 12", "● 正在启动服务"])
-def test_banners_say_nothing(banner: str) -> None:
-    assert statements(banner) == []
+@given(st.lists(st.tuples(st.text(), st.text(min_size=1).filter(one_line)), max_size=3))
+def test_links_are_read_back(links: list[tuple[str, str]]) -> None:
+    text = ", ".join(link(shown, target) for shown, target in links)
+    assert find_links(text) == [(one_line(shown), one_line(target)) for shown, target in links]

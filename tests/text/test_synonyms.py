@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
+from memtool.text.languages import word_file
 from memtool.text.tokens import fold
-from memtool.text.word_files import word_file
 
 LINES = [line for line in word_file("synonyms.txt").splitlines() if line]
 ENTRIES = [line.split(", ") for line in LINES]

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.text.markdown import find_links
 from memtool.vault.daily import (
     DailyEntry,
     DailySession,
@@ -17,7 +18,6 @@ from memtool.vault.daily import (
     render_daily,
 )
 from memtool.vault.note import Note, parse_note
-from memtool.vault.prose import find_links
 
 DAY = date(2026, 2, 10)
 NOTE = """---

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, mentioned
 from memtool.text.lines import one_line
-from memtool.text.markdown import statements
+from memtool.text.statements import statements
 from memtool.text.tokens import index_terms, query_terms
 
 _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")

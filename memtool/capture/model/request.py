@@ -10,7 +10,7 @@ from memtool.llm import Request
 from memtool.resources import agent_text
 from memtool.text.languages import name_of
 from memtool.text.lines import one_line, width
-from memtool.text.markdown import statements
+from memtool.text.statements import statements
 from memtool.vault.session_rows import without_middle
 
 LIMIT = 24_000  # columns of the turns together

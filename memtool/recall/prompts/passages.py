@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from memtool.text.blocks import ITEM, blocks
 from memtool.text.languages import ENGLISH, all_labels, labels, pattern_of
+from memtool.text.markdown import blocks, without_mark
 from memtool.vault.session_lines import ASKED, OPEN, lines_of
 from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import AGENT, read_line
@@ -121,7 +121,7 @@ def _items(text: str, kind: str) -> Iterator[Passage]:
     lines = text.split("\n")
     for first, last in blocks(lines):
         if not _says_nothing(lines[first], kind):
-            said = [ITEM.sub("", lines[first], count=1).removeprefix("[ ] "), *lines[first + 1 : last + 1]]
+            said = [without_mark(lines[first]).removeprefix("[ ] "), *lines[first + 1 : last + 1]]
             yield Passage(" ".join(_LABEL.sub("", line.strip(" |\t\r"), count=1) for line in said), first, last)
 
 

@@ -9,11 +9,10 @@ from itertools import islice, pairwise
 from typing import NamedTuple, TypeVar
 
 from memtool.recall.prompts.thesaurus import Synonyms, WordList, synonyms_in
-from memtool.text.fences import with_code_cut
-from memtool.text.languages import text_of, word_set, words as words_of
+from memtool.text.languages import text_of, word_file, word_set, words as words_of
+from memtool.text.markdown import with_code_cut
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import index_terms, is_stop_word, query_words, stem, unspaced_runs
-from memtool.text.word_files import word_file
 
 T = TypeVar("T")
 

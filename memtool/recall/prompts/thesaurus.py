@@ -8,9 +8,9 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from memtool.text.languages import word_file
 from memtool.text.scripts import HAN, is_ideograph
 from memtool.text.tokens import fold, joined, stem, stop_words
-from memtool.text.word_files import word_file
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9+#.'-]*[a-z0-9+#]|[a-z0-9]")
 _MOST_WORDS = 60  # of a prompt

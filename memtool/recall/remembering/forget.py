@@ -17,7 +17,7 @@ from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.start.session_start import session_context
-from memtool.text.blocks import ITEM, blocks
+from memtool.text.markdown import blocks, without_mark
 from memtool.vault import files
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.frontmatter import set_field
@@ -347,7 +347,7 @@ def _items(text: str) -> Iterator[tuple[int, int, str]]:
     """Give the first and last line of each item, row, paragraph and session's title of *text*, and what it says."""
     lines = text.split("\n")
     for first, last in blocks(lines):
-        yield first + 1, last + 1, ITEM.sub("", "\n".join(lines[first : last + 1]), count=1)
+        yield first + 1, last + 1, without_mark("\n".join(lines[first : last + 1]))
     for number, line in enumerate(lines, 1):
         if line.startswith("# ") and ARROW in line:  # of a session: what it came to
             yield number, number, line

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
 
-from memtool.text.fences import in_code
+from memtool.text.markdown import in_code
 from memtool.text.three_way import Clean, lines_of, merge_lines
 
 LOADER = "rules/memory-loader.md"

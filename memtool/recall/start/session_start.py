@@ -14,8 +14,8 @@ from memtool.recall.budget import MOST_TOKENS, BlockLine, Part, fit, render
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.remembered import MEMORY, remembered
 from memtool.resources import agent_text
-from memtool.text.fences import without_code
 from memtool.text.lines import tokens_in
+from memtool.text.markdown import without_code
 from memtool.text.similarity import words
 from memtool.vault.sessions import session_ref
 from memtool.workspace import Workspace

@@ -8,14 +8,15 @@ quotes. `tests/text/test_languages.py` reads them both ways, and lists the keys 
 from __future__ import annotations
 
 import json
+import os
 import re
 from functools import cache
 
 from memtool.text.scripts import CJK_ON, is_unspaced
-from memtool.text.word_files import names_in, word_file
 
 ENGLISH = "en"  # whose labels stand where another language has none
 
+_FOLDER = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  (pathlib would take longer than reading a file)
 _INTERJECTION = 10  # characters, as "No wait, "
 _HEAD = 160  # characters of a text that are looked at
 
@@ -23,7 +24,9 @@ _HEAD = 160  # characters of a text that are looked at
 @cache
 def languages() -> tuple[str, ...]:
     """Return the codes of all languages that have a file, English first."""
-    return tuple(sorted(names_in("languages", ".toml"), key=lambda code: (code != ENGLISH, code)))
+    names = os.listdir(os.path.join(_FOLDER, "languages"))  # noqa: PTH118, PTH208
+    codes = (name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+    return tuple(sorted(codes, key=lambda code: (code != ENGLISH, code)))
 
 
 @cache
@@ -87,6 +90,13 @@ def all_labels(table: str) -> dict[str, tuple[str, ...]]:
         for name, word in _table(code, table).items():
             found[name][word] = None
     return {name: tuple(each) for name, each in found.items()}
+
+
+@cache
+def word_file(name: str) -> str:
+    """Return the text of the file of words *name* in `memtool/text`, such as `synonyms.txt`."""
+    with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:  # noqa: PTH118
+        return file.read()
 
 
 def begins_with(kind: str, text: str) -> bool:
