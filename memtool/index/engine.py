@@ -70,6 +70,7 @@ class Place(NamedTuple):
         outside: the files outside the vault that are indexed, too.
         at_once: how many files may be read before an index is used; None sets no limit. Where it takes more, the index
             is used as it is, and says how many are `waiting`; where there is none, that is `Unbuilt`.
+        is_followed: somebody else has just looked at the vault, or follows it: an index is used without a walk.
     """
 
     vault: Vault
@@ -80,6 +81,7 @@ class Place(NamedTuple):
     now_ns: Callable[[], int] = time.time_ns
     outside: Outside = Outside()
     at_once: int | None = None
+    is_followed: bool = False
 
     def takes_too_long(self, files: int) -> bool:
         """Return whether reading so many *files* takes longer than whoever asks may wait."""
@@ -241,6 +243,8 @@ def _open_and_use(place: Place, use: Callable[[Index], T], rebuild_because: str)
 
 def _refreshed(index: Index) -> Index:
     """Bring *index* up to date with its vault and return it."""
+    if index.place.is_followed:
+        return index
     with _no_collection():
         commits = _commits_of_others(index.db)
         found = index.place.scan()

@@ -19,7 +19,7 @@ from memtool.vault.layout import DAILY
 _TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 
 # What an index was built with. Raise a number when its module gives something else for the same notes.
-SCHEMA = 6  # this module: the tables
+SCHEMA = 7  # this module: the tables
 TEXT = 2  # memtool.text.tokens: the terms
 CHUNKS = 7  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by
 
@@ -49,6 +49,7 @@ CREATE TABLE chunk (
 );
 CREATE INDEX chunk_of_note ON chunk (note_id);
 CREATE INDEX chunk_of_project ON chunk (project);
+CREATE INDEX chunk_of_date ON chunk (date) WHERE date <> '';
 CREATE INDEX chunk_of_fact ON chunk (fact_id) WHERE fact_id <> '';
 CREATE TABLE term_list (  -- the terms of a chunk in their order, packed: FTS5 itself keeps none (decision 0031)
     chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id), terms BLOB NOT NULL

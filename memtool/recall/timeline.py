@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import groupby
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
@@ -31,14 +30,11 @@ SESSION, EDIT, FACT, DAY = "session", "edit", "fact", "daily"
 _PAGES = ("rules", "memory", "project", "pattern", "tool", "schema", "todo")  # kinds that are no event
 _UNTIMED = "24:00"  # where what has no minute stands in its day
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d\S*)?")
-_ROWS = 20  # of the index for each event that is wanted: a day can bring fewer events than rows
 _MOST_OF_A_DAY = 5_000  # rows
 _LARGEST = 4_194_304  # bytes of a file that are read for minutes
 _TRIED = 10  # hits among which one bears a date
-_COLUMNS = (
-    "n.ref, n.title, c.fact_id, c.kind, c.project, c.date, c.status, c.author, min(c.start_line), c.text"
-    " FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
-)
+_FROM = " FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
+_COLUMNS = f"n.ref, n.title, c.fact_id, c.kind, c.project, c.date, c.status, c.author, min(c.start_line), c.text{_FROM}"
 
 
 class Event(NamedTuple):
@@ -115,7 +111,14 @@ class _DatedRow(NamedTuple):
 
 
 def timeline(
-    work: Workspace, index: Index, asked: str, *, projects: tuple[str, ...] = (), before: int = 5, after: int = 5
+    work: Workspace,
+    index: Index,
+    asked: str,
+    *,
+    projects: tuple[str, ...] = (),
+    kinds: tuple[str, ...] = (),
+    before: int = 5,
+    after: int = 5,
 ) -> Timeline:
     """Return so many events *before* and *after* what *asked* names: the newest, where it is empty.
 
@@ -124,17 +127,18 @@ def timeline(
         index: an open index of it.
         asked: a day or a time; the id or the path of a fact, a note or a session; else words to search for.
         projects: those whose events are wanted, as `memtool.index.reach` gives them; empty for all.
+        kinds: of the notes whose events are wanted, such as `DAY`; empty for all.
         before: the events before the anchor.
         after: the events after it. Of a time, what happened from then on counts.
 
     Raises:
         NoteNotFound: nothing with a date is meant by *asked*.
     """
-    past = _Events(work, index, projects)
+    past = _Events(work, index, projects, kinds)
     anchor = past.anchor(asked.strip())
     if projects and anchor.project:  # named by its id, it is asked for
-        past = _Events(work, index, (*projects, anchor.project))
-    middle = sorted(past.events(past.rows("c.date = ?", anchor.date, _MOST_OF_A_DAY)), key=lambda each: each.when)
+        past = _Events(work, index, (*projects, anchor.project), kinds)
+    middle = sorted(past.events(past.rows(anchor.date)), key=lambda each: each.when)
     at = next((at for at, event in enumerate(middle) if anchor.is_at(event)), None)
     if at is None and anchor.path:  # a line of a note, or a day's own text
         at = next((at for at, event in enumerate(middle) if event.path == anchor.path), None)
@@ -156,16 +160,20 @@ def events_of(work: Workspace, index: Index, ref: str) -> list[Event]:
         f"SELECT {_COLUMNS} WHERE n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)}) GROUP BY c.note_id, c.fact_id",
         (ref, *_PAGES),
     )
-    return _Events(work, index, ()).events(map(_DatedRow._make, found))
+    return _Events(work, index).events(map(_DatedRow._make, found))
 
 
 class _Events:
     """What the index and the files of a vault tell of the past."""
 
-    def __init__(self, work: Workspace, index: Index, projects: Sequence[str]) -> None:
+    def __init__(
+        self, work: Workspace, index: Index, projects: tuple[str, ...] = (), kinds: tuple[str, ...] = ()
+    ) -> None:
         self._work, self._index = work, index
         self._projects = frozenset(name.casefold() for name in projects)
-        self._where, self._values = Filter(work.now().date(), projects=tuple(projects), everything=True).where()
+        where, values = Filter(work.now().date(), kinds=kinds, projects=projects, everything=True).where()
+        self._dated = f"c.date <> '' AND c.kind NOT IN ({_marks(_PAGES)}) AND {where}"
+        self._values = (*_PAGES, *values)
         self._minutes: dict[str, dict[str, str]] = {}
 
     @cached_property
@@ -201,23 +209,22 @@ class _Events:
                     return _Anchor(hit.date, path=hit.path, lines=(hit.start_line, hit.end_line), fact_id=hit.fact_id)
         raise NoteNotFound(asked)
 
-    def rows(self, condition: str, date: str, most: int, order: str = "ASC") -> list[_DatedRow]:
-        """Return notes and facts with a date for which *condition* holds, each once."""
+    def rows(self, date: str) -> list[_DatedRow]:
+        """Return the notes and facts of the day *date*, each once."""
         found = self._index.db.execute(
-            f"SELECT {_COLUMNS} WHERE c.date <> '' AND {condition} AND c.kind NOT IN ({_marks(_PAGES)})"
-            f" AND {self._where} GROUP BY c.note_id, c.fact_id ORDER BY c.date {order} LIMIT ?",
-            (date, *_PAGES, *self._values, most),
+            f"SELECT {_COLUMNS} WHERE {self._dated} AND c.date = ? GROUP BY c.note_id, c.fact_id LIMIT ?",
+            (*self._values, date, _MOST_OF_A_DAY),
         )
         return [_DatedRow._make(row) for row in found]
 
     def beyond(self, count: int, nearest: Sequence[Event], *, newest_first: bool, than: str) -> list[Event]:
         """Return *nearest* and events of other days, more than *count* of them if there are so many, in order."""
         sign, order = ("<", "DESC") if newest_first else (">", "ASC")
+        next_day = f"SELECT c.date{_FROM} WHERE {self._dated} AND c.date {sign} ? ORDER BY c.date {order} LIMIT 1"
         found = list(nearest)
-        for _, day in groupby(self.rows(f"c.date {sign} ?", than, (count + 1) * _ROWS, order), lambda row: row.date):
-            found += self.events(day)
-            if len(found) > count:
-                break
+        while len(found) <= count and (row := self._index.db.execute(next_day, (*self._values, than)).fetchone()):
+            than = row[0]
+            found += self.events(self.rows(than))
         return sorted(found, key=lambda event: event.when)
 
     def events(self, rows: Iterable[_DatedRow]) -> list[Event]:
@@ -254,13 +261,15 @@ class _Events:
         edits, sessions = parse_daily(text), listed_sessions(text)
         if not edits and not sessions:
             yield from self._of_note(row)
-        lines = text.split("\n")
+        lines: dict[str, list[tuple[int, str]]] = {}  # by the minute with which they begin
+        for number, said in enumerate(text.split("\n"), 1):
+            lines.setdefault(said[2:7], []).append((number, said))
         for edit in edits:
-            line = _line_with(lines, f"- {edit.minute}", f"`{edit.files[0]}`")
+            line = _line_with(lines.get(edit.minute, ()), f"`{edit.files[0]}`")
             event = _event(row, EDIT, ", ".join(edit.files), id=f"{row.ref}:{line}", minute=edit.minute)
             yield from self._if_wanted(event._replace(project=edit.project, line=line))
         for session in sessions:
-            line = _line_with(lines, f"- {session.minute}", f"/{session.session_id}.md")
+            line = _line_with(lines.get(session.minute, ()), f"/{session.session_id}.md")
             event = _event(row, SESSION, session.topic, id=session.session_id, minute=session.minute)
             yield from self._if_wanted(event._replace(project=session.project, line=line))
 
@@ -305,9 +314,9 @@ def _minute_of(timestamp: str, zone: dt.tzinfo | None) -> str:
     return ""
 
 
-def _line_with(lines: Sequence[str], *parts: str) -> int:
-    """Return the number of the first of *lines* that holds all *parts*."""
-    return next((number for number, line in enumerate(lines, 1) if all(part in line for part in parts)), 1)
+def _line_with(lines: Iterable[tuple[int, str]], part: str) -> int:
+    """Return the number of the first of the numbered *lines* that holds *part*."""
+    return next((number for number, line in lines if part in line), 1)
 
 
 def _marks(values: Sequence[str]) -> str:

@@ -11,13 +11,12 @@ from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.reach import projects_in
 from memtool.index.search import Hit
-from memtool.recall.timeline import Event, timeline
+from memtool.recall.timeline import DAY, EDIT, Event, timeline
 from memtool.web.finding import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
 PART = 30  # cards
 
-_EDIT = "edit"  # what only the timeline knows; all other kinds are those of notes and facts
 _TRIES = 3  # parts of the timeline that are looked through for edits at once; the next part goes on there
 _LAST = "24:01"  # behind all minutes of a day, and behind what has none
 
@@ -68,14 +67,14 @@ def read_part(work: Workspace, wanted: Wanted) -> Part:
     """
     if wanted.q.strip():
         return _searched(work, wanted)
-    if wanted.category or wanted.kind not in ("", _EDIT):
+    if wanted.category or wanted.kind not in ("", EDIT):
         return _listed(work, wanted)
     return _happened(work, wanted)
 
 
 def read_projects(work: Workspace) -> list[str]:
     """Return the names of the projects that the vault knows."""
-    return use_index(place_of(work), lambda index: projects_in(index.db))
+    return use_index(place_of(work)._replace(is_followed=True), lambda index: projects_in(index.db))
 
 
 def _asked(wanted: Wanted) -> SearchAsked:
@@ -83,7 +82,7 @@ def _asked(wanted: Wanted) -> SearchAsked:
         query=wanted.q,
         limit=PART,
         project=wanted.project or None,
-        kind=wanted.kind if wanted.kind != _EDIT else "daily",
+        kind=wanted.kind if wanted.kind != EDIT else "daily",
         category=wanted.category,
         since=wanted.since,
     )
@@ -126,9 +125,10 @@ def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Event], s
     skip = int(shown) if shown.isdecimal() else 0
     projects = (wanted.project, "") if wanted.project else ()  # the note of a day tells of all projects
     asked = f"{date} {_behind(minute)}" if date else ""
+    kinds = (DAY,) if wanted.kind == EDIT else ()
     found = use_index(
-        place_of(work),
-        lambda index: timeline(work, index, asked, projects=projects, before=PART + skip, after=0),
+        place_of(work)._replace(is_followed=bool(cursor)),  # who reads on has just had the vault looked at
+        lambda index: timeline(work, index, asked, projects=projects, kinds=kinds, before=PART + skip, after=0),
     )
     events = list(reversed(found.events))[skip:]
     kept = [event for event in events if event.date >= wanted.since] if wanted.since else events

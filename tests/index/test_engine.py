@@ -329,6 +329,14 @@ def test_who_cannot_wait_uses_the_index_as_it_is_and_hears_what_is_missing(noteb
     assert notebook.find("gamma") == ["a.md"]
 
 
+def test_what_somebody_follows_is_used_without_a_walk(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = notebook.place._replace(is_followed=True)
+    notebook.write("a.md", "alpha")
+    assert engine.use_index(followed, Index.stamps).keys() == {"a.md"}  # there was none: it is built
+    monkeypatch.setattr(engine, "scan", None)
+    assert engine.use_index(followed, Index.stamps).keys() == {"a.md"}
+
+
 def test_a_stranger_s_vault_does_not_choose_what_is_deleted(notebook: Notebook, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()

@@ -148,6 +148,11 @@ def test_of_a_project_are_its_lines_and_what_belongs_to_none(desk: Desk) -> None
     assert {event.project for event in line.events} == {"shop"}
 
 
+def test_of_some_kinds_are_the_events_that_their_notes_tell_of(desk: Desk) -> None:
+    assert {event.kind for event in around(desk, kinds=("daily",), before=50).events} == {"edit", "session", "daily"}
+    assert {event.kind for event in around(desk, kinds=("session",), before=50).events} == {"session", "decision"}
+
+
 def test_what_is_named_by_its_id_is_shown_in_its_own_project(desk: Desk) -> None:
     line = around(desk, ALL[-1].rsplit(" ", 1)[-1], projects=("shop", ""), before=1)
     assert told(line) == ALL[-2:]
