@@ -6,8 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.capture.drain import Drained, drain
-from memtool.capture.log import ERROR, Entry, log, log_once_a_day
-from memtool.capture.past_problems import ROUTES
+from memtool.capture.log import ERROR, ROUTES, LogEntry, log, log_once_a_day
 from memtool.capture.queue import Queue
 from memtool.errors import Busy, MemtoolError, NoteChanged
 from memtool.index.engine import place_of, use_index
@@ -31,14 +30,14 @@ class RouteUpdate(NamedTuple):
     rules: Plan
 
 
-def work_off(work: Workspace) -> tuple[Drained, list[Entry]]:
+def work_off(work: Workspace) -> tuple[Drained, list[LogEntry]]:
     """Capture every session that is due; return what was done, and the problems, which are in the log, too.
 
     Then the routing table, the client's rules and the index follow, and the warm helper of a session that goes on.
     """
-    problems: list[Entry] = []
+    problems: list[LogEntry] = []
 
-    def tell(entry: Entry) -> None:
+    def tell(entry: LogEntry) -> None:
         problems.append(entry)
         log([work.vault.state_path], entry)
 
@@ -80,7 +79,7 @@ def _warm_up(work: Workspace) -> None:
             start_helper(work)
 
 
-def _follow_triggers(work: Workspace) -> list[Entry]:
+def _follow_triggers(work: Workspace) -> list[LogEntry]:
     """Bring the table and the rules up to date with the triggers; return what is wrong, logged, and once a day only."""
     try:
         update_routes(work, new_table=False)
@@ -95,5 +94,5 @@ def _follow_triggers(work: Workspace) -> list[Entry]:
     return [entry] if log_once_a_day([work.vault.state_path], entry) else []
 
 
-def _entry(work: Workspace, sentence: str, subject: str = "worker") -> Entry:
-    return Entry(work.now().isoformat(timespec="seconds"), ERROR, subject, sentence)
+def _entry(work: Workspace, sentence: str, subject: str = "worker") -> LogEntry:
+    return LogEntry(work.now().isoformat(timespec="seconds"), ERROR, subject, sentence)

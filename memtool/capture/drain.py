@@ -1,28 +1,40 @@
 """The worker: takes one job after the other from the queue, and ends when there is none.
 
-One worker works on a vault at a time. What a worker has begun when it dies is due again a few minutes later.
+One worker works on a vault at a time. What a worker has begun when it dies is due again a few minutes later. A job is
+a session, a sweep, or a long note of the vault, which gets a summary by a model in one line of its front matter.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.by_hand import keep_what_is_by_hand
+from memtool.capture.conversation import Step
 from memtool.capture.daily import write_late_entries
-from memtool.capture.log import ERROR, WARNING, Entry
-from memtool.capture.model.note import NOTE, summarise_note
+from memtool.capture.log import ERROR, WARNING, LogEntry
+from memtool.capture.model_summary import summarise_with_model
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
 from memtool.capture.records import find_uncaptured
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
+from memtool.capture.turns import turns_of
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError
-from memtool.vault.uncommitted import commit_noted
+from memtool.llm import EXTRACTIVE
+from memtool.vault.files import read_text, replace
+from memtool.vault.frontmatter import set_field
+from memtool.vault.layout import project_of
+from memtool.vault.note import Note, parse_note
+from memtool.vault.uncommitted import commit_noted, note_uncommitted
 from memtool.workspace import Workspace
 
-Tell = Callable[[Entry], None]  # where problems go
+Tell = Callable[[LogEntry], None]  # where problems go
+NOTE = "note"  # the event of a job whose `transcript` is the path of a note in the vault
+
+_LEAST = 600  # characters; a shorter note is read as soon as its summary
 
 
 class Drained(NamedTuple):
@@ -158,7 +170,7 @@ class _Worker:
         return self._work_in.now().timestamp()
 
     def _tell(self, sentence: str, level: str = ERROR) -> None:
-        self._tell_entry(Entry(self._work_in.now().isoformat(timespec="seconds"), level, "worker", sentence))
+        self._tell_entry(LogEntry(self._work_in.now().isoformat(timespec="seconds"), level, "worker", sentence))
 
 
 def _do(work: Workspace, job: Job) -> Captured:
@@ -181,3 +193,39 @@ def _said(captured: Captured, client: str = "") -> str:
 def _client(captured: Captured) -> str:
     """Return whose session it was, to stand before its topic: a line is cut at its end; empty for Claude Code."""
     return "" if captured.client == CLAUDE_CODE else f"({title_of(captured.client)}) "
+
+
+def queue_summary(work: Workspace, ref: str, text: str) -> bool:
+    """Let a worker summarise the note at *ref*, if it is long enough and a model is set up; return whether it will.
+
+    Raises:
+        NotWritable: the vault's state cannot be written.
+    """
+    if len(text) < _LEAST or set(work.settings.llm.providers) <= {EXTRACTIVE}:
+        return False
+    job_id = f"note-{hashlib.sha256(ref.encode()).hexdigest()[:16]}"
+    Queue(work.vault).put(Job(job_id, ref, str(work.folder), NOTE, queued_at=work.now().timestamp()))
+    return True
+
+
+def summarise_note(work: Workspace, ref: str) -> Captured:
+    """Write a summary into the note at *ref*. A note that is gone, or has one, stays as it is.
+
+    Raises:
+        MemtoolError: someone changed the note meanwhile, or the vault cannot be written.
+    """
+    path = work.vault.path(ref)
+    try:
+        text, expected = read_text(path)
+    except OSError:
+        return Captured()
+    note = parse_note(ref, text.encode())
+    if not isinstance(note, Note) or note.field("summary"):
+        return Captured()
+    answer = summarise_with_model(turns_of([Step("answer", note.body)]), work.settings, work.vault, work.now())
+    if answer.summary is None:
+        return Captured(fallback=answer.reason, may_pass=answer.may_pass)
+    note_uncommitted(work.vault, [ref])
+    with work.vault.lock():
+        replace(path, set_field(text, "summary", answer.summary.topic), expected=expected)
+    return Captured((ref,), answer.summary.topic, note.field("project") or project_of(ref))

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily import Edit, change_daily, daily_ref, edit_entry, is_ignored
 from memtool.capture.queue import Job
-from memtool.capture.records import is_captured, read_record, sessions_in, write_record
-from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, Session, capture, read_session
+from memtool.capture.records import is_captured, read_record, write_record
+from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, ReadSession, capture, read_session
 from memtool.capture.switches import is_excluded, is_print_mode
-from memtool.capture.transcript.forms import Found
+from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.capture.transcript.lines import open_transcript
 from memtool.capture.transcript.records import text_at, time_of
 from memtool.capture.turns import turns_of
@@ -73,7 +73,7 @@ class Source(NamedTuple):
         return datetime.fromtimestamp(self.ended_at).astimezone().date()
 
 
-class Imported(NamedTuple):
+class ImportedSessions(NamedTuple):
     """The result of an import: sessions that became notes, those that said nothing, and unread ones with the reason."""
 
     notes: int = 0
@@ -105,7 +105,7 @@ def find_sources(work: Workspace) -> list[Source]:
 
 def sources_in(work: Workspace, folder: Path, client: str) -> list[Source]:
     """Return every session that *client* keeps below *folder*, oldest first."""
-    found = (_source(work, one) for one in sessions_in(folder, client))
+    found = (_source(work, one) for one in form_of_client(client).sessions(folder))
     return sorted((source for source in found if source), key=_age)
 
 
@@ -120,12 +120,12 @@ def import_sessions(
     *,
     client: str = CLAUDE_CODE,
     with_model: bool = False,
-) -> Imported:
+) -> ImportedSessions:
     """Write the notes of *sources* that are not known yet, and commit them together; it can be repeated at any time.
 
     *progress* is told (sessions done, sessions in all).
     """
-    done = Imported()
+    done = ImportedSessions()
     waiting = [source for source in sources if not source.is_known]
     batch = _Batch()
     try:
@@ -142,12 +142,12 @@ def import_sessions(
     return done
 
 
-def _import(work: Workspace, source: Source, done: Imported, batch: _Batch, *, event: str) -> Imported:
+def _import(work: Workspace, source: Source, done: ImportedSessions, batch: _Batch, *, event: str) -> ImportedSessions:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
         if source.prompts:  # nobody knows the answers
             turns = [turn._replace(answered=True) for turn in turns_of(source.prompts.steps)]
-            session = Session(source.prompts, turns)
+            session = ReadSession(source.prompts, turns)
         else:
             session = read_session(work, job)
         later = None if source.prompts else batch.later  # of prompts alone the note says that they are known
@@ -159,7 +159,7 @@ def _import(work: Workspace, source: Source, done: Imported, batch: _Batch, *, e
     return done._replace(notes=done.notes + 1) if captured.refs else done._replace(empty=done.empty + 1)
 
 
-def _with_days(work: Workspace, batch: _Batch, done: Imported) -> Imported:
+def _with_days(work: Workspace, batch: _Batch, done: ImportedSessions) -> ImportedSessions:
     """Write the daily notes of *batch*, each once; then the records by which its sessions are known from now on."""
     for day in sorted({*batch.later.lines, *batch.entries}):
         change = partial(_day, batch, day, language=work.language)
@@ -178,7 +178,7 @@ def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
     return add_entries(add_sessions(text, lines, language=language), batch.entries.get(day, ()))
 
 
-def _source(work: Workspace, found: Found) -> Source | None:
+def _source(work: Workspace, found: KeptSession) -> Source | None:
     with suppress(OSError):
         folder, entry, times = (found.folder, "", found.times) if found.times else _folder_and_times(found)
         if is_excluded(folder, work.settings.capture.exclude, work.home):
@@ -206,7 +206,7 @@ def _project(work: Workspace, folder: str) -> str:
     return work.area(Path(folder)).name if folder else ""
 
 
-def _folder_and_times(found: Found) -> tuple[str, str, Sequence[float]]:
+def _folder_and_times(found: KeptSession) -> tuple[str, str, Sequence[float]]:
     """Return the folder and the entry point that a transcript names first, and the times at both its ends."""
     lines: list[bytes] = []
     with suppress(TranscriptUnreadable), open_transcript(found.path) as file:  # the import will say why

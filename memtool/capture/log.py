@@ -1,4 +1,7 @@
-"""The log of what went wrong where nobody was watching: in hooks and in the worker. `memtool doctor` reads it."""
+"""The log of what went wrong where nobody was watching: in hooks and in the worker.
+
+`memtool doctor` reads it, without what has been mended since.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.vault.layout import Vault
+from memtool.vault.sessions import session_ref
 from memtool.vault.state import append_state, read_state
 
 NAME = "hook.log"
@@ -19,8 +24,14 @@ _LARGEST = 262_144  # bytes; then it becomes `hook.log.1`, in place of the older
 _MOST_READ = 4 * _LARGEST
 _LONGEST = 500  # characters of a message
 
+DAYS = 7  # for which problems are spoken of
+ROUTES = "routes"  # the subject of what a worker says once a day only, so that its silence means nothing
 
-class Entry(NamedTuple):
+_SAME_RUN = 60.0  # seconds; a worker complains after it has captured what it can
+_FRESH = timedelta(days=1)  # later, a hook or a worker that still fails has said so again
+
+
+class LogEntry(NamedTuple):
     """One line of the log. *at* is ISO 8601 with its zone; *subject* is the event, or `worker`."""
 
     at: str
@@ -29,7 +40,7 @@ class Entry(NamedTuple):
     message: str
 
 
-def log(folders: Iterable[Path], entry: Entry) -> None:
+def log(folders: Iterable[Path], entry: LogEntry) -> None:
     """Append *entry* to the log in the first of *folders* that takes it. If none does, nobody can be told."""
     line = f"{entry.at} {entry.level} {_word(entry.subject)} {_text(entry)}\n"
     for folder in folders:
@@ -38,9 +49,9 @@ def log(folders: Iterable[Path], entry: Entry) -> None:
             return
 
 
-def read_log(folders: Iterable[Path], since: datetime) -> list[Entry]:
+def read_log(folders: Iterable[Path], since: datetime) -> list[LogEntry]:
     """Return the entries of the logs in *folders* from *since* on, oldest first."""
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     for folder in folders:
         for name in (f"{NAME}.1", NAME):
             with suppress(OSError):
@@ -49,7 +60,7 @@ def read_log(folders: Iterable[Path], since: datetime) -> list[Entry]:
     return sorted(entries)
 
 
-def log_once_a_day(folders: Sequence[Path], entry: Entry) -> bool:
+def log_once_a_day(folders: Sequence[Path], entry: LogEntry) -> bool:
     """Append *entry*, unless the same was said within a day; return whether it was not."""
     day_ago = datetime.fromisoformat(entry.at) - timedelta(days=1)
     if any(said.message == _text(entry) for said in read_log(folders, day_ago)):
@@ -65,18 +76,64 @@ def _append(path: Path, line: bytes) -> None:
             os.replace(path, path.with_name(f"{NAME}.1"))
 
 
-def _entry(line: str, since: datetime) -> Entry | None:
+def _entry(line: str, since: datetime) -> LogEntry | None:
     at, level, subject, message = (*line.split(" ", 3), "", "", "", "")[:4]
     try:
         is_recent = datetime.fromisoformat(at) >= since
     except (ValueError, TypeError):
         return None
-    return Entry(at, level, subject, message) if is_recent else None
+    return LogEntry(at, level, subject, message) if is_recent else None
 
 
-def _text(entry: Entry) -> str:
+def _text(entry: LogEntry) -> str:
     return " ".join(entry.message.split())[:_LONGEST]
 
 
 def _word(text: str) -> str:
     return "".join(char for char in text if char.isalnum() or char in "-_")[:40] or "-"
+
+
+class PastProblems(NamedTuple):
+    """Entries of the log, oldest first: errors that may stand, and what is over or was only a warning."""
+
+    standing: tuple[LogEntry, ...]
+    over: tuple[LogEntry, ...]
+
+
+def read_problems(vault: Vault, folders: Iterable[Path], now: datetime) -> PastProblems:
+    """Return the problems of the last days in the logs in *folders*.
+
+    An error is over after a day, and as soon as the session that a worker failed at has got its note. One that names
+    no session is over when a session was captured since: whatever fails still has said so again.
+    """
+    from memtool.capture.queue import Queue  # not for hooks, which only log
+
+    queue = Queue(vault)
+    left = {job.session_id for job in (*queue.waiting(), *queue.parked())}
+    captured_at = _captured_at(vault)
+    standing: list[LogEntry] = []
+    over: list[LogEntry] = []
+    for entry in read_log(folders, now - timedelta(days=DAYS)):
+        if entry.level != NOTE:
+            is_fresh = entry.level == ERROR and datetime.fromisoformat(entry.at) > now - _FRESH
+            stands = is_fresh and not _is_made_good(vault, entry, left, captured_at)
+            (standing if stands else over).append(entry)
+    return PastProblems(tuple(standing), tuple(over))
+
+
+def _is_made_good(vault: Vault, entry: LogEntry, left: set[str], captured_at: float) -> bool:
+    """Return whether *entry* tells of what has worked since. A session that is *left* on the queue has not."""
+    session_id, colon, _ = entry.message.partition(": ")
+    if entry.subject == "worker" and colon and " " not in session_id:
+        return session_id not in left and (vault.root / session_ref(session_id)).is_file()
+    return entry.subject != ROUTES and datetime.fromisoformat(entry.at).timestamp() + _SAME_RUN < captured_at
+
+
+def _captured_at(vault: Vault) -> float:
+    """Return when a session was captured last, in seconds since 1970."""
+    from memtool.capture.records import record_path
+
+    times = [0.0]
+    with suppress(OSError), os.scandir(record_path(vault, "x").parent) as entries:
+        times += [entry.stat().st_mtime for entry in entries]
+    return max(times)

@@ -9,7 +9,7 @@ A session without one, or that has grown since, was captured by nobody: the clie
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from memtool.capture.queue import Job
 from memtool.capture.summary import Summary
-from memtool.capture.transcript.forms import Found, form_of_client
+from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.capture.turns import Run, Turn
 from memtool.vault.changes import Change
 from memtool.vault.layout import Vault
@@ -173,46 +173,17 @@ def _turn(fields: Mapping[str, Any]) -> Turn:
     return Turn(**given)
 
 
-def sessions_in(folder: Path, client: str, since: float = 0.0) -> list[Found]:
-    """Return the sessions that *client* keeps below *folder*: of each the newest transcript, if it has several.
-
-    Those that have not changed *since* then, in seconds since 1970, are left out.
-    """
-    newest: dict[str, Found] = {}
-    form = form_of_client(client)
-    for found in form.sessions(folder, since) if form.module else _of_claude_code(folder):
-        if found.changed_at < since:
-            continue
-        known = newest.setdefault(found.session_id, found)
-        if found.changed_at > known.changed_at:
-            newest[found.session_id] = found
-    return list(newest.values())
-
-
-def _of_claude_code(folder: Path) -> Iterator[Found]:
-    for pattern in ("*.jsonl", "*/*.jsonl"):
-        with suppress(OSError):
-            for path in folder.glob(pattern):
-                if path.is_file() and not path.name.startswith("agent-"):
-                    status = path.stat()
-                    yield Found(path.stem, path, status.st_size, status.st_mtime)
-
-
 def find_uncaptured(vault: Vault, folder: Path, now: float, client: str = "") -> list[Job]:
     """Return a job for each recent session below *folder* that is new or has grown since, newest first."""
-    found = [one for one in sessions_in(folder, client, now - RECENT) if one.size]
+    found = [one for one in form_of_client(client).sessions(folder, now - RECENT) if one.size]
     jobs = (
         Job(one.session_id, str(one.path), event="SessionStart", queued_at=now, client=client)
         for one in sorted(found, key=lambda one: (one.changed_at, str(one.path)), reverse=True)
-        if _is_waiting(read_record(vault, one.session_id), one)
+        if not (record := read_record(vault, one.session_id)).off and (record.owed or not is_captured(record, one))
     )
     return [job for job, _ in zip(jobs, range(MOST), strict=False)]
 
 
-def is_captured(record: Record, found: Found) -> bool:
+def is_captured(record: Record, found: KeptSession) -> bool:
     """Return whether the session was captured, as *record* says, and has not grown since, or is not to be captured."""
     return record.off or (record.size == found.size if found.size else bool(record.size))
-
-
-def _is_waiting(record: Record, found: Found) -> bool:
-    return not record.off and (record.owed or not is_captured(record, found))

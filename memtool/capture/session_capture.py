@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily import change_daily, daily_ref
-from memtool.capture.model.summary import ModelSummary, summarise_with_model
+from memtool.capture.model_summary import ModelSummary, summarise_with_model
 from memtool.capture.queue import Job
 from memtool.capture.records import ReadUpTo, Record, kept_turns, read_record, write_record
 from memtool.capture.session_note import daily_sessions, session_note
@@ -51,7 +51,7 @@ MOST_HELPERS = 100  # of one session, the last ones
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-class Session(NamedTuple):
+class ReadSession(NamedTuple):
     """A session as far as it is known: its folder, times and size, its turns, and the place to read on from."""
 
     conversation: Conversation
@@ -97,7 +97,7 @@ def capture_session(work: Workspace, job: Job) -> Captured:
     return capture(work, job, read_session(work, job, record.reading), record)
 
 
-def capture(work: Workspace, job: Job, session: Session, record: Record, later: Later | None = None) -> Captured:
+def capture(work: Workspace, job: Job, session: ReadSession, record: Record, later: Later | None = None) -> Captured:
     """Do the same for a *session* that was read already, and was captured before as *record* says.
 
     Its record and its lines in daily notes are left to *later*, if that is given.
@@ -132,7 +132,7 @@ def capture(work: Workspace, job: Job, session: Session, record: Record, later: 
     return Captured(refs, topic, area.name, answer.reason, answer.may_pass, session.conversation.client)
 
 
-def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> Session:  # noqa: B008  (never changed)
+def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> ReadSession:  # noqa: B008  (never changed)
     """Return the session whose transcript *job* names, read on from *reading*, with what the job knows of its end."""
     path = Path(job.transcript)
     conversation = read_transcript(
@@ -157,7 +157,7 @@ def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> S
         started_at=started_at,
     )
     turns = turns_of(conversation.steps, known.turns)
-    return Session(conversation, turns, _reading(path, conversation, turns))
+    return ReadSession(conversation, turns, _reading(path, conversation, turns))
 
 
 def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> ReadUpTo:
@@ -215,7 +215,7 @@ def _length_since_compaction(conversation: Conversation) -> int:
     return length
 
 
-def _ask_model(work: Workspace, session: Session, record: Record, digest: str) -> tuple[Record, ModelSummary]:
+def _ask_model(work: Workspace, session: ReadSession, record: Record, digest: str) -> tuple[Record, ModelSummary]:
     """Return the record with the model's summary, or as it was where there is none, and what became of asking."""
     now = work.now()
     answer = summarise_with_model(session.turns, work.settings, work.vault, now)
@@ -226,7 +226,7 @@ def _ask_model(work: Workspace, session: Session, record: Record, digest: str) -
 
 
 def _write(
-    work: Workspace, job: Job, session: Session, area: ProjectArea, record: Record, later: Later | None
+    work: Workspace, job: Job, session: ReadSession, area: ProjectArea, record: Record, later: Later | None
 ) -> tuple[tuple[str, ...], Record, str]:
     """Write the session's note and its lines in the daily notes; return what was written, its record and its topic.
 

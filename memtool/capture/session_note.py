@@ -1,36 +1,51 @@
-"""The note of a session, from its transcript's figures and its summary: about 2 KB, whatever the transcript's size."""
+"""The note of a session, from its transcript's figures and its summary: about 2 KB, whatever the transcript's size.
+
+Of a session that an agent sums up itself all of its words are kept, in the order of such notes.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime, tzinfo
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from memtool.capture.conversation import Conversation
+from memtool.capture.daily import change_daily, daily_ref
 from memtool.capture.summary import Summary
 from memtool.clients import CLAUDE_CODE
-from memtool.text.lines import one_line, shortened, width
-from memtool.vault.daily import DailySession
+from memtool.errors import NoteChanged
+from memtool.text.languages import all_labels
+from memtool.text.lines import cut, one_line, shortened, width
+from memtool.text.markdown import blocks, without_mark
+from memtool.vault.daily import DailySession, add_session
+from memtool.vault.files import replace
+from memtool.vault.note import first_sentence, heading_text
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_rows import fit_rows
-from memtool.vault.sessions import KeyPoint, SessionNote, render_session, session_ref
+from memtool.vault.sessions import SECTIONS, KeyPoint, SessionNote, render_session, session_ref
+from memtool.workspace import Workspace
 
 LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two count, as it takes two columns
 _ROOM, _ROOM_OF_TURN = 1_100, 90  # columns of rows: a short session needs fewer
-
 _HEADING = 36  # columns that the section of rows takes beside them
 
 _MOST_FILES, _MOST_ITEMS, _MOST_TAGS = 4, 12, 4
 _WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_DECISION, _WIDEST_OPEN = 330, 240, 360, 340  # columns
 _WIDEST_PATH, _WIDEST_NAME, _WIDEST_TAG = 36, 120, 40
-_DAILY_TOPIC = 160
+_SHORT_TOPIC = 160  # in the daily note, and of a session that an agent sums up
 
 # Where a note is too large, the least important item goes first: the last of the first list that is longer than this.
 _SHORTER = (("files", 6), ("key_points", 6), ("done", 2), ("files", 3), ("decisions", 3), ("rules", 3), ("open", 3),
             ("key_points", 3), ("files", 0), ("done", 0), ("decisions", 1), ("rules", 1), ("open", 1), ("commands", 0),
             ("key_points", 0), ("rows", 0), ("rules", 0), ("decisions", 0), ("open", 0))  # fmt: skip
+_LISTS = ("files", "decisions", "rules", "done", "commands", "open")
+_LABEL = re.compile(r"\*\*([^*]{2,40})\*\*[:：]?\s*(.*)|([^:：]{2,40})[:：]")
 
 
 def session_note(
@@ -85,7 +100,7 @@ def daily_sessions(
     conversation: Conversation, note: SessionNote, *, now: datetime, zone: tzinfo | None = None
 ) -> dict[date, DailySession]:
     """Return the line of the session for the daily notes of its first day and of its last."""
-    topic = shortened(note.topic, _DAILY_TOPIC)
+    topic = shortened(note.topic, _SHORT_TOPIC)
     return {
         at.date(): DailySession(at.strftime("%H:%M"), note.project, note.id, topic)
         for at in _span(conversation, now, zone)
@@ -163,3 +178,93 @@ def _fitted(note: SessionNote) -> SessionNote:
 def _size(note: SessionNote) -> int:
     text = render_session(note)
     return len(text.encode()) - (width(text) - len(text))
+
+
+class SavedSession(NamedTuple):
+    """The note of a session, whether it is *new*, and all files that were written."""
+
+    ref: str
+    new: bool
+    refs: tuple[str, ...] = ()
+
+
+def save_session(work: Workspace, text: str, *, title: str = "", tags: Iterable[str] = ()) -> SavedSession:
+    """Write *text*, redacted and in Markdown, as the note of a session of the project at hand, listed in its day.
+
+    The same text saved twice gives one note.
+
+    Raises:
+        MemtoolError: the vault cannot be written.
+    """
+    area, now = work.area(), work.now()
+    note = session_note_of(text, title=title, tags=tags)
+    note = note._replace(
+        id=f"saved-{_digest(area.name, text)}",
+        project=area.name,
+        updated=now.replace(tzinfo=None).isoformat(" ", "minutes"),
+        directory=one_line(shown_path(str(work.folder), None, work.home)),
+    )
+    ref = session_ref(note.id)
+    with suppress(NoteChanged), work.vault.lock():
+        replace(work.vault.path(ref), render_session(note, language=work.language), expected=None)
+        line = DailySession(f"{now:%H:%M}", area.name, note.id, note.topic)
+        add = partial(add_session, session=line, language=work.language)
+        change_daily(work.vault, now.date(), add, language=work.language)
+        return SavedSession(ref, new=True, refs=(ref, daily_ref(work.vault, now.date())))
+    return SavedSession(ref, new=False)
+
+
+def session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) -> SessionNote:
+    """Return *text* as the note of a session: each item and paragraph is a key point, or what the heading above says.
+
+    Headings and labels that session notes know, such as "Decisions" or 待办, make its sections.
+    """
+    found: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    section, topic = "key_points", one_line(title)
+    for heading, said in _pieces(text):
+        if named := _section_of(heading):
+            section = named
+        elif heading and not topic and not any(found.values()):
+            topic = heading
+        elif heading:
+            section = "key_points"
+        found[section] += [said] if said else []
+    topic = topic or " ".join(found["topic"]) or first_sentence(text)
+    sections: dict[str, Any] = {name: tuple(found[name]) for name in _LISTS}
+    points = [KeyPoint(said) for said in found["key_points"]]
+    return SessionNote(
+        id="",
+        topic=shortened(topic, _SHORT_TOPIC) or cut(topic, _SHORT_TOPIC),
+        key_points=(*points[:-1], *(point._replace(tags=tuple(tags)) for point in points[-1:])),
+        **sections,
+    )
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Give each heading of *text* and each item and paragraph, on one line."""
+    lines = [part for line in text.split("\n") for part in _with_heading(line)]
+    ends = dict(blocks(lines))
+    for at, line in enumerate(lines):
+        if heading := heading_text(line.strip()):
+            yield one_line(heading), ""
+        elif at in ends:
+            yield "", one_line(without_mark("\n".join(lines[at : ends[at] + 1])))
+
+
+def _with_heading(line: str) -> list[str]:
+    """Return *line*; if it begins with the label of a section, such as `**Open**:`, that as a heading and the rest."""
+    label = _LABEL.fullmatch(without_mark(line).strip())
+    name = (label[1] or label[3]) if label else ""
+    return [f"## {name}", (label and label[2]) or ""] if _section_of(name) else [line]
+
+
+def _section_of(heading: str) -> str:
+    """Return the section of a session note that *heading* names in any language; empty if it names none."""
+    wanted = heading.strip(" :：*").casefold()
+    named = (name for name in SECTIONS if wanted in map(str.casefold, all_labels("session")[name]))
+    return next(named, "")
+
+
+def _digest(project: str, text: str) -> str:
+    letters = "".join(filter(str.isalnum, text)).casefold()
+    return hashlib.sha256(f"{project}\n{letters}".encode()).hexdigest()[:16]

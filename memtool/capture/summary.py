@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, is_test
-from memtool.capture.fixes import fixes_in
+from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, fixes_in, is_test
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.statements import goes_on

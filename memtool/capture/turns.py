@@ -1,4 +1,7 @@
-"""Turns: what was asked, what was done, how it ended, and what the next words of the user made of it. Pure."""
+"""Turns: what was asked, what was done, how it ended, and what the next words of the user made of it. Pure.
+
+What a prompt repeats of the answer before it is the agent's text, and not the user's: it stays as a short quotation.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
 from memtool.capture.options import offered
-from memtool.capture.quotations import with_quotations
 from memtool.capture.statements import amendment_of, amends_in, ending_of, is_answer, statements_of
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with, mentioned, starts_with
-from memtool.text.lines import one_line, width
+from memtool.text.lines import one_line, shortened, width
 from memtool.text.statements import prose
 from memtool.vault.session_rows import Piece
 
@@ -28,6 +30,9 @@ _MENTIONS = re.compile(r"@\S+(?:\s+@\S+){2,}")  # files of a prompt
 _RECORD = re.compile(r'\{"[^"\n]{1,60}":[^\n]{40,}\}')  # a line of a log, or other JSON
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _COMMAND = re.compile(r"\A/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
+_SHORTEST_QUOTATION = 36  # columns that nobody types alike by chance
+_WIDEST_QUOTATION = 44
+_STOPS = r"(?<=[.!?:;,])\s+|\n\s*|(?<=[。！？：；，])\s*|\Z"
 
 
 class Run(NamedTuple):
@@ -184,3 +189,37 @@ def _verdict(after: Turn | None) -> Verdict:
     if is_contradicted or begins_with("admission", after.said) or starts_with("concession", after.amends):
         return "corrected"
     return "confirmed" if begins_with("consent", after.asked) else "went on"
+
+
+def with_quotations(asked: str, said: str) -> str:
+    """Return *asked*, the parts of it that stand in the message *said* shortened and in angle quotes.
+
+    A prompt that is nothing but such text was taken over, and stays as it is.
+    """
+    if not said or width(asked) < _SHORTEST_QUOTATION:
+        return asked
+    message = _folded(said)
+    ends = [match.end() for match in re.finditer(_STOPS, asked) if match.end()]
+    parts = [asked[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    shown, at, is_own = [], 0, False
+    while at < len(parts):
+        count = _quoted(parts[at:], message)
+        quoted = "".join(parts[at : at + count]).strip()
+        shown.append(f"«{shortened(one_line(quoted.lstrip('-*•> ')), _WIDEST_QUOTATION)}» " if count else parts[at])
+        is_own = is_own or not count
+        at += count or 1
+    return "".join(shown).strip() if is_own else asked
+
+
+def _quoted(parts: Sequence[str], message: str) -> int:
+    """Return how many of the first *parts* are a quotation of *message*; 0 if they are too short for one."""
+    text = ""
+    for count, part in enumerate(parts):
+        if _folded(text + part) not in message:
+            return count if width(text.strip()) >= _SHORTEST_QUOTATION else 0
+        text += part
+    return len(parts) if width(text.strip()) >= _SHORTEST_QUOTATION else 0
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\s*`_#>|\"“”-]+", "", text).casefold()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtool.capture.importing import Imported, Source, find_sources, import_sessions, sources_in
+from memtool.capture.importing import ImportedSessions, Source, find_sources, import_sessions, sources_in
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
@@ -114,7 +114,7 @@ def memtool(session: Session, file: str, *, dry_run: bool, as_json: bool) -> Non
     exchange.bring_in(session, file, dry_run=dry_run, as_json=as_json)
 
 
-def _import(name: str, work: Workspace, sources: Sequence[Source], *, with_model: bool) -> Imported:
+def _import(name: str, work: Workspace, sources: Sequence[Source], *, with_model: bool) -> ImportedSessions:
     """Import *sources*. Somebody who interrupts that is told what it means."""
     looked_at = 0
 

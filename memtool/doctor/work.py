@@ -6,8 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from functools import partial
 
-from memtool.capture.log import NAME as LOG_NAME, Entry
-from memtool.capture.past_problems import DAYS, read_problems
+from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
 from memtool.consolidate.due import kept_schedule, read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
@@ -122,5 +121,5 @@ def _cost_check(work: Workspace) -> Check:
     )
 
 
-def _told(entry: Entry) -> str:
+def _told(entry: LogEntry) -> str:
     return f"{entry.at}, {entry.subject}: {entry.message}"

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtool.embeddings.models import Card, check_dimension, clean, find_card, keep_card, prefixes_of, unit_vectors
+from memtool.embeddings.models import ModelCard, check_dimension, clean, find_card, keep_card, prefixes_of, unit_vectors
 from memtool.embeddings.scripts import scripts_of_languages, scripts_of_tokenizer
 from memtool.errors import BadSetting, ProviderFailed, ProviderMissing
 from memtool.resources import how_to_add
@@ -48,7 +48,7 @@ _EDGE = 65_536  # bytes
 class FastembedEmbedder:
     """A model on this machine. Its network is loaded when the first text is embedded."""
 
-    def __init__(self, network: Network, name: str, card: Card, *, at_once: int) -> None:
+    def __init__(self, network: Network, name: str, card: ModelCard, *, at_once: int) -> None:
         self.name = name
         self.dimension, self.scripts = card
         self._network = network
@@ -210,9 +210,9 @@ def _fetched(model: str, cache: Path, announce: Callable[[str], None] | None) ->
     return download_model(cache, model, announce)
 
 
-def _examine(network: Network, cache: Path, name: str) -> Card:
+def _examine(network: Network, cache: Path, name: str) -> ModelCard:
     dimension = network.run(["dimension"], at_once=1).shape[1]
-    card = Card(dimension, scripts_of_tokenizer(network.folder.path / "tokenizer.json"))
+    card = ModelCard(dimension, scripts_of_tokenizer(network.folder.path / "tokenizer.json"))
     keep_card(cache, name, card)
     return card
 

@@ -48,7 +48,7 @@ def serve(place: HelperPlace, answer: Answer, look: Callable[[], bool], *, idle:
     Raises:
         OSError: there is no place for a socket.
     """
-    with contextlib.closing(_Server(place, answer)) as server:
+    with contextlib.closing(_HelperServer(place, answer)) as server:
         looked_at = asked_at = time.monotonic()
         while not server.is_over and time.monotonic() - asked_at < idle:
             if server.answer_one(_PAUSE):
@@ -60,7 +60,7 @@ def serve(place: HelperPlace, answer: Answer, look: Callable[[], bool], *, idle:
                     return
 
 
-class _Server:
+class _HelperServer:
     def __init__(self, place: HelperPlace, answer: Answer) -> None:
         self.is_over = False
         self._place = place

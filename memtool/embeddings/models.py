@@ -39,14 +39,14 @@ _PREFIXES = (
 )
 
 
-class Card(NamedTuple):
+class ModelCard(NamedTuple):
     """The dimension of a model's vectors and the writing systems it fits."""
 
     dimension: int
     scripts: frozenset[str]
 
 
-def find_card(cache: Path, model: str) -> Card | None:
+def find_card(cache: Path, model: str) -> ModelCard | None:
     """Return the card of the model with the identity *model*, or None."""
     try:
         values = json.loads(_path(cache, model).read_bytes())
@@ -54,10 +54,10 @@ def find_card(cache: Path, model: str) -> Card | None:
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
     good = isinstance(dimension, int) and dimension > 0 and scripts and scripts <= ALL_SCRIPTS
-    return Card(dimension, scripts) if good else None
+    return ModelCard(dimension, scripts) if good else None
 
 
-def keep_card(cache: Path, model: str, card: Card) -> None:
+def keep_card(cache: Path, model: str, card: ModelCard) -> None:
     """Remember *card* for the next run; a cache that cannot be written is no reason to fail."""
     values = {"model": model, "dimension": card.dimension, "scripts": sorted(card.scripts)}
     with contextlib.suppress(OSError):

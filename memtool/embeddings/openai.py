@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtool.embeddings.models import Card, check_dimension, clean, find_card, keep_card, prefixes_of, unit_vectors
+from memtool.embeddings.models import ModelCard, check_dimension, clean, find_card, keep_card, prefixes_of, unit_vectors
 from memtool.embeddings.scripts import ALL_SCRIPTS, scripts_of_languages
 from memtool.errors import BadSetting, ProviderFailed
 from memtool.http import endpoint, post_json
@@ -91,7 +91,7 @@ class OpenAIEmbedder:
     def _learn(self, dimension: int) -> None:
         before, self._dimension = self._dimension, dimension
         self._check(dimension)
-        keep_card(self._cache, self.name, Card(dimension, self.scripts))
+        keep_card(self._cache, self.name, ModelCard(dimension, self.scripts))
         if before:
             raise ProviderFailed(
                 f"{self._endpoint.host} now answers with {dimension} numbers per vector, and before with {before}",

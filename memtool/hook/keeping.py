@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memtool.capture.conversation import EDITING_TOOLS
-from memtool.capture.transcript import making
+from memtool.capture.transcript import forms
 from memtool.hook.occasion import Occasion
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import session_ref
@@ -54,16 +54,16 @@ def keep(occasion: Occasion) -> None:
 
 def _records(occasion: Occasion) -> Iterator[dict[str, Any]]:
     if occasion.name == "UserPromptSubmit" and (prompt := _text(occasion, occasion.event.get("prompt"))):
-        yield making.typed(prompt)
+        yield forms.typed(prompt)
     elif occasion.name == "Stop" and (answer := _text(occasion, occasion.event.get("last_assistant_message"))):
-        yield making.said(answer)
+        yield forms.said(answer)
     elif occasion.name == "PostToolUse":
         yield from _tool(occasion)
 
 
 def _tool(occasion: Occasion) -> Iterator[dict[str, Any]]:
     tool = occasion.text("tool_name")
-    given = making.dict_of(occasion.event.get("tool_input"))
+    given = forms.dict_of(occasion.event.get("tool_input"))
     if tool in EDITING_TOOLS:
         used = [{"file_path": occasion.work.redact(file)} for file in occasion.edited_files()]
     elif tool == "Bash":
@@ -72,10 +72,10 @@ def _tool(occasion: Occasion) -> Iterator[dict[str, Any]]:
         return
     for number, one in enumerate(used):
         call = f"{occasion.work.now().timestamp()}#{number}"
-        yield making.use(call, tool, one)
+        yield forms.use(call, tool, one)
         code = occasion.event.get("exit_code")
         output = _text(occasion, occasion.event.get("tool_response")) if tool == "Bash" else ""
-        yield making.result(call, output, failed=isinstance(code, int) and code != 0)
+        yield forms.result(call, output, failed=isinstance(code, int) and code != 0)
 
 
 def _text(occasion: Occasion, value: object) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtool import settings
-from memtool.capture.log import ERROR, NOTE, WARNING, Entry, log
+from memtool.capture.log import ERROR, NOTE, WARNING, LogEntry, log
 from memtool.errors import MemtoolError, NotAVault, VaultNotFound
 from memtool.hook.occasion import Options, vault_path
 from memtool.vault.layout import Vault
@@ -21,7 +21,7 @@ def report(event: str, error: BaseException, options: Options, environ: Mapping[
 
     Without *event* what came was none: most likely somebody has tried the program by hand.
     """
-    write(Entry(_now(), ERROR if event else WARNING, event or "hook", _sentence(error)), options, environ)
+    write(LogEntry(_now(), ERROR if event else WARNING, event or "hook", _sentence(error)), options, environ)
 
 
 def advice(event: Mapping[str, object], error: BaseException, options: Options) -> str:
@@ -32,7 +32,7 @@ def advice(event: Mapping[str, object], error: BaseException, options: Options) 
     return json.dumps({"systemMessage": f"memtool does nothing yet: {error}. {error.hint}"})
 
 
-def write(entry: Entry, options: Options, environ: Mapping[str, str]) -> None:
+def write(entry: LogEntry, options: Options, environ: Mapping[str, str]) -> None:
     """Write *entry* to the log."""
     folders: list[Path] = []
     root: Path | None = None
@@ -53,7 +53,7 @@ def write(entry: Entry, options: Options, environ: Mapping[str, str]) -> None:
 
 def note(event: str, sentence: str, options: Options, environ: Mapping[str, str]) -> None:
     """Write to the log what nobody needs to mend."""
-    write(Entry(_now(), NOTE, event, sentence), options, environ)
+    write(LogEntry(_now(), NOTE, event, sentence), options, environ)
 
 
 def _now() -> str:

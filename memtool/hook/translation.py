@@ -65,7 +65,7 @@ def _tool(known: Client, name: str, given: object, cwd: str) -> dict[str, Any]:
     arguments = {known.arguments.get(key, key): value for key, value in _arguments(given).items()}
     tool = known.tools.get(name, name)
     if tool == "Edit" and "file_path" not in arguments:
-        from memtool.capture.patch import files_in_patch
+        from memtool.capture.transcript.text import files_in_patch
 
         patch = arguments.get("command")
         files = files_in_patch(patch) if isinstance(patch, str) else []

@@ -27,7 +27,7 @@ from benchmarks.recall.labelled import (
 from benchmarks.recall.measures import WINDOW, faults, measure, missed
 from benchmarks.recall.sessions import Hook, HookFailed, Turn, context_of, hold
 from benchmarks.recall.vaults import Shelf, write_vault
-from memtool.capture.log import ERROR, Entry, log
+from memtool.capture.log import ERROR, LogEntry, log
 
 AREAS = """# projects/茶馆
 A tea house.
@@ -321,6 +321,6 @@ def test_the_hook_itself_is_asked_and_its_errors_are_not_taken_for_silence(
     turns = hold(talk, asked.ask, Shelf({}))
     assert [turn.prompt for turn in turns] == list(talk.prompts)
     asked.check()
-    log([tmp_path / "vault" / ".memtool"], Entry("2026-02-10T14:30:00+08:00", ERROR, "UserPromptSubmit", "it broke"))
+    log([tmp_path / "vault" / ".memtool"], LogEntry("2026-02-10T14:30:00+08:00", ERROR, "UserPromptSubmit", "it broke"))
     with pytest.raises(HookFailed, match="it broke"):
         asked.check()

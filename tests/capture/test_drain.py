@@ -12,8 +12,8 @@ from desk import Desk
 from memtool.capture import daily, drain, session_capture
 from memtool.capture.daily import Edit, note_edit
 from memtool.capture.drain import Drained
-from memtool.capture.log import WARNING, Entry
-from memtool.capture.model.summary import ModelSummary
+from memtool.capture.log import WARNING, LogEntry
+from memtool.capture.model_summary import ModelSummary
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
 from memtool.capture.records import read_record, write_record
 from memtool.capture.summary import Summary
@@ -433,7 +433,7 @@ def test_a_model_that_stays_down_is_given_up_with_the_reason(desk: Desk, monkeyp
 def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, MISSING)
     desk.put(write_transcript(desk.home / "one.jsonl", TALK))
-    told: list[Entry] = []
+    told: list[LogEntry] = []
     assert drain.drain(desk.work, told.append).captured == ("one",)
     assert (model.asked, [entry.level for entry in told]) == (1, [WARNING])
     assert "not installed" in told[0].message

@@ -9,7 +9,7 @@ from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
 from memtool.capture import importing, session_capture
-from memtool.capture.importing import Imported, find_sources, import_sessions
+from memtool.capture.importing import ImportedSessions, find_sources, import_sessions, read_history
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.sessions import parse_session
 
@@ -18,6 +18,7 @@ TALK = [
     *edit("/src/shop/api/gateway.ts"),
     answer("The root cause is the retry in `gateway.ts`. 已改为发送幂等键。"),
 ]
+KEY = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def client(tmp_path: Path) -> Path:
     return folder
 
 
-def do_import(desk: Desk, client: Path) -> Imported:
+def do_import(desk: Desk, client: Path) -> ImportedSessions:
     return import_sessions(
         desk.work.of_client(client), find_sources(desk.work.of_client(client)), lambda _done, _all: None
     )
@@ -58,7 +59,7 @@ def test_a_preview_counts_and_changes_nothing(desk: Desk, client: Path) -> None:
 
 @pytest.mark.slow
 def test_sessions_become_session_and_daily_notes(desk: Desk, client: Path) -> None:
-    assert do_import(desk, client) == Imported(notes=3, empty=1)
+    assert do_import(desk, client) == ImportedSessions(notes=3, empty=1)
     assert "\nproject: shop\n" in desk.read("sessions/one.md")
     assert "\nproject: 邮件\n" in desk.read("sessions/two.md")
     assert "限流" in parse_session(desk.read("sessions/gone.md")).topic
@@ -73,7 +74,7 @@ def test_sessions_become_session_and_daily_notes(desk: Desk, client: Path) -> No
 def test_a_second_import_changes_nothing(desk: Desk, client: Path) -> None:
     do_import(desk, client)
     before = {path: path.read_bytes() for path in desk.vault.root.rglob("*.md")}
-    assert do_import(desk, client) == Imported()
+    assert do_import(desk, client) == ImportedSessions()
     assert {path: path.read_bytes() for path in desk.vault.root.rglob("*.md")} == before
 
 
@@ -109,7 +110,7 @@ def test_a_day_is_the_same_however_many_sessions_are_written_at_once(
     assert len(listed_sessions(day)) == 7
     assert len(parse_daily(day)) == 2
     (desk.vault.root / "daily/2026-02-10.md").write_text(day + "\n我自己的话\n", encoding="utf-8")
-    assert do_import(desk, client) == Imported()
+    assert do_import(desk, client) == ImportedSessions()
     assert desk.read("daily/2026-02-10.md").endswith("\n我自己的话\n")
 
 
@@ -184,3 +185,49 @@ def test_prompts_whose_import_was_killed_have_their_line_in_the_day(
     do_import(desk, client)
     listed = [session.session_id for text in daily_notes(desk).values() for session in listed_sessions(text)]
     assert sorted(listed) == ["gone", "one", "two"]
+
+
+def entry(display: str, session: str, seconds: int, project: str = "/src/shop") -> str:
+    return json.dumps({"display": display, "timestamp": seconds * 1000, "project": project, "sessionId": session})
+
+
+def unchanged(text: str) -> str:
+    return text
+
+
+def test_prompts_are_gathered_by_session_oldest_first(tmp_path: Path) -> None:
+    lines = [
+        entry("later", "b", 1_770_000_300),
+        entry("给登录接口加限流", "a", 1_770_000_100),
+        entry("why?", "a", 1_770_000_200),
+    ]
+    (tmp_path / "history.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    first, second = read_history(tmp_path / "history.jsonl", unchanged)
+    assert (first.session_id, [step.text for step in first.steps]) == ("a", ["给登录接口加限流", "why?"])
+    assert (second.session_id, second.cwd) == ("b", "/src/shop")
+    assert first.ended_at
+    assert first.ended_at.timestamp() == 1_770_000_200
+
+
+def test_commands_are_no_prompts_and_secrets_go(tmp_path: Path) -> None:
+    lines = [entry("/clear", "a", 1), entry("!ls", "a", 2), entry(f"use {KEY}", "b", 3)]
+    (tmp_path / "history.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (only,) = read_history(tmp_path / "history.jsonl", lambda text: text.replace(KEY, "[redacted]"))
+    assert [step.text for step in only.steps] == ["use [redacted]"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "{", "[]", "null", "[" * 100_000, '{"display": 3, "sessionId": "a", "timestamp": 1}',
+     '{"display": "x", "sessionId": "", "timestamp": 1}', '{"display": "x", "sessionId": "a", "timestamp": "1"}',
+     '{"display": "x", "sessionId": "a", "timestamp": 1e400}', '{"display": "x", "sessionId": "a", "timestamp": -1}'],
+)  # fmt: skip
+def test_a_line_that_is_none_is_passed_over(tmp_path: Path, line: str) -> None:
+    (tmp_path / "history.jsonl").write_text(f"{line}\n{entry('ok', 'b', 5)}\n", encoding="utf-8")
+    assert [one.session_id for one in read_history(tmp_path / "history.jsonl", unchanged)] == ["b"]
+
+
+def test_a_list_that_is_missing_is_empty(tmp_path: Path) -> None:
+    assert read_history(tmp_path / "history.jsonl", unchanged) == []
+    (tmp_path / "history.jsonl").mkdir()
+    assert read_history(tmp_path / "history.jsonl", unchanged) == []

@@ -12,7 +12,7 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture.importing import Imported, find_sources, import_sessions
+from memtool.capture.importing import ImportedSessions, find_sources, import_sessions
 from memtool.capture.records import read_record
 from memtool.vault.daily import listed_sessions
 
@@ -42,7 +42,7 @@ def test_an_import_that_is_killed_at_any_write_is_completed_by_the_next(
 ) -> None:
     work = desk.work.of_client(client)
 
-    def do_import() -> Imported:
+    def do_import() -> ImportedSessions:
         return import_sessions(work, find_sources(work), lambda _done, _all: None)
 
     copytree(desk.vault.root, tmp_path / "before", symlinks=True)
@@ -62,7 +62,7 @@ def test_an_import_that_is_killed_at_any_write_is_completed_by_the_next(
             for session in listed_sessions(day.read_text("utf-8"))
         ]
         assert sorted(listed) == sorted(IDS)
-        assert do_import() == Imported()
+        assert do_import() == ImportedSessions()
         assert desk.git("status", "--porcelain", "--", "sessions", "daily") == ""
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from desk import Desk
 
-from memtool.capture.model import note as note_module
-from memtool.capture.model.note import queue_summary
-from memtool.capture.model.summary import ModelSummary
+from memtool.capture import drain
+from memtool.capture.drain import queue_summary
+from memtool.capture.model_summary import ModelSummary
 from memtool.capture.summary import Summary
 from memtool.settings.sections import ModelSettings
 
@@ -24,7 +24,7 @@ def ref(desk: Desk) -> str:
 
 def answers(monkeypatch: pytest.MonkeyPatch, summary: Summary | None, **more: Any) -> None:
     answer = ModelSummary(summary, None, more.get("reasons", ()), more.get("may_pass", False))
-    monkeypatch.setattr(note_module, "summarise_with_model", lambda *_: answer)
+    monkeypatch.setattr(drain, "summarise_with_model", lambda *_: answer)
 
 
 def test_the_worker_writes_the_summary_and_commits_it(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:

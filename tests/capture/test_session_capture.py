@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memtool.capture.queue import Job
 from memtool.capture.records import ReadUpTo, read_record
-from memtool.capture.session_capture import Session, read_session
+from memtool.capture.session_capture import ReadSession, read_session
 from memtool.vault.sessions import parse_session
 
 Record = dict[str, Any]
@@ -25,6 +26,11 @@ REFUSED = (
     "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
 )
 CONTINUED = "This session is being continued from a previous conversation that ran out of context."
+TALK = [
+    prompt("Let a helper write the lexer, 并补上测试。"),
+    *edit("/src/shop/a.ts"),
+    answer("The helper has written the lexer."),
+]
 
 
 def call(tool: str, given: object, name: str) -> Record:
@@ -107,7 +113,7 @@ def written(events: list[int]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def known(session: Session) -> object:
+def known(session: ReadSession) -> object:
     """Return all that a note is made of; of turns before the last one the messages are not kept."""
     told = session.conversation
     turns = [turn._replace(said="") for turn in session.turns[:-1]] + session.turns[-1:]
@@ -134,7 +140,7 @@ def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(
 TURNS = [written([0, 6, 4]), written([0, 6, 4, 1, 8, 5])]
 
 
-def read_twice(desk: Desk, first: bytes, then: bytes) -> Session:
+def read_twice(desk: Desk, first: bytes, then: bytes) -> ReadSession:
     path = desk.home / "one.jsonl"
     path.write_bytes(first)
     job = Job("one", str(path))
@@ -217,3 +223,32 @@ def test_a_session_that_left_nothing_has_a_line_of_its_day_until_it_is_worth_a_n
     assert "](../sessions/8d01b2.md)" in day
     assert "(session 8d01b2)" not in day
     assert day.count("8d01b2") == 1
+
+
+def write_helper(transcript: Path, name: str, file: str) -> Path:
+    records = [{**record, "isSidechain": True, "agentId": name} for record in [prompt("do it"), *edit(file, name)]]
+    return write_transcript(transcript.with_suffix("") / "subagents" / f"agent-{name}.jsonl", records)
+
+
+def test_what_a_helper_edited_is_named_in_the_note_of_its_session(desk: Desk) -> None:
+    transcript = write_transcript(desk.home / "one.jsonl", TALK)
+    write_helper(transcript, "h1", "/src/shop/词法.ts")
+    (transcript.with_suffix("") / "subagents" / "agent-bad.jsonl").mkdir()
+    desk.put(transcript)
+    assert desk.drain().captured == ("one",)
+    note = parse_session(desk.read("sessions/one.md"))
+    assert set(note.files) == {"a.ts", "词法.ts"}
+    assert "do it" not in desk.read("sessions/one.md")
+
+
+def test_records_as_the_client_writes_them_are_read(desk: Desk) -> None:
+    """The client puts `isSidechain` first, by which such lines are otherwise passed over unread."""
+    transcript = write_transcript(desk.home / "one.jsonl", TALK)
+    path = write_helper(transcript, "h1", "/src/shop/b.ts")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text(
+        "".join('{"parentUuid":null,"isSidechain":true,' + line[1:] + "\n" for line in lines), encoding="utf-8"
+    )
+    desk.put(transcript)
+    desk.drain()
+    assert set(parse_session(desk.read("sessions/one.md")).files) == {"a.ts", "b.ts"}

@@ -22,7 +22,7 @@ from memtool.workspace import Workspace
 if TYPE_CHECKING:
     from terminal import Memtool
 
-    from memtool.capture.session_capture import Session
+    from memtool.capture.session_capture import ReadSession
 
 TALK = [
     prompt("Why does the refund endpoint charge customers twice?"),
@@ -176,7 +176,7 @@ def test_an_import_that_is_interrupted_says_what_stays(
         write_transcript(client / "projects" / "-src-shop" / f"{name}.jsonl", TALK)
     real = read_session
 
-    def interrupted(work: Workspace, job: Job) -> Session:
+    def interrupted(work: Workspace, job: Job) -> ReadSession:
         if (notes / "sessions").exists():
             raise KeyboardInterrupt
         return real(work, job)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memtool import worker
-from memtool.capture.log import ERROR, read_log
-from memtool.capture.past_problems import read_problems
+from memtool.capture.log import ERROR, read_log, read_problems
 from memtool.errors import NoteChanged
 from memtool.vault.layout import Vault
 

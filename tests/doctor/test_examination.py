@@ -17,7 +17,7 @@ from scripted_embeddings import refusal, serve_embeddings
 from unprivileged import unprivileged
 
 from memtool import settings
-from memtool.capture.log import ERROR, Entry, log
+from memtool.capture.log import ERROR, LogEntry, log
 from memtool.capture.queue import TRIES, Job, Queue
 from memtool.doctor import BROKEN, NOTE, OK, Check, examine, machine
 from memtool.index.engine import Place, use_index
@@ -327,9 +327,9 @@ def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> No
     folders = [vault.state_path, outer_folder(vault.root, settings.user_cache_path(settings.environment()))]
     for number, folder in enumerate(folders):
         folder.mkdir(parents=True, exist_ok=True)
-        log([folder], Entry(now.isoformat(timespec="seconds"), ERROR, "Stop", f"磁盘已满 {number}"))
-        log([folder], Entry(now.isoformat(timespec="seconds"), "note", "Stop", "nothing to mend"))
-        log([folder], Entry((now - timedelta(days=8)).isoformat(timespec="seconds"), ERROR, "Stop", "long ago"))
+        log([folder], LogEntry(now.isoformat(timespec="seconds"), ERROR, "Stop", f"磁盘已满 {number}"))
+        log([folder], LogEntry(now.isoformat(timespec="seconds"), "note", "Stop", "nothing to mend"))
+        log([folder], LogEntry((now - timedelta(days=8)).isoformat(timespec="seconds"), ERROR, "Stop", "long ago"))
     Queue(vault).put(Job("one", "/t.jsonl", queued_at=now.timestamp()))
     for _ in range(TRIES):
         (job,) = Queue(vault).waiting()
@@ -337,7 +337,7 @@ def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> No
         assert begun
         Queue(vault).fail(begun, "the model is down", 0.0)
     at = (now - timedelta(days=2)).isoformat(timespec="seconds")
-    log(folders[:1], Entry(at, ERROR, "Stop", "前天"))
+    log(folders[:1], LogEntry(at, ERROR, "Stop", "前天"))
     found = checks(vault.root, "capture")
     assert [check.state for check in found] == [BROKEN, BROKEN, NOTE, BROKEN]
     over = found.pop(2)

@@ -71,7 +71,7 @@ languages._FOLDER = sys.argv[1]
 import datetime as dt
 from pathlib import Path
 from memtool import settings
-from memtool.capture.model.request import summary_request
+from memtool.capture.model_turns import summary_request
 from memtool.index.dates import asked_dates
 from memtool.text.tokens import query_terms
 from memtool.recall.prompts.passages import passages

@@ -6,7 +6,7 @@ import pytest
 from desk import Desk
 from fastapi.testclient import TestClient
 
-from memtool.capture.log import ERROR, Entry, log
+from memtool.capture.log import ERROR, LogEntry, log
 from memtool.web.app import make_app
 from memtool.web.gate import Access
 from memtool.web.life import Life
@@ -85,6 +85,6 @@ def test_settings_tell_where_they_come_from_and_no_key(client: TestClient) -> No
 
 def test_the_log_is_told_newest_first(client: TestClient, desk: Desk) -> None:
     for number in range(3):
-        log([desk.vault.state_path], Entry(desk.now.isoformat(), ERROR, "worker", f"fault {number}"))
+        log([desk.vault.state_path], LogEntry(desk.now.isoformat(), ERROR, "worker", f"fault {number}"))
     told = [each["message"] for each in client.get("/api/logs", params={"limit": 2}).json()["entries"]]
     assert told == ["fault 2", "fault 1"]

@@ -14,12 +14,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from memtool.capture.patch import files_in_patch, patch_in
-from memtool.capture.transcript.forms import ROLLED_BACK, Asked, Found, stands_in
+from memtool.capture.transcript.forms import (
+    ROLLED_BACK,
+    KeptSession,
+    Transcript,
+    compaction,
+    dict_of,
+    dicts_of,
+    result,
+    said,
+    stands_in,
+    typed,
+    use,
+)
 from memtool.capture.transcript.lines import Record, Tally, read_records
-from memtool.capture.transcript.making import compaction, dict_of, dicts_of, result, said, typed, use
 from memtool.capture.transcript.records import ASKING_TOOL, IN_BACKGROUND, SHELL_TOOL, text_at
-from memtool.capture.transcript.text import inside
+from memtool.capture.transcript.text import files_in_patch, inside, patch_in
 
 _HEAD = 65_536  # bytes, in which the session says whether it is a helper's
 _ID = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?\Z")
@@ -44,16 +54,16 @@ _FAILURE = re.compile(
 _HEADER = 2_000  # characters in which the end of a command is told
 
 
-def records(asked: Asked) -> Iterator[Record]:
+def records(transcript: Transcript) -> Iterator[Record]:
     """Give the records of a rollout, without the turns that were taken back."""
-    gone = _taken_back(asked)
-    translation = _Translation()
-    for record in read_records(asked.file, asked.tally):
-        if asked.tally.record_at not in gone:
+    gone = _taken_back(transcript)
+    translation = _RolloutTranslation()
+    for record in read_records(transcript.file, transcript.tally):
+        if transcript.tally.record_at not in gone:
             yield from translation.of(record)
 
 
-def sessions(root: Path, since: float) -> Iterator[Found]:
+def sessions(root: Path, since: float) -> Iterator[KeptSession]:
     """Give the sessions below *root*, `~/.codex` or its folder of sessions, that have changed *since* then."""
     for path in root.glob("**/rollout-*.jsonl*"):
         with suppress(OSError):
@@ -63,7 +73,7 @@ def sessions(root: Path, since: float) -> Iterator[Found]:
             with path.open("rb") as file:
                 if _OF_HELPER.search(file.readline(_HEAD)):
                     continue
-            yield Found(named[1], path, 0 if path.suffix == ".zst" else status.st_size, status.st_mtime)
+            yield KeptSession(named[1], path, 0 if path.suffix == ".zst" else status.st_size, status.st_mtime)
 
 
 def root_of(transcript: Path, *, this_project: bool) -> Path | None:
@@ -71,7 +81,7 @@ def root_of(transcript: Path, *, this_project: bool) -> Path | None:
     return None if this_project or len(transcript.parents) < 4 else transcript.parents[3]
 
 
-class _Translation:
+class _RolloutTranslation:
     """What the records so far have told."""
 
     def __init__(self) -> None:
@@ -210,15 +220,15 @@ def _answers(questions: dict[str, str], output: str) -> dict[str, list[str]]:
     return {}
 
 
-def _taken_back(asked: Asked) -> set[int]:
+def _taken_back(transcript: Transcript) -> set[int]:
     """Return the offsets of the records of turns that the user went back behind."""
-    start = asked.tally.size
+    start = transcript.tally.size
     gone: set[int] = set()
-    if stands_in(asked.file, start, ROLLED_BACK):
-        asked.file.seek(start)
+    if stands_in(transcript.file, start, ROLLED_BACK):
+        transcript.file.seek(start)
         turns: list[list[int]] = [[]]
         tally = Tally(size=start)
-        for record in read_records(asked.file, tally):
+        for record in read_records(transcript.file, tally):
             payload = dict_of(record.get("payload"))
             if payload.get("type") == "thread_rolled_back":
                 number = payload.get("num_turns")
@@ -232,7 +242,7 @@ def _taken_back(asked: Asked) -> set[int]:
                 turns.append([tally.record_at])
             elif text_at(record, "type") in ("response_item", "compacted"):
                 turns[-1].append(tally.record_at)
-    asked.file.seek(start)
+    transcript.file.seek(start)
     return gone
 
 

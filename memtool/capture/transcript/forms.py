@@ -1,28 +1,31 @@
 """The forms of transcripts: each client's own. A form turns its records into those of Claude Code, which are read on.
 
-So a new client costs one module that translates, and everything behind it is the same code.
+So a new client costs one module that translates, and everything behind it is the same code. At the end are the records
+that such a module makes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 from memtool.capture.transcript.lines import Record, Tally, read_records
 from memtool.clients import CLAUDE_CODE
 
 HEAD = 4_096  # bytes in which a form is recognised
 _BLOCK = 1_048_576
+STOPPED = "[Request interrupted by user]"  # the result of a call that the user stopped
 
 
-class Asked(NamedTuple):
-    """What is to be read.
+class Transcript(NamedTuple):
+    """A transcript that is to be read.
 
     Args:
-        path: of the transcript.
+        path: where it lies.
         file: the same, open where it is to be read from.
         tally: counts what is met.
         session_id: whose records are wanted, where a file holds several sessions.
@@ -38,7 +41,7 @@ class Asked(NamedTuple):
     of_helper: bool = False
 
 
-class Found(NamedTuple):
+class KeptSession(NamedTuple):
     """A session that a client keeps.
 
     Args:
@@ -58,13 +61,13 @@ class Found(NamedTuple):
     times: tuple[float, ...] = ()
 
 
-class Form(NamedTuple):
+class TranscriptForm(NamedTuple):
     """One client's form.
 
     Args:
         client: whose it is.
         mark: matches the first bytes of such a file.
-        module: what reads it: its functions `records`, `sessions` and `root_of`; empty for Claude Code's own.
+        module: reads it by its functions `records`, `sessions` and `root_of`; empty for Claude Code's own.
         takes_back: what stands in a transcript where something said before is taken back.
     """
 
@@ -78,20 +81,25 @@ class Form(NamedTuple):
         """Whether the name of the file is the session's id."""
         return not self.module
 
-    def records(self, asked: Asked) -> Iterator[Record]:
-        """Give the records of a transcript as Claude Code would have written them."""
+    def records(self, transcript: Transcript) -> Iterator[Record]:
+        """Give the records of *transcript* as Claude Code would have written them."""
         if not self.module:
-            return read_records(asked.file, asked.tally, of_helper=asked.of_helper)
-        read: Callable[[Asked], Iterator[Record]] = import_module(self.module).records
-        return read(asked)
+            return read_records(transcript.file, transcript.tally, of_helper=transcript.of_helper)
+        read: Callable[[Transcript], Iterator[Record]] = import_module(self.module).records
+        return read(transcript)
 
-    def sessions(self, root: Path, since: float = 0.0) -> Iterator[Found]:
-        """Give the sessions below *root*, the folder or file in which the client keeps them; helpers' are left out.
+    def sessions(self, root: Path, since: float = 0.0) -> list[KeptSession]:
+        """Return the sessions below *root*, the folder or file in which the client keeps them, without helpers' own.
 
-        Those that have not changed *since* then, in seconds since 1970, are not looked at.
+        Of one with several transcripts it is the newest. Those that have not changed *since* then, in seconds since
+        1970, are left out.
         """
-        find: Callable[[Path, float], Iterator[Found]] = import_module(self.module).sessions
-        return find(root, since)
+        find: _Find = import_module(self.module).sessions if self.module else _sessions_of_claude_code
+        newest: dict[str, KeptSession] = {}
+        for kept in find(root, since):
+            if kept.changed_at > newest.setdefault(kept.session_id, kept).changed_at:
+                newest[kept.session_id] = kept
+        return list(newest.values())
 
     def root_of(self, transcript: Path, *, this_project: bool) -> Path | None:
         """Return where the sessions beside *transcript* lie; None if those of one project are not apart."""
@@ -103,26 +111,38 @@ class Form(NamedTuple):
         return stands_in(file, start, self.takes_back)
 
 
+def _sessions_of_claude_code(root: Path, since: float) -> Iterator[KeptSession]:
+    for pattern in ("*.jsonl", "*/*.jsonl"):
+        with suppress(OSError):
+            for path in root.glob(pattern):
+                if path.is_file() and not path.name.startswith("agent-"):
+                    status = path.stat()
+                    if status.st_mtime >= since:
+                        yield KeptSession(path.stem, path, status.st_size, status.st_mtime)
+
+
+_Find: TypeAlias = Callable[[Path, float], Iterator[KeptSession]]
+
 ROLLED_BACK = (b'"thread_rolled_back"',)  # in Codex, by how many turns
 REWOUND = (b'"$rewindTo"', b'"$set":{"messages"')  # in Gemini, to before a message; and all of them anew
 
 _HERE = "memtool.capture.transcript"
-CLAUDE_FORM = Form(CLAUDE_CODE, re.compile(rb""))
+CLAUDE_FORM = TranscriptForm(CLAUDE_CODE, re.compile(rb""))
 _OTHERS = (
-    Form("codex", re.compile(rb'\A\{[^{}]{0,200}"type":\s*"session_meta"|\A\x28\xb5\x2f\xfd'), f"{_HERE}.codex",
-         ROLLED_BACK),
-    Form("gemini", re.compile(rb'\A\s*\{\s*"sessionId":\s*"[^"]*",\s*"projectHash":'), f"{_HERE}.gemini",
-         REWOUND),
-    Form("opencode", re.compile(rb"\ASQLite format 3\0"), f"{_HERE}.opencode"),
+    TranscriptForm("codex", re.compile(rb'\A\{[^{}]{0,200}"type":\s*"session_meta"|\A\x28\xb5\x2f\xfd'),
+                   f"{_HERE}.codex", ROLLED_BACK),
+    TranscriptForm("gemini", re.compile(rb'\A\s*\{\s*"sessionId":\s*"[^"]*",\s*"projectHash":'),
+                   f"{_HERE}.gemini", REWOUND),
+    TranscriptForm("opencode", re.compile(rb"\ASQLite format 3\0"), f"{_HERE}.opencode"),
 )  # fmt: skip
 
 
-def form_of(head: bytes) -> Form:
+def form_of(head: bytes) -> TranscriptForm:
     """Return the form of the transcript that begins with *head*; Claude Code's if it is none of the others."""
     return next((form for form in _OTHERS if form.mark.match(head)), CLAUDE_FORM)
 
 
-def form_of_client(client: str) -> Form:
+def form_of_client(client: str) -> TranscriptForm:
     """Return the form of *client*; Claude Code's if it has none of its own."""
     return next((form for form in _OTHERS if form.client == client), CLAUDE_FORM)
 
@@ -136,3 +156,50 @@ def stands_in(file: BinaryIO, start: int, words: tuple[bytes, ...]) -> bool:
             return True
         end = block[-max(map(len, words)) :]
     return False
+
+
+def typed(text: str) -> Record:
+    """Return what a person typed."""
+    return {"type": "user", "message": {"role": "user", "content": text}}
+
+
+def said(text: str, message: str = "") -> Record:
+    """Return what the model said in its *message*."""
+    return _assistant({"type": "text", "text": text}, message)
+
+
+def use(call: str, tool: str, given: Record, message: str = "") -> Record:
+    """Return the use of a tool."""
+    return _assistant({"type": "tool_use", "id": call, "name": tool, "input": given}, message)
+
+
+def result(call: str, text: str, *, failed: bool = False, stopped: bool = False) -> Record:
+    """Return what a call came to."""
+    block = {
+        "type": "tool_result",
+        "tool_use_id": call,
+        "content": STOPPED if stopped else text,
+        "is_error": failed or stopped,
+    }
+    return {"type": "user", "message": {"role": "user", "content": [block]}}
+
+
+def compaction(text: str) -> Record:
+    """Return the client's own summary of all before it; without *text*, that there was one."""
+    if not text.strip():
+        return {"type": "system", "subtype": "compact_boundary"}
+    return {**typed(text), "isCompactSummary": True}
+
+
+def dict_of(value: object) -> Record:
+    """Return *value* if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def dicts_of(value: object) -> list[Record]:
+    """Return the objects in *value*, if it is a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _assistant(block: Record, message: str) -> Record:
+    return {"type": "assistant", "message": {"role": "assistant", "id": message, "content": [block]}}

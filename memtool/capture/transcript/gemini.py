@@ -14,9 +14,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from memtool.capture.transcript.forms import REWOUND, Asked, Found, stands_in
+from memtool.capture.transcript.forms import (
+    REWOUND,
+    KeptSession,
+    Transcript,
+    compaction,
+    dict_of,
+    dicts_of,
+    result,
+    said,
+    stands_in,
+    typed,
+    use,
+)
 from memtool.capture.transcript.lines import Record, Tally, read_records
-from memtool.capture.transcript.making import compaction, dict_of, dicts_of, result, said, typed, use
 from memtool.capture.transcript.records import ASKING_TOOL, SHELL_TOOL, text_at
 from memtool.capture.transcript.text import without_injected
 
@@ -33,16 +44,16 @@ _EXIT = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
 _TOLD_LAST = ("Exit Code: ", "Process Group PGID: ")
 
 
-def records(asked: Asked) -> Iterator[Record]:
+def records(transcript: Transcript) -> Iterator[Record]:
     """Give the records of a chat, without what was taken back by a rewind."""
-    is_whole = asked.path.suffix == ".json"
-    gone = set() if is_whole else _taken_back(asked)
-    translation = _Translation(asked.cwd or _project_of(asked.path), gone)
-    for record in _whole(asked) if is_whole else read_records(asked.file, asked.tally):
+    is_whole = transcript.path.suffix == ".json"
+    gone = set() if is_whole else _taken_back(transcript)
+    translation = _ChatTranslation(transcript.cwd or _project_of(transcript.path), gone)
+    for record in _whole(transcript) if is_whole else read_records(transcript.file, transcript.tally):
         yield from translation.of(record)
 
 
-def sessions(root: Path, since: float) -> Iterator[Found]:
+def sessions(root: Path, since: float) -> Iterator[KeptSession]:
     """Give the chats below *root*, `~/.gemini`, its `tmp` or one project in it, that have changed *since* then."""
     for pattern in ("tmp/*/chats", "*/chats", "chats"):
         for path in root.glob(f"{pattern}/session-*.json*"):
@@ -57,7 +68,7 @@ def sessions(root: Path, since: float) -> Iterator[Found]:
                 named = _ID.search(head)
                 if named and not _OF_HELPER.search(head):
                     name = named[1].decode("utf-8", "replace")
-                    yield Found(name, path, status.st_size, status.st_mtime, _project_of(path))
+                    yield KeptSession(name, path, status.st_size, status.st_mtime, _project_of(path))
 
 
 def root_of(transcript: Path, *, this_project: bool) -> Path | None:
@@ -66,7 +77,7 @@ def root_of(transcript: Path, *, this_project: bool) -> Path | None:
     return transcript.parents[above] if len(transcript.parents) > above else None
 
 
-class _Translation:
+class _ChatTranslation:
     """What the records so far have told."""
 
     def __init__(self, cwd: str, gone: set[str]) -> None:
@@ -161,16 +172,16 @@ def _text(content: object) -> str:
     return "\n\n".join(text for text in texts if text.strip())
 
 
-def _whole(asked: Asked) -> Iterator[Record]:
+def _whole(transcript: Transcript) -> Iterator[Record]:
     """Give the one record of a chat that is one object."""
-    content = asked.file.read(_LARGEST + 1)
-    asked.tally.lines, asked.tally.size = content.count(b"\n") + 1, len(content)
+    content = transcript.file.read(_LARGEST + 1)
+    transcript.tally.lines, transcript.tally.size = content.count(b"\n") + 1, len(content)
     with suppress(ValueError, RecursionError):
         record = json.loads(content.decode("utf-8", "replace")) if len(content) <= _LARGEST else None
         if isinstance(record, dict):
             yield record
             return
-    asked.tally.broken = asked.tally.lines
+    transcript.tally.broken = transcript.tally.lines
 
 
 def _project_of(path: Path) -> str:
@@ -183,19 +194,19 @@ def _project_of(path: Path) -> str:
     return ""
 
 
-def _taken_back(asked: Asked) -> set[str]:
+def _taken_back(transcript: Transcript) -> set[str]:
     """Return the ids of the messages that the user went back behind."""
-    start = asked.tally.size
+    start = transcript.tally.size
     gone: set[str] = set()
-    if stands_in(asked.file, start, REWOUND[:1]):
-        asked.file.seek(start)
+    if stands_in(transcript.file, start, REWOUND[:1]):
+        transcript.file.seek(start)
         told: dict[str, None] = {}
-        for record in read_records(asked.file, Tally(size=start)):
+        for record in read_records(transcript.file, Tally(size=start)):
             if back := text_at(record, "$rewindTo"):
                 names = list(told)
                 for name in names[names.index(back) if back in told else 0 :]:
                     gone.add(name)
                     del told[name]
             told |= dict.fromkeys(text_at(message, "id") for message in _messages(record))
-    asked.file.seek(start)
+    transcript.file.seek(start)
     return gone

@@ -9,8 +9,9 @@ import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from memtool.errors import TranscriptUnreadable
 
@@ -37,6 +38,8 @@ _BORDER = re.compile(rb'[^"\\/bfnrtu0-9a-fA-F\x80-\xbf]')  # never in the middle
 _WHOLE_TAG = re.compile(rb"(?:<|\xef\xbc\x9c)[\s/]{0,17}(?:private|memtool-context)", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _ELLIPSIS = memoryview(" … ".encode())
+_LARGEST = 536_870_912  # bytes of what comes out of a compressed transcript
+_BLOCK = 1_048_576
 
 
 @dataclass
@@ -65,10 +68,8 @@ def open_transcript(path: Path) -> BinaryIO:
         raise TranscriptUnreadable(path, "not a file")
     if path.suffix != ".zst":
         return open(handle, "rb")
-    from memtool.capture.transcript.compressed import decompressed
-
     with open(handle, "rb") as file:
-        return decompressed(path, file)
+        return _decompressed(path, file)
 
 
 def mark_before(file: BinaryIO, offset: int) -> int:
@@ -160,3 +161,65 @@ def _head_and_tail(line: memoryview, start: int, stop: int) -> Iterator[memoryvi
         yield line[start : head.start()]
         yield _ELLIPSIS
         yield line[tail.start() : stop]
+
+
+def _decompressed(path: Path, file: BinaryIO) -> BinaryIO:
+    """Return the content of the zstd file *path*, open as *file*: a file without a name, gone when it is closed.
+
+    Codex compresses rollouts that nobody has touched for a week.
+
+    Raises:
+        TranscriptUnreadable: it is broken or too large, or nothing here decompresses it.
+    """
+    import tempfile  # not for hooks, as below
+
+    out = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  (who reads it closes it)
+    try:
+        _unpack(path, file, out)
+    except BaseException:
+        out.close()
+        raise
+    out.seek(0)
+    return out
+
+
+def _unpack(path: Path, file: BinaryIO, out: BinaryIO) -> None:
+    try:
+        zstd = import_module("compression.zstd")  # of Python 3.14
+    except ImportError:
+        _unpack_by_program(path, file, out)
+        return
+    try:
+        with zstd.open(file) as source:
+            _copy(path, source, out)
+    except (zstd.ZstdError, EOFError):
+        raise TranscriptUnreadable(path, "it is no whole zstd file") from None
+
+
+def _unpack_by_program(path: Path, file: BinaryIO, out: BinaryIO) -> None:
+    import shutil
+    import subprocess
+
+    program = shutil.which("zstd")
+    if program is None:
+        hint = "Install the program `zstd`, or run memtool with Python 3.14."
+        raise TranscriptUnreadable(path, "it is compressed, and nothing here decompresses zstd", hint=hint)
+    command = [program, "--decompress", "--stdout", "--quiet"]
+    with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        assert running.stdout is not None  # noqa: S101  (for the types)
+        try:
+            _copy(path, cast("BinaryIO", running.stdout), out)
+        except TranscriptUnreadable:
+            running.kill()
+            raise
+    if running.returncode:
+        raise TranscriptUnreadable(path, "it is no whole zstd file")
+
+
+def _copy(path: Path, source: BinaryIO, out: BinaryIO) -> None:
+    size = 0
+    while block := source.read(_BLOCK):
+        size += len(block)
+        if size > _LARGEST:
+            raise TranscriptUnreadable(path, "it is too large once it is decompressed")
+        out.write(block)

@@ -15,11 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from memtool.capture.conversation import EDITING_TOOLS
-from memtool.capture.patch import files_in_patch
-from memtool.capture.transcript.forms import Asked, Found
+from memtool.capture.transcript.forms import (
+    KeptSession,
+    Transcript,
+    compaction,
+    dict_of,
+    dicts_of,
+    result,
+    said,
+    typed,
+    use,
+)
 from memtool.capture.transcript.lines import Record
-from memtool.capture.transcript.making import compaction, dict_of, dicts_of, result, said, typed, use
 from memtool.capture.transcript.records import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.capture.transcript.text import files_in_patch
 from memtool.errors import TranscriptUnreadable
 
 _PATIENCE = 5.0  # seconds for a database that is being written
@@ -32,45 +41,46 @@ _MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ? ORD
 _PARTS = "SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY id"
 _SIZE = "(SELECT COALESCE(SUM(LENGTH(data)), 0) FROM part WHERE session_id = session.id)"
 _SESSIONS = f"SELECT id, directory, time_created, time_updated, {_SIZE} FROM session"  # noqa: S608
+_SIZE_OF = f"SELECT {_SIZE} FROM session WHERE id = ?"  # noqa: S608
 _CHANGED = f"{_SESSIONS} WHERE parent_id IS NULL AND time_updated >= ?"
 
 
-def records(asked: Asked) -> Iterator[Record]:
+def records(transcript: Transcript) -> Iterator[Record]:
     """Give the records of the session that is asked for, without what was taken back; they have no offsets.
 
     Raises:
         TranscriptUnreadable: the database cannot be read, or holds no such session.
     """
-    if not asked.session_id:
+    if not transcript.session_id:
         hint = "`memtool import opencode` turns its sessions into notes."
-        raise TranscriptUnreadable(asked.path, "it is OpenCode's history of all sessions", hint=hint)
-    with _opened(asked.path) as db:
-        row = db.execute(_SESSION, (asked.session_id,)).fetchone()
+        raise TranscriptUnreadable(transcript.path, "it is OpenCode's history of all sessions", hint=hint)
+    with _opened(transcript.path) as db:
+        row = db.execute(_SESSION, (transcript.session_id,)).fetchone()
         if row is None:
-            raise TranscriptUnreadable(asked.path, f"it holds no session '{asked.session_id[:80]}'")
+            raise TranscriptUnreadable(transcript.path, f"it holds no session '{transcript.session_id[:80]}'")
         folder, title, revert = row
-        envelope = {"sessionId": asked.session_id, "cwd": str(folder)}
+        envelope = {"sessionId": transcript.session_id, "cwd": str(folder)}
         if title and not str(title).startswith(_NAMELESS):
             yield {"type": "ai-title", "aiTitle": str(title), **envelope}
         last = text_at(_object(revert), "messageID")
-        asked.tally.size = db.execute(f"SELECT {_SIZE} FROM session WHERE id = ?", (asked.session_id,)).fetchone()[0]  # noqa: S608
-        for name, at, data in db.execute(_MESSAGES, (asked.session_id,)):
+        transcript.tally.size = db.execute(_SIZE_OF, (transcript.session_id,)).fetchone()[0]
+        for name, at, data in db.execute(_MESSAGES, (transcript.session_id,)):
             if last and str(name) >= last:
                 return
-            asked.tally.lines += 1
+            transcript.tally.lines += 1
             parts = [_object(part) for (part,) in db.execute(_PARTS, (name, _LONGEST))]
             for made in _message(str(name), _object(data), parts):
                 yield {"timestamp": _time(at), **envelope, **made}
 
 
-def sessions(root: Path, since: float) -> Iterator[Found]:
+def sessions(root: Path, since: float) -> Iterator[KeptSession]:
     """Give the sessions of the database at *root*, or in that folder, that have changed *since* then."""
     path = root / "opencode.db" if root.is_dir() else root
     if not path.is_file():
         return
     with suppress(TranscriptUnreadable), _opened(path) as db:
         for name, folder, began, ended, size in db.execute(_CHANGED, (since * 1000,)):
-            yield Found(str(name), path, int(size), ended / 1000, str(folder), (began / 1000, ended / 1000))
+            yield KeptSession(str(name), path, int(size), ended / 1000, str(folder), (began / 1000, ended / 1000))
 
 
 def root_of(transcript: Path, *, this_project: bool) -> Path | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from memtool.capture.checks import UNSURE, check_in, fault_in, is_sure_to_have_failed
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step, Steps
 from memtool.capture.statements import amends_in, is_offer
-from memtool.capture.transcript.forms import HEAD, Asked, form_of
+from memtool.capture.transcript.forms import HEAD, Transcript, form_of
 from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript
 from memtool.capture.transcript.records import (
     ASKING_TOOL,
@@ -101,7 +101,7 @@ def read_transcript(
             if start and mark_before(file, start) == mark and not form.must_start_over(file, start):
                 tally.size = start
             file.seek(first := tally.size)
-            for record in form.records(Asked(path, file, tally, session_id, cwd, of_helper)):
+            for record in form.records(Transcript(path, file, tally, session_id, cwd, of_helper)):
                 session.take(record, tally.record_at)
         except OSError as error:
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
@@ -125,7 +125,7 @@ def check_transcript(path: Path) -> str:
         try:
             form = form_of(file.read(HEAD))
             file.seek(0)
-            for record in form.records(Asked(path, file, tally)):
+            for record in form.records(Transcript(path, file, tally)):
                 if record.get("sessionId") and (text_at(record, "type") in _KINDS or record.get("type") in TITLES):
                     return path.stem if form.is_named_by_its_file else text_at(record, "sessionId")
         except OSError as error:

@@ -1,4 +1,7 @@
-"""The texts of a transcript: what a person typed, without what the client wraps around it, at a bearable length."""
+"""The texts of a transcript: what a person typed, without what the client wraps around it, at a bearable length.
+
+And the files of a patch, by which Codex and others edit.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,9 @@ _SAID_ON_REFUSAL = re.compile(
     re.DOTALL,
 )
 _NOT_SAID = "The user wants to clarify these questions"  # the client says so where they typed nothing
+_FILE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n]*)", re.MULTILINE)
+_BEGIN, _END = "*** Begin Patch", "*** End Patch"
+_MOST_FILES = 100  # of one patch
 
 
 def printable(text: str) -> str:
@@ -194,3 +200,17 @@ def _without_blocks(text: str, tags: tuple[str, ...]) -> str:
 @cache
 def _opening(tags: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"<({'|'.join(tags)})(?:\s[^<>]{{0,500}})?>")
+
+
+def patch_in(command: str) -> str:
+    """Return the patch that *command* applies, as its argument or from a here-document; empty if it applies none."""
+    start = command.find(_BEGIN)
+    if start < 0 or (start > 0 and "apply_patch" not in command[:start]):
+        return ""
+    end = command.find(_END, start)
+    return command[start:end] if end > 0 else command[start:]
+
+
+def files_in_patch(patch: str) -> list[str]:
+    """Return the files that *patch* adds, changes, deletes or moves to, as it names them, in order."""
+    return list(dict.fromkeys(match[1].rstrip() for match in _FILE.finditer(patch)))[:_MOST_FILES]

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.capture.daily import daily_ref
-from memtool.capture.model.note import queue_summary
+from memtool.capture.drain import queue_summary
 from memtool.capture.queue import start_worker
-from memtool.capture.saved_session import save_session
+from memtool.capture.session_note import save_session
 from memtool.errors import MemtoolError
 from memtool.index.engine import catch_up
 from memtool.recall.remembering.managing import check_folder

@@ -298,7 +298,7 @@ def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
 
     began = time.perf_counter()
     patch = f"*** Begin Patch\n{text}\n*** End Patch"
-    translation = codex._Translation()
+    translation = codex._RolloutTranslation()
     for record in (
         item(type="message", role="user", content=[{"type": "input_text", "text": f"<user_shell_command>{text}"}]),
         item(type="custom_tool_call", name="apply_patch", input=patch, call_id="c"),
@@ -307,7 +307,7 @@ def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
         list(translation.of(record))
     call = {"name": "run_shell_command", "result": [{"functionResponse": {"response": {"output": text}}}]}
     for message in ({"type": "user", "content": text}, {"type": "gemini", "toolCalls": [call]}):
-        list(gemini._Translation("", set()).of({"id": "x", **message}))
+        list(gemini._ChatTranslation("", set()).of({"id": "x", **message}))
     translated({"hook_event_name": "BeforeAgent", "prompt": text}, "gemini")
     translated(
         {"hook_event_name": "PostToolUse", "tool_name": "apply_patch", "tool_input": {"command": patch}}, "codex"

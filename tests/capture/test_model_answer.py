@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies
 
-from memtool.capture.model.request import system
-from memtool.capture.model.summary import parse_summary
+from memtool.capture.model_summary import parse_summary
+from memtool.capture.model_turns import system
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Run, Turn
 from memtool.errors import ProviderFailed

@@ -10,7 +10,7 @@ from desk import NOW
 from scripted_claude import make_claude, result, started
 from scripted_models import ModelServer, refusal, serve_models
 
-from memtool.capture.model.summary import ModelSummary, summarise_with_model
+from memtool.capture.model_summary import ModelSummary, summarise_with_model
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Run, Turn
 from memtool.llm.ledger import Usage, usage

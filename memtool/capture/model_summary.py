@@ -17,8 +17,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from memtool.capture.model.grounds import Ground, grounds_of, is_typed, unfounded, unknown_name
-from memtool.capture.model.request import summary_request, system
+from memtool.capture.model_turns import Ground, grounds_of, is_typed, summary_request, system, unfounded, unknown_name
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Turn
 from memtool.errors import ProviderFailed

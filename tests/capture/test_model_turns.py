@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies
 
-from memtool.capture.model.request import GAP, shown, summary_request
+from memtool.capture.model_turns import GAP, shown, summary_request
 from memtool.capture.turns import Run, Turn
 from memtool.text.lines import width
 
