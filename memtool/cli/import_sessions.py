@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,7 +38,7 @@ def _command_for(name: str) -> click.Command:
     def import_client(session: Session, **options: Any) -> None:  # noqa: ANN401  (click hands them over)
         _import_client(name, session, **options)
 
-    import_client.__doc__ = f"""Turn the sessions of {title} on this machine into notes.
+    import_client.__doc__ = f"""Turn sessions of {title} on this machine into notes.
 
     Nothing of {title}'s own is changed. Sessions that were captured already are passed over, so that this can be
     interrupted and repeated. Summaries are made without a model, unless asked otherwise.
@@ -82,7 +81,7 @@ def _import_client(
     new = [source for source in sources if not source.is_known]
     if not as_json:
         _print_preview(client, sources, new)
-    if dry_run or not new or not (yes or as_json or _is_wanted()):
+    if dry_run or not new or not (yes or as_json or output.confirmed("Import them?")):
         if as_json:
             output.emit_json(_fields(sources, new))
         return
@@ -111,7 +110,30 @@ def memtool(session: Session, file: str, *, dry_run: bool, as_json: bool) -> Non
     """
     from memtool.cli import exchange
 
-    exchange.bring_in(session, file, dry_run=dry_run, as_json=as_json)
+    exchange.bring_in_file(session, file, dry_run=dry_run, as_json=as_json)
+
+
+def _command_of_store(name: str, title: str) -> click.Command:
+    """Return the command that imports what the program *name* keeps."""
+
+    @click.option("--from", "folder", metavar="PATH", help="Its database or folder; the usual one if not said.")
+    @click.option("--project", default="", metavar="NAME", help="The project of what names none; none if not said.")
+    @click.option("--dry-run", is_flag=True, help="Say what would be imported; change nothing.")
+    @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @with_vault
+    def import_store(session: Session, folder: str | None, project: str, **options: bool) -> None:
+        from memtool.cli import exchange
+
+        exchange.bring_in_store(session, name, folder, project, **options)
+
+    import_store.__doc__ = f"""Bring in what {title} keeps.
+
+    Memories become facts and notes, sessions session notes. Nothing of its own is changed. Ids and dates are kept,
+    what the vault knows already is passed over, secrets are removed, and one commit holds it all, so that
+    `memtool undo` takes it back.
+    """
+    return click.command(name)(import_store)
 
 
 def _import(name: str, work: Workspace, sources: Sequence[Source], *, with_model: bool) -> ImportedSessions:
@@ -169,17 +191,6 @@ def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source
         click.echo(f"Of {prompts_only:,} only the prompts are left.")
 
 
-def _is_wanted() -> bool:
-    """Ask whether to import. What comes through a pipe is an answer, too; silence is none."""
-    is_asked = sys.stdin is not None and sys.stdin.isatty()
-    try:
-        return sys.stdin is not None and click.confirm("Import them?", default=is_asked, err=True)
-    except click.Abort:
-        if is_asked:
-            raise
-        raise UsageError("nobody answered, so nothing was imported", hint="`--yes` imports without asking.") from None
-
-
 def _fields(sources: Sequence[Source], new: Sequence[Source]) -> dict[str, Any]:
     size = sum(one.size for one in new)
     return {"found": len(sources), "new": len(new), "bytes": size, "projects": _projects(new)}
@@ -192,3 +203,11 @@ def _projects(sources: Sequence[Source]) -> dict[str, int]:
 
 for _name in (CLAUDE_CODE, *(name for name, client in CLIENTS.items() if client.history)):
     command.add_command(_command_for(_name))
+for _name, _title in (
+    ("claude-mem", "claude-mem"),
+    ("memory-service", "mcp-memory-service"),
+    ("mem0", "mem0"),
+    ("basic-memory", "Basic Memory"),
+    ("markdown", "any folder of Markdown"),
+):  # memtool.integrations.stores has them, and imports much
+    command.add_command(_command_of_store(_name, _title))

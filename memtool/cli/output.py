@@ -180,3 +180,16 @@ def _line_breaks(text: str, room: int) -> list[tuple[int, int]]:
         if char == " " or _columns_of(char) == 2:
             space = at
     return [*spans, (start, len(text))]
+
+
+def confirmed(question: str) -> bool:
+    """Ask *question*. What comes through a pipe is an answer, too; silence is none."""
+    from memtool.errors import UsageError
+
+    is_asked = sys.stdin is not None and sys.stdin.isatty()
+    try:
+        return sys.stdin is not None and click.confirm(question, default=is_asked, err=True)
+    except click.Abort:
+        if is_asked:
+            raise
+        raise UsageError("nobody answered, so nothing was imported", hint="`--yes` imports without asking.") from None

@@ -73,3 +73,21 @@ def test_what_was_refused_is_named(memtool: Memtool, tmp_path: Path) -> None:
     assert done.out == "1 file added, 0 merged, 0 the same already, 0 kept as you have them, 1 refused.\n"
     assert "Refused: '../out.md': its path is hidden, leads out of the vault, or is too long" in done.err
     assert not (tmp_path / "out.md").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sample")
+def test_a_folder_of_markdown_comes_in_after_a_preview(memtool: Memtool, tmp_path: Path) -> None:
+    notes = tmp_path / "笔记"
+    notes.mkdir()
+    (notes / "zanzibar.md").write_text("# 缓存\n\nZanzibar tokens are cached for ten seconds.\n", encoding="utf-8")
+    asked = ("import", "markdown", "--from", str(notes), "--project", "shop")
+    for options in (("--dry-run",), ("--dry-run", "--json")):
+        assert memtool(*asked, *options).code == 0
+        assert "zanzibar.md" not in memtool("search", "zanzibar", "--json").out
+    assert memtool(*asked).code != 0  # nobody answered
+    done = memtool(*asked, "--yes")
+    assert done.out.startswith(f"1 item of the folder in {notes}.\n1 file added, ")
+    assert "areas/projects/shop/knowledge/zanzibar.md" in memtool("search", "zanzibar", "--json").out
+    assert "not said which folder" in memtool("import", "markdown").err
+    assert "no '" in memtool("import", "claude-mem").err

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from memtool.errors import MemtoolError, OutsideVault
 from memtool.integrations.exchange.documents import Bundle, facts_text, is_facts, raw_facts, with_author
 from memtool.recall.remembering.one_commit import KEEP, Kept, alone, commit
+from memtool.text.lines import counted
 from memtool.vault import files
 from memtool.vault.facts import parse_facts
 from memtool.vault.layout import SETTINGS_FILE, kind_of
@@ -70,7 +71,7 @@ def import_bundle(work: Workspace, bundle: Bundle, name: str, *, dry_run: bool =
             note_uncommitted(work.vault, wanted)
             with work.vault.lock():
                 written = [ref for ref in wanted if _written(work, ref, steps[ref], refused)]
-            kept = commit(work.vault, written, "import", f"{len(written)} files of {name}")
+            kept = commit(work.vault, written, "import", f"{counted(len(written), 'file')} of {name}")
             steps = {ref: step for ref, step in steps.items() if ref in written or ref not in wanted}
     fates = {ref: step.fate for ref, step in steps.items()}
     redacted = {kind: count for kind, count in work.redact.counts.items() if kind}

@@ -1,0 +1,403 @@
+"""Memories that other programs keep on this machine, turned into the files of a vault.
+
+claude-mem        SQLite: sessions with observations and summaries become session notes, saved memories facts
+memory-service    SQLite of mcp-memory-service: memories become facts, long ones notes
+mem0              the SQLite history of its open-source version, or the JSON of `get_all`: facts
+basic-memory      a folder of Markdown: notes, word for word
+markdown          any other folder of Markdown: notes, word for word
+
+A database is copied and read there, so nothing of another program's is written, not even beside it. Ids and dates are
+kept: what is imported twice is the same files twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from memtool.errors import UsageError
+from memtool.recall.remembering.near_duplicates import letters
+from memtool.text.lines import one_line
+from memtool.vault.authors import IMPORTED
+from memtool.vault.fact_rules import CATEGORIES
+from memtool.vault.facts import Fact, parse_facts, render_facts
+from memtool.vault.files import read_text
+from memtool.vault.frontmatter import quoted, set_field, set_list
+from memtool.vault.layout import FACTS_FILE
+from memtool.vault.new_note import NewNote, render_note, slug, title_of
+from memtool.vault.note import Note, parse_note
+from memtool.vault.project_area import area_name, known_projects
+from memtool.vault.scan import scan
+from memtool.vault.sessions import KeyPoint, SessionNote, render_session, session_ref
+from memtool.workspace import Workspace
+
+_LONGEST_FACT = 300  # characters; what is longer, or has several lines, becomes a note
+_LARGEST = 256 << 20  # bytes of a JSON file
+_FAULTS = (
+    sqlite3.Error, OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
+)  # fmt: skip
+_BOOKKEEPING = ("untagged", "conflict:")  # tags that mcp-memory-service sets by itself
+_KINDS = {"decision": "decision", "bugfix": "fix", "feature": "feature", "refactor": "refactor", "change": "change"}
+
+
+class Memory(NamedTuple):
+    """One memory of another program. *at* is when it was learned; *superseded_by* is the id of a newer one."""
+
+    id: str
+    text: str
+    at: datetime
+    title: str = ""
+    category: str = ""
+    tags: tuple[str, ...] = ()
+    project: str = ""
+    superseded_by: str = ""
+
+
+class Document(NamedTuple):
+    """One Markdown file of another program, by its path below the folder."""
+
+    path: str
+    text: str
+    at: datetime
+
+
+Item: TypeAlias = Memory | Document | SessionNote
+
+
+class Store(NamedTuple):
+    """A program that memories come from: its title, the usual place of what it keeps (empty: none), and its reader."""
+
+    title: str
+    usual: Callable[[Path, Mapping[str, str]], Path | None]
+    read: Callable[[Path], Iterator[Item]]
+
+
+class Taken(NamedTuple):
+    """The files that a store becomes, by their paths in the vault, and how many of its items were known already."""
+
+    files: Mapping[str, str]
+    items: int
+    known: int
+
+
+def read_store(name: str, path: Path) -> list[Item]:
+    """Return what the program *name* keeps at *path*.
+
+    Raises:
+        UsageError: nothing is there, or it is something else.
+    """
+    store = STORES[name]
+    if not path.exists():
+        raise UsageError(f"there is no '{path}'", hint=f"Name what {store.title} keeps with `--from PATH`.")
+    try:
+        return list(store.read(path))
+    except (
+        sqlite3.Error,
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        raise UsageError(f"'{path}' is not what {store.title} keeps: {error}") from None
+
+
+def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "") -> Taken:
+    """Return the files that *items* of the program *name* become; those without a project go to *project*.
+
+    A fact that says what a fact of the vault says, and a session that the vault knows by itself, are left out.
+    """
+    names = {known.casefold(): known for known in known_projects(work.vault)}
+    facts: dict[str, dict[str, Fact]] = defaultdict(dict)
+    files: dict[str, str] = {}
+    count = known = 0
+    for item in items:
+        count += 1
+        owner = area_name(getattr(item, "project", "") or project)
+        owner = names.get(owner.casefold(), owner)
+        if isinstance(item, SessionNote):
+            ref, text = session_ref(item.id), render_session(item._replace(project=owner), language=work.language)
+            if _is_anothers(work, ref, name):
+                known += 1
+                continue
+        elif isinstance(item, Document):
+            ref, text = f"{_folder(owner)}/knowledge/{item.path}", _document(name, item)
+        elif len(item.text) > _LONGEST_FACT or "\n" in item.text:
+            ref, text = _note(name, item, owner, files)
+        else:
+            fact = _fact(name, item)
+            if letters(fact.fact) in facts[_folder(owner)]:
+                known += 1
+            facts[_folder(owner)].setdefault(letters(fact.fact), fact)
+            continue
+        files[ref] = text
+    for folder, found in facts.items():
+        ref = f"{folder}/{FACTS_FILE}"
+        standing = _standing(work, ref)
+        new = [fact for said, fact in found.items() if standing.get(said, fact.id) == fact.id]
+        known += len(found) - len(new)
+        files |= {ref: render_facts(new)} if new else {}
+    return Taken(files, count, known)
+
+
+def _folder(project: str) -> str:
+    return f"areas/projects/{project}" if project else "areas/global"
+
+
+def _standing(work: Workspace, ref: str) -> dict[str, str]:
+    """Return the ids of the facts at *ref* by the letters of what they say."""
+    try:
+        return {letters(fact.fact): fact.id for fact in parse_facts(read_text(work.vault.path(ref))[0]).facts}
+    except FileNotFoundError:
+        return {}
+
+
+def _is_anothers(work: Workspace, ref: str, name: str) -> bool:
+    """Return whether the session note at *ref* was made from something else than the store *name*."""
+    try:
+        note = parse_note(ref, work.vault.path(ref).read_bytes())
+    except FileNotFoundError:
+        return False
+    return not isinstance(note, Note) or note.field("client") != name
+
+
+def _fact(name: str, memory: Memory) -> Fact:
+    category = memory.category if memory.category in CATEGORIES else "general"
+    return Fact(
+        id=_id(name, memory.id, memory.at),
+        fact=memory.text.strip(),
+        evidence=f"kept by {STORES[name].title}",
+        timestamp=memory.at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        status="superseded" if memory.superseded_by else "active",
+        category=category,
+        superseded_by=_id(name, memory.superseded_by, memory.at) if memory.superseded_by else "",
+        tags=memory.tags,
+        source=f"{name}:{memory.id}",
+        author=IMPORTED,
+    )
+
+
+def _id(name: str, foreign: str, at: datetime) -> str:
+    return f"fact-{at:%Y%m%d}-{hashlib.sha256(f'{name}:{foreign}'.encode()).hexdigest()[:10]}"
+
+
+def _note(name: str, memory: Memory, project: str, files: Mapping[str, str]) -> tuple[str, str]:
+    """Return the path and the text of the note that *memory* becomes."""
+    title, day, source = memory.title or title_of(memory.text), f"{memory.at:%Y-%m-%d}", f"{name}:{memory.id}"
+    made = NewNote(
+        "knowledge", title, day, memory.text, project, tags=memory.tags, author=IMPORTED, sources=(source,)
+    )  # fmt: skip
+    text, base = render_note(made), f"{_folder(project)}/knowledge/{day}-{slug(title)}"
+    ref = f"{base}.md"
+    return (ref if files.get(ref, text) == text else f"{base}-{_id(name, memory.id, memory.at)[-6:]}.md"), text
+
+
+def _document(name: str, document: Document) -> str:
+    """Return the text of *document* with its day and its origin in the front matter, where these are missing."""
+    note = parse_note(document.path, document.text.encode())
+    if not isinstance(note, Note):  # its front matter is broken; it stays as it is
+        return document.text
+    text = document.text
+    if "date" not in note.fields:
+        day = note.field("created")[:10] or f"{document.at:%Y-%m-%d}"
+        text = set_field(text, "date", quoted(day))
+    if "sources" not in note.fields:
+        text = set_list(text, "sources", [f"{name}:{note.field('permalink') or document.path}"])
+    return text
+
+
+# The readers
+
+
+def _claude_mem(path: Path) -> Iterator[Item]:
+    with _copied(path) as db:
+        sessions = {row["memory_session_id"]: row for row in db.execute("SELECT * FROM sdk_sessions")}
+        observations, summaries = defaultdict(list), defaultdict(list)
+        for row in db.execute("SELECT * FROM observations ORDER BY created_at_epoch, id"):
+            observations[row["memory_session_id"]].append(row)
+        for row in db.execute("SELECT * FROM session_summaries ORDER BY created_at_epoch, id"):
+            summaries[row["memory_session_id"]].append(row)
+    for name in dict.fromkeys([*observations, *summaries]):
+        if name.startswith("manual-"):
+            yield from map(_saved_memory, observations[name])
+        else:
+            yield _claude_mem_session(name, sessions.get(name), observations[name], summaries[name])
+
+
+def _saved_memory(row: sqlite3.Row) -> Memory:
+    text = row["narrative"] or row["text"] or row["title"] or ""
+    project = _column(row, "merged_into_project") or row["project"]
+    tags = tuple(_strings(row["concepts"]))
+    return Memory(str(row["id"]), text, _milliseconds(row), row["title"] or "", tags=tags, project=project)
+
+
+def _claude_mem_session(
+    name: str, session: sqlite3.Row | None, observations: list[sqlite3.Row], summaries: list[sqlite3.Row]
+) -> SessionNote:
+    rows = [*observations, *summaries]
+    last = summaries[-1] if summaries else None
+    points = [_point(row) for row in observations]
+    points += [KeyPoint(_signed(text), "finding") for row in summaries if (text := one_line(row["learned"] or ""))]
+    touched = [_strings(row["files_modified"]) for row in observations]
+    touched += [_strings(row["files_edited"]) for row in summaries]
+    asked = (
+        (last and last["request"]) or (session and session["user_prompt"]) or next(iter(points), KeyPoint(name)).text
+    )
+    return SessionNote(
+        id=session["content_session_id"] if session else name,
+        project=_column(rows[-1], "merged_into_project") or rows[-1]["project"],
+        updated=f"{max(map(_milliseconds, rows)).astimezone():%Y-%m-%d %H:%M}",
+        topic=one_line(asked),
+        key_points=tuple(points),
+        files=tuple(dict.fromkeys(file for files in touched for file in files)),
+        done=tuple(text for row in summaries if (text := one_line(row["completed"] or ""))),
+        open=(one_line(last["next_steps"]),) if last and last["next_steps"] else (),
+        client="claude-mem",
+    )
+
+
+def _point(row: sqlite3.Row) -> KeyPoint:
+    """Return an observation as one line: its title, and what it tells beyond that."""
+    told = [one_line(row["narrative"] or row["text"] or row["subtitle"] or ""), *map(one_line, _strings(row["facts"]))]
+    rest = "; ".join(text.rstrip(".;。；") for text in told if text)
+    text = ": ".join(filter(None, [one_line(row["title"] or ""), rest]))
+    return KeyPoint(_signed(text), _KINDS.get(row["type"], "finding"), tuple(_strings(row["concepts"])))
+
+
+def _signed(text: str) -> str:
+    return f"{text} ({IMPORTED})"
+
+
+def _memory_service(path: Path) -> Iterator[Item]:
+    with _copied(path) as db:
+        for row in db.execute("SELECT * FROM memories ORDER BY created_at, id"):
+            if _column(row, "deleted_at") is None:
+                tags = [tag.strip() for tag in (row["tags"] or "").split(",")]
+                yield Memory(
+                    row["content_hash"],
+                    row["content"],
+                    datetime.fromtimestamp(row["created_at"] or 0, UTC),
+                    category=row["memory_type"] or "",
+                    tags=tuple(tag for tag in tags if tag and not tag.startswith(_BOOKKEEPING)),
+                    superseded_by=_column(row, "superseded_by") or "",
+                )
+
+
+def _mem0(path: Path) -> Iterator[Item]:
+    if path.read_bytes()[:6] != b"SQLite":
+        yield from map(_mem0_result, _mem0_results(path))
+        return
+    latest: dict[str, sqlite3.Row] = {}
+    with _copied(path) as db:
+        for row in db.execute("SELECT * FROM history ORDER BY coalesce(updated_at, created_at), rowid"):
+            latest[row["memory_id"]] = row
+    for name, row in latest.items():
+        if row["event"] != "DELETE" and row["new_memory"]:
+            yield Memory(name, row["new_memory"], _iso(row["updated_at"] or row["created_at"]))
+
+
+def _mem0_results(path: Path) -> list[dict[str, Any]]:
+    if path.stat().st_size > _LARGEST:
+        raise ValueError(f"it has more than {_LARGEST:,} bytes")
+    document = json.loads(path.read_text(encoding="utf-8-sig"))
+    results = document.get("results") if isinstance(document, dict) else document
+    if not isinstance(results, list):
+        raise ValueError("it holds no list of memories")  # noqa: TRY004  (a file's fault, like a bad number in it)
+    return results
+
+
+def _mem0_result(result: dict[str, Any]) -> Memory:
+    about = result.get("metadata") or {}
+    categories = [about.get("category"), *(result.get("categories") or [])]
+    category = next((each for each in categories if each in CATEGORIES), "")
+    at = _iso(result.get("updated_at") or result.get("created_at"))
+    return Memory(str(result["id"]), str(result["memory"]), at, category=category)
+
+
+def _markdown(path: Path) -> Iterator[Item]:
+    if not path.is_dir():
+        raise ValueError("it is no folder")
+    for ref in sorted(scan(path).stamps):
+        if ref.endswith(".md"):
+            text = (path / ref).read_bytes().decode("utf-8-sig", "replace")
+            yield Document(ref, text, datetime.fromtimestamp((path / ref).stat().st_mtime, UTC))
+
+
+@contextmanager
+def _copied(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a copy of the database at *path*, with what its program has not yet moved into it."""
+    with tempfile.TemporaryDirectory(prefix="memtool-import-") as folder:
+        copy = Path(folder, "copy.db")
+        for suffix in ("", "-wal"):
+            if Path(f"{path}{suffix}").is_file():
+                shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+        with closing(sqlite3.connect(copy)) as db:
+            db.row_factory = sqlite3.Row
+            yield db
+
+
+def _column(row: sqlite3.Row, name: str) -> Any:  # noqa: ANN401  (whatever the column holds)
+    """Return a column that older versions of the program do not have."""
+    return row[name] if name in row.keys() else None  # noqa: SIM118  (`in` looks at the values)
+
+
+def _milliseconds(row: sqlite3.Row) -> datetime:
+    return datetime.fromtimestamp(row["created_at_epoch"] / 1000, UTC)
+
+
+def _iso(text: str | None) -> datetime:
+    at = datetime.fromisoformat(text) if text else datetime.fromtimestamp(0, UTC)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _strings(listed: str | None) -> list[str]:
+    """Return the strings of a JSON list in a column, which may be empty or no list at all."""
+    try:
+        values = json.loads(listed or "[]")
+    except ValueError:
+        return []
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+def _memory_service_place(home: Path, environ: Mapping[str, str]) -> Path:
+    """Return where mcp-memory-service keeps its database, as its own settings decide."""
+    base = home / ".local" / "share"
+    if sys.platform == "darwin":
+        base = home / "Library" / "Application Support"
+    elif os.name == "nt":
+        base = Path(environ.get("LOCALAPPDATA", home))
+    return Path(environ.get("MCP_MEMORY_BASE_DIR") or base / "mcp-memory") / "sqlite_vec.db"
+
+
+STORES: Mapping[str, Store] = {
+    "claude-mem": Store(
+        "claude-mem",
+        lambda home, environ: Path(environ.get("CLAUDE_MEM_DATA_DIR") or home / ".claude-mem") / "claude-mem.db",
+        _claude_mem,
+    ),
+    "memory-service": Store("mcp-memory-service", _memory_service_place, _memory_service),
+    "mem0": Store(
+        "mem0",
+        lambda home, environ: Path(environ.get("MEM0_DIR") or home / ".mem0") / "history.db",
+        _mem0,
+    ),
+    "basic-memory": Store(
+        "Basic Memory",
+        lambda home, environ: Path(environ.get("BASIC_MEMORY_HOME") or home / "basic-memory"),
+        _markdown,
+    ),
+    "markdown": Store("the folder", lambda _home, _environ: None, _markdown),
+}

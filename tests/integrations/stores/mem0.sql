@@ -1,0 +1,7 @@
+-- What mem0ai 2.2.1 wrote, without a model; the table that is read.
+CREATE TABLE history ( id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT, created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT, role TEXT );
+INSERT INTO history VALUES ('bc540445-50ae-48c5-9d5d-46c99b12ffdb', 'c1e45cf8-acf5-4b9b-ab06-4c60ca0c8a26', NULL, 'The shop uses pnpm, never npm', 'ADD', '2026-11-23T00:01:48.187694+00:00', '2026-11-23T00:01:48.187694+00:00', 0, NULL, 'user');
+INSERT INTO history VALUES ('b72bfeaf-1554-4d50-9cf8-98b09d5084a0', 'b3a95e3b-8e8f-47d7-94ed-c0c6938c43b4', NULL, '支付回调验签前要先做 URL 解码', 'ADD', '2026-11-23T00:01:48.264030+00:00', '2026-11-23T00:01:48.264030+00:00', 0, NULL, 'user');
+INSERT INTO history VALUES ('fafd6c99-c6b3-4983-812e-933f7350959e', 'c1e45cf8-acf5-4b9b-ab06-4c60ca0c8a26', 'The shop uses pnpm, never npm', 'The shop uses pnpm 9, never npm', 'UPDATE', '2026-11-23T00:01:48.187694+00:00', '2026-11-23T00:01:48.310401+00:00', 0, NULL, 'user');
+INSERT INTO history VALUES ('8c1861e5-3e61-45a7-a523-69e93c6578c3', 'b6263b8d-dfc1-413f-afc7-24f691a61701', NULL, 'To be deleted', 'ADD', '2026-11-23T00:01:48.418354+00:00', '2026-11-23T00:01:48.418354+00:00', 0, NULL, 'user');
+INSERT INTO history VALUES ('2b930010-96e2-464e-aa0c-e87e54108919', 'b6263b8d-dfc1-413f-afc7-24f691a61701', 'To be deleted', NULL, 'DELETE', '2026-11-23T00:01:48.418354+00:00', '2026-11-23T00:01:48.486395+00:00', 1, NULL, 'user');
