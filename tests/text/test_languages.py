@@ -30,7 +30,8 @@ from memtool.text.languages import (
 FOLDER = Path(languages.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
 CUES = (
-    "contradiction", "consent", "announcement", "standing", "taken_back", "replaced_by", "urgent", "function", "offer",
+    "contradiction", "consent", "announcement", "standing", "taken_back", "set_aside", "moved", "replaced_by",
+    "changing_mind", "becoming", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
     "next_steps", "conclusion", "files_changed", "condition", "contrast", "cause", "failing", "renewal", "planned",
@@ -50,10 +51,10 @@ LACKING = {
     " today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months stop_words"
     " today worldwide yesterday before_months acts",
-    "zh": "between abbreviations common everyday linking months short_months stop_words worldwide before_months",
-    "ja": "between tables name abbreviations common everyday linking months opposites overview short_months stop_words"
-    " instruction today worldwide yesterday before_months acts",
-    "ko": "tables name status_line closed_item abbreviations common everyday linking months opposites overview"
+    "zh": "moved between abbreviations common everyday linking months short_months stop_words worldwide before_months",
+    "ja": "moved between tables name abbreviations common everyday linking months opposites overview short_months"
+    " stop_words instruction today worldwide yesterday before_months acts",
+    "ko": "moved tables name status_line closed_item abbreviations common everyday linking months opposites overview"
     " instruction short_months stop_words today worldwide yesterday before_months between acts",
     **dict.fromkeys(
         ("it", "nl", "pl", "pt", "ru", "sv"),

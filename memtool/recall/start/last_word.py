@@ -1,28 +1,33 @@
 """The last word wins: where the user takes something back, it goes from what was said before. Pure.
 
-"UUIDv7 instead of ULIDs" takes back ULIDs, 「改用 UUIDv7，不再用 ULID」, too. Only names are taken back (`ULID`,
-`jwt.ts`, `max_connections`), or what the older line says of the same thing: common words occur in every line.
+"UUIDv7 instead of ULIDs" takes back ULIDs, 「改用 UUIDv7，不再用 ULID」, too, and "change the ids to UUIDv7" what an
+earlier line chose for the ids. Only names are taken back (`ULID`, `jwt.ts`, `max_connections`), or what the older line
+says of the same thing: common words occur in every line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 from memtool.recall.budget import BlockLine, Part
-from memtool.text.languages import word_set, words as words_of
+from memtool.text.languages import mentioned, pattern_of, word_set, words as words_of
 from memtool.text.scripts import CJK_ON, is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import USER
 from memtool.vault.session_rows import ARROW
 
 _MOST_WORDS = 3  # behind a cue, of which one may be what is taken back
-_NAME = re.compile(r"[A-Za-z0-9_][\w./+#-]*[A-Za-z0-9_+#]|[A-Za-z0-9]")
+_NAME = re.compile(r"[A-Za-z0-9_][\w./+#-]*[A-Za-z0-9_+#]|[A-Za-z0-9]", re.ASCII)
+_CLAUSE_END = re.compile(r"[,;:!?，。；：！？（()]|\.(?:\s|$)")
+_LETTER = rf"[^\W_{CJK_ON}]"  # of a script with spaces
+_SAME_SUBJECT = 0.4  # of the words of the shorter clause, names and cues aside
 
 _MOST_COMPARED = 200
-_SAID = 0.85  # of the words of a line
+SAME = 0.85  # of the words of a line: who says so many says the same
 
 
 class _TakenBack(NamedTuple):
@@ -35,10 +40,19 @@ class _TakenBack(NamedTuple):
     when: str
 
 
+class _Choice(NamedTuple):
+    """The *term* that a line chooses for a *subject*: UUIDv7 for the ids."""
+
+    term: str
+    is_name: bool
+    subject: frozenset[str]
+
+
 class LastWord:
     """The last word on each subject: what the lines heard so far take back of those before them."""
 
     def __init__(self) -> None:
+        self._heard: list[tuple[str, str]] = []
         self._taken: list[_TakenBack] = []
 
     def lets_stand(self, line: str, *, by_user: bool = False, when: str = "") -> bool:
@@ -55,7 +69,28 @@ class LastWord:
 
     def hear(self, line: str, when: str = "") -> None:
         """Remember what *line*, the user's word at *when*, takes back."""
+        self._heard.append((line, when))
         self._taken += _taken_back(line, when)
+
+    def hear_choices(self, lines: Iterable[tuple[str, str]]) -> None:
+        """Remember which choices of the user's *lines*, each with when it was said, later ones put others in place of.
+
+        Those that were heard before count as well.
+        """
+        standing: list[tuple[str, str, list[_Choice]]] = []
+        for line, when in sorted((*self._heard, *lines), key=lambda each: each[1], reverse=True):
+            changes = bool(mentioned("changing_mind", line))
+            chosen = _choices(line, *(("picking", "becoming") if changes else ("picking",)))
+            replaced = [
+                _TakenBack(choice.term, shared, choice.is_name and len(shared) > 1, later, then)
+                for later, then, others in standing
+                if then > when
+                for choice, other in product(chosen, others)
+                if (shared := _shared_subject(other, choice))
+            ]
+            self._taken += replaced
+            if changes and not replaced:
+                standing.append((line, when, chosen))
 
 
 def _is_about(taken: _TakenBack, line: str, told: frozenset[str]) -> bool:
@@ -66,15 +101,51 @@ def _is_about(taken: _TakenBack, line: str, told: frozenset[str]) -> bool:
 
 def _taken_back(line: str, when: str) -> list[_TakenBack]:
     told, found = words(line), []
-    for cue in _cues().finditer(line):
-        behind = cue["before"] or line[cue.end() :]
-        for match in list(_NAME.finditer(re.split(r"[,.;:!?，。；：！？（(]", behind, maxsplit=1)[0]))[:_MOST_WORDS]:
-            term = _singular(match[0])
-            if term.casefold() not in word_set("function"):
-                beside = told - words(term) - words(match[0])
-                found.append(_TakenBack(term, beside, _is_name(match[0], line), line, when))
-                break
+    for text, is_sure in _withdrawn(line):
+        term = next(_telling_names(text), "")
+        is_name = _is_name(term, line)
+        if term and (is_sure or is_name or _is_capital(term, line)):
+            beside = told - words(_singular(term)) - words(term)
+            found.append(_TakenBack(_singular(term), beside, is_name and is_sure, line, when))
     return found
+
+
+def _withdrawn(line: str) -> Iterator[tuple[str, bool]]:
+    """Give each text that begins with what *line* takes back, and whether that is sure: "not X" may say no more."""
+    for cue in _cues().finditer(line):
+        if not re.search(
+            rf"(?:{pattern_of('negation')})[^,;，；。]{{0,2}}$", line[: cue.start()].casefold()
+        ):  # "don't drop X"
+            behind = cue["before"] or line[cue.end() :]
+            yield _CLAUSE_END.split(behind, maxsplit=1)[0], cue["aside"] is None
+    yield from ((match[1], False) for move in _moves() for match in move.finditer(line))
+
+
+def _telling_names(text: str) -> Iterator[str]:
+    """Give what may be a name among the first words of *text*."""
+    names = (match[0] for _, match in zip(range(_MOST_WORDS), _NAME.finditer(text), strict=False))
+    return (name for name in names if _singular(name).casefold() not in word_set("function"))
+
+
+def _choices(line: str, *kinds: str) -> list[_Choice]:
+    """Return what *line* chooses, behind the words of *kinds*; what a clause denies is not chosen."""
+    found = []
+    for clause in _CLAUSE_END.split(line):
+        if re.search(pattern_of("negation"), clause.casefold()):
+            continue
+        for cue in _choosing(kinds).finditer(clause):
+            if term := next(_telling_names(cue["term"]), ""):
+                subject = words(clause) - words(term) - word_set("function") - _cue_words()
+                found.append(_Choice(_singular(term), _is_name(term, line), subject))
+    return found
+
+
+def _shared_subject(later: _Choice, earlier: _Choice) -> frozenset[str]:
+    """Return the words of the subject for which *later* is another choice than *earlier*; none if it is not."""
+    shared = later.subject & earlier.subject
+    is_other = later.is_name == earlier.is_name and later.term.casefold() != earlier.term.casefold()
+    is_same_subject = len(shared) >= _SAME_SUBJECT * min(len(later.subject), len(earlier.subject))
+    return shared if is_other and is_same_subject else frozenset()
 
 
 def _is_name(term: str, line: str) -> bool:
@@ -84,19 +155,48 @@ def _is_name(term: str, line: str) -> bool:
     return not line.isascii() and any(map(is_unspaced, line))
 
 
+def _is_capital(term: str, line: str) -> bool:
+    return term[:1].isupper() and not line.lstrip().startswith(term)
+
+
 def _singular(term: str) -> str:
     return term[:-1] if re.fullmatch(r"\w{3,}[A-Za-z]s", term) and not term.endswith("ss") else term
 
 
 @cache
 def _cues() -> re.Pattern[str]:
-    """Return what stands before that which is taken back; of 「把 ULID 换成 UUIDv7」 what stands in the middle."""
-    before = "|".join(re.escape(word) for word in words_of("taken_back"))
-    middle = "|".join(re.escape(word) for word in words_of("replaced_by"))
+    """Return what is before that which is taken back; of 「把 ULID 换成 UUIDv7」 what is in the middle."""
+    sure, aside, middle = map(_any_of, ("taken_back", "set_aside", "replaced_by"))
     return re.compile(
-        rf"(?<![^\W_{CJK_ON}])(?:{before})(?![A-Za-z])\s*(?P<none>)|(?P<before>[A-Za-z0-9_][\w./+#-]*)\s*(?:{middle})(?![A-Za-z])",
+        rf"(?<!{_LETTER})(?:{sure}|(?P<aside>{aside}))(?![A-Za-z])|(?<![A-Za-z0-9_])(?P<before>{_NAME.pattern})\s*(?:{middle})(?![A-Za-z])",
         re.IGNORECASE,
     )
+
+
+@cache
+def _moves() -> tuple[re.Pattern[str], ...]:
+    """Return patterns for what is left for something else: "from ULIDs to", the name in the first group."""
+    ends = (move.split(" … ") for move in words_of("moved"))
+    return tuple(
+        re.compile(rf"(?<!{_LETTER}){first}\s+(\S.{{0,40}}?)\s+{last}(?!{_LETTER})", re.IGNORECASE)
+        for first, last in ends
+    )
+
+
+@cache
+def _choosing(kinds: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what is before that which is chosen; that begins the group `term`."""
+    cues = "|".join(map(_any_of, kinds))
+    return re.compile(rf"(?<!{_LETTER})(?:{cues})(?!{_LETTER})\s*(?P<term>[A-Za-z0-9_].*)", re.IGNORECASE)
+
+
+@cache
+def _cue_words() -> frozenset[str]:
+    return frozenset().union(*(words(" ".join(words_of(kind))) for kind in ("picking", "becoming", "changing_mind")))
+
+
+def _any_of(kind: str) -> str:
+    return "|".join(map(re.escape, words_of(kind)))
 
 
 class _PlacedLine(NamedTuple):
@@ -124,7 +224,7 @@ def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (
             for at, part in enumerate(parts)
             if _is_list(part)
             for place, line in enumerate(part.lines)
-            if is_said(words(line.said), said, _SAID)
+            if is_said(words(line.said), said, SAME)
         }
     result = []
     for at, part in enumerate(parts):

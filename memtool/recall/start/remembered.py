@@ -16,7 +16,7 @@ from memtool.recall.framing import defused, quoted
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, read_excerpt
 from memtool.recall.start.last_word import LastWord, settled
-from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in
+from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in, unsaid
 from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
 from memtool.text.lines import cut, tokens_in
@@ -46,6 +46,7 @@ _TRIES = 6  # to find how large the sessions may be
 _ROOM_TO_KNOW = 400  # columns of a session by which it is known whether it was given
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
 _SAME = 0.8  # of the words of a title, by which its summary says it, too
+_LEAST_SAID = 3  # words of a line of MEMORY.md that is not said again
 _END_OF_DAY = "24:00"
 _ENDED = frozenset({"superseded", "archived"})
 
@@ -72,8 +73,10 @@ def remembered(
     vault, now, name = work.vault, work.now(), defused(project)
     label = {key: text.replace("{}", name) for key, text in labels("start", work.language).items()}
     preferences = _facts(vault, GLOBAL_FACTS, now, 0.05, label["too_many"], categories=_OF_THE_USER)
+    memory = _memory(vault, now) if with_memory else None
+    said = [*said, *_surely_said(memory, wanted)]
     parts: dict[str, list[tuple[str, Part | None]]] = {
-        "memory": [("memory", _memory(vault, now) if with_memory else None)],
+        "memory": [("memory", memory)],
         "preferences": [("preferences", preferences)],
     }
     if project:
@@ -100,7 +103,7 @@ def remembered(
                 ("left_open", _of_sessions(left_open, 0.06)),
             ],
             "commands": [("commands", _of_sessions(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03))],
-            "sessions": [("sessions", _sessions(sessions[: wanted.sessions], label))],
+            "sessions": [("sessions", _sessions([unsaid(each, said) for each in sessions[: wanted.sessions]], label))],
         }
     chosen = [
         part._replace(title=label[title], kind=kind)
@@ -113,6 +116,15 @@ def remembered(
     more = label["more"].replace("{command}", defused(command))
     found = settled(chosen, wanted.lines_in_full, said, contradicted=label["contradicted"])
     return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
+
+
+def _surely_said(memory: Part | None, wanted: RecallSettings) -> Iterator[frozenset[str]]:
+    """Give the words of the lines of *memory* that its share of the budget has room for."""
+    left = memory.share * wanted.session_tokens if memory and "memory" in wanted.kinds else 0.0
+    for line in memory.lines if memory else ():
+        left -= tokens_in(f"\n{line}")
+        if left > 0 and len(told := words(line.text)) >= _LEAST_SAID:
+            yield told
 
 
 def _last_word_of(parts: Iterable[Part]) -> LastWord:

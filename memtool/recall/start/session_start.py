@@ -6,7 +6,6 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -154,42 +153,45 @@ def reads_by_itself(file: Path, client_folder: Path, home: Path) -> bool:
     Only the user's instructions are looked at, and one step deep: a project's may not import from elsewhere without
     being asked, and a file that is given twice does less harm than one that is not given at all.
     """
-    wanted = _resolved(file)
-    return wanted is not None and any(_resolved(path) == wanted for path in _imports(client_folder, home))
+    wanted, own = _resolved(file), [client_folder / "CLAUDE.md", *_rules(client_folder / "rules")]
+    return wanted is not None and any(_resolved(path) == wanted for path in _imported(own, home))
 
 
 def said_to_client(folder: Path | None, client_folder: Path, home: Path) -> list[frozenset[str]]:
     """Return the words of each line that the client reads in *folder*: the user's CLAUDE.md, the project's, its memory.
 
-    The project's are those in *folder* and above it, up to *home*; the memory is what the client noted itself.
+    The project's are those in *folder* and above it, up to *home*; the memory is what the client noted itself. Rules
+    that hold everywhere and files that all these import count as well.
     """
-    paths = [client_folder / "CLAUDE.md"]
-    if folder:
-        above = [place for place in (folder, *folder.parents)[:_MOST_FOLDERS] if place not in home.parents]
-        paths += [place / name for place in above for name in _PROJECTS_OWN]
-        slugs = (_NOT_IN_A_SLUG.sub("-", str(place)) for place in above)
-        paths += [client_folder / "projects" / slug / "memory" / "MEMORY.md" for slug in slugs]
-    lines = (line for path in paths for line in _text(path).splitlines()[:_MOST_LINES])
-    found = dict.fromkeys(words(line) for line in lines)
+    paths = [client_folder / "CLAUDE.md", *_rules(client_folder / "rules")]
+    for place in (folder, *folder.parents)[:_MOST_FOLDERS] if folder else ():
+        if place not in home.parents:
+            paths += [*(place / name for name in _PROJECTS_OWN), *_rules(place / ".claude" / "rules")]
+            slug = _NOT_IN_A_SLUG.sub("-", str(place))
+            paths.append(client_folder / "projects" / slug / "memory" / "MEMORY.md")
+    read = dict.fromkeys([*paths, *_imported(paths, home)])
+    found = dict.fromkeys(words(line) for path in read for line in _text(path).splitlines()[:_MOST_LINES])
     return [told for told in found if len(told) >= _LEAST_WORDS]
 
 
-def _imports(client_folder: Path, home: Path) -> Iterator[Path]:
-    rules = islice(_rules(client_folder / "rules"), _MOST_RULES)
-    for path in (client_folder / "CLAUDE.md", *rules):
+def _imported(paths: Iterable[Path], home: Path) -> Iterator[Path]:
+    """Give the files that those at *paths* import."""
+    for path in paths:
         text = _text(path)
-        if "@" in text and not re.match(_CONDITIONAL, text):
+        if "@" in text:
             for name in re.findall(_IMPORT, re.sub(_CODE, "", without_code(text))):
                 yield home / name[2:] if name.startswith("~/") else path.parent / name
 
 
-def _rules(folder: Path) -> Iterator[Path]:
+def _rules(folder: Path) -> list[Path]:
+    """Return the rules in *folder* that hold everywhere."""
     with suppress(OSError):
-        yield from sorted(folder.glob("*.md"))
+        return [path for path in sorted(folder.glob("*.md"))[:_MOST_RULES] if not re.match(_CONDITIONAL, _text(path))]
+    return []
 
 
 def _text(path: Path) -> str:
-    with suppress(OSError):
+    with suppress(OSError, ValueError):
         if path.is_file():
             with path.open(encoding="utf-8", errors="replace") as file:
                 return file.read(_LARGEST)

@@ -6,10 +6,11 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from memtool.recall.start.excerpt import names_in, read_bytes
-from memtool.recall.start.last_word import LastWord
+from memtool.recall.start.last_word import SAME, LastWord
 from memtool.text.languages import begins_with
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
@@ -86,9 +87,10 @@ def read_sessions(
             _told(parse_row(f"[{point.kind}] {point.text}" if point.kind else point.text, values))
             for point in note.key_points
         )
-        session = PastSession(day, entry.minute, ref, note, tuple(lines_of(text)), tuple(rows))
-        sessions.append(_standing(session, last_word))
-    return sessions
+        sessions.append(PastSession(day, entry.minute, ref, note, tuple(lines_of(text)), tuple(rows)))
+    by_user = (((line.text, session.when) for line in session.lines if line.author == USER) for session in sessions)
+    last_word.hear_choices(chain.from_iterable(by_user))
+    return [_standing(session, last_word) for session in sessions]
 
 
 def _standing(session: PastSession, last_word: LastWord) -> PastSession:
@@ -111,6 +113,22 @@ def _standing(session: PastSession, last_word: LastWord) -> PastSession:
 def _standing_row(row: Row, stand: AbstractSet[str], lets_stand: Callable[[str], bool]) -> Row:
     pieces = (piece for piece in row.pieces if piece.text.strip('"') in stand or lets_stand(piece.text))
     return row._replace(asked=row.asked if row.asked in stand else "", pieces=tuple(pieces))
+
+
+def unsaid(session: PastSession, said: Sequence[frozenset[str]]) -> PastSession:
+    """Return *session* without what is said elsewhere, such as in CLAUDE.md: *said* holds the words of each line."""
+
+    def is_new(text: str) -> bool:
+        return not is_said(words(text), said, SAME)
+
+    rows = (
+        row._replace(
+            asked=row.asked if is_new(row.asked) else "",
+            pieces=tuple(piece for piece in row.pieces if is_new(piece.text)),
+        )
+        for row in session.rows
+    )
+    return session._replace(rows=tuple(row for row in rows if row.asked or row.pieces))
 
 
 def _told(row: Row) -> Row:

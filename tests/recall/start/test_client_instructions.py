@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memtool.recall.start.session_start import reads_by_itself
+from memtool.recall.start.session_start import reads_by_itself, said_to_client
+from memtool.text.similarity import words
 
 
 @pytest.fixture
@@ -61,3 +62,33 @@ def test_a_memory_that_is_a_circle_of_symlinks_is_not_read(home: Path) -> None:
     memory.symlink_to("MEMORY.md")
     (home / ".claude" / "CLAUDE.md").write_text("@~/memory/MEMORY.md")
     assert isinstance(is_read(home), bool)
+
+
+RULE = "- 永远不要直接推送到 main 分支, open a pull request"
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        ".claude/CLAUDE.md", ".claude/rules/git.md", "src/CLAUDE.md", "src/shop/.claude/CLAUDE.md",
+        "src/shop/AGENTS.md",
+        "src/shop/.claude/rules/git.md", ".claude/projects/{slug}/memory/MEMORY.md", "src/shop/docs/git.md",
+    ],
+)  # fmt: skip
+def test_what_the_client_reads_in_a_folder_is_known(home: Path, ref: str) -> None:
+    folder = home / "src" / "shop"
+    slug = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in str(folder))
+    path = home / ref.replace("{slug}", slug)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "CLAUDE.md").write_text("# Shop\n\nSee @docs/git.md for more.\n")
+    assert words(RULE) not in said_to_client(folder, home / ".claude", home)
+    path.write_text(f"# Git\n\n{RULE}\n", encoding="utf-8")
+    assert words(RULE) in said_to_client(folder, home / ".claude", home)
+
+
+def test_a_rule_for_some_files_is_not_always_read(home: Path) -> None:
+    rule = home / "src" / ".claude" / "rules" / "git.md"
+    rule.parent.mkdir(parents=True)
+    rule.write_text(f"---\npaths: src/**\n---\n{RULE}\n", encoding="utf-8")
+    assert said_to_client(home / "src", home / ".claude", home) == []

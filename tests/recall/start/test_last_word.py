@@ -17,6 +17,13 @@ TAKEN_BACK = [
     ("No longer ULIDs: snowflake ids", "the ULID column was added"),
     ("switch from redis to valkey for the cache", "the cache is redis 7"),
     ("replace MySQL with PostgreSQL", "MySQL 8 is the database"),
+    ("Let's use UUIDv7 for the order ids after all, not ULIDs.", "order ids are ULIDs"),
+    ("We switch the order ids from ULIDs to UUIDv7.", "new order ids are ULIDs"),
+    ("Forget ULIDs, take UUIDv7.", "ULIDs, because they sort by time"),
+    ("UUIDv7 it is: ULIDs were a mistake", "ULIDs, because they sort by time"),
+    ("We decided against ULIDs; make the order ids UUIDv7.", "ULIDs for the order ids"),
+    ("ULID 不合适，订单号用 UUIDv7 吧", "订单号由 ULID 生成"),
+    ("ULID ではなく UUIDv7 を使う", "注文番号は ULID"),
     ("statt auth_v1.py nehmen wir auth_v2.py", "die Anmeldung steht in auth_v1.py"),
 ]
 STILL_SO = [
@@ -24,6 +31,11 @@ STILL_SO = [
     ("we drop the tests folder", "all of it passes with the new tests"),
     ("改用 UUIDv7，不再用 ULID", "令牌有效期为 24 小时"),
     ("UUIDv7 instead of ULIDs", "the ULIDX format is another one"),
+    ("the bug is in auth.ts, not jwt.ts", "a leeway of 30 s in jwt.ts"),
+    ("no, the tests fail", "the tests pass"),
+    ("please don't drop Redis", "the cache is Redis 7"),
+    ("请不要放弃 Redis", "缓存放在 Redis 里"),
+    ("copy it from main.py to app.py", "main.py starts the server"),
     ("rather than waiting, poll", "the queue holds 200 jobs"),
 ]
 
@@ -40,6 +52,54 @@ def test_what_was_not_taken_back_stands(later: str, line: str) -> None:
     last_word = LastWord()
     last_word.lets_stand(later, by_user=True)
     assert last_word.lets_stand(line)
+
+
+@pytest.mark.parametrize(
+    ("later", "line"),
+    [
+        (
+            "Change the order ids to UUIDv7, please.",
+            "Add the model. For the order ids let's use ULIDs, they sort by time.",
+        ),
+        ("Actually let's go with UUIDv7 for the ids, Postgres has it.", "For the ids we use ULIDs"),
+        ("The cache should be Valkey now", "use Redis for the cache"),
+        ("订单号改成 UUIDv7。", "新增订单模型。订单号我们用 ULID，因为它能按时间排序。"),
+        ("订单号换 UUIDv7 吧", "订单号用 ULID"),
+    ],
+)
+def test_another_choice_for_the_same_thing_takes_the_earlier_one_back(later: str, line: str) -> None:
+    last_word = LastWord()
+    last_word.hear_choices([(line, "2026-01-01 10:00"), (later, "2026-01-02 10:00")])
+    assert not last_word.lets_stand(line, when="2026-01-01 10:00")
+    assert last_word.lets_stand(later, when="2026-01-02 10:00")
+
+
+@pytest.mark.parametrize(
+    ("later", "line"),
+    [
+        ("Change the colour of the button to TEAL_500", "For the order ids let's use ULIDs"),
+        ("Use UUIDv7 for the tickets", "Use ULIDs for the ids"),
+        ("Use API_KEY for the client", "Use BASE_URL for the client"),
+        ("Actually, fix auth.ts before you touch the ids", "For the ids we use ULIDs"),
+        ("Don't change the ids to UUIDv7", "For the ids we use ULIDs"),
+        ("按钮的颜色改成 TEAL_500", "订单号用 ULID"),
+    ],
+)
+def test_a_choice_for_something_else_takes_nothing_back(later: str, line: str) -> None:
+    last_word = LastWord()
+    last_word.hear_choices([(line, "2026-01-01 10:00"), (later, "2026-01-02 10:00")])
+    assert last_word.lets_stand(line, when="2026-01-01 10:00")
+
+
+def test_who_goes_back_to_an_earlier_choice_has_it_again() -> None:
+    said = [
+        ("use ULIDs for the order ids", "2026-01-01"),
+        ("change the order ids to UUIDv7", "2026-01-02"),
+        ("change the order ids back to ULIDs", "2026-01-03"),
+    ]
+    last_word = LastWord()
+    last_word.hear_choices(said)
+    assert [last_word.lets_stand(*each[:1], when=each[1]) for each in said] == [True, False, True]
 
 
 def test_the_agent_takes_nothing_back() -> None:

@@ -225,6 +225,18 @@ def test_a_memory_that_the_client_reads_by_itself_is_not_given_twice(sample: Vau
     assert "Rules of shop" in headings(given(sample))
 
 
+@pytest.mark.parametrize("place", ["MEMORY.md", "../.claude/CLAUDE.md", "../CLAUDE.md"])
+def test_what_a_session_says_is_not_said_again_where_the_agent_reads_it_anyway(vault: Vault, place: str) -> None:
+    rule = "永远写表驱动测试, not one function per case"
+    rows = f'# Orders\n\n1. **Key points**:\n   - "{rule}"\n   - "add the model" → it is in order.py\n'
+    add_sessions(vault, "2026-03-05", DailySession("16:20", "shop", "3f2a9c", "Orders"))
+    write(vault, "sessions/3f2a9c.md", rows)
+    assert given(vault).text.count(rule) == 1
+    write(vault, place, f"# Mine\n\n- {rule}\n")
+    assert given(vault).text.count(rule) == (place == "MEMORY.md")
+    assert "it is in order.py" in given(vault).text
+
+
 def test_a_summary_is_shortened_before_it_is_left_out(sample: Vault) -> None:
     for name in ("MEMORY.md", "areas/global/facts.json"):
         (sample.root / name).unlink()
