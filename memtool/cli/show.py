@@ -63,7 +63,7 @@ def _print(reading: Reading) -> None:
         output.emit_text(reading.text)
         return
     from memtool.cli import screen
-    from memtool.vault.note import split_front_matter
+    from memtool.text.frontmatter import split_front_matter
 
     matter, body_line = split_front_matter(reading.text)
     body = "\n".join(reading.text.split("\n")[body_line - 1 :])

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.recall.remembering.near_duplicates import contradicts, statement
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
+from memtool.text.json_list import LineRange
 from memtool.text.lines import one_line
 from memtool.text.similarity import words
 from memtool.vault.facts import Fact, FactFile, is_expired, parse_facts, update_facts
 from memtool.vault.files import read_text
-from memtool.vault.json_list import LineRange
 from memtool.vault.layout import FACTS_FILE, Vault, project_of
 from memtool.workspace import Workspace
 

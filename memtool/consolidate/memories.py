@@ -21,11 +21,10 @@ from memtool.recall.remembering.memory import Memory, prepared
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.recall.remembering.remember import remember
 from memtool.recall.uses import read_uses, uses_path
+from memtool.text.frontmatter import set_field, set_list, split_front_matter
 from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import Fact, change, fields_of
 from memtool.vault.files import content_hash, read_text, replace
-from memtool.vault.frontmatter import set_field, set_list
-from memtool.vault.note import split_front_matter
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.workspace import Workspace
 

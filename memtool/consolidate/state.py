@@ -13,12 +13,12 @@ from memtool.consolidate.sections import BEGIN, within
 from memtool.consolidate.sessions import SessionView
 from memtool.errors import MemtoolError
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
+from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import labels
 from memtool.text.similarity import words
 from memtool.vault.authors import USER
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
-from memtool.vault.note import split_front_matter
 from memtool.workspace import Workspace
 
 _STALE = 90  # days without a change of a summary, while sessions go on

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memtool.text.markdown import closes, opening
-from memtool.vault.note import heading_text
+from memtool.text.markdown import closes, heading_text, opening
 
 TARGET = 1000  # characters of a chunk
 SMALLEST = 200  # a section shorter than this joins the next one

@@ -20,6 +20,7 @@ _OPENING = r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:(`{3,})[^`]*$|(~{3,}))"  # a 
 _ITEM = r"\s*(?:[-*+]|\d{1,9}[.)])\s+"  # the mark of a list item
 # An empty line, a heading, a fence, a rule, and the rule below the head of a table.
 _APART = r"\s*$|#{1,6}\s|```|~~~|[-=*_]{3,}\s*$|\|[ :|-]*-[ :|-]*$"
+_HEADING = r"#{1,6}[ \t]+"
 _MARKUP = r"[\\`*\[\]<]|__"  # means something to Markdown in the text of a link
 _NOT_IN_TARGET = r"""[\s()<>\[\]{}%"\\#?|^`]"""
 
@@ -80,6 +81,28 @@ def blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 def without_mark(line: str) -> str:
     """Return *line* without the mark of the list item that it begins, if it begins one."""
     return re.sub(_ITEM, "", line, count=1)
+
+
+def heading_text(line: str) -> str:
+    """Return the text of a Markdown heading, or an empty string for any other line."""
+    match = re.match(_HEADING, line) if line.startswith("#") else None
+    if not match:
+        return ""
+    text = line[match.end() :].rstrip()
+    unclosed = text.rstrip("#")  # `## Title ##` is closed, `# C#` is not
+    return text if unclosed[-1:].strip() else unclosed.rstrip()
+
+
+def headings(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Give the position and the text of each heading among *lines*; a `# comment` in fenced code is none."""
+    for at, (line, is_code) in enumerate(zip(lines, in_code(lines), strict=True)):
+        if not is_code and (text := heading_text(line)):
+            yield at, text
+
+
+def first_heading(body: str) -> str:
+    """Return the first heading of *body*, or an empty string."""
+    return next((text for _, text in headings(body.split("\n"))), "")
 
 
 def link(text: str, target: str) -> str:

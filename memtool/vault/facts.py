@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
+from memtool.text.json_list import Item, JsonList, LineRange, parse_list
 from memtool.vault import files
 from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES, faults, schema_faults
-from memtool.vault.json_list import Item, JsonList, LineRange, parse_list
 
 if TYPE_CHECKING:
     from memtool.vault.layout import Vault

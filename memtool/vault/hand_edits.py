@@ -90,7 +90,7 @@ def forget_item(text: str, is_meant: Callable[[str], bool], *, whole: bool = Fal
     Unchanged if nothing is. *is_meant* is given the statement of an item, without its kind, tags and author, and unless
     *whole* rows are meant, first each statement of a row: then that goes, and the others stay.
     """
-    from memtool.vault.frontmatter import set_list  # a hook does without
+    from memtool.text.frontmatter import set_list  # a hook does without
 
     gone: list[str] = []
     for says in (item.says for block in split_session(text).body for item in _items_of(block)):

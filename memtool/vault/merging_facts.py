@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memtool.errors import BrokenVaultFile
+from memtool.text.json_list import parse_list
 from memtool.vault.fact_rules import RULES
-from memtool.vault.json_list import parse_list
 
 _RANKS = {"active": 1, "archived": 2, "superseded": 3}
 _TOGETHER = (("status", "supersededBy"), ("fact", "evidence", "timestamp"))  # fields that say one thing

@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from memtool.text.frontmatter import quoted
 from memtool.text.lines import one_line
-from memtool.vault.frontmatter import quoted
-from memtool.vault.note import first_sentence, heading_text
+from memtool.text.markdown import heading_text
+from memtool.vault.note import first_sentence
 
 FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
 

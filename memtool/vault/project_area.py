@@ -79,7 +79,7 @@ def register(vault: Vault, area: ProjectArea, folder: Path) -> bool:
 
     A summary that is missing is made; of one that exists, only the line `identities` is changed.
     """
-    from memtool.vault.frontmatter import set_list
+    from memtool.text.frontmatter import set_list
     from memtool.vault.projects import find_project_identities, match_project
 
     identities = find_project_identities(folder)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memtool.text.frontmatter import split_front_matter
 from memtool.text.markdown import closes, opening
-from memtool.vault.note import split_front_matter
 from memtool.vault.sessions import HEADER, SECTIONS, read_line
 
 _FIELD = re.compile(r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)")

@@ -188,7 +188,7 @@ def _front_matter(note: SessionNote) -> str:
 
 
 def _quoted(value: str) -> str:
-    from memtool.vault.frontmatter import quoted  # imports much that a hook does not need
+    from memtool.text.frontmatter import quoted  # imports much that a hook does not need
 
     return quoted(value)
 

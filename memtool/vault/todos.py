@@ -10,9 +10,9 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.errors import NoteNotFound
+from memtool.text.frontmatter import quoted
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import in_code
-from memtool.vault.frontmatter import quoted
 
 _ITEM = re.compile(r"(?P<lead>(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+)\[(?P<mark>.)\]\s+(?P<text>.*\S)")
 _STRUCK = re.compile(r"^~~(?=.+~~$)|(?<=.)~~$")

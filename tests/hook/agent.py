@@ -16,7 +16,7 @@ from memtool.hook.main import run
 from memtool.index.engine import Place, use_index
 from memtool.recall.ledger import Ledger, read_ledger
 from memtool.resources import shipped
-from memtool.vault.frontmatter import set_list
+from memtool.text.frontmatter import set_list
 from memtool.vault.layout import Vault
 from memtool.vault.outside import Outside
 from memtool.vault.state import state_folder

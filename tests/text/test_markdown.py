@@ -9,10 +9,9 @@ from memtool.index.chunking import chunk_note
 from memtool.recall.routing.loader_table import hand_rows
 from memtool.recall.start.session_start import reads_by_itself
 from memtool.text.lines import one_line
-from memtool.text.markdown import blocks, closes, find_links, in_code, link, opening, without_code
+from memtool.text.markdown import blocks, closes, find_links, first_heading, in_code, link, opening, without_code
 from memtool.text.statements import statements
 from memtool.vault.daily import DailyEntry, add_entries
-from memtool.vault.note import first_heading
 from memtool.vault.todos import find_todos
 
 BLOCKS = [

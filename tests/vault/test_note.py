@@ -7,18 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.vault.note import (
-    DEEPEST,
-    LONGEST_FRONT_MATTER,
-    BrokenNote,
-    Note,
-    first_heading,
-    first_sentence,
-    heading_text,
-    overview,
-    parse_note,
-    split_front_matter,
-)
+from memtool.text.frontmatter import DEEPEST, LONGEST_FRONT_MATTER, split_front_matter
+from memtool.text.markdown import first_heading, heading_text
+from memtool.vault.note import BrokenNote, Note, first_sentence, overview, parse_note
 
 
 def note(text: str, ref: str = "notes/a.md") -> Note:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import HistoryFailed
+from memtool.text.frontmatter import set_list
 from memtool.vault import projects
-from memtool.vault.frontmatter import set_list
 from memtool.vault.git import GitAnswer, ask
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import (

@@ -22,8 +22,8 @@ from memtool.recall.routing.area_triggers import Area
 from memtool.recall.routing.loader_table import LOADER, code
 from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Route, Routing, read_routing
 from memtool.resources import agent_text
+from memtool.text.frontmatter import quoted
 from memtool.text.languages import labels
-from memtool.vault.frontmatter import quoted
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import area_name
 

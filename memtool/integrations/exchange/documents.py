@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from memtool.errors import BrokenVaultFile
+from memtool.text.json_list import parse_list
 from memtool.vault.authors import IMPORTED
-from memtool.vault.json_list import parse_list
 from memtool.vault.layout import FACTS_FILE
 from memtool.vault.scan import is_note_name
 

@@ -17,10 +17,10 @@ from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.start.session_start import session_context
+from memtool.text.frontmatter import set_field
 from memtool.text.markdown import blocks, without_mark
 from memtool.vault import files
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
-from memtool.vault.frontmatter import set_field
 from memtool.vault.hand_edits import forget_item, statement_of
 from memtool.vault.layout import FACTS_FILE, is_archived, kind_of
 from memtool.vault.note import Note, parse_note

@@ -16,13 +16,13 @@ from memtool.recall.remembering.forget import FACT, NOTE, TODO, Target, find_tar
 from memtool.recall.remembering.memory import Memory, prepared
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.remembering.remember import by_words, remember
+from memtool.text.frontmatter import set_field, split_front_matter
 from memtool.text.lines import one_line
+from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
 from memtool.vault.facts import fields_of, parse_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
-from memtool.vault.frontmatter import set_field
 from memtool.vault.layout import project_of
-from memtool.vault.note import heading_text, split_front_matter
 from memtool.vault.project_area import ProjectArea, find_registered_area
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.vault.todos import change_todo, close_todo, find_todos

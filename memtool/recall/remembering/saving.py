@@ -17,8 +17,8 @@ from memtool.recall.remembering.memory import TODO, Memory, prepared
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.recall.remembering.remember import AlreadyKnown, remember
 from memtool.text.lines import cut, one_line
+from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
-from memtool.vault.note import heading_text
 from memtool.vault.project_area import find_registered_area
 from memtool.workspace import Workspace
 

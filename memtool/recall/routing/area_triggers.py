@@ -70,7 +70,7 @@ def parse_area(ref: str, text: str, *, others: tuple[str, ...] = ()) -> Area | N
 
     *others* are the files to read with it.
     """
-    from memtool.vault.note import LONGEST_FRONT_MATTER, parse_fields, split_front_matter
+    from memtool.text.frontmatter import LONGEST_FRONT_MATTER, parse_fields, split_front_matter
 
     matter = split_front_matter(text)[0]
     if matter is None and text.startswith(("---\n", "---\r\n")) and len(text) > LONGEST_FRONT_MATTER:

@@ -46,7 +46,7 @@ def read_excerpt(vault: Vault, ref: str, zone: tzinfo | None = None) -> Excerpt 
     found = read_bytes(vault, ref, LONGEST)
     if found is None:
         return None
-    from memtool.vault.note import split_front_matter
+    from memtool.text.frontmatter import split_front_matter
 
     content, changed_at = found
     text = _decoded(ref, content).replace("\r\n", "\n")
@@ -92,7 +92,7 @@ def one_line_fields(matter: str) -> dict[str, str]:
 
 
 def _fields_by_yaml(matter: str) -> dict[str, str]:
-    from memtool.vault.note import LONGEST_FRONT_MATTER, parse_fields
+    from memtool.text.frontmatter import LONGEST_FRONT_MATTER, parse_fields
 
     found = parse_fields(matter) if len(matter) <= LONGEST_FRONT_MATTER else None
     values = found.items() if isinstance(found, dict) else ()

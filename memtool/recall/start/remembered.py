@@ -177,7 +177,8 @@ def _decisions(vault: Vault, ref: str, now: datetime, most: int) -> Part:
 
 
 def _decision(note: Excerpt, folder: str, today: date) -> BlockLine | None:
-    from memtool.vault.note import first_heading, first_sentence
+    from memtool.text.markdown import first_heading
+    from memtool.vault.note import first_sentence
 
     if note.fields.get("status", "").casefold() in _ENDED or _is_past(note.fields.get("expires", ""), today):
         return None

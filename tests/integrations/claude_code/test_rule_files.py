@@ -20,8 +20,8 @@ from memtool.integrations.hooks import Program
 from memtool.integrations.own_files import is_marked, is_ours
 from memtool.integrations.plans import Plan
 from memtool.recall.routing.routes import read_routing
+from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.vault.layout import Vault
-from memtool.vault.note import parse_fields, split_front_matter
 
 
 @pytest.fixture

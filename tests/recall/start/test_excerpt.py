@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.start.excerpt import LONGEST, names_in, one_line_fields, read_bytes, read_excerpt
-from memtool.vault.frontmatter import quoted
+from memtool.text.frontmatter import parse_fields, quoted
 from memtool.vault.layout import Vault
-from memtool.vault.note import parse_fields
 
 
 @pytest.fixture

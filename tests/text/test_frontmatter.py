@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from memtool.errors import BrokenVaultFile
-from memtool.vault.frontmatter import quoted, set_field
+from memtool.text.frontmatter import quoted, set_field
 from memtool.vault.note import Note, parse_note
 
 NOTE = """---

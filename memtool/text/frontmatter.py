@@ -1,0 +1,186 @@
+"""Front matter: read as texts, and edited by changing only the lines we own.
+
+A YAML round trip sorts keys, drops comments and turns `01234` into a number, so lines are changed as text. What comes
+out is read once more: an edit that would touch another field is refused.
+
+Patterns are texts: `re` compiles them when they are first used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from memtool.errors import BrokenVaultFile
+
+LONGEST_FRONT_MATTER = 65_536  # characters; more is somebody's mistake or attack
+DEEPEST = 32  # lists and mappings within each other in front matter
+_FENCE = re.compile(r"-{3}[ \t]*")
+_FIELD = r"(?![\s#]|-(?:\s|$))(.+?):(?:\s|$)"
+_PLAIN = r"[^\W\d_][\w ./()+\-]*|\d{4}-\d{2}-\d{2}"
+_NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+_FORBIDDEN = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]"  # raw in YAML
+
+
+def split_front_matter(text: str) -> tuple[str | None, int]:
+    """Return the YAML between the leading `---` lines (None without any) and the line on which the body begins."""
+    if not text.startswith("---"):
+        return None, 1
+    lines = text.split("\n")
+    if not _FENCE.fullmatch(lines[0].rstrip("\r")):
+        return None, 1
+    for number, line in enumerate(lines[1:], start=2):
+        if _FENCE.fullmatch(line.rstrip("\r")):
+            return "\n".join(lines[1 : number - 1]), number + 1
+    return None, 1
+
+
+def parse_fields(matter: str) -> dict[str, Any] | str | None:
+    """Return the fields in the front matter *matter*, or a sentence that says what is wrong with it.
+
+    None means that it is something else: prose between two rules, say.
+    """
+    import frontmatter
+    import yaml
+
+    try:
+        fields: dict[str, Any] = frontmatter.parse(f"---\n{matter}\n---", handler=_handler())[0]
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 2})" if mark else ""
+        return f"bad YAML in the front matter{where}: {getattr(error, 'problem', None) or 'unreadable'}"
+    except _NoFieldsError:
+        return None
+    except (RecursionError, ValueError) as error:
+        return f"front matter that is not read: {error}"
+    return fields
+
+
+def set_field(text: str, key: str, value: str) -> str:
+    """Return *text* with one front-matter line changed and every other byte kept.
+
+    A field that is missing is added as the last one; a note without front matter gets one. A value that spans
+    several lines is replaced whole.
+
+    Raises:
+        BrokenVaultFile: the front matter is not one field to a line, or is broken.
+    """
+    return _set(text, key, quoted(value), " ".join(value.split()))
+
+
+def set_list(text: str, key: str, values: Iterable[str]) -> str:
+    """Return *text* with one front-matter field set to a list on one line, and every other byte kept.
+
+    Raises:
+        BrokenVaultFile: as `set_field`.
+    """
+    items = [" ".join(value.split()) for value in values]
+    return _set(text, key, f"[{', '.join(map(quoted, items))}]", items)
+
+
+def quoted(value: str) -> str:
+    """Return *value* as a YAML scalar on one line, quoted only where plain text would be read as something else."""
+    line = " ".join(value.split())
+    if re.fullmatch(_PLAIN, line) and line.casefold() not in _NOT_TEXT:
+        return line
+    escaped = line.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = re.sub(_FORBIDDEN, lambda match: rf"\U{ord(match[0]):08x}", escaped)
+    return f'"{escaped}"'
+
+
+def _set(text: str, key: str, written: str, value: object) -> str:
+    fields, end = _front_matter(text)
+    line = f"{key}: {written}"
+    if fields is None:
+        newline = "\r\n" if "\r\n" in text else "\n"
+        bom = "\ufeff" if text.startswith("\ufeff") else ""
+        return f"{bom}---{newline}{line}{newline}---{newline}{text.removeprefix(bom)}"
+    lines = text.split("\n")
+    start, stop = _span(lines[:end], key)
+    lines[start:stop] = [line + ("\r" if lines[0].endswith("\r") else "")]
+    changed = "\n".join(lines)
+    if _front_matter(changed)[0] != {**fields, key: value}:
+        raise BrokenVaultFile("the front matter cannot be changed line by line", hint="Change it with an editor.")
+    return changed
+
+
+def _front_matter(text: str) -> tuple[Mapping[str, Any] | None, int]:
+    """Return the fields of *text* (None without front matter) and the position of the line that ends them."""
+    matter, body_line = split_front_matter(text.removeprefix("\ufeff"))
+    fields = None if matter is None else parse_fields(matter)
+    if isinstance(fields, str):
+        raise BrokenVaultFile(f"the note cannot be changed: {fields}")
+    return fields, body_line - 2
+
+
+def _span(lines: list[str], key: str) -> tuple[int, int]:
+    """Return the span of *lines* that holds the field *key*: its line, and those on which its value goes on.
+
+    Of two fields with one name the last one counts; that of a missing one is empty, at the end.
+    """
+    names = [(at, match[1].strip().strip("\"'")) for at, line in enumerate(lines) if (match := re.match(_FIELD, line))]
+    start = next((at for at, name in reversed(names) if name == key), len(lines))
+    end = next((at for at, _ in names if at > start), len(lines))
+    while end > start + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
+        end -= 1  # comments and empty lines between two fields are not part of the first one
+    return start, end
+
+
+class _NoFieldsError(Exception):
+    """The YAML is no mapping."""
+
+
+@cache
+def _handler() -> Any:  # noqa: ANN401  (python-frontmatter has no types)
+    """Return the handler with which python-frontmatter reads our YAML; the matter was split from the note before."""
+    from frontmatter.default_handlers import YAMLHandler
+
+    class PlainYAML(YAMLHandler):
+        def split(self, text: str) -> tuple[str, str]:
+            return text.removeprefix("---\n").removesuffix("---"), ""
+
+        def load(self, fm: str, **_: object) -> dict[str, Any]:
+            value = parse_yaml(fm)
+            if value is not None and not isinstance(value, dict):
+                raise _NoFieldsError
+            return value or {}
+
+    return PlainYAML()
+
+
+def parse_yaml(text: str) -> Any:  # noqa: ANN401  (whatever the document holds)
+    """Return the document in *text* as dicts, lists and texts: `01234` is no number, `no` is not false. None if empty.
+
+    `yaml.load` builds its values by recursion in C, where deep nesting ends the whole process, and it shares what
+    aliases name, so that a few lines unfold into gigabytes. Here the parser's events are put together one by one, to
+    a bounded depth and without aliases.
+
+    Raises:
+        yaml.YAMLError: it is not YAML.
+        ValueError: it is YAML that is not read here.
+    """
+    import yaml
+
+    stack: list[list[Any]] = [[]]
+    for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+        if isinstance(event, yaml.ScalarEvent):
+            stack[-1].append(event.value)
+        elif isinstance(event, yaml.AliasEvent):
+            raise ValueError("an alias")  # noqa: TRY004  (the text is wrong, no type is)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            if len(stack) > DEEPEST:
+                raise ValueError(f"more than {DEEPEST} levels")
+            stack.append([])
+        elif isinstance(event, yaml.CollectionEndEvent):
+            items = stack.pop()
+            if isinstance(event, yaml.MappingEndEvent):
+                if not all(isinstance(key, str) for key in items[::2]):
+                    raise ValueError("a key that is no text")
+                stack[-1].append(dict(zip(items[::2], items[1::2], strict=True)))
+            else:
+                stack[-1].append(items)
+    if len(stack[0]) > 1:
+        raise ValueError("several documents")
+    return stack[0][0] if stack[0] else None
