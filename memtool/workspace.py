@@ -17,12 +17,12 @@ from memtool.vault.state import state_folder
 
 if TYPE_CHECKING:
     from memtool.redaction import Redactor
-    from memtool.vault.outside import Outside
+    from memtool.vault.scan import Outside
 
 
 def outside_of(settings: Settings, environ: Mapping[str, str], home: Path) -> Outside:
     """Return the files outside the vault that *settings* let memtool read."""
-    from memtool.vault.outside import Outside, folder_named  # an edit is written down without
+    from memtool.vault.scan import Outside, folder_named  # an edit is written down without
 
     projects = settings_module.client_projects(settings, environ)
     return Outside(projects, tuple(folder_named(name, home) for name in settings.knowledge.folders))

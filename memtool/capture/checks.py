@@ -12,7 +12,7 @@ from memtool.capture.turns import Turn
 from memtool.text.languages import mentioned
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import words
-from memtool.vault.fix_lines import Fix
+from memtool.vault.session_lines import Fix
 
 NOTHING_RAN, FAILED, UNSURE = "no tests were run", "failed", "its end tells nothing"
 

@@ -24,8 +24,8 @@ from memtool.capture.turns import turns_of
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError
 from memtool.llm import EXTRACTIVE
+from memtool.text.frontmatter import set_field
 from memtool.vault.files import read_text, replace
-from memtool.vault.frontmatter import set_field
 from memtool.vault.layout import project_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.uncommitted import commit_noted, note_uncommitted

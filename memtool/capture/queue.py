@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import Busy, NotWritable, OutsideVault
-from memtool.vault.background import start_command
 from memtool.vault.files import read_content, write_over
 from memtool.vault.layout import Vault
+from memtool.vault.processes import start_command
 from memtool.vault.sessions import session_ref
 from memtool.vault.state import make_state_folder, read_record
 

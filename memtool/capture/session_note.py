@@ -22,10 +22,10 @@ from memtool.clients import CLAUDE_CODE
 from memtool.errors import NoteChanged
 from memtool.text.languages import all_labels
 from memtool.text.lines import cut, one_line, shortened, width
-from memtool.text.markdown import blocks, without_mark
+from memtool.text.markdown import blocks, heading_text, without_mark
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.files import replace
-from memtool.vault.note import first_sentence, heading_text
+from memtool.vault.note import first_sentence
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_rows import fit_rows
 from memtool.vault.sessions import SECTIONS, KeyPoint, SessionNote, render_session, session_ref

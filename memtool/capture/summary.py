@@ -24,7 +24,7 @@ from memtool.text.languages import begins_with, labels, leads, mentioned, starts
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences, statements
-from memtool.vault.fix_lines import render_fix
+from memtool.vault.session_lines import render_fix
 from memtool.vault.session_rows import Piece, Row, names_something, shortened_fairly, without_middle
 from memtool.vault.sessions import AGENT, USER, KeyPoint
 

@@ -15,7 +15,7 @@ from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
 from memtool.recall.remembering.forget import find_target
-from memtool.vault.blaming import Origin, blame
+from memtool.vault.changes import Origin, blame
 from memtool.vault.layout import Vault
 from memtool.vault.reading import Ref, parse_ref
 

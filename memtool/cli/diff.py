@@ -13,7 +13,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.filters import parse_day
 from memtool.vault.changes import Change, check_own_history, find_change, read_changes
-from memtool.vault.differing import Difference, since, uncommitted, what_changed
+from memtool.vault.past import Difference, since, uncommitted, what_changed
 
 
 @click.command()

@@ -12,8 +12,7 @@ from pathlib import Path
 from memtool.errors import MemtoolError
 from memtool.recall.routing.loader_table import LOADER, merge_tables
 from memtool.vault.layout import DAILY, open_vault
-from memtool.vault.merge_driver import CONFLICT
-from memtool.vault.merging import Merged, merge
+from memtool.vault.merging import CONFLICT, Merged, merge
 
 _CANNOT = 2
 

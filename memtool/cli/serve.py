@@ -13,7 +13,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import ProviderMissing, UsageError
 from memtool.resources import how_to_add
-from memtool.vault.background import start_command
+from memtool.vault.processes import start_command
 from memtool.web.asking import NoAnswer, ask
 from memtool.web.runtime import Runtime, find_service, find_token, is_at_work, service_place
 

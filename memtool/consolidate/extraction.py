@@ -25,8 +25,7 @@ from memtool.text.languages import labels, mentioned
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import AGENT, USER
-from memtool.vault.fix_lines import parse_fix, same_error
-from memtool.vault.session_lines import COMMAND, DECISION, RULE, Line
+from memtool.vault.session_lines import COMMAND, DECISION, RULE, Line, parse_fix, same_error
 from memtool.vault.session_rows import names_something
 
 RETURNED = 0.15  # confidence that each further session brings

@@ -25,8 +25,8 @@ from memtool.integrations.plans import LeftAlone, Share, original_path, parts_th
 from memtool.integrations.toml_entries import TomlTable
 from memtool.integrations.yaml_entries import YamlEntry
 from memtool.text.lines import counted
-from memtool.vault.background import ISOLATED
 from memtool.vault.layout import SETTINGS_FILE, Vault
+from memtool.vault.processes import ISOLATED
 
 _PATIENCE = 20.0  # seconds for a server that is started for the first time
 

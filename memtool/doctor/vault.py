@@ -19,9 +19,8 @@ from memtool.text.lines import counted
 from memtool.vault import history
 from memtool.vault.files import find_leftovers, read_text, remove_leftovers
 from memtool.vault.layout import Vault
-from memtool.vault.merge_driver import driver_problem
 from memtool.vault.scan import scan
-from memtool.vault.syncing import distance, find_remote, unsolved
+from memtool.vault.syncing import distance, driver_problem, find_remote, unsolved
 from memtool.workspace import Workspace
 
 _NAMED = 3  # files in a sentence

@@ -24,9 +24,8 @@ from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.index import generations, schema
 from memtool.index.writer import Applied, Writer
 from memtool.vault.layout import Vault
-from memtool.vault.lock import lock
-from memtool.vault.outside import Outside
-from memtool.vault.scan import Changes, KnownStamp, Scan, broken, changes, is_suspect, scan
+from memtool.vault.processes import lock
+from memtool.vault.scan import Changes, KnownStamp, Outside, Scan, broken, changes, is_suspect, scan
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:

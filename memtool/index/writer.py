@@ -12,8 +12,7 @@ from memtool.index import schema
 from memtool.vault.authors import IMPORTED
 from memtool.vault.files import content_hash
 from memtool.vault.layout import Vault
-from memtool.vault.outside import Outside, is_outside, names_by_folder, project_of_memory
-from memtool.vault.scan import KnownStamp, Stamp, broken
+from memtool.vault.scan import KnownStamp, Outside, Stamp, broken, is_outside, names_by_folder, project_of_memory
 
 if TYPE_CHECKING:
     from memtool.index.rows import ChunkRow, NoteRow

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.integrations.plans import Plan, Share
-from memtool.vault.background import ISOLATED
 from memtool.vault.layout import Vault
+from memtool.vault.processes import ISOLATED
 
 _AGENTS = "memtool.integrations.agents.client"  # one table of all other agents
 CLIENTS = {

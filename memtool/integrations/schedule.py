@@ -25,7 +25,7 @@ from memtool.consolidate.due import keep_schedule, kept_schedule, last_week, was
 from memtool.errors import BadSetting, MemtoolError, NotWritable, ProviderMissing
 from memtool.resources import how_to_add, shipped
 from memtool.vault import files
-from memtool.vault.background import ISOLATED
+from memtool.vault.processes import ISOLATED
 from memtool.workspace import Workspace
 
 SYSTEMD, LAUNCHD, CRON, WINDOWS = "systemd", "launchd", "cron", "windows"

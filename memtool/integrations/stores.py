@@ -28,15 +28,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import UsageError
 from memtool.recall.remembering.near_duplicates import letters
+from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
 from memtool.vault.authors import IMPORTED
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.facts import Fact, parse_facts, render_facts
 from memtool.vault.files import read_text
-from memtool.vault.frontmatter import quoted, set_field, set_list
 from memtool.vault.layout import FACTS_FILE
-from memtool.vault.new_note import NewNote, render_note, slug, title_of
-from memtool.vault.note import Note, parse_note
+from memtool.vault.note import NewNote, Note, parse_note, render_note, slug, title_of
 from memtool.vault.project_area import area_name, known_projects
 from memtool.vault.scan import scan
 from memtool.vault.sessions import KeyPoint, SessionNote, render_session, session_ref

@@ -18,10 +18,10 @@ from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.timeline import Timeline, timeline
 from memtool.text.lines import cut
 from memtool.text.tokens import index_terms
-from memtool.vault.background import start_command
 from memtool.vault.layout import DAILY, KINDS
-from memtool.vault.outside import is_outside
+from memtool.vault.processes import start_command
 from memtool.vault.reading import OVERVIEW, Ref, read_note
+from memtool.vault.scan import is_outside
 from memtool.workspace import Workspace
 
 T = TypeVar("T")

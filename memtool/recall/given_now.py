@@ -31,7 +31,7 @@ from memtool.vault.facts import is_expired, parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, kind_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.outside import Outside, is_outside
+from memtool.vault.scan import Outside, is_outside
 from memtool.vault.todos import find_todos
 
 _ENDED = frozenset({"superseded", "archived"})

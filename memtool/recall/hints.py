@@ -129,7 +129,7 @@ def _of_note(ref: str, text: str) -> Iterator[Hint]:
 
 
 def _hints_of(ref: str, text: str, date: str, source: str, project: str, *, is_told: bool) -> Iterator[Hint]:
-    from memtool.vault.fix_lines import parse_fix
+    from memtool.vault.session_lines import parse_fix
 
     if fix := parse_fix(text):
         yield Hint(_FIX, ref, text, date, source, project, (fix.command, fix.error))

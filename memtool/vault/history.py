@@ -17,7 +17,7 @@ from memtool.vault.git import ask, refused, tell
 
 BRANCH = "main"
 AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users who have told git no name
-OWN_DRIVER = "merge.memtool.driver"  # the one program that memtool itself names: see `memtool.vault.merge_driver`
+OWN_DRIVER = "merge.memtool.driver"  # the one program that memtool itself names: see `memtool.vault.syncing`
 SIGNATURE = "Memtool"  # the trailer of memtool's own commits
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BadSetting, BrokenVaultFile, NotAVault, NotWritable, OutsideVault, VaultNotFound, VaultTooNew
-from memtool.vault.lock import lock
+from memtool.vault.processes import lock
 from memtool.vault.state import STATE_FOLDER, make_state_folder
 
 FORMAT = 1  # the version of the public vault format that this code reads and writes
@@ -131,7 +131,7 @@ def kind_of(ref: str, declared: str = "", *, daily: str = DAILY) -> str:
     parts = ref.removeprefix("archive/").split("/")
     if parts[-1] == FACTS_FILE:
         return "fact"
-    if os.path.isabs(ref):  # noqa: PTH117  (see memtool.vault.outside)
+    if os.path.isabs(ref):  # noqa: PTH117  (see memtool.vault.scan)
         return "memory" if parts[-2] == "memory" else "knowledge"
     if len(parts) > 1 and parts[0] in ("sessions", DAILY, daily):
         return "session" if parts[0] == "sessions" else "daily"

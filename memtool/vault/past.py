@@ -1,4 +1,4 @@
-"""A vault as it stood on a day: a copy of the last commit before it, in the user's cache folder, to be read only.
+"""Earlier states of a vault: what differs from them, and a copy of one, in the user's cache folder, to be read only.
 
 The copy of a commit is made once. A file that is still the same is the one in the vault, by a second name, with its
 stamp; the index of the vault is copied along, so that only what has changed since is indexed anew.
@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from memtool.errors import HistoryFailed, NotWritable, UsageError
 from memtool.vault import history
-from memtool.vault.changes import check_own_history
-from memtool.vault.differing import commit_before
+from memtool.vault.changes import Change, check_own_history
 from memtool.vault.git import tell
 from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
 from memtool.vault.state import find_state_folder, outer_folder, state_folder
@@ -28,6 +27,10 @@ from memtool.vault.state import find_state_folder, outer_folder, state_folder
 _KEPT = 4  # copies of one vault
 _CLOCKS = 2.0  # seconds by which the clock of a file system may be behind
 _INDEX = "index"  # the folder of it, in that of what is derived
+_DIFF_OPTIONS = (
+    "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules", "--src-prefix=a/",
+    "--dst-prefix=b/", "--unified=1",
+)  # fmt: skip
 
 
 class Past(NamedTuple):
@@ -75,7 +78,8 @@ def past_vault(vault: Vault, moment: dt.datetime, cache: Path) -> Past:
     except OSError as error:
         raise NotWritable(f"cannot write '{folder}': {error.strerror}") from None
     os.utime(folder, (began, began))
-    _remove_oldest(folder.parent)
+    for path in sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT:]:
+        shutil.rmtree(path, ignore_errors=True)
     return Past(open_vault(folder), commit, moment)
 
 
@@ -167,7 +171,73 @@ def _keep_index(vault: Vault, made: Vault, cache: Path) -> None:
             shutil.copytree(known / _INDEX, state_folder(made, lambda: cache) / _INDEX)
 
 
-def _remove_oldest(folder: Path) -> None:
-    copies = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in copies[_KEPT:]:
-        shutil.rmtree(path, ignore_errors=True)
+class Difference(NamedTuple):
+    """A file that was `added`, `changed` or `removed`: its lines with `+`, `-` or a space in front, `…` for a gap."""
+
+    path: str
+    deed: str
+    lines: tuple[str, ...]
+
+
+def what_changed(vault: Vault, change: Change) -> list[Difference]:
+    """Return the differences that *change* made."""
+    return _between(vault, change.parents[0] if change.parents else _empty_tree(vault), change.commit)
+
+
+def since(vault: Vault, day: dt.date) -> list[Difference]:
+    """Return what differs now, in what is committed, from how the vault was when *day* began."""
+    before = commit_before(vault, dt.datetime.combine(day, dt.time()).astimezone())
+    return _between(vault, before or _empty_tree(vault), "HEAD")
+
+
+def uncommitted(vault: Vault) -> list[Difference]:
+    """Return what is written in the folder and in no commit yet; new files are named without their lines."""
+    history.refuse_programs(vault.root)
+    new = tell(vault.root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
+    return [*_between(vault, "HEAD"), *(Difference(path, "added", ()) for path in new if path)]
+
+
+def commit_before(vault: Vault, moment: dt.datetime) -> str:
+    """Return the last commit that was made before *moment*; empty if there was none."""
+    return tell(vault.root, "rev-list", "-1", f"--before={moment.isoformat()}", "HEAD").strip()
+
+
+def _empty_tree(vault: Vault) -> str:
+    """Return git's name of a folder without files."""
+    return tell(vault.root, "hash-object", "-t", "tree", "--stdin", stdin=b"").strip()
+
+
+def _between(vault: Vault, *commits: str) -> list[Difference]:
+    names = tell(vault.root, "diff", *_DIFF_OPTIONS, "--name-only", "-z", *commits, "--").split("\0")[:-1]
+    text = tell(vault.root, "diff", *_DIFF_OPTIONS, *commits, "--")
+    return [_difference(name, part) for name, part in zip(names, _by_file(text), strict=False)]
+
+
+def _by_file(text: str) -> Iterator[list[str]]:
+    """Give the lines of each file of a diff."""
+    part: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith("diff --git "):
+            if part:
+                yield part
+            part = []
+        part.append(line)
+    if part:
+        yield part
+
+
+def _difference(name: str, part: list[str]) -> Difference:
+    at = next((at for at, line in enumerate(part) if line.startswith("@@")), len(part))
+    head = part[:at]
+    deed = "added" if any(line.startswith("new file") for line in head) else "changed"
+    deed = "removed" if any(line.startswith("deleted file") for line in head) else deed
+    return Difference(name, deed, tuple(_lines(part[at:])))
+
+
+def _lines(hunks: list[str]) -> Iterator[str]:
+    for number, line in enumerate(hunks):
+        if line.startswith("@@"):
+            if number:
+                yield "…"
+        elif line and line[0] in "+- ":
+            yield line

@@ -1,4 +1,9 @@
-"""The lines of a session note, each with its role and its author, and what its statements are worth."""
+"""The lines of a session note, each with its role and its author, and what its statements are worth.
+
+A fix is a line of this form, in the note and in facts that are made of it:
+
+    `pytest tests/auth` failed: "clock skew" → leeway of 30 s in middleware/jwt.ts → passed
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.text.languages import all_labels, labels
+from memtool.text.lines import one_line
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import ARROW, parse_row
 from memtool.vault.sessions import AGENT, AUTHORS, KEY_POINT_KINDS, USER, read_line
@@ -23,6 +30,7 @@ _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
 _AUTHOR = rf"\s*\(({'|'.join(AUTHORS)})\)(?=(?:\s+#\S+)*$)"
 _LARGEST = 1_048_576  # bytes of a file of values
 _MOST_VALUES, _MOST = 500, 1_000.0
+_VARIABLE = r"(?i)0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+(?:\.\d+)*|/[^\s:'\"]+/|\"[^\"]{30,}\""
 
 
 class Line(NamedTuple):
@@ -114,3 +122,30 @@ def write_values(vault: Vault, ref: str, values: Mapping[str, float]) -> None:
 
 def _values_path(vault: Vault, ref: str) -> Path:
     return vault.state_path / "values" / f"{Path(ref).stem}.json"
+
+
+class Fix(NamedTuple):
+    """A *command* that failed with *error*, what was changed, and that it then passed."""
+
+    command: str
+    error: str
+    change: str
+
+
+def render_fix(fix: Fix, language: str) -> str:
+    """Return *fix* as the line of a note."""
+    return one_line(labels("summary", language)["fix"].format(fix.command.replace("`", "'"), fix.error, fix.change))
+
+
+def parse_fix(text: str) -> Fix | None:
+    """Return the fix that a line of a note tells, in any language; None if it is none."""
+    for form in all_labels("summary")["fix"]:
+        pattern = re.escape(form).replace(r"\{\}", "(.+?)")
+        if match := re.fullmatch(pattern, text):
+            return Fix(*match.groups())
+    return None
+
+
+def same_error(error: str) -> str:
+    """Return *error* without what differs from time to time: numbers, paths, addresses, quoted texts."""
+    return " ".join(re.sub(_VARIABLE, "#", error).casefold().split())

@@ -5,25 +5,32 @@
     push; if another machine was quicker, wait a little and begin anew
 
 Only the user's own remote is spoken to, as the clone's settings name it, over ssh, https or a path.
+
+git merges the files by memtool's own driver: named in `.gitattributes`, its command in each clone's own settings. A
+vault that is cloned brings the name along and no command, so git merges line by line until `memtool init` or `memtool
+sync` has run in the clone.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from memtool.errors import HistoryFailed, RemoteFailed
+from memtool.errors import BrokenVaultFile, HistoryFailed, RemoteFailed
+from memtool.resources import shipped
 from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.changes import check_own_history
 from memtool.vault.git import GitAnswer, ask, tell
 from memtool.vault.layout import Vault
-from memtool.vault.merge_driver import install_driver, name_driver
-from memtool.vault.merging import FIRST, holds_two_texts
+from memtool.vault.merging import CONFLICT, FIRST, holds_two_texts
+from memtool.vault.processes import ISOLATED
 from memtool.vault.uncommitted import commit_noted
 
 _TRIES = 5
@@ -57,6 +64,10 @@ _MEANINGS = (
     (_UNREACHABLE, "it cannot be reached", "Is there a network? Nothing is lost: sync again later."),
     ("transport .* not allowed", "its protocol is not used", "Use an address of ssh or https."),
 )
+ATTRIBUTES = ".gitattributes"
+_DRIVER = "memtool"
+_MODULE = "memtool.cli.merge_driver"
+_PROBES = ("facts.json", "daily/2026-01-01.md")
 
 
 class Remote(NamedTuple):
@@ -118,7 +129,9 @@ def sync(
     received = 0
     for attempt in range(1, _TRIES + 1):
         commit_noted(vault, _SINCE, before=before_commit)
-        _commit_edits(vault, edits=edits)
+        if edits and (names := history.uncommitted_files(vault.root)):
+            with vault.lock("history", timeout=_PATIENCE):
+                history.commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
         _fetch(vault, remote)
         ahead, behind = distance(vault, remote)
         if behind:
@@ -167,12 +180,6 @@ def _is_unsolved(vault: Vault, name: str) -> bool:
 
 def _setting(vault: Vault, name: str) -> str:
     return ask(vault.root, "config", "--local", "--get", name).out.removesuffix("\n")
-
-
-def _commit_edits(vault: Vault, *, edits: bool) -> None:
-    if edits and (names := history.uncommitted_files(vault.root)):
-        with vault.lock("history", timeout=_PATIENCE):
-            history.commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
 
 
 def _fetch(vault: Vault, remote: Remote) -> None:
@@ -263,15 +270,12 @@ def _settle(vault: Vault, *, was_cut_off: bool = False) -> None:
         if not {"2", "3"} & set(blobs):
             tell(vault.root, "rm", "--cached", "--quiet", "--", name)
             continue
-        is_by_hand = was_cut_off and _blob_in_folder(vault, name) != blobs.get("2")
+        here = ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip() if was_cut_off else ""
+        is_by_hand = was_cut_off and here != blobs.get("2")
         if {"2", "3"} <= set(blobs) and not (is_by_hand or _is_unsolved(vault, name)):
             tell(vault.root, "checkout", "--ours", "--", name)
             _put_beside(vault, name, blobs["3"])
         tell(vault.root, "add", "--", name)
-
-
-def _blob_in_folder(vault: Vault, name: str) -> str:
-    return ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip()
 
 
 def _put_beside(vault: Vault, name: str, blob: str) -> None:
@@ -321,3 +325,63 @@ def _shown(text: str) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(f"'{name}'" for name in names[:_NAMED]) + more
+
+
+def driver_command() -> str:
+    """Return the command of the driver, in a shell; where memtool is gone, git merges the lines."""
+    program = shlex.join([sys.executable, *ISOLATED, "-m", _MODULE]).replace("%", "%%")
+    merge_lines = "git merge-file %A %O %B"
+    return f"{program} %O %A %B %P; case $? in 0) exit 0;; {CONFLICT}) exit 1;; *) {merge_lines};; esac"
+
+
+def install_driver(vault: Vault) -> None:
+    """Put the driver's command into the clone's own settings.
+
+    Raises:
+        HistoryFailed: git refuses.
+    """
+    wanted = driver_command()
+    if _setting(vault, history.OWN_DRIVER) != wanted:
+        tell(vault.root, "config", "--local", f"merge.{_DRIVER}.name", "notes of memtool")
+        tell(vault.root, "config", "--local", history.OWN_DRIVER, wanted)
+
+
+def name_driver(vault: Vault) -> bool:
+    """Name the driver in the vault's `.gitattributes`, and commit that; return whether it was missing there.
+
+    Raises:
+        HistoryFailed: git refuses.
+        NoteChanged, NotWritable, BrokenVaultFile, OutsideVault: the file cannot be read or written.
+    """
+    if _is_named(vault):
+        return False
+    lines = (shipped("vault_template") / ATTRIBUTES).read_text(encoding="utf-8")
+
+    def with_lines(text: str | None) -> str:
+        return lines if not text else f"{text.rstrip()}\n\n{lines}"
+
+    path = vault.path(ATTRIBUTES)
+    if path.is_symlink():
+        raise BrokenVaultFile(f"'{ATTRIBUTES}' is a link, which git does not follow")
+    with vault.lock("history"), vault.lock():
+        files.change(path, with_lines)
+        history.commit(
+            vault.root, [ATTRIBUTES], "sync: name what merges the notes\n\nSo that machines do not conflict."
+        )
+    return True
+
+
+def driver_problem(vault: Vault) -> str:
+    """Return what keeps the driver from merging in this clone; empty if nothing does, or nothing is to be merged."""
+    if not ask(vault.root, "remote").out.strip():
+        return ""
+    if not _is_named(vault):
+        return f"{ATTRIBUTES} does not name what merges the notes of two machines"
+    if _setting(vault, history.OWN_DRIVER) != driver_command():
+        return "this clone does not know what merges the notes of two machines"
+    return ""
+
+
+def _is_named(vault: Vault) -> bool:
+    said = ask(vault.root, "check-attr", "-z", "merge", "--", *_PROBES).out.split("\0")
+    return said[2::3] == [_DRIVER] * len(_PROBES)

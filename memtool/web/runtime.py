@@ -21,7 +21,7 @@ from zlib import crc32
 from memtool.errors import BadSetting, Busy, NotWritable
 from memtool.settings import service_token
 from memtool.vault.files import make_folder, write_over
-from memtool.vault.lock import lock
+from memtool.vault.processes import lock
 from memtool.vault.state import read_record, read_state
 from memtool.workspace import Workspace
 

@@ -15,7 +15,7 @@ from memtool.capture.checks import (
     telling_error,
 )
 from memtool.capture.turns import Run, Turn
-from memtool.vault.fix_lines import Fix, parse_fix, render_fix, same_error
+from memtool.vault.session_lines import Fix, parse_fix, render_fix, same_error
 from memtool.vault.session_rows import Piece
 
 ERROR = "Exit code 1\n[test] $ pytest\nE   sqlite3.OperationalError: no such table: users\n=== 1 failed ==="

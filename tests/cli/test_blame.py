@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memtool.errors import NoteNotFound, OutsideVault
-from memtool.vault.blaming import blame
+from memtool.vault.changes import blame
 from memtool.vault.history import commit
 from memtool.vault.template import make_vault
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtool import settings
-from memtool.vault.background import ISOLATED
+from memtool.vault.processes import ISOLATED
 from memtool.vault.template import make_vault
 
 CALL = """

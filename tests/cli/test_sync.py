@@ -7,7 +7,7 @@ from two_machines import TwoMachines, git
 
 from memtool.cli.merge_driver import main
 from memtool.recall.routing.loader_table import LOADER, TableRow, hand_rows, with_rows
-from memtool.vault.merge_driver import CONFLICT
+from memtool.vault.merging import CONFLICT
 
 if TYPE_CHECKING:
     from pathlib import Path

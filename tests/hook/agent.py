@@ -18,7 +18,7 @@ from memtool.recall.ledger import Ledger, read_ledger
 from memtool.resources import shipped
 from memtool.text.frontmatter import set_list
 from memtool.vault.layout import Vault
-from memtool.vault.outside import Outside
+from memtool.vault.scan import Outside
 from memtool.vault.state import state_folder
 
 SHOP = "areas/projects/shop"

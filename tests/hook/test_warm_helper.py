@@ -35,7 +35,7 @@ from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import Vault
-from memtool.vault.outside import Outside
+from memtool.vault.scan import Outside
 
 pytestmark = [
     pytest.mark.skipif(find_spec("fastembed") is None, reason="the extra `vectors` is not installed"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from index.notebook import Notebook
 
 from memtool.index.status import index_notices, once
-from memtool.vault.lock import lock
+from memtool.vault.processes import lock
 
 
 def test_broken_notes_are_named_when_they_are_met_and_not_again(notebook: Notebook) -> None:

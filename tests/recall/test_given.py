@@ -24,7 +24,7 @@ from memtool.recall.given import (
 from memtool.recall.given_now import evidence, said_now
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.layout import Vault
-from memtool.vault.outside import Outside
+from memtool.vault.scan import Outside
 
 FACTS = "areas/projects/shop/facts.json"
 LINE = GivenLine("k3f9", "sessions/a.md", 7, "", "令牌 live 15 minutes", 0.78, {"share": 0.5})

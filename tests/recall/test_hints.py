@@ -15,8 +15,8 @@ from memtool.recall.hints import (
     still_standing,
 )
 from memtool.vault.facts import Fact, update_facts
-from memtool.vault.fix_lines import Fix, render_fix
 from memtool.vault.layout import Vault
+from memtool.vault.session_lines import Fix, render_fix
 from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 
 FIX = Fix("pytest tests/db -q", "sqlite3.OperationalError: no such table: users", "migrations run first in conftest.py")

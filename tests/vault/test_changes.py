@@ -7,9 +7,9 @@ import pytest
 
 from memtool.errors import HistoryFailed, UsageError
 from memtool.vault.changes import ChangedFile, find_change, read_changes, with_files
-from memtool.vault.differing import Difference, uncommitted, what_changed
 from memtool.vault.history import commit, signed
 from memtool.vault.layout import open_vault
+from memtool.vault.past import Difference, uncommitted, what_changed
 
 if TYPE_CHECKING:
     from pathlib import Path

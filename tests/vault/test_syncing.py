@@ -14,14 +14,21 @@ from two_machines import TwoMachines, git
 
 from memtool.capture.daily import change_daily, daily_ref
 from memtool.errors import HistoryFailed, RemoteFailed
-from memtool.vault import merge_driver
+from memtool.vault import syncing
 from memtool.vault.changes import read_changes
 from memtool.vault.daily import DailyEntry, add_entry, parse_daily, render_daily
 from memtool.vault.facts import Fact, add, archive, supersede, update_facts
 from memtool.vault.history import commit
-from memtool.vault.merge_driver import driver_command, driver_problem, install_driver, name_driver
 from memtool.vault.merging import FIRST
-from memtool.vault.syncing import find_remote, sync, unsolved
+from memtool.vault.syncing import (
+    driver_command,
+    driver_problem,
+    find_remote,
+    install_driver,
+    name_driver,
+    sync,
+    unsolved,
+)
 from memtool.vault.template import make_vault
 from memtool.vault.uncommitted import note_uncommitted
 
@@ -295,7 +302,7 @@ def test_a_pull_of_the_user_merges_with_the_driver_and_without_memtool_line_by_l
     assert "- 09:00 **商店**: `一.ts`, `二.ts`\n" in (machines.two.root / DAILY).read_text()
     git(machines.two.root, "push", "-q", "origin", "main")
     git(machines.one.root, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
-    monkeypatch.setattr(merge_driver, "_MODULE", "memtool_that_is_gone")
+    monkeypatch.setattr(syncing, "_MODULE", "memtool_that_is_gone")
     install_driver(machines.two)
     diverge("09:01")
     with pytest.raises(subprocess.CalledProcessError):

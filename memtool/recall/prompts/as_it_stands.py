@@ -21,8 +21,7 @@ from memtool.errors import OutsideVault
 from memtool.recall.prompts.evidence import Recalled, is_fact
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.vault.files import content_hash, read_head
-from memtool.vault.outside import is_outside
-from memtool.vault.scan import KnownStamp, is_suspect
+from memtool.vault.scan import KnownStamp, is_outside, is_suspect
 from memtool.vault.sessions import session_ref
 from memtool.workspace import Workspace
 

@@ -24,7 +24,7 @@ from memtool.recall.prompts.current_index import current_index
 from memtool.recall.prompts.finding import LONGEST, is_given_anyway
 from memtool.recall.prompts.meaning import texts_of
 from memtool.recall.prompts.passages import passages
-from memtool.vault.background import start_command
+from memtool.vault.processes import start_command
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:

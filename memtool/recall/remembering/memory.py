@@ -13,7 +13,7 @@ from memtool.text.lines import one_line
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import STANDING, TOOL
 from memtool.vault.fact_rules import CATEGORIES
-from memtool.vault.new_note import FOLDERS
+from memtool.vault.note import FOLDERS
 
 FACT, TODO = "fact", "todo"
 KINDS = (*FOLDERS, TODO)  # what `--kind` knows; a fact is what has none

@@ -28,7 +28,7 @@ from memtool.vault.authors import USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, project_of
-from memtool.vault.new_note import FOLDERS, NewNote, render_note, slug, title_of
+from memtool.vault.note import FOLDERS, NewNote, render_note, slug, title_of
 from memtool.vault.project_area import area_name, find_area, find_registered_area
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.workspace import Workspace

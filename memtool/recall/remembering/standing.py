@@ -26,8 +26,7 @@ from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
-from memtool.vault.new_note import FOLDERS
-from memtool.vault.note import Note, parse_note
+from memtool.vault.note import FOLDERS, Note, parse_note
 
 _LOOKED_AT = 20  # hits
 _MOST_SHOWN = 3  # contradictions

@@ -28,7 +28,7 @@ from memtool.integrations.hooks import (
 )
 from memtool.integrations.json_text import parse
 from memtool.integrations.plans import carry_out, plan
-from memtool.vault.background import start_command
+from memtool.vault.processes import start_command
 
 HERE = Program("/opt/memtool/bin/memtool-hook", ("--vault", "/home/陈/记忆"))
 THERE = Program("/old/bin/memtool-hook")

@@ -20,7 +20,7 @@ from memtool.recall.prompts.question import ask
 from memtool.settings.sections import IndexSettings
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault
-from memtool.vault.outside import Outside
+from memtool.vault.scan import Outside
 from memtool.workspace import Workspace
 
 FACTS = "areas/projects/harbour/facts.json"

@@ -16,8 +16,8 @@ from memtool.vault.changes import find_change
 from memtool.vault.git import tell
 from memtool.vault.history import make_repository
 from memtool.vault.layout import Vault, open_vault
-from memtool.vault.lock import lock
 from memtool.vault.note import Note, parse_note
+from memtool.vault.processes import lock
 from memtool.vault.uncommitted import commit_noted
 from memtool.vault.undoing import undo as take_back
 
