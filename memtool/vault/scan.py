@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # A file saved within the clock's resolution may change again without changing its stamp
 # (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.
 RACY_NS = 2_000_000_000
-_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 MOST_FILES = 100_000  # of one folder; whoever names `/` would wait for it before each search
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 
 class Stamp(NamedTuple):
@@ -154,7 +154,7 @@ def _visit(
             stamps[ref] = (stat.st_size, stat.st_mtime_ns)  # plain, not a Stamp
         elif entry.is_symlink():
             _visit_symlink(os.path.join(path, name), folder + name, found, top)  # noqa: PTH118
-        elif name not in _SKIPPED_FOLDERS and entry.is_dir(follow_symlinks=False):
+        elif name not in SKIPPED_FOLDERS and entry.is_dir(follow_symlinks=False):
             waiting.append(f"{folder}{name}/")
 
 

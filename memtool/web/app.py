@@ -28,6 +28,7 @@ from memtool.web.memory_api import add_memory_calls
 from memtool.web.page import add_page
 from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
 from memtool.web.warm import ServiceHelper
+from memtool.web.watcher import Watcher
 
 _DESCRIPTION = (
     "The memory of a coding agent. Every request but `/health` brings the token of the service, as"
@@ -37,7 +38,7 @@ _DESCRIPTION = (
 
 def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
     """Return the application of a vault's service."""
-    hub, helper = Hub(open_workspace, life), ServiceHelper(open_workspace)
+    hub, helper, watcher = Hub(open_workspace, life), ServiceHelper(open_workspace), Watcher(open_workspace)
     agents = {path: AgentServer(open_workspace, path, profile) for path, profile in PATHS.items()}
 
     @contextlib.asynccontextmanager
@@ -46,9 +47,11 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
         # It also brings the index up to date, which may take minutes the first time; nobody waits for that.
         following = asyncio.create_task(hub.follow())
         helper.start()
+        watcher.start()
         life.state = READY if life.state == STARTING else life.state
         yield
         life.ending.set()
+        watcher.end()
         await asyncio.gather(*(agent.end() for agent in agents.values()))
         await asyncio.gather(asyncio.wait([following], timeout=_LAST), asyncio.to_thread(helper.end))
 

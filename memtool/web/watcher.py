@@ -1,0 +1,142 @@
+"""The watcher of a service, which vouches that an index holds all that its vault holds, so that others skip the walk.
+
+It vouches for what it looked at itself: the folders are watched first, then the index is brought up to date, and when
+that finds nothing to do, and nobody else wrote the index meanwhile, the two are alike. From then on an event of the
+folders or a commit to the index ends it, and the next question begins it anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from memtool.embeddings.helper import Fields, HelperPlace
+from memtool.embeddings.helper_server import only_helper, serve
+from memtool.errors import MemtoolError
+from memtool.index import generations, schema
+from memtool.index.engine import WATCHERS, place_of, use_index
+from memtool.index.unchanged import claim
+from memtool.web.calls import OpenWorkspace
+from memtool.web.inotify import Tree
+
+_PAUSE = 2.1  # seconds between two looks at a vault that goes on changing; stamps are trusted after two
+_GIVEN_UP = 60.0  # seconds until a vault is looked at again for which nobody can vouch
+_NEVER = float("inf")
+
+
+class Watcher:
+    """Vouches for the index of the service's vault, in threads of its own."""
+
+    def __init__(self, open_workspace: OpenWorkspace) -> None:
+        self._open_workspace = open_workspace
+        self._ending, self._asked = threading.Event(), threading.Event()
+        self._lock = threading.Lock()  # of all that follows
+        self._tree: Tree | None = None
+        self._index: sqlite3.Connection | None = None
+        self._path: Path | None = None  # of the index
+        self._vouched: tuple[Mapping[str, Any], int] | None = None  # the claim, and the state of the index
+        self._threads = [threading.Thread(target=run, daemon=True) for run in (self._answer_all, self._look_when_asked)]
+
+    def start(self) -> None:
+        """Begin."""
+        self._asked.set()
+        for thread in self._threads:
+            thread.start()
+
+    def end(self) -> None:
+        """Begin to end. Nobody waits for it: whoever asks meanwhile walks."""
+        self._ending.set()
+        self._asked.set()
+
+    def join(self) -> None:
+        """Wait until it has ended."""
+        for thread in self._threads:
+            thread.join()
+
+    def answer(self, request: Fields, _more: Callable[[], Fields] | None = None) -> Fields:
+        """Return whether the vault is still as the index has it. If not, look at it, for whoever asks next."""
+        if request.get("ask") != "unchanged":
+            raise ValueError("nobody knows this question")
+        with self._lock:
+            if self._vouched and (not self._tree or self._tree.has_changed() or self._state() != self._vouched[1]):
+                self._vouched = None
+            is_unchanged = self._vouched is not None and all(
+                request.get(name) == value for name, value in self._vouched[0].items()
+            )
+        if not is_unchanged:
+            self._asked.set()
+        return {"unchanged": is_unchanged}
+
+    def _answer_all(self) -> None:
+        while not self._ending.is_set():
+            with contextlib.suppress(MemtoolError, OSError):
+                work = self._open_workspace(None)
+                at = HelperPlace(work.cache / WATCHERS, work.vault.root)
+                with only_helper(at):
+                    serve(at, self.answer, lambda: not self._ending.is_set(), idle=_NEVER)
+            self._ending.wait(_PAUSE)
+
+    def _look_when_asked(self) -> None:
+        while not self._ending.is_set():
+            self._asked.wait()
+            self._asked.clear()
+            pause = _PAUSE
+            try:
+                while not self._ending.is_set() and not self.look():
+                    self._ending.wait(_PAUSE)
+            except (MemtoolError, OSError, sqlite3.Error):  # whoever asks walks, as without a service
+                self.forget()
+                pause = _GIVEN_UP
+            self._ending.wait(pause)
+        self.forget()
+
+    def look(self) -> bool:
+        """Bring the index up to date; return whether there was nothing to do, so that it can be vouched for.
+
+        Raises:
+            MemtoolError, OSError, sqlite3.Error: nobody can vouch for this vault.
+        """
+        work = self._open_workspace(None)
+        place = place_of(work)._replace(watchers=None)
+        path = generations.current(place.generations)
+        with self._lock:
+            self._vouched = None
+            self._tree = self._tree or Tree(work.vault.root)
+            self._tree.settle()
+            if path:
+                self._open(path)
+            told, state = path and claim(place, path), self._state()  # both from before the look
+        seen, problems = use_index(place, lambda index: (None if index.behind else index.path, index.problems))
+        if problems:
+            raise MemtoolError("some files cannot be read")  # of which a walk tells
+        with self._lock:
+            if told and seen == path and self._state() == state:
+                self._vouched = (told, state)
+            return self._vouched is not None
+
+    def _open(self, path: Path) -> None:
+        if self._path != path:
+            self._close()
+            self._index, self._path = schema.connect(path), path
+
+    def _close(self) -> None:
+        if self._index:
+            self._index.close()
+        self._index = self._path = None
+
+    def forget(self) -> None:
+        """Vouch for nothing, and hold nothing open."""
+        with self._lock:
+            self._vouched = None
+            self._close()
+            if self._tree:
+                self._tree.close()
+            self._tree = None
+
+    def _state(self) -> int:
+        """Return a number that changes when anybody writes the index."""
+        return int(self._index.execute("PRAGMA data_version").fetchone()[0]) if self._index else 0
