@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from pydantic import BaseModel, Field
+
 from memtool.consolidate.memories import id_of, list_memories
 from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.reach import projects_in
 from memtool.index.search import Hit
 from memtool.recall.timeline import DAY, EDIT, Event, timeline
+from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY
 from memtool.web.finding import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
@@ -21,19 +24,19 @@ _TRIES = 3  # parts of the timeline that are looked through for edits at once; t
 _LAST = "24:01"  # behind all minutes of a day, and behind what has none
 
 
-class Wanted(NamedTuple):
-    """The part of the memory that the page shows. *cursor* is where the part before has ended."""
+class Wanted(BaseModel):
+    """The part of the memory that the page shows: the query of its address. *cursor* is where the part before ended."""
 
-    q: str = ""
-    project: str = ""
-    kind: str = ""
-    category: str = ""
-    since: str = ""
-    cursor: str = ""
+    q: str = Field(default="", max_length=LONGEST_QUERY)
+    project: str = Field(default="", max_length=LONGEST_NAME)
+    kind: str = Field(default="", max_length=LONGEST_NAME)
+    category: str = Field(default="", max_length=LONGEST_NAME)
+    since: str = Field(default="", max_length=LONGEST_NAME)
+    cursor: str = Field(default="", max_length=LONGEST_NAME)
 
     def query(self, **changes: str) -> str:
         """Return it as the query of an address, with *changes*."""
-        return urlencode({name: value for name, value in self._replace(**changes)._asdict().items() if value})
+        return urlencode({name: value for name, value in {**self.model_dump(), **changes}.items() if value})
 
 
 class Card(NamedTuple):

@@ -36,7 +36,7 @@ from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.facts import restore
 from memtool.vault.layout import KINDS
 from memtool.vault.undoing import undo
-from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY, OpenWorkspace
+from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.markdown import as_html
 from memtool.web.problems import Refusal, status_of
@@ -78,31 +78,13 @@ def add_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 
 def _add_reading(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get("/", include_in_schema=False)
-    def page(
-        request: Request,
-        q: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
-        project: Text = "",
-        kind: Text = "",
-        category: Text = "",
-        since: Text = "",
-        cursor: Text = "",
-    ) -> Response:
+    def page(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
         work = open_workspace(None)
-        wanted = Wanted(q, project, kind, category, since, cursor)
         return _rendered(request, work, "page.html", wanted=wanted, **_feed(work, wanted), projects=_projects(work))
 
     @app.get("/feed", include_in_schema=False)
-    def feed(
-        request: Request,
-        q: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
-        project: Text = "",
-        kind: Text = "",
-        category: Text = "",
-        since: Text = "",
-        cursor: Text = "",
-    ) -> Response:
+    def feed(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
         work = open_workspace(None)
-        wanted = Wanted(q, project, kind, category, since, cursor)
         return _rendered(request, work, "feed.html", wanted=wanted, **_feed(work, wanted))
 
     @app.get("/read/{name:path}", include_in_schema=False)
