@@ -1,6 +1,123 @@
-"""Removing secrets from a text before it is written or sent. Importing this compiles nothing."""
+"""Removing secrets from a text before it is written or sent: all rules, one after the other.
 
-from memtool.redaction.blocks import CONTEXT_TAG
-from memtool.redaction.redactor import Redactor, make_redactor
+Blocks go first, whatever they hold. Then each rule reads the text, and what other spellings hide (`views`). What was
+redacted before is left alone, so that redacting twice changes nothing. Importing this compiles nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from memtool.errors import BadSetting
+from memtool.redaction.assignments import find_assigned
+from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
+from memtool.redaction.places import PLACES
+from memtool.redaction.randomness import find_random
+from memtool.redaction.shapes import find_shapes
+from memtool.redaction.vendors import VENDORS
+from memtool.redaction.views import Finding, View, long_words, merge, replace, spelled_out, unwrapped, without_markers
+from memtool.settings.sections import RedactSettings
 
 __all__ = ["CONTEXT_TAG", "Redactor", "make_redactor"]
+
+KIND = "custom"
+_PASSES = 8
+_LEVELS = 3  # of JSON within JSON
+_SHORT, _MOST_CLEAN = 200, 4_096  # characters of a text that is remembered to be clean; such texts
+Rule = Callable[[str], Iterable[Finding]]
+
+
+class Redactor:
+    """Returns a text without secrets when called with one. It never fails, whatever the text.
+
+    Its time grows with the length of the text and no faster, as far as memtool's own rules go; the patterns of the
+    user's own settings are as fast as they are written.
+
+    Attributes:
+        counts: how many secrets of each kind were removed since it was made.
+    """
+
+    def __init__(self, patterns: Iterable[re.Pattern[str]], allowed: Iterable[re.Pattern[str]]) -> None:
+        self.counts: Counter[str] = Counter()
+        self._patterns = tuple(patterns)
+        self._allowed = tuple(allowed)
+        self._clean: set[str] = set()  # short texts that come again and again: names of files, commands
+
+    def __call__(self, text: str) -> str:
+        """Return *text* with `[redacted: kind]` for each secret and without memtool's own context blocks."""
+        if text in self._clean:
+            return text
+        cleaner = self._passed(text)
+        if cleaner == text and len(text) <= _SHORT and len(self._clean) < _MOST_CLEAN:
+            self._clean.add(text)
+        return cleaner
+
+    def _passed(self, text: str) -> str:
+        # What is left when something is taken out may be something to take out: mostly nothing is.
+        for _ in range(_PASSES):
+            cleaner = self._once(text)
+            if cleaner == text:
+                break
+            text = cleaner
+        return text
+
+    def _once(self, text: str) -> str:
+        text = self._without(text, find_blocks(text))
+        plain = without_markers(View(text))
+        views = _views(plain)
+        wrapped = [joined] if (joined := unwrapped(plain)) else []
+        words = [long_words(view) for view in (*views, *wrapped)]
+        findings = [
+            *_find(lambda seen: find_shapes(seen, VENDORS), words),
+            *_find(find_private_keys, [plain]),
+            *_find(lambda seen: find_shapes(seen, PLACES), views),
+            *_find(find_assigned, views),
+            *_find(self._find_custom, [plain]),
+            *_find(find_random, words[: len(views)]),
+        ]
+        return self._without(text, [finding for finding in findings if not self._is_allowed(text, finding)])
+
+    def _find_custom(self, text: str) -> Iterator[Finding]:
+        for pattern in self._patterns:
+            group = "secret" if "secret" in pattern.groupindex else 0
+            yield from (Finding(*found.span(group), KIND) for found in pattern.finditer(text) if found[group])
+
+    def _is_allowed(self, text: str, finding: Finding) -> bool:
+        return any(pattern.fullmatch(text, finding.start, finding.end) for pattern in self._allowed)
+
+    def _without(self, text: str, findings: list[Finding]) -> str:
+        merged = merge(findings)
+        self.counts.update(finding.kind for finding in merged if finding.kind)
+        return replace(text, merged) if merged else text
+
+
+def make_redactor(settings: RedactSettings) -> Redactor:
+    """Return a redactor for memtool's own rules and the user's.
+
+    In a pattern of the user, a group called `secret` marks what goes; without one, all that matches goes.
+
+    Raises:
+        BadSetting: a pattern or an exception is no regular expression.
+    """
+    patterns = [_user_pattern("redact.patterns", pattern) for pattern in settings.patterns]
+    return Redactor(patterns, [_user_pattern("redact.allow", pattern) for pattern in settings.allow])
+
+
+def _user_pattern(setting: str, pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise BadSetting(f"'{pattern}' in '{setting}' is no regular expression: {error}") from None
+
+
+def _views(plain: View) -> list[View]:
+    views = [plain]
+    while len(views) <= _LEVELS and (spelled := spelled_out(views[-1])):
+        views.append(spelled)
+    return views
+
+
+def _find(rule: Rule, views: list[View]) -> list[Finding]:
+    return [view.original(finding) for view in views for finding in rule(view.text)]

@@ -1,4 +1,4 @@
-"""Values that stand behind the name of a secret: in code, settings, commands, tables and sentences, in any language.
+"""Values behind the name of a secret: in code, settings, commands, tables and sentences, in any language.
 
 The text is searched for the few letters that such names hold, which is fast, and only what stands around them is read.
 No place is read more than a few times, and never far ahead, so that the time is linear.
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtool.redaction.finding import Finding
 from memtool.redaction.values import STEMS, Form, Secret, is_passphrase, is_secret, named_secrets, secret_of
+from memtool.redaction.views import Finding
 from memtool.text.languages import words
 from memtool.text.scripts import CJK_TEXT as CJK, HAN
 
@@ -24,7 +24,7 @@ _JUDGED = 128  # characters of a value
 
 
 def find_assigned(text: str) -> Iterator[Finding]:
-    """Return the values that stand behind the name of a secret and look like one."""
+    """Return the values behind the name of a secret that look like one."""
     lowered = text.replace("İ", "I").lower()  # the one letter whose small form is longer
     named = named_secrets()
     for stem in (*STEMS, *named):
@@ -75,14 +75,14 @@ def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding |
 
 
 def _goes_on(text: str, end: int, value: str, form: Form) -> bool:
-    """Tell whether more words belong to *value*, which ends at *end*; in a sentence the next clause does not."""
+    """Return whether more words belong to *value*, which ends at *end*; in a sentence the next clause does not."""
     if form is Form.PROSE:
         return _patterns().goes_on.match(text, end) is not None and not _patterns().clause.match(text, end)
     return value[-1:] in _TRAILING or _patterns().goes_on.match(text, end) is not None
 
 
 def _phrase(text: str, start: int, secret: Secret, gap: re.Match[str]) -> str:
-    """Return the passphrase of four words and more that stands from *start* on to the end of what is said."""
+    """Return the passphrase of four words and more from *start* on to the end of the sentence."""
     is_assigned = gap.lastgroup in {"assigned", "listed", "in_table", "said", "said_in_cjk"}
     found = _patterns().phrase.match(text, start) if is_assigned else None
     return found[0] if found and is_passphrase(found[0], secret) else ""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
-from memtool.redaction.finding import Finding, merge
+from memtool.redaction.views import Finding, merge
 
 CONTEXT_TAG = "memtool-context"
 PRIVATE_TAG = "private"

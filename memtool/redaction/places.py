@@ -1,4 +1,4 @@
-"""Secrets that give themselves away by where they stand: in a header, in a URL, behind an option of a command."""
+"""Secrets that their place gives away: in a header, in a URL, behind an option of a command."""
 
 from __future__ import annotations
 

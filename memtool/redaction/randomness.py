@@ -1,4 +1,4 @@
-"""Telling what a machine drew at random from what a person wrote, without a name beside it.
+"""Strings that a machine drew at random, told from what a person wrote, without a name beside them.
 
 English words, identifiers and paths use few of the 676 pairs of letters, and the same ones everywhere; random
 letters use them all alike. Hashes, ids and the like are random too, but no secrets: their form tells them.
@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtool.redaction.finding import Finding
+from memtool.redaction.views import Finding
 
 KIND = "random"
 _LEAST = 24  # 16 bytes in base64 and a little: what most makers of tokens draw at least
@@ -44,7 +44,7 @@ def find_random(text: str) -> Iterator[Finding]:
 
 
 def looks_random(text: str, least: int = _LEAST) -> bool:
-    """Tell whether *text* is made of letters and digits that no person would put together, and is no hash or UUID."""
+    """Return whether *text* is made of letters and digits that no person would put together, and is no hash or UUID."""
     patterns = _patterns()
     if len(text) < least or not text.isascii() or not patterns.digit.search(text, 0, _JUDGED):
         return False

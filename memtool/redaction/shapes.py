@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtool.redaction.finding import Finding
 from memtool.redaction.values import is_blank
+from memtool.redaction.views import Finding
 
 
 class Shape(NamedTuple):

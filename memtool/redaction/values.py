@@ -1,4 +1,4 @@
-"""Telling a secret from what else stands behind the name of one: code, types, placeholders, words about it.
+"""Secrets told from other values behind the name of one: code, types, placeholders, words about it.
 
 First what the name of a variable, setting or header promises, then whether a value keeps it.
 """
@@ -197,12 +197,12 @@ _SYMBOLS = frozenset("!@#$%^&*+=?~|")
 
 
 def is_blank(value: str) -> bool:
-    """Tell whether *value* only holds a secret's place: a mask, a variable, a template."""
+    """Return whether *value* only holds a secret's place: a mask, a variable, a template."""
     return _patterns().blank.fullmatch(value[:300]) is not None
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether *value* is blank or made of words such as "your key"."""
+    """Return whether *value* is blank or made of words such as "your key"."""
     if not value or is_blank(value) or value.lower() in _no_secret():
         return True
     if len(value) > _LONGEST_PLACEHOLDER or not _patterns().words.fullmatch(value):
@@ -211,7 +211,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_secret(value: str, secret: Secret, form: Form, *, goes_on: bool = False) -> bool:
-    """Tell whether *value* is what the name in front of it promises. *goes_on*: its line does not end there."""
+    """Return whether *value* is what the name in front of it promises. *goes_on*: its line does not end there."""
     if len(value) < secret.least or is_placeholder(value) or _patterns().reference.match(value):
         return False
     if secret.proof >= Proof.DRAWN:
@@ -235,7 +235,7 @@ def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool
 
 
 def _is_of_the_language(value: str, form: Form) -> bool:
-    """Tell whether *value* is code, or in a sentence what sentences speak of."""
+    """Return whether *value* is code, or in a sentence what sentences speak of."""
     patterns = _patterns()
     if form in _LITERAL:
         return False
@@ -249,7 +249,7 @@ def _is_of_the_language(value: str, form: Form) -> bool:
 
 
 def _is_a_name(value: str, secret: Secret) -> bool:
-    """Tell whether *value* is the name of a secret: `confirmPassword`, or `db-credentials` where no password stands."""
+    """Return whether *value* is the name of a secret: `confirmPassword`, or `db-credentials` where no password is."""
     is_one = _patterns().several.search(value) is not None and secret_of(value) is not None
     return is_one and (secret.kind != "password" or "-" not in value)
 
@@ -275,14 +275,14 @@ def _is_mixed(value: str, form: Form) -> bool:
 
 
 def _is_mixed_case(value: str) -> bool:
-    """Tell whether *value* is letters of both cases, such as `BlueHorse`, and not a name from a program."""
+    """Return whether *value* is letters of both cases, such as `BlueHorse`, and not a name from a program."""
     parts = [part.lower() for part in _patterns().word.findall(value)]
     is_mixed = value.isalpha() and len(value) >= _SHORTEST_IN_PROSE and len(parts) > 1 and not value.isupper()
     return is_mixed and not any(part in _no_secret() or part in _OF_NAMES for part in parts)
 
 
 def is_passphrase(value: str, secret: Secret) -> bool:
-    """Tell whether *value*, four lower-case words or more without quotes, are a passphrase and no sentence."""
+    """Return whether *value*, four lower-case words or more without quotes, are a passphrase and no sentence."""
     if secret.proof is not Proof.NONE or secret.kind != "password":
         return False
     parts = value.replace("-", " ").split()

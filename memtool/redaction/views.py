@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from memtool.redaction.finding import Finding
-
 _WIDE = "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff0d\uff3f"  # full-width digits, letters, hyphen and underscore
 _UNSEEN = "\u00ad\u034f\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "\n": " ", "\r": " "}
@@ -56,7 +54,7 @@ class View:
         return View("".join(pieces) + self.text[done:], self, starts, shifts)
 
     def original(self, finding: Finding) -> Finding:
-        """Return *finding* as it stands in the text that was given."""
+        """Return *finding* at its place in the first text."""
         if self._below is None:
             return finding
         start, end = self._place_below(finding.start), self._place_below(finding.end)
@@ -119,7 +117,7 @@ def _wraps(text: str) -> Iterator[Replacement]:
 
 
 def _far_lines(changes: list[Replacement], text: str) -> Iterator[Replacement]:
-    """Yield what lies more than a line before and behind any of the *changes*, as a gap."""
+    """Give the text that lies more than a line before and behind any of the *changes*, as a gap."""
     ends = [0, *(change.end for change in changes)]
     starts = [*(change.start for change in changes), len(text)]
     for end, start in zip(ends, starts, strict=True):
@@ -192,3 +190,41 @@ def _long_word() -> re.Pattern[str]:
 @cache
 def _has_digit() -> re.Pattern[str]:
     return re.compile("[0-9]")
+
+
+class Finding(NamedTuple):
+    """A piece of a text that goes. An empty *kind* is no secret and leaves a space."""
+
+    start: int
+    end: int
+    kind: str
+
+    @property
+    def marker(self) -> str:
+        """The text that takes its place."""
+        return f"[redacted: {self.kind}]" if self.kind else " "
+
+
+def merge(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings from left to right, with those that overlap as one.
+
+    Its kind is that of the earliest in *findings*: exact rules come first.
+    """
+    merged: list[tuple[int, Finding]] = []
+    for rank, finding in sorted(enumerate(findings), key=lambda ranked: ranked[1].start):
+        if not merged or finding.start >= merged[-1][1].end:
+            merged.append((rank, finding))
+            continue
+        other_rank, other = merged[-1]
+        kind = other.kind if other_rank < rank else finding.kind
+        merged[-1] = (min(rank, other_rank), Finding(other.start, max(other.end, finding.end), kind))
+    return [finding for _, finding in merged]
+
+
+def replace(text: str, findings: Sequence[Finding]) -> str:
+    """Return *text* with a marker for each of the merged *findings*."""
+    pieces, end = [], 0
+    for finding in findings:
+        pieces += [text[end : finding.start], finding.marker]
+        end = finding.end
+    return "".join(pieces) + text[end:]

@@ -79,7 +79,7 @@ class Settings(NamedTuple):
 
     @property
     def has_chosen_embedder(self) -> bool:
-        """Whether the user has said who computes vectors, so that its failure is an error."""
+        """Whether the user has chosen who computes vectors, so that its failure is an error."""
         keys = [key for key, about in ABOUT.items() if key.startswith("embeddings.") and about.trusted]
         chosen = any(self.origins.get(key, "default") != "default" for key in keys)
         return chosen and self.embeddings.provider != "none"
@@ -122,9 +122,9 @@ def load(
         BadSetting: a value has the wrong type or is not one of the choices.
     """
     config_path = user_config_path(environ)
-    layers = [
+    layers: list[tuple[str, dict[str, object]]] = [
         ("command line", {key: value for key, value in (overrides or {}).items() if value is not None}),
-        ("environment", _from_environment(environ)),
+        ("environment", {key: environ[variable_of(key)] for key in ABOUT if environ.get(variable_of(key))}),
         (str(config_path), _flatten(_read_toml(config_path), str(config_path))),
     ]
     notices: list[str] = []
@@ -233,10 +233,6 @@ def unknown_variables(environ: Mapping[str, str], settings: Settings) -> list[st
     keys = [getattr(section, name) for section in sections for name in section._fields if name.endswith("api_key_env")]
     mine = (name for name in environ if name.startswith("MEMTOOL_") and not name.startswith("MEMTOOL_TEST_"))
     return sorted(set(mine) - {*known_variables(), *keys})
-
-
-def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    return {key: environ[variable_of(key)] for key in ABOUT if environ.get(variable_of(key))}
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class IndexSettings(NamedTuple):
 
 
 class KnowledgeSettings(NamedTuple):
-    """What is read beside the vault."""
+    """Settings of the folders that are read beside the vault."""
 
     folders: Annotated[
         tuple[str, ...],
@@ -100,7 +100,7 @@ class RedactSettings(NamedTuple):
 
 
 class ModelSettings(NamedTuple):
-    """Which models may write summaries. Without one they are extractive."""
+    """Settings of the models that write summaries. Without one they are extractive."""
 
     providers: Annotated[
         tuple[str, ...],
@@ -179,7 +179,7 @@ class RecallSettings(NamedTuple):
 
 
 class ConsolidateSettings(NamedTuple):
-    """What the weekly run does."""
+    """Settings of the weekly run."""
 
     sessions_days: Annotated[
         int, About("Sessions that are older go to the archive, in days; the newest of each project stay.", least=1)

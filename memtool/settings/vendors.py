@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """How many calls may begin in a minute and in a day, and how many may be under way at once; 0 sets no limit."""
+    """The number of calls that may begin in a minute and in a day, and be under way at once; 0 sets no limit."""
 
     per_minute: int = 0
     per_day: int = 0

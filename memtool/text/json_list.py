@@ -17,7 +17,7 @@ class LineRange(NamedTuple):
     end_line: int
 
 
-class Item(NamedTuple):
+class JsonItem(NamedTuple):
     """One value of the list."""
 
     value: Any
@@ -27,7 +27,7 @@ class Item(NamedTuple):
 class JsonList(NamedTuple):
     """The items of a list. *tail* is where the last one ends, or where the first one would begin."""
 
-    items: tuple[Item, ...]
+    items: tuple[JsonItem, ...]
     tail: int
     is_bare: bool  # the list is the whole text, not a member of an object
 
@@ -129,13 +129,13 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _placed(text: str, spans: list[_ParsedValue]) -> tuple[Item, ...]:
+def _placed(text: str, spans: list[_ParsedValue]) -> tuple[JsonItem, ...]:
     items = []
     line, seen = 1, 0
     for value, start, end in spans:
         first = line + text.count("\n", seen, start)
         line, seen = first + text.count("\n", start, end), end
-        items.append(Item(value, LineRange(start, end, first, line)))
+        items.append(JsonItem(value, LineRange(start, end, first, line)))
     return tuple(items)
 
 

@@ -28,7 +28,7 @@ def is_said(said: frozenset[str], others: Iterable[frozenset[str]], share: float
 
 
 def trigrams(text: str) -> frozenset[str]:
-    """Return all three characters that stand side by side in *text*; of a shorter one none."""
+    """Return each run of three characters in *text*; none of a shorter one."""
     return frozenset(map("".join, zip(text, text[1:], text[2:], strict=False)))
 
 

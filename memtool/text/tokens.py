@@ -154,7 +154,7 @@ def fold(text: str) -> str:
 
 
 def _run_of(text: str) -> re.Pattern[str]:
-    """Return what the runs of *text* match."""
+    """Return the pattern of the runs of *text*."""
     return _ASCII_RUN if text.isascii() else _any_run()
 
 
@@ -306,7 +306,7 @@ def _unspaced_terms(run: str) -> list[str]:
 
 
 def _unspaced_query_terms(run: str) -> list[str]:
-    """Pairs; a single character only where it stands alone. Function words break a run in two."""
+    """Return the pairs of *run*, a single character only where it is alone. Function words break a run in two."""
     terms: list[str] = []
     for piece in _pieces(fold(run)):
         terms += map("".join, pairwise(piece)) if len(piece) > 1 else piece

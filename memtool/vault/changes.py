@@ -78,7 +78,7 @@ class Change(NamedTuple):
 
     @property
     def is_in_force(self) -> bool:
-        """Whether memtool made it, to change the memory, and nobody took it back."""
+        """Whether memtool made it, to change the memory, and it was not taken back."""
         is_step = bool(self.deed) and self.deed not in _NOT_STEPPED
         return is_step and not self.undone_by and len(self.parents) == 1
 
@@ -234,7 +234,7 @@ def _rows(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 class _Sources:
-    """What a file itself says of the sessions from which its lines come."""
+    """The sessions from which the lines of a file come, as the file itself says."""
 
     def __init__(self, ref: str, content: bytes) -> None:
         folder, _, name = ref.removeprefix("archive/").rpartition("/")
@@ -249,7 +249,7 @@ class _Sources:
             self._own = named[0].removeprefix("sessions/").removesuffix(".md") if len(named) == 1 else ""
 
     def of(self, number: int, text: str) -> str:
-        """Return the session of the line *number*, which is *text*; empty if nobody says."""
+        """Return the session of the line *number*, which is *text*; empty if it is not known."""
         for first, last, fact in self._facts:
             if first <= number <= last:
                 return fact.source

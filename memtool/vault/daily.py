@@ -59,8 +59,11 @@ def render_daily(
 
 
 def parse_daily(text: str) -> tuple[DailyEntry, ...]:
-    """Return the entries of a daily note, in the order in which they stand."""
-    return tuple(_entry(match) for match in _find_all(_ENTRY, text))
+    """Return the entries of a daily note, in their order."""
+    return tuple(
+        DailyEntry(match["minute"], match["project"] or "", tuple(match["files"][1:-1].split("`, `")))
+        for match in _find_all(_ENTRY, text)
+    )
 
 
 def listed_sessions(text: str) -> tuple[DailySession, ...]:
@@ -180,7 +183,7 @@ def _in_time(items: Mapping[str, DailyItem]) -> str:
 
 
 class _ListedLine:
-    """A line of ours, the rest of its item, which may be the owner's, and what stands between it and the next one."""
+    """A line of ours, the rest of its item, which may be the owner's, and the text up to the next one."""
 
     def __init__(self, key: str, minute: str, line: str, rest: str, below: str) -> None:
         self.key, self.minute, self.line, self.rest, self.below = key, minute, line, rest, below
@@ -203,7 +206,9 @@ class _Listed:
         for match, start in zip(found, starts[1:], strict=True):
             end = text.find("\n", _end_of_item(text, match)) + 1 or len(text)
             rest, below = text[match.end() : end], text[end:start]
-            self.items.append(_ListedLine(_key(match), match["minute"], match[0], rest, below))
+            is_session = "ref" in match.re.groupindex
+            key = _stem(match["ref"]) if is_session else f"{match['minute']} {match['project'] or ''}"
+            self.items.append(_ListedLine(key, match["minute"], match[0], rest, below))
 
     def text(self) -> str:
         return self._head + "".join(item.line + item.rest + item.below for item in self.items)
@@ -270,7 +275,7 @@ def _find_outside_code(pattern: str, text: str) -> re.Match[str] | None:
 
 
 def _insert_first_entry(text: str, line: str, at: int) -> str:
-    """Return *text* with *line* at its end, or above the heading at *at*: what stands there is not about edits."""
+    """Return *text* with *line* at its end, or above the heading at *at*, below which nothing is about edits."""
     newline = _newline(text)
     if at == len(text):
         return text + ("" if text.endswith("\n") or not text else newline) + line + newline
@@ -309,16 +314,6 @@ def _newline(text: str) -> str:
 
 def _stem(ref: str) -> str:
     return ref.removeprefix("session ") if ref.startswith("session ") else ref.removeprefix("sessions/")[: -len(".md")]
-
-
-def _key(match: re.Match[str]) -> str:
-    """Return the name of a session, or the minute and the project of an entry."""
-    is_session = "ref" in match.re.groupindex
-    return _stem(match["ref"]) if is_session else f"{match['minute']} {match['project'] or ''}"
-
-
-def _entry(match: re.Match[str]) -> DailyEntry:
-    return DailyEntry(match["minute"], match["project"] or "", tuple(match["files"][1:-1].split("`, `")))
 
 
 def _line(entry: DailyEntry) -> str:

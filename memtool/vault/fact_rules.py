@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from memtool.vault.authors import AUTHORS
 
@@ -23,6 +23,7 @@ SCHEMA_PATH = Path(__file__).with_name("facts.schema.json")
 
 _DATE = re.compile(r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])($|[T ])")
 _SPACE = re.compile(r"\s")
+_Test: TypeAlias = Callable[[Any], bool]
 _LONGEST_MESSAGE = 200  # characters; jsonschema quotes the whole value
 
 
@@ -31,7 +32,7 @@ class Rule(NamedTuple):
 
     attribute: str
     wanted: str
-    fits: Callable[[Any], bool]
+    fits: _Test
     required: bool = False
 
 
@@ -85,31 +86,23 @@ def _is_string(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _is_tags(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(tag, str) for tag in value)
-
-
-def _is_anchors(value: object) -> bool:
-    return isinstance(value, list) and all(_is_anchor(anchor) for anchor in value)
-
-
 def _is_anchor(value: object) -> bool:
     return isinstance(value, dict) and _is_text(value.get("path")) and isinstance(value.get("blob"), str | None)
-
-
-def _is_spans(value: object) -> bool:
-    return isinstance(value, list) and all(_is_span(span) for span in value)
 
 
 def _is_span(value: object) -> bool:
     return isinstance(value, dict) and _is_text(value.get("source")) and _is_text(value.get("hash"))
 
 
-def _or_null(fits: Callable[[object], bool]) -> Callable[[object], bool]:
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _list_of(fits: _Test) -> _Test:
+    return lambda value: isinstance(value, list) and all(map(fits, value))
+
+
+def _or_null(fits: _Test) -> _Test:
     return lambda value: value is None or fits(value)
 
 
@@ -122,13 +115,13 @@ RULES = {
     "supersededBy": Rule("superseded_by", "the id of a fact", _or_null(_is_string)),
     "supersedes": Rule("supersedes", "the id of a fact", _or_null(_is_string)),
     "category": Rule("category", f"one of {', '.join(CATEGORIES)}", CATEGORIES.__contains__, required=True),
-    "tags": Rule("tags", "a list of text", _or_null(_is_tags)),
+    "tags": Rule("tags", "a list of text", _or_null(_list_of(_is_string))),
     "source": Rule("source", "text", _or_null(_is_string)),
     "author": Rule("author", f"one of {', '.join(AUTHORS)}", _or_null(AUTHORS.__contains__)),
     "confidence": Rule("confidence", "a number from 0 to 1", _or_null(_is_share)),
     "expires": Rule("expires", "a date such as 2026-02-10", _or_null(_is_date)),
-    "anchors": Rule("anchors", 'a list of {"path": …, "blob": …}', _or_null(_is_anchors)),
-    "spans": Rule("spans", 'a list of {"source": …, "hash": …}', _or_null(_is_spans)),
+    "anchors": Rule("anchors", 'a list of {"path": …, "blob": …}', _or_null(_list_of(_is_anchor))),
+    "spans": Rule("spans", 'a list of {"source": …, "hash": …}', _or_null(_list_of(_is_span))),
     "review": Rule("review", "text", _or_null(_is_string)),
     "domain": Rule("domain", "text", _or_null(_is_string)),
     "project": Rule("project", "text", _or_null(_is_string)),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
-from memtool.text.json_list import Item, JsonList, LineRange, parse_list
+from memtool.text.json_list import JsonItem, JsonList, LineRange, parse_list
 from memtool.vault import files
 from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES, faults, schema_faults
 
@@ -126,11 +126,11 @@ def render_facts(facts: Sequence[Fact], onto: FactFile | None = None) -> str:
 def update_facts(
     vault: Vault, ref: str, change: Callable[[tuple[Fact, ...]], Sequence[Fact]], *, timeout: float = 10.0
 ) -> FactFile:
-    """Change the facts file *ref* under the vault's lock, and return it as it then stands.
+    """Change the facts file *ref* under the vault's lock, and return it as it is then.
 
     Raises:
         UsageError: a fact breaks a rule that it did not break before.
-        BrokenVaultFile, NoteChanged, NotWritable, Busy, OutsideVault: the file stands as it was.
+        BrokenVaultFile, NoteChanged, NotWritable, Busy, OutsideVault: the file is as it was.
     """
     path = vault.path(ref).resolve()
     with vault.lock(timeout=timeout):
@@ -162,7 +162,7 @@ def supersede(facts: tuple[Fact, ...], old_id: str, new: Fact) -> tuple[Fact, ..
 
 
 def supersede_by(facts: tuple[Fact, ...], old_id: str, new_id: str) -> tuple[Fact, ...]:
-    """Return *facts* with the active fact *old_id* pointing to *new_id*, which stands among them already."""
+    """Return *facts* with the active fact *old_id* pointing to *new_id*, which is one of them already."""
     new = facts[_find(facts, new_id)]
     rest = tuple(fact for fact in facts if fact is not new)
     linked = supersede(rest, old_id, new)
@@ -187,7 +187,7 @@ def purge(vault: Vault, ref: str, fact_id: str, *, timeout: float = 10.0) -> Non
     """Remove the fact *fact_id* from the file *ref* under the vault's lock.
 
     Raises:
-        NoteNotFound, BrokenVaultFile, NoteChanged, NotWritable, Busy, OutsideVault: the file stands as it was.
+        NoteNotFound, BrokenVaultFile, NoteChanged, NotWritable, Busy, OutsideVault: the file is as it was.
     """
     path = vault.path(ref).resolve()
     with vault.lock(timeout=timeout):
@@ -218,7 +218,7 @@ def change(facts: tuple[Fact, ...], fact_id: str, **values: Any) -> tuple[Fact, 
 
 
 def is_expired(fact: Fact, today: date) -> bool:
-    """Whether the last day on which *fact* holds lies before *today*."""
+    """Return whether the last day on which *fact* holds lies before *today*."""
     return bool(fact.expires) and fact.expires[:10] < today.isoformat()
 
 
@@ -255,7 +255,7 @@ def _repeated(ids: Sequence[object]) -> list[str]:
     return [fact_id for fact_id, count in counts.items() if count > 1]
 
 
-def _read(text: str, item: Item) -> tuple[Fact | None, list[str]]:
+def _read(text: str, item: JsonItem) -> tuple[Fact | None, list[str]]:
     if not isinstance(item.value, dict):
         return None, ["a fact should be an object"]
     if found := _half_characters(text, item):
@@ -273,7 +273,7 @@ def _read(text: str, item: Item) -> tuple[Fact | None, list[str]]:
     return Fact(**known, extra=extra) if is_readable else None, list(wrong.values())
 
 
-def _half_characters(text: str, item: Item) -> list[str]:
+def _half_characters(text: str, item: JsonItem) -> list[str]:
     r"""Return a fault if *item* holds a lone surrogate such as `\ud800`, which no file and no index can hold."""
     if _SURROGATE_ESCAPE.search(text, item.place.start, item.place.end):
         try:
@@ -296,7 +296,7 @@ def fields_of(fact: Fact) -> dict[str, Any]:
 
 
 def _render(fact: Fact, text: str, place: LineRange) -> str:
-    """Return *fact* in the style of what stands at *place*: on one line, or indented like it."""
+    """Return *fact* in the style of the text at *place*: on one line, or indented like it."""
     if place.start_line == place.end_line:
         return json.dumps(fields_of(fact), ensure_ascii=False)
     indent = _INDENT.match(text, text.rfind("\n", 0, place.start) + 1)
@@ -310,7 +310,7 @@ def _indented(fact: Fact, lead: str, step: str) -> str:
 
 
 def _render_new(new: Sequence[Fact], text: str, listed: JsonList) -> tuple[str, int]:
-    """Return what goes to the tail of the list, and the offset at which the old text goes on."""
+    """Return the text for the tail of the list, and the offset at which the old text goes on."""
     if not new:
         return "", listed.tail
     if not listed.items:

@@ -99,7 +99,7 @@ def replace(path: Path, text: str, *, expected: str | None, durable: bool = True
 
 
 def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
-    """Let *changed* turn the text at *path* into its new one; return whether they differ. None stands for no file.
+    """Let *changed* turn the text at *path* into its new one; return whether they differ. None means no file.
 
     Callers that share a file hold the vault's lock. An editor may save it between our reading and our writing: then
     *changed* is asked again.
@@ -134,7 +134,7 @@ def make_folder(path: Path) -> None:
 
 
 def write_over(path: Path, content: bytes, *, durable: bool) -> None:
-    """Let *content* stand at *path* from one moment to the next, whatever stood there.
+    """Replace the file at *path* by *content* from one moment to the next, whatever it was.
 
     Raises:
         OSError: the folder or the disk refuses the write; what stood there stands.

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from memtool.text.similarity import words
 from memtool.vault.authors import signed_by
-from memtool.vault.session_parts import Block, Parts, split_session
+from memtool.vault.session_parts import NoteBlock, Parts, split_session
 from memtool.vault.session_rows import parse_row, render_row, texts_of
 from memtool.vault.sessions import is_as_written, one_of
 
@@ -165,7 +165,7 @@ def _without_forgotten(text: str, marks: Iterable[str]) -> str:
     return ("\ufeff" if text.startswith("\ufeff") else "") + "\n".join(line for each in blocks for line in each.lines)
 
 
-def _kept_of(block: Block, gone: set[str]) -> Block | None:
+def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:
     items = _items_of(block)
     kept = [left for item in items if (left := _left_of(item, gone))]
     if kept == items:
@@ -188,7 +188,7 @@ def _left_of(item: _Thing, gone: set[str]) -> _Thing | None:
     return _Thing(says, (f"{bullet[0] if bullet else ''}{says}",), item.is_inline) if says else None
 
 
-def _items_of(block: Block) -> list[_Thing]:
+def _items_of(block: NoteBlock) -> list[_Thing]:
     return _items(block) if block.kind == "section" and block.key != "section:files" else []
 
 
@@ -207,21 +207,23 @@ def _merged(base: str | None, current: str, new: str) -> str:
     if not now.matter and not before.matter:
         matter = wanted.matter
         if body[0].lines[0].strip():
-            body.insert(0, Block("", (cr,)))
+            body.insert(0, NoteBlock("", (cr,)))
     return "\n".join(line for block in (*matter, *body) for line in block.lines).removesuffix(end)
 
 
 def _looks_like_ours(now: Parts) -> Parts:
     """Return the parts of a note without a base that memtool must have written."""
 
-    def select(blocks: Iterable[Block]) -> list[Block]:
+    def select(blocks: Iterable[NoteBlock]) -> list[NoteBlock]:
         looks = ((block, _OWN_LOOK.get(block.key)) for block in blocks)
         return [block for block, look in looks if look and re.fullmatch(look, " ".join(block.lines).rstrip())]
 
     return Parts(select(now.matter), select(now.body))
 
 
-def _merge(base: Iterable[Block], current: Iterable[Block], wanted: Iterable[Block], cr: str) -> list[Block]:
+def _merge(
+    base: Iterable[NoteBlock], current: Iterable[NoteBlock], wanted: Iterable[NoteBlock], cr: str
+) -> list[NoteBlock]:
     """Return the *current* blocks, each merged with its namesakes, and what *wanted* has besides."""
     before = {block.key: block for block in base if block.key}
     after = {block.key: block for block in wanted if block.key}
@@ -238,7 +240,7 @@ def _merge(base: Iterable[Block], current: Iterable[Block], wanted: Iterable[Blo
     return result
 
 
-def _merge_block(base: Block | None, current: Block, wanted: Block | None) -> Block | None:
+def _merge_block(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock | None) -> NoteBlock | None:
     if current.kind == "section" and current.key != "section:topic":
         return _merge_section(base, current, wanted)
     is_ours = base is not None and _says(base.lines) == _says(current.lines)
@@ -247,7 +249,7 @@ def _merge_block(base: Block | None, current: Block, wanted: Block | None) -> Bl
     return _merge_list(base, current, wanted) if current.key in _LISTS else current
 
 
-def _unseen(base: Block | None, wanted: Block) -> Block | None:
+def _unseen(base: NoteBlock | None, wanted: NoteBlock) -> NoteBlock | None:
     """Return the lines of *wanted* that *base* has not: the rest was there, and its owner has taken it out."""
     if base is None:
         return wanted
@@ -258,32 +260,32 @@ def _unseen(base: Block | None, wanted: Block) -> Block | None:
     return _with_items(wanted, items) if items else None
 
 
-def _insert(blocks: list[Block], block: Block, anchor: str, cr: str) -> None:
+def _insert(blocks: list[NoteBlock], block: NoteBlock, anchor: str, cr: str) -> None:
     """Put *block* behind the one whose key is *anchor*, else before the first that has a key."""
     keys = [other.key for other in blocks]
     first = next((at for at, key in enumerate(keys) if key), min(1, len(keys)))
     at = keys.index(anchor) + 1 if anchor in keys and anchor else first
-    gap = [Block("", (cr,))]
+    gap = [NoteBlock("", (cr,))]
     above = gap if at > 0 and _need_gap(blocks[at - 1], block) else []
     below = gap if at < len(blocks) and _need_gap(block, blocks[at]) else []
     blocks[at:at] = [*above, block, *below]
 
 
-def _need_gap(above: Block, below: Block) -> bool:
+def _need_gap(above: NoteBlock, below: NoteBlock) -> bool:
     is_apart = above.kind != below.kind and "matter" not in (above.kind, below.kind)
     return is_apart and bool(above.lines[-1].strip() and below.lines[0].strip())
 
 
-def _merge_list(base: Block | None, current: Block, wanted: Block) -> Block:
+def _merge_list(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock) -> NoteBlock:
     """Return the list on the line of *current*, merged item by item; *current* where it is no list on one line."""
     match = _LISTS[current.key].fullmatch("\n".join(current.lines))
     if match is None:
         return current
     items = _three_way(_listed(base), _listed(current), _listed(wanted))
-    return Block(current.key, (match[1] + ", ".join(item.lines[0] for item in items) + match[3],))
+    return NoteBlock(current.key, (match[1] + ", ".join(item.lines[0] for item in items) + match[3],))
 
 
-def _listed(block: Block | None) -> list[_Thing]:
+def _listed(block: NoteBlock | None) -> list[_Thing]:
     match = _LISTS[block.key].fullmatch("\n".join(block.lines)) if block else None
     return _inline(match[2]) if match else []
 
@@ -302,7 +304,7 @@ def _inline(value: str) -> list[_Thing]:
     return [_Thing(_says([part]), (part,), is_inline=True) for part in parts if part]
 
 
-def _merge_section(base: Block | None, current: Block, wanted: Block | None) -> Block | None:
+def _merge_section(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock | None) -> NoteBlock | None:
     now, new = _items(current), _items(wanted)
     items = _three_way(_items(base), now, new)
     said = [item.says for item in items]
@@ -337,7 +339,7 @@ def _three_way(base: Iterable[_Thing], current: Sequence[_Thing], wanted: Sequen
     return [*merged, *added.pop(_END, [])]
 
 
-def _items(section: Block | None) -> list[_Thing]:
+def _items(section: NoteBlock | None) -> list[_Thing]:
     if section is None:
         return []
     value = section.lines[0][len(_label(section)) :].strip()
@@ -354,7 +356,7 @@ def _items(section: Block | None) -> list[_Thing]:
     return [*(item for item in inline if item.says), *(_Thing(_says(group), tuple(group)) for group in groups)]
 
 
-def _with_items(section: Block, items: Sequence[_Thing]) -> Block:
+def _with_items(section: NoteBlock, items: Sequence[_Thing]) -> NoteBlock:
     """Return *section* with other *items*: files, and a single item, on the line of the label."""
     cr = "\r" if section.lines[0].endswith("\r") else ""
     on_line = [item for item in items if item.is_inline]
@@ -363,26 +365,26 @@ def _with_items(section: Block, items: Sequence[_Thing]) -> Block:
     head = " ".join(filter(None, [_label(section), ", ".join(item.lines[0] for item in on_line)]))
     below = [item for item in items if item not in on_line]
     bullets = [line for item in below for line in ([f"   - {item.lines[0]}{cr}"] if item.is_inline else item.lines)]
-    return Block(section.key, (head + cr, *bullets))
+    return NoteBlock(section.key, (head + cr, *bullets))
 
 
-def _numbered(blocks: Iterable[Block]) -> list[Block]:
+def _numbered(blocks: Iterable[NoteBlock]) -> list[NoteBlock]:
     """Return *blocks* with the sections of the format numbered from 1."""
     numbers = count(1)
     return [
-        Block(block.key, (_LABEL.sub(rf"{next(numbers)}\2", block.lines[0], count=1), *block.lines[1:]))
+        NoteBlock(block.key, (_LABEL.sub(rf"{next(numbers)}\2", block.lines[0], count=1), *block.lines[1:]))
         if block.kind == "section"
         else block
         for block in blocks
     ]
 
 
-def _label(section: Block) -> str:
+def _label(section: NoteBlock) -> str:
     match = _LABEL.match(section.lines[0])
     return match[0] if match else ""
 
 
-def _unnumbered(section: Block) -> str:
+def _unnumbered(section: NoteBlock) -> str:
     return _label(section).lstrip("0123456789")
 
 

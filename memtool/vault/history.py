@@ -22,7 +22,7 @@ SIGNATURE = "Memtool"  # the trailer of memtool's own commits
 
 
 class NewContent(NamedTuple):
-    """What a file is to hold, and its mode as git writes it."""
+    """The content that a file is to have, and its mode as git writes it."""
 
     data: bytes
     mode: str = "100644"
@@ -55,7 +55,7 @@ def find_repository(folder: Path) -> Path | None:
 
 
 def ignores(repository: Path, folder: Path) -> bool:
-    """Whether the git repository at *repository* ignores *folder*, which is, or lies below, its top level."""
+    """Return whether the git repository at *repository* ignores *folder*, which is, or lies below, its top level."""
     if folder == repository:
         return False
     name = folder.relative_to(repository).as_posix()
@@ -72,7 +72,7 @@ def make_repository(folder: Path) -> None:
 
 
 def has_commits(folder: Path) -> bool:
-    """Whether the repository has at least one commit."""
+    """Return whether the repository has at least one commit."""
     return ask(folder, "rev-parse", "--quiet", "--verify", "HEAD").code == 0
 
 
@@ -113,7 +113,7 @@ def commit(
 def commit_contents(
     folder: Path, contents: Mapping[str, NewContent | None], message: str, *, is_ours: bool = True
 ) -> str:
-    """Commit *contents* for the files of those names, whatever stands in the folder, and return the new commit.
+    """Commit *contents* for the files of those names, whatever is in the folder, and return the new commit.
 
     None removes a file. What the user has staged of other files stays staged; of these, nothing may be. For a change
     that *is_ours*, see `commit`.
@@ -153,7 +153,7 @@ def is_signed(message: str) -> bool:
 
 
 def status(folder: Path) -> HistoryStatus:
-    """Return the state of the vault's history. What stands in the way of asking git is its *problem*."""
+    """Return the state of the vault's history. Where git cannot be asked, *problem* says why."""
     try:
         repository = find_repository(folder)
         if repository is None:
@@ -228,7 +228,7 @@ def refuse_programs(folder: Path, pattern: str = _PROGRAMS) -> None:
 
 
 def refuse_pipes(folder: Path, below: Iterable[str]) -> None:
-    """Raise if git would wait in vain for a pipe that stands for one of the files that it reads *below* the folder."""
+    """Raise if git would wait in vain for a pipe in place of a file that it reads *below* the folder."""
     infos = (f".git/info/{name}" for name in ("exclude", "attributes"))
     for name in (*infos, *(f"{step}/{name}" for step in below for name in (".gitignore", ".gitattributes"))):
         with contextlib.suppress(OSError, ValueError):

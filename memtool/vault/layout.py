@@ -115,7 +115,9 @@ def open_vault(root: Path) -> Vault:
     vault = Vault(resolved)
     _check_readable(vault)
     lines = _own_lines(vault.settings_path)
-    version = _format_version(lines)
+    # Two lines are wanted before anything else may be trusted; a TOML parser comes later, in `memtool.settings`.
+    stated = next(filter(None, map(_FORMAT_LINE.match, lines)), None)
+    version = int(stated[1][:9]) if stated else FORMAT
     if version > FORMAT:
         raise VaultTooNew(f"the vault at '{root}' has format {version}; this memtool knows format {FORMAT}")
     return vault._replace(daily=_daily_folder(lines, vault.settings_path))
@@ -172,18 +174,12 @@ def _check_readable(vault: Vault) -> None:
 
 
 def _own_lines(settings_path: Path) -> list[str]:
-    """Return the settings' lines above the first table: what stands below is somebody else's."""
+    """Return the settings' lines above the first table: those below are not the vault's own."""
     try:
         lines = settings_path.read_text(encoding="utf-8-sig", errors="replace").split("\n")
     except OSError:
         return []
     return list(itertools.takewhile(lambda line: not line.lstrip().startswith("["), lines))
-
-
-def _format_version(lines: Iterable[str]) -> int:
-    # Two lines are wanted before anything else may be trusted; a TOML parser comes later, in `memtool.settings`.
-    match = next(filter(None, map(_FORMAT_LINE.match, lines)), None)
-    return int(match[1][:9]) if match else FORMAT
 
 
 def _daily_folder(lines: Iterable[str], settings_path: Path) -> str:

@@ -61,7 +61,12 @@ class Note(NamedTuple):
     @property
     def title(self) -> str:
         """The front matter's title, else the first heading if it is of the first level, else the file's name."""
-        return self.field("title") or _top_heading(self.body) or self.ref.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        return self.field("title") or self._top_heading or self.ref.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+    @property
+    def _top_heading(self) -> str:
+        lines = self.body.split("\n")
+        return next((text if lines[at].startswith("# ") else "" for at, text in headings(lines)), "")
 
     @property
     def summary(self) -> str:
@@ -92,11 +97,6 @@ def parse_note(ref: str, content: bytes) -> NoteFile:
     return BrokenNote(ref, fields, text) if isinstance(fields, str) else Note(ref, text, fields, body_line)
 
 
-def _top_heading(body: str) -> str:
-    lines = body.split("\n")
-    return next((text if lines[at].startswith("# ") else "" for at, text in headings(lines)), "")
-
-
 def first_sentence(body: str, *, longest: int = 200) -> str:
     """Return the first sentence of running text in *body*, else its first bullet, cut at *longest* characters."""
     for paragraph in body.replace("\r\n", "\n").split("\n\n"):
@@ -109,7 +109,7 @@ def first_sentence(body: str, *, longest: int = 200) -> str:
 
 
 def overview(body: str) -> str:
-    """Level 1: the section called overview or summary, else what stands before the second heading.
+    """Level 1: the section called overview or summary, else the text before the second heading.
 
     Where a title stands alone above the second heading, the first section that says something comes with it.
     """

@@ -84,7 +84,7 @@ def past_vault(vault: Vault, moment: dt.datetime, cache: Path) -> Past:
 
 
 def _copy(vault: Vault, commit: str, folder: Path, cache: Path) -> None:
-    """Make the copy aside, and let it stand at *folder* from one moment to the next."""
+    """Make the copy aside, and move it to *folder* when it is whole."""
     history.refuse_programs(vault.root)
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
@@ -185,13 +185,13 @@ def what_changed(vault: Vault, change: Change) -> list[Difference]:
 
 
 def since(vault: Vault, day: dt.date) -> list[Difference]:
-    """Return what differs now, in what is committed, from how the vault was when *day* began."""
+    """Return the differences between the last commit and the vault as it was when *day* began."""
     before = commit_before(vault, dt.datetime.combine(day, dt.time()).astimezone())
     return _between(vault, before or _empty_tree(vault), "HEAD")
 
 
 def uncommitted(vault: Vault) -> list[Difference]:
-    """Return what is written in the folder and in no commit yet; new files are named without their lines."""
+    """Return the differences between the folder and the last commit; new files are named without their lines."""
     history.refuse_programs(vault.root)
     new = tell(vault.root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
     return [*_between(vault, "HEAD"), *(Difference(path, "added", ()) for path in new if path)]

@@ -144,7 +144,7 @@ def normalise_remote(url: str) -> str:
 
 
 def short_id(root: Path) -> str:
-    """Return twelve hexadecimal digits that stand for the project root's absolute path."""
+    """Return twelve hexadecimal digits made of the project root's absolute path."""
     return hashlib.sha256(os.fsencode(_absolute(root))).hexdigest()[:12]
 
 

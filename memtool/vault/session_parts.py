@@ -13,7 +13,7 @@ from memtool.vault.sessions import HEADER, SECTIONS, read_line
 _FIELD = re.compile(r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)")
 
 
-class Block(NamedTuple):
+class NoteBlock(NamedTuple):
     """Lines that belong together.
 
     Args:
@@ -33,8 +33,8 @@ class Block(NamedTuple):
 class Parts(NamedTuple):
     """A note in blocks. *matter* is its front matter with the lines around it, empty for a note without."""
 
-    matter: list[Block]
-    body: list[Block]
+    matter: list[NoteBlock]
+    body: list[NoteBlock]
 
 
 def split_session(text: str) -> Parts:
@@ -48,37 +48,33 @@ def split_session(text: str) -> Parts:
     return Parts(matter, _body_blocks(lines[start:]))
 
 
-def _matter_blocks(lines: Sequence[str]) -> list[Block]:
+def _matter_blocks(lines: Sequence[str]) -> list[NoteBlock]:
     """Return the front matter *lines* as blocks: one for each field, with the lines on which its value goes on."""
-    blocks: list[Block] = []
+    blocks: list[NoteBlock] = []
     seen: set[str] = set()
     fields = [(at, f"matter:{match[1].strip()}") for at, line in enumerate(lines) if (match := _FIELD.match(line))]
     starts = [(0, ""), *fields]
     for (start, key), (stop, _) in zip(starts, [*fields, (len(lines), "")], strict=True):
-        end = _end_of_value(lines, start, stop) if key else start
+        end = start
         if key:
-            blocks.append(Block("" if key in seen else key, tuple(lines[start:end])))
+            end = stop
+            while end > start + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith(("#", "---"))):
+                end -= 1  # comments, empty lines and the closing fence are not part of the field above them
+            blocks.append(NoteBlock("" if key in seen else key, tuple(lines[start:end])))
             seen.add(key)
-        blocks += [Block("", (line,)) for line in lines[end:stop]]
+        blocks += [NoteBlock("", (line,)) for line in lines[end:stop]]
     return blocks
 
 
-def _end_of_value(lines: Sequence[str], start: int, stop: int) -> int:
-    # Comments, empty lines and the closing fence are not part of the field above them.
-    while stop > start + 1 and (not lines[stop - 1].strip() or lines[stop - 1].startswith(("#", "---"))):
-        stop -= 1
-    return stop
-
-
-def _body_blocks(lines: Sequence[str]) -> list[Block]:
-    blocks: list[Block] = []
+def _body_blocks(lines: Sequence[str]) -> list[NoteBlock]:
+    blocks: list[NoteBlock] = []
     seen: set[str] = set()
     quoted = _quoted_lines(lines)
     at = 0
     while at < len(lines):
         key = "" if quoted[at] else _key(lines, at, seen)
         end = _end_of_section(lines, at, quoted) if key.startswith("section:") else at + 1
-        blocks.append(Block(key, tuple(lines[at:end])))
+        blocks.append(NoteBlock(key, tuple(lines[at:end])))
         seen.add(key)
         at = end
     return blocks
@@ -101,7 +97,7 @@ def _key(lines: Sequence[str], at: int, seen: set[str]) -> str:
 
 
 def _quoted_lines(lines: Sequence[str]) -> list[bool]:
-    """Return for each line whether it stands within code or a comment that began above it."""
+    """Return for each line whether it is within code or a comment that began above it."""
     quoted, closing = [], ""
     for line in lines:
         quoted.append(bool(closing))

@@ -166,7 +166,7 @@ def _best_of(rows: Sequence[Row], most: int, known: Sequence[frozenset[str]]) ->
 
 
 def _may_stand(fitted: Sequence[Row], at: int, rows: Sequence[Row], known: Sequence[frozenset[str]]) -> bool:
-    """Return whether a prompt can stand without what came of it: it is the last, or is whole and nobody asked.
+    """Return whether a prompt may be shown without its outcome: it is the last, or is whole and no question.
 
     What came of it, if anything did, must be *known* from elsewhere: else there was no room for it.
     """
@@ -190,15 +190,14 @@ class _Taken:
         """Take *piece*, whose row and place are *at*, unless it is said already or there is no room for it."""
         text = _shortened(piece, widest)
         told = words(piece.text)
-        if not text or at in self._texts or width(text) + _OVERHEAD > self.room or self._is_said(told):
+        if not text or at in self._texts or width(text) + _OVERHEAD > self.room or is_said(told, self._said):
+            return False
+        if is_said(told, self._elsewhere, _WHOLLY):
             return False
         self.room -= width(text) + _OVERHEAD
         self._said.append(told)
         self._texts[at] = text
         return True
-
-    def _is_said(self, told: frozenset[str]) -> bool:
-        return is_said(told, self._said) or is_said(told, self._elsewhere, _WHOLLY)
 
     def pieces(self, at: int, row: Row) -> tuple[Piece, ...]:
         """Return the pieces that were taken of *row*, which is number *at*, in its order."""
@@ -207,7 +206,7 @@ class _Taken:
 
 
 def without_middle(text: str, limit: int) -> str:
-    """Return *text* in at most *limit* columns: its beginning and its end, where what counts often stands."""
+    """Return *text* in at most *limit* columns: its beginning and its end, where what counts often is."""
     if width(text) <= limit:
         return text
     rest = _end_of(text, limit)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
+from memtool.text.frontmatter import quoted
 from memtool.text.languages import all_labels, labels as labels_in
 from memtool.text.lines import one_line, shortened
 from memtool.text.markdown import find_links, link
@@ -102,7 +103,7 @@ def render_session(note: SessionNote, *, language: str = "en") -> str:
     blocks = [title, "\n".join(header), "---" if sections else "", "\n".join(sections)]
     body = "\n\n".join(block for block in blocks if block) + "\n"
     matter = _front_matter(note)
-    return f"---\n{matter}checksum: {_quoted(_checksum(matter, body))}\n---\n\n{body}"
+    return f"---\n{matter}checksum: {quoted(_checksum(matter, body))}\n---\n\n{body}"
 
 
 def parse_session(text: str) -> SessionNote:
@@ -135,7 +136,7 @@ def session_title(note: Note) -> str:
 
 
 def read_line(line: str) -> tuple[Part, str, str]:
-    """Return which part of a session note *line* is, the name that its label stands for, and what it says.
+    """Return the part of a session note that *line* is, the name of its label, and its text.
 
     The part is empty for a line that is none; the name is, where memtool does not know the label.
     """
@@ -163,7 +164,7 @@ def _more_files() -> str:
 
 
 def is_as_written(text: str) -> bool:
-    """Whether *text* is a session note in which nothing has changed since memtool rendered it, line ends aside."""
+    """Return whether *text* is a session note that is as memtool rendered it, line ends aside."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     found = re.search(rf"(?m)^{_CHECKSUM}", plain)
     if not found or not plain.startswith("---\n"):
@@ -180,17 +181,11 @@ def _checksum(matter: str, body: str) -> str:
 
 def _front_matter(note: SessionNote) -> str:
     fields = {"type": "session", "date": note.updated[:10], "project": note.project, "client": note.client}
-    lines = [f"{name}: {_quoted(value)}\n" for name, text in fields.items() if (value := one_line(text))]
+    lines = [f"{name}: {quoted(value)}\n" for name, text in fields.items() if (value := one_line(text))]
     tags = dict.fromkeys(tag for point in note.key_points for tag in _parse_point(_point(point)).tags)
     if tags:
-        lines.append(f"tags: [{', '.join(map(_quoted, tags))}]\n")
+        lines.append(f"tags: [{', '.join(map(quoted, tags))}]\n")
     return "".join(lines)
-
-
-def _quoted(value: str) -> str:
-    from memtool.text.frontmatter import quoted  # imports much that a hook does not need
-
-    return quoted(value)
 
 
 def _header(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
@@ -210,7 +205,7 @@ def _sections(note: SessionNote, labels: dict[str, str]) -> dict[str, str]:
         "decisions": _inline(note.decisions),
         "rules": _inline(note.rules),
         "done": _inline(note.done),
-        "commands": _inline(map(_code, note.commands)),
+        "commands": _inline("`" + one_line(command).replace("`", "'") + "`" for command in note.commands),
         "open": _inline(note.open),
     }
 
@@ -229,10 +224,6 @@ def _point(point: KeyPoint) -> str:
     kind = f"[{point.kind}] " if point.kind in KEY_POINT_KINDS else ""
     tags = (one_line(tag).replace("#", "").replace(" ", "-") for tag in point.tags)
     return one_line(" ".join([kind + point.text, *(f"#{tag}" for tag in tags if tag)]))
-
-
-def _code(text: str) -> str:
-    return "`" + one_line(text).replace("`", "'") + "`"
 
 
 def _file(name: str) -> str:

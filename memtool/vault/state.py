@@ -63,7 +63,7 @@ def read_state(path: Path, *, largest: int) -> bytes:
 
 
 def write_state(path: Path, content: bytes) -> None:
-    """Write the derived file at *path*, whole. Nobody waits for the disk: what a power cut takes away is no loss.
+    """Write the derived file at *path*, whole. It does not wait for the disk: what a power cut takes away is no loss.
 
     Raises:
         OSError: it cannot be written, or a symlink leads to its folder. A symlink in its own place is replaced.
@@ -113,7 +113,7 @@ def is_like(record: tuple[object, ...], empty: tuple[object, ...]) -> bool:
 
 
 def waiting_lines(path: Path, *, largest: int) -> list[bytes]:
-    """Return the lines that others have appended at *path* and nobody has dealt with yet."""
+    """Return the lines that others have appended at *path* and that were not taken yet."""
     return [*_lines_in(_taken_path(path), largest), *_lines_in(path, largest)]
 
 

@@ -84,7 +84,7 @@ class Remote(NamedTuple):
 
 
 class Synced(NamedTuple):
-    """What was done.
+    """The outcome of a sync.
 
     Args:
         remote: its name.
@@ -372,7 +372,7 @@ def name_driver(vault: Vault) -> bool:
 
 
 def driver_problem(vault: Vault) -> str:
-    """Return what keeps the driver from merging in this clone; empty if nothing does, or nothing is to be merged."""
+    """Return why the driver does not merge in this clone, as a sentence; empty if it does, or has nothing to merge."""
     if not ask(vault.root, "remote").out.strip():
         return ""
     if not _is_named(vault):

@@ -25,7 +25,7 @@ TYPES = (TASK, IDEA, BLOCKED)  # that memtool writes; others are read, and kept
 
 
 class Todo(NamedTuple):
-    """An item of a task list, and the line of the file on which it stands."""
+    """An item of a task list, and the number of its line in the file."""
 
     line: int
     text: str
@@ -51,7 +51,7 @@ class Todo(NamedTuple):
         return ""
 
     def is_overdue(self, today: dt.date) -> bool:
-        """Whether it should have been done before *today*."""
+        """Return whether it should have been done before *today*."""
         return self.is_open and "" < self.due < today.isoformat()
 
 
@@ -84,7 +84,7 @@ def todo_line(
 
 
 def find_todos(text: str) -> list[Todo]:
-    """Return the items of a task list, in order; what stands in a block of code is none."""
+    """Return the items of a task list, in order; none within code is one."""
     return [Todo(number, match["text"], match["mark"] == " ") for number, match in _items(text)]
 
 
@@ -94,7 +94,7 @@ def open_lines(text: str) -> dict[int, str]:
 
 
 def add_todo(text: str, item: str) -> tuple[str, int]:
-    """Return *text* with the open *item* behind the last open one, else at its end; and the line it stands on."""
+    """Return *text* with the open *item* behind the last open one, else at its end; and the number of its line."""
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = (text if text.endswith("\n") or not text else text + newline).split("\n")[:-1]
     top = [number for number, match in _items(text) if match["mark"] == " " and not match["indent"]]

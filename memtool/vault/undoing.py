@@ -27,7 +27,7 @@ _NAMED = 5  # files in a sentence
 
 
 class Undone(NamedTuple):
-    """What became of taking a change back: the commit that did, and the files that it changed."""
+    """A change that was taken back, the commit that did it, and the files that this changed."""
 
     change: Change
     commit: str
@@ -71,9 +71,15 @@ def undo(vault: Vault, change: Change) -> Undone:
         history.refuse_programs(vault.root)
         refs = [file.path for file in change.files]
         history.refuse_pipes(vault.root, {step.as_posix() for ref in refs for step in Path(ref).parents})
-        _refuse_staged(vault, refs)
+        staged = set(tell(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").split("\0"))
+        if found := [ref for ref in refs if ref in staged]:
+            raise HistoryFailed(f"you have staged changes of {_named(found)}", hint="Commit or unstage them first.")
         restored = _restored(vault, change)
-        wanted = {one.file.ref: _content(one) for one in restored if one.head != one.file.head}
+        wanted = {
+            one.file.ref: None if one.head is None else history.NewContent(one.head, one.file.mode)
+            for one in restored
+            if one.head != one.file.head
+        }
         if not wanted:
             raise UsageError("there is nothing left of it to take back", hint="`memtool diff` shows what it did.")
         note_uncommitted(vault, wanted)  # should we be killed in between, the next commit completes it
@@ -93,12 +99,6 @@ def _check(change: Change) -> None:
         raise UsageError("a merge of two histories cannot be taken back as a whole", hint=hint)
 
 
-def _refuse_staged(vault: Vault, refs: Sequence[str]) -> None:
-    staged = set(tell(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").split("\0"))
-    if found := [ref for ref in refs if ref in staged]:
-        raise HistoryFailed(f"you have staged changes of {_named(found)}", hint="Commit or unstage them first.")
-
-
 def _restored(vault: Vault, change: Change) -> list[_Restored]:
     """Return each file of *change* as it is to be.
 
@@ -106,7 +106,9 @@ def _restored(vault: Vault, change: Change) -> list[_Restored]:
         HistoryFailed: some were changed since in the same places; they are named.
     """
     restored, changed = [], []
-    for file in _files(vault, change):
+    said = tell(vault.root, "diff-tree", "-r", "--raw", "--no-renames", "-z", f"{change.commit}^", change.commit)
+    words = said.split("\0")
+    for file in (_file(vault, change, words[at], words[at + 1]) for at in range(0, len(words) - 1, 2)):
         try:
             head = _taken_back(vault, file, file.head)
             here = head if file.here == file.head else _taken_back(vault, file, file.here)
@@ -120,7 +122,7 @@ def _restored(vault: Vault, change: Change) -> list[_Restored]:
 
 
 class _ChangedSince(Exception):
-    """What is to be taken back was changed since."""
+    """A file was changed since in the place that is to be taken back."""
 
 
 def _taken_back(vault: Vault, file: _UndoneFile, now: bytes | None) -> bytes | None:
@@ -147,19 +149,13 @@ def _taken_back(vault: Vault, file: _UndoneFile, now: bytes | None) -> bytes | N
 
 
 def _is_sound(ref: str, text: str) -> bool:
-    """Whether lines that fit together make a file that can be read."""
+    """Return whether lines that fit together make a file that can be read."""
     if ref.rsplit("/", 1)[-1] != FACTS_FILE:
         return True
     with suppress(ValueError, RecursionError):
         json.loads(text)
         return True
     return False
-
-
-def _files(vault: Vault, change: Change) -> list[_UndoneFile]:
-    said = tell(vault.root, "diff-tree", "-r", "--raw", "--no-renames", "-z", f"{change.commit}^", change.commit)
-    words = said.split("\0")
-    return [_file(vault, change, words[at], words[at + 1]) for at in range(0, len(words) - 1, 2)]
 
 
 def _file(vault: Vault, change: Change, row: str, ref: str) -> _UndoneFile:
@@ -194,12 +190,8 @@ def _with_rejected(earlier: bytes | None, later: bytes) -> bytes | None:
 
 
 def _blob(vault: Vault, commit: str, ref: str) -> bytes:
-    """Return the file as it would stand in the folder: with its line ends, and decrypted if it is kept encrypted."""
+    """Return the file as it would be in the folder: with its line ends, and decrypted if it is kept encrypted."""
     return os.fsencode(tell(vault.root, "cat-file", "--filters", f"{commit}:{ref}"))
-
-
-def _content(one: _Restored) -> history.NewContent | None:
-    return None if one.head is None else history.NewContent(one.head, one.file.mode)
 
 
 def _write(vault: Vault, one: _Restored) -> None:

@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 from redaction.noise import noise
 
 from memtool.redaction import Redactor
-from memtool.redaction.finding import Finding
-from memtool.redaction.views import View, long_words, spelled_out, unwrapped, without_markers
+from memtool.redaction.views import Finding, View, long_words, spelled_out, unwrapped, without_markers
 
 SPELLINGS = st.lists(
     st.sampled_from(

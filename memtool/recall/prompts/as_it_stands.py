@@ -26,7 +26,7 @@ from memtool.vault.sessions import session_ref
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
-    from memtool.text.json_list import Item
+    from memtool.text.json_list import JsonItem
 
 _LARGEST = 10_485_760  # bytes of a file that are read: as many as are indexed, unless the settings say otherwise
 _MOST_CHANGED = 2_097_152  # bytes of changed files that a prompt has time to look through, the best hits first
@@ -151,7 +151,7 @@ def facts_now(hits: Iterable[Recalled], text: str, today: dt.date) -> Iterator[R
             yield hit._replace(text=said, first_line=item.place.start_line, last_line=item.place.end_line)
 
 
-def _without_id(items: Iterable[Item], text: str) -> Item | None:
+def _without_id(items: Iterable[JsonItem], text: str) -> JsonItem | None:
     nameless = (item for item in items if not item.value.get("id"))
     return next((item for item in nameless if text in " ".join(_words_of(item.value))), None)
 
