@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-import anyio.to_thread
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from memtool import __version__
@@ -63,6 +66,29 @@ def make_http_app(profile: str, open_workspace: OpenWorkspace, path: str) -> Sta
     )
 
 
+def _readable(item: SessionMessage | Exception) -> SessionMessage | Exception:
+    """Return *item* as it is, but for a request that the SDK cannot read and would never answer.
+
+    One with half of a surrogate pair, such as an emoji that somebody cut in two, gets a question mark in its place. For
+    any other an error is returned, which is its answer.
+    """
+    line = item.errors()[0]["input"] if isinstance(item, ValidationError) else None
+    try:
+        request = json.loads(line) if isinstance(line, str) else None
+    except (ValueError, RecursionError):
+        return item
+    if not (isinstance(request, dict) and isinstance(request.get("method"), str)):
+        return item
+    try:
+        text = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
+        return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+    except ValidationError as error:
+        if not isinstance(request.get("id"), str | int):
+            return item
+        fault = ErrorData(code=INVALID_REQUEST, message=f"nothing was done: {error.errors()[0]['msg']}")
+        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=request["id"], error=fault))
+
+
 class _Server(MCPServer[Any]):
     """The SDK's server, with errors that a model can act on, and the projects that there are now as resources."""
 
@@ -71,6 +97,24 @@ class _Server(MCPServer[Any]):
             "memtool", title="memtool", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
         )
         self._open_workspace = open_workspace
+
+    async def run_stdio_async(self) -> None:
+        """Serve over stdin and stdout, also the requests that the SDK would drop: see `_readable`."""
+        send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+
+        async def read() -> None:
+            async with send:
+                async for item in heard:
+                    one = _readable(item)
+                    if one is not item and isinstance(one, SessionMessage) and isinstance(one.message, JSONRPCError):
+                        await answers.send(one)
+                    else:
+                        await send.send(one)
+
+        async with stdio_server() as (heard, answers), anyio.create_task_group() as tasks:
+            tasks.start_soon(read)
+            options = self._lowlevel_server.create_initialization_options()
+            await self._lowlevel_server.run(receive, answers, options)
 
     async def list_resources(self) -> list[Resource]:
         """Return MEMORY.md and the overview of each project."""

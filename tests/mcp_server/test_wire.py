@@ -49,13 +49,16 @@ def test_whatever_comes_the_protocol_alone_is_on_stdout_and_the_next_call_is_ans
         assert "error" in wire.ask("no/such/method")
         assert wire.call("no_tool").is_error
         deep: object = "x"
-        for _ in range(50):  # the SDK drops lines of 200 levels and more, and answers nothing
+        for _ in range(50):
             deep = [deep]
         assert wire.call("context_save", project_path=shop, entries=deep).is_error
         assert wire.call("context_save", project_path=shop, entries="[{]").is_error
         assert wire.call("context_search", project_path=shop, query="x" * 10_000_000).is_error
-        half = {"name": "context_search", "arguments": {"project_path": shop, "query": "half \ud83d character 半"}}
-        wire.send(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": half}).encode())
+        assert not wire.call("context_search", project_path=shop, query="half \ud83d character 半").is_error
+        for _ in range(200):  # more than the SDK reads
+            deep = [deep]
+        refused = wire.ask("tools/call", name="context_search", arguments={"query": deep})
+        assert refused["error"]["message"].startswith("nothing was done: Invalid JSON: recursion limit exceeded")
         assert not wire.call("context_search", project_path=shop, query="解密失败").is_error
         code, out, _ = wire.end()
     assert code == 0
