@@ -32,7 +32,7 @@ _LONGEST_TAG, _MOST_TAGS = 100, 50
 _TOLD_APART = 60  # characters of a decision, by which the chunk is known that holds it
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*)")
 _DATE_IN_FRONT = re.compile(r"\d{4}-\d{2}-\d{2}[-_]?")
-_SHIPPED = ("CLAUDE.md", "MEMORY.md", "rules/memory-loader.md")  # notes that `memtool init` makes
+SHIPPED = ("CLAUDE.md", "MEMORY.md", "rules/memory-loader.md")  # notes that `memtool init` makes
 _GENERATED = re.compile(r"<!-- memtool begin .*?<!-- memtool end -->", re.DOTALL)  # rows for the areas' triggers
 _BRACKETED_KIND = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+\[([a-z]+)\]\s", re.MULTILINE)
 
@@ -128,7 +128,7 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
 @cache
 def _shipped_lines(ref: str) -> frozenset[str]:
     """Return the lines that `memtool init` wrote into the note at *ref*; none into one that it does not make."""
-    path = shipped("vault_template") / ref if ref in _SHIPPED else None
+    path = shipped("vault_template") / ref if ref in SHIPPED else None
     return frozenset(path.read_text(encoding="utf-8").splitlines()) if path and path.is_file() else frozenset()
 
 

@@ -15,6 +15,7 @@ from memtool.index.completion import completed_terms
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
+from memtool.index.rows import SHIPPED
 from memtool.index.schema import terms_of
 from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.index.snippet import Snippet, snippet
@@ -230,8 +231,12 @@ class Page(NamedTuple):
 
 
 def newest(index: Index, wanted: Filter, *, limit: int, page: int = 1) -> Page:
-    """Return page number *page*, of *limit* notes and facts, of what *wanted* leaves. A note is listed once."""
+    """Return page number *page*, of *limit* notes and facts, of what *wanted* leaves. A note is listed once.
+
+    What `memtool init` wrote is listed once somebody has added to it: until then its text is but its title.
+    """
     where, values = wanted.where()
+    where += f" AND NOT (c.text = n.title AND n.ref IN {SHIPPED})"
     chunks = f"FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE {where} GROUP BY c.note_id, c.fact_id"
     total = index.db.execute(f"SELECT count(*) FROM (SELECT 1 {chunks})", values).fetchone()[0]
     cursor = index.db.execute(

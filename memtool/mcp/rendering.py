@@ -49,7 +49,7 @@ def saved_text(saved: Sequence[Saved]) -> str:
         ToolError: none stands.
     """
     refused = [one for one in saved if one.outcome == "refused"]
-    head = f"{len(refused)} of {len(saved)} not saved; the others stand:" if refused else "All stands:"
+    head = f"{len(refused)} of {len(saved)} not saved; the others stand:" if refused else "All saved:"
     lines = [
         " ".join(filter(None, [f"{number}.", _OUTCOMES[one.outcome], one.type, one.id, _in_brackets(one.notes)]))
         for number, one in enumerate(saved, 1)

@@ -36,6 +36,7 @@ _SCOPES: Mapping[str, Mapping[str, Any]] = {
     "knowledge": {"kinds": ("knowledge", "fact", "pattern", "tool", "project", "rules", "memory", "schema", "note")},
 }
 _WITH_OVERVIEW = ("decision", "change", "knowledge", "project", "pattern", "tool", "note")
+_OVERVIEWS = ("project", "pattern", "tool", "rules", "memory")
 _LONGEST = 1_200  # characters of what is shown of a note; few chunks have more
 _TOLD_BY = 80  # letters by which a passage is found again
 
@@ -80,26 +81,30 @@ def search_memory(
     wanted = Filter(work.now().date(), **_SCOPES[scope])
     text = query.encode("utf-8", "replace").decode("utf-8")
     try:
-        found, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
+        hits, more, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
         return Answer(project, (), page, more=False, notices=(str(error),))
-    best = max((hit.score for hit in found.hits), default=0.0) or 1.0
-    shown = tuple(_remembered(work, hit, best) for hit in found.hits[:limit])
-    return Answer(project, shown, page, more=len(found.hits) > limit, notices=notices)
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    return Answer(project, tuple(_remembered(work, hit, best) for hit in hits), page, more, notices)
 
 
 def _found(
     work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int
-) -> tuple[Found, tuple[str, ...]]:
-    """Return the hits of one page and one more, if there is a next one."""
+) -> tuple[tuple[Hit, ...], bool, tuple[str, ...]]:
+    """Return the hits of one page but those that say nothing, whether there are more, and notices."""
     wanted = within_reach(index, project, text, wanted)
     if not index_terms(text):
         listed = newest(index, wanted, limit=limit, page=page)
-        more = listed.hits[:1] if listed.total > limit * page else ()
-        return Found((*listed.hits, *more), "list"), tuple(index_notices(index))
+        told = tuple(filter(_says_more, listed.hits))
+        return told, listed.total > limit * page, tuple(index_notices(index))
     found = searched(work, index, text, wanted, limit=limit * page + 1)
-    notices = (*index_notices(index), *found.notices)
-    return found._replace(hits=found.hits[limit * (page - 1) :]), notices
+    told = tuple(filter(_says_more, found.hits))[limit * (page - 1) :]
+    return told[:limit], len(told) > limit, (*index_notices(index), *found.notices)
+
+
+def _says_more(hit: Hit) -> bool:
+    """Return whether *hit* says something: of a decision the title may be all, of an overview it is its name."""
+    return hit.kind not in _OVERVIEWS or _plain(hit.text) != _plain(hit.title)
 
 
 def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:

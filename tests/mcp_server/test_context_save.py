@@ -43,7 +43,7 @@ def test_each_entry_becomes_a_file_of_its_sort_and_a_commit(desk: Desk, agent: A
         ],
     )
     assert answer.text.startswith(
-        "All stands:\n1. saved decision areas/projects/shop/decisions/2026-02-10-登录用-jwt.md"
+        "All saved:\n1. saved decision areas/projects/shop/decisions/2026-02-10-登录用-jwt.md"
     )
     decision = desk.read("areas/projects/shop/decisions/2026-02-10-登录用-jwt.md")
     assert "title: 登录用 JWT\n" in decision
