@@ -68,7 +68,7 @@ def update_routes(work: Workspace, *, new_table: bool) -> RouteUpdate:
         follows = are_for(work.environ, vault) and is_own(work.environ, vault)
         kept = commit(vault, [LOADER], "route", f"update {LOADER}") if changed else Kept()
         rules = plan(rule_shares(work.environ, vault), {"rules": True}) if follows else Plan()
-        carry_out(rules)
+        carry_out(rules, work.environ)
     return RouteUpdate(changed, kept, rules)
 
 

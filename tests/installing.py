@@ -32,7 +32,7 @@ def uninstall(path: Path, *, dry_run: bool = False) -> Change:
 def _one(path: Path, share: Share, *, dry_run: bool, is_wanted: bool) -> Change:
     planned = plan([share], {share.part: is_wanted})
     if not dry_run:
-        carry_out(planned)
+        carry_out(planned, {})
     content = client_files.read(path) if not planned.changes else None
     text = content.text if content else None
     return planned.changes[0] if planned.changes else Change(path, text, text)
@@ -42,7 +42,7 @@ def install_rules(environ: Mapping[str, str], vault: Vault | None, *, dry_run: b
     """Let the rules in the user's folder be those of *vault*; None takes them out."""
     planned = plan(rule_shares(environ, vault), {"rules": vault is not None})
     if not dry_run:
-        carry_out(planned)
+        carry_out(planned, {})
     return planned
 
 

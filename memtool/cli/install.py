@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from memtool.errors import UsageError
 from memtool.integrations.clients import CLIENTS, Client, Target, get_client
 from memtool.integrations.hook_probe import probe
 from memtool.integrations.hooks import find_program
-from memtool.integrations.own_vaults import call_own, is_own
+from memtool.integrations.own_vaults import call_own_while_installed, is_own
 from memtool.integrations.plans import Plan, carry_out, plan
+from memtool.integrations.record import do_without, parts_without
 from memtool.recall.routing.routes import read_routing
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
@@ -52,6 +53,8 @@ def _command_for(client: Client) -> click.Command:
     A vault is made where there is none. Every other byte of a file that is changed stays, and `memtool uninstall
     {client.name}` takes out what this puts in. Run it again at any time: it brings everything up to date, and keeps
     what you have changed in it.
+
+    A part that you have done without stays out, also when you run this again, until --with brings it back.
 
     \b
     The parts:
@@ -100,11 +103,15 @@ def _install(
     if not (is_new or dry_run or as_json):
         _ask_whose(client, session, vault)
     target = target_of(session, project)._replace(vault=vault, named=_named(session, vault))
-    wanted = client.wanted(with_parts, without) | {name: flag for name, flag in flags.items() if flag is not None}
-    planned = plan(client.shares(target), wanted)
+    flagged = {name: flag for name, flag in flags.items() if flag is not None}
+    asked = {*with_parts, *(name for name, flag in flagged.items() if flag)}
+    refused = {*without, *(parts_without(session.environ, client.installation(target)))} - asked
+    brought = {*client.brought(target)} - asked - refused
+    planned = plan(client.shares(target), client.wanted(with_parts, refused | brought) | flagged)
     if not dry_run:
-        carry_out(planned)
-    notices = [*planned.notices, *client.notices(target, planned)]
+        carry_out(planned, session.environ)
+        do_without(session.environ, client.installation(target), refused)
+    notices = [*planned.notices, *_left_out(brought, refused - {*without}), *client.notices(target, planned)]
     if as_json:
         fields = {"parts": planned.parts, "vault": str(vault.root), "vault_made": is_new, "notices": notices}
         output.emit_json(as_fields(planned, dry_run=dry_run) | fields)
@@ -116,6 +123,13 @@ def _install(
         output.say(*notices)
 
 
+def _left_out(brought: Collection[str], refused: Collection[str]) -> Iterator[str]:
+    if brought:
+        yield f"left to the plugin: {', '.join(sorted(brought))}. With both, the model would have each tool twice"
+    if refused:
+        yield f"still without {', '.join(sorted(refused))}, as you said before: `--with` brings a part back"
+
+
 def _vault(session: Session, *, dry_run: bool) -> tuple[Vault, bool]:
     """Return the vault, and whether there was none: then it is made, unless that is only tried."""
     root = session.vault_path()[0].expanduser()
@@ -125,7 +139,7 @@ def _vault(session: Session, *, dry_run: bool) -> tuple[Vault, bool]:
     if dry_run:
         return Vault(root.absolute()), True
     made = make_vault(root, home=Path.home(), announce=output.say)
-    call_own(session.environ, made.vault)
+    call_own_while_installed(session.environ, made.vault)
     return made.vault, True
 
 
@@ -136,7 +150,7 @@ def _ask_whose(client: Client, session: Session, vault: Vault) -> None:
     root = output.printable(str(vault.root))
     question = f"{client.title} would read rules made of the triggers in {root}. Is that vault yours?"
     if click.confirm(question, err=True):
-        call_own(session.environ, vault)
+        call_own_while_installed(session.environ, vault)
 
 
 def target_of(session: Session, project: str | None) -> Target:

@@ -15,8 +15,9 @@ from memtool.cli.session import Session, with_vault
 from memtool.consolidate.due import kept_schedule
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
-from memtool.integrations.clients import CLIENTS, Client, get_client
+from memtool.integrations.clients import CLIENTS, Client, get_client, installed_clients
 from memtool.integrations.plans import Plan, carry_out, plan
+from memtool.integrations.record import Record, do_without, update
 from memtool.settings import user_cache_path
 
 
@@ -45,7 +46,10 @@ def _uninstall(client: Client, session: Session, *, project: str | None, dry_run
     target = target_of(session, project)
     planned = plan(client.shares(target), {part.name: False for part in client.parts})
     if not dry_run:
-        carry_out(planned)
+        carry_out(planned, session.environ)
+        do_without(session.environ, client.installation(target), ())
+        if not installed_clients(target):
+            update(session.environ, _without_vaults)
     ended = end_helpers(user_cache_path(session.environ)) if project is None and not dry_run else 0
     notices = [*planned.notices, *client.left(target), *_schedule(session)]
     if as_json:
@@ -56,6 +60,10 @@ def _uninstall(client: Client, session: Session, *, project: str | None, dry_run
     else:
         click.echo(output.printable_lines(_as_text(client, planned, target.home)))
     output.say(*notices)
+
+
+def _without_vaults(record: Record) -> None:
+    record.vaults.clear()
 
 
 def _schedule(session: Session) -> Iterator[str]:

@@ -55,6 +55,9 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
             lacks = [part for part in plan(shares, client.wanted()).parts if part not in parts]
             without = f", without {', '.join(lacks)}" if lacks else ""
             yield Check("parts", OK, f"{client.title} has memtool's {', '.join(parts)}{without}")
+        if twice := [part for part in parts if part in client.brought(user)]:
+            sentence = f"{client.title}'s plugin brings {', '.join(twice)}, too, so the model has each tool twice"
+            yield Check("parts", NOTE, sentence, f"Run `memtool install {name}` again: it leaves them to the plugin.")
         if name != "claude-code":
             yield from _program_checks(name, client.title, shares)
         for share in (*shares, *(share for share in here if folder and not share.path.is_relative_to(folder))):

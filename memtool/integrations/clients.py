@@ -5,6 +5,7 @@ A client is a module that is imported when it is asked for, and a `Client` in it
 * its `parts` are what `--with` and `--without` choose from;
 * `shares(target)` gives their shares in files (`memtool.integrations.plans`): every share that may be there, whatever
   is wanted, so that `uninstall` finds them all. A target without a vault is one to uninstall from;
+* `brought(target)` gives the parts that something else brings, such as the client's own plugin: they are left to it;
 * `notices(target, planned)` gives what else its user should know after `install`, and `left(target)` after `uninstall`.
 
 The command line does the rest for all of them: options, the dry run, JSON, the vault, the words.
@@ -18,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.integrations.plans import Plan, Share
+from memtool.integrations.plans import Plan, Share, parts_there
 from memtool.vault.layout import Vault
 from memtool.vault.processes import ISOLATED
 
@@ -83,6 +84,7 @@ class Client(NamedTuple):
     shares: Callable[[Target], list[Share]]
     notices: Callable[[Target, Plan], Iterable[str]] = lambda _target, _planned: ()
     left: Callable[[Target], Iterable[str]] = lambda _target: ()
+    brought: Callable[[Target], Collection[str]] = lambda _target: ()
     recalls: bool = True
     reads_at_once: bool = False
 
@@ -90,6 +92,16 @@ class Client(NamedTuple):
         """Return the parts to have and to lack; one that comes on request only and is not named is in neither."""
         chosen = {part.name: True for part in self.parts if part.is_default}
         return chosen | dict.fromkeys(with_parts, True) | dict.fromkeys(without, False)
+
+    def installation(self, target: Target) -> str:
+        """Return the name under which an installation of this client is remembered (`memtool.integrations.record`)."""
+        return f"{self.name} {target.project}" if target.project else self.name
+
+
+def installed_clients(target: Target) -> list[str]:
+    """Return the names of the clients in which the user has memtool for all projects."""
+    user = target._replace(project=None, vault=None)
+    return [name for name in CLIENTS if parts_there(get_client(name).shares(user))]
 
 
 def get_client(name: str) -> Client:

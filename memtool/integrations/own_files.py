@@ -25,21 +25,15 @@ _LARGEST = 65_536  # bytes; what we write is smaller
 
 @dataclass(frozen=True)
 class OwnFile(Share):
-    """A file of ours with the text *wanted*; None for one that is to go. *root* is the client's folder around it."""
+    """A file of ours with the text *wanted*; None for one that is to go."""
 
     wanted: str | None
-    root: Path
 
     keeps_original: ClassVar[bool] = False
 
     def read(self) -> str | None:
         """Return the text of the file, None where there is nothing, empty for whatever memtool does not write."""
         return read_own(self.path)
-
-    def folders(self) -> tuple[Path, ...]:
-        """Return the folders between the file and the client's folder, and that one, too, if its name has a dot."""
-        between = [folder for folder in self.path.parents if folder.is_relative_to(self.root) and folder != self.root]
-        return (*between, *([self.root] if self.root.name.startswith(".") else ()))
 
     def put(self, text: str | None) -> str | None:
         """Return the text that is wanted."""
@@ -60,9 +54,9 @@ class OwnFile(Share):
         return text
 
 
-def own_files(part: str, root: Path, wanted: Mapping[Path, str], there: Iterable[Path]) -> list[OwnFile]:
-    """Return the shares by which the files *wanted* are written below *root*, and others of ours *there* go."""
-    return [OwnFile(part, path, wanted.get(path), root) for path in sorted({*wanted, *there})]
+def own_files(part: str, wanted: Mapping[Path, str], there: Iterable[Path]) -> list[OwnFile]:
+    """Return the shares by which the files *wanted* are written, and others of ours *there* go."""
+    return [OwnFile(part, path, wanted.get(path)) for path in sorted({*wanted, *there})]
 
 
 def marked(text: str, kind: str, client: str, *, comment: tuple[str, str] = ("<!-- ", " -->"), at: int = 0) -> str:

@@ -21,12 +21,13 @@ import difflib
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from memtool.errors import BadSetting, MemtoolError, NoteChanged, NotWritable
 from memtool.integrations import client_files
+from memtool.integrations.record import Record, remove_empty, update
 from memtool.vault import files
 
 _ORIGINAL = ".memtool-backup"
@@ -39,14 +40,10 @@ class LeftAlone(Exception):
 
 @dataclass(frozen=True)
 class Share:
-    """The share that the part called *part* has in the file at *path*. None stands for no file.
-
-    *base* is a folder above it that is none of ours, if the folders below that are to go with the file.
-    """
+    """The share that the part called *part* has in the file at *path*. None stands for no file."""
 
     part: str
     path: Path
-    base: Path | None = field(default=None, kw_only=True)
 
     keeps_original: ClassVar[bool] = True
     """Whether the file as it was before the installation is kept beside it."""
@@ -59,12 +56,6 @@ class Share:
         """
         content = client_files.read(self.path)
         return content.text if content else None
-
-    def folders(self) -> tuple[Path, ...]:
-        """Return the folders that go with the file once they are empty, the innermost first."""
-        if self.base and self.path.is_relative_to(self.base):
-            return tuple(folder for folder in self.path.parents if folder != self.base and self.base in folder.parents)
-        return (self.path.parent,) if self.path.parent.name.startswith(".") else ()
 
     def is_alone(self, text: str | None) -> bool:  # noqa: ARG002  (as a rule there is but one place)
         """Return whether *text* holds nothing of ours in another place, such as that of another project."""
@@ -96,7 +87,7 @@ class Change:
     """The text of the file at *path* before a change and after it. None stands for no file.
 
     *original* is the path of the file as it was before the installation, None where there is none. It is kept by the
-    change that *is_first*, and goes with the one that *is_last*. The *folders* go with the file once they are empty.
+    change that *is_first*, and goes with the one that *is_last*. *is_out* says that nothing of ours is left.
     """
 
     path: Path
@@ -106,7 +97,7 @@ class Change:
     original: Path | None = None
     is_first: bool = False
     is_last: bool = False
-    folders: tuple[Path, ...] = ()
+    is_out: bool = False
 
     @property
     def is_change(self) -> bool:
@@ -153,14 +144,35 @@ def plan(shares: Sequence[Share], wanted: Mapping[str, bool]) -> Plan:
     return Plan(tuple(changes), tuple(part for part in in_order if part in there), tuple(notices))
 
 
-def carry_out(planned: Plan) -> None:
+def carry_out(planned: Plan, environ: Mapping[str, str]) -> None:
     """Write what is planned. A file that has changed since the plan was made stays as it is.
+
+    The record of the user whose environment is *environ* learns of each folder that is made, and a folder in it goes
+    with the last file of ours in it.
 
     Raises:
         NotWritable, NoteChanged
     """
-    for change in planned.changes:
-        _write(change)
+    done: list[tuple[Change, list[Path]]] = []
+    free: list[Path] = []
+
+    def note(record: Record) -> None:
+        free.clear()  # it is asked again where somebody else writes the record, too
+        for change, made in done:
+            if change.is_out:
+                free.extend(record.give_up(change.path))
+            else:
+                record.need(change.path, made)
+
+    try:
+        for change in planned.changes:
+            missing = [folder for folder in change.path.parents if not folder.exists()]
+            _write(change)
+            done.append((change, missing))
+    finally:
+        with contextlib.suppress(MemtoolError):  # without the record the folders stay
+            update(environ, note)
+        remove_empty(free)
 
 
 def original_path(path: Path) -> Path:
@@ -213,12 +225,13 @@ def _planned(shares: list[Share], wanted: Mapping[str, bool], notices: list[str]
     except ValueError as error:
         raise client_files.not_settings(path, error) from None
     parts_in = (share.part for share in shares if share in there or share.part in parts)
-    keeps = keeps and all(share.is_alone(text) for share in shares)  # or else the copy is another installation's, too
-    is_first, is_last = keeps and is_in and not there, keeps and bool(there) and not is_in
+    is_alone = all(share.is_alone(text) for share in shares)  # or else the copy is another installation's, too
+    keeps, is_out = keeps and is_alone, is_alone and bool(there) and not is_in
+    is_first, is_last = keeps and is_in and not there, keeps and is_out
     has_original = not is_last and (before if is_first else kept) is not None
     return Change(
         path, before, text, tuple(dict.fromkeys(parts_in)),
-        original_path(path) if has_original else None, is_first, is_last, shares[0].folders(),
+        original_path(path) if has_original else None, is_first, is_last, is_out,
     ), parts  # fmt: skip
 
 
@@ -253,9 +266,6 @@ def _write(change: Change) -> None:
     if change.is_last:
         with contextlib.suppress(OSError):
             original_path(change.path).unlink(missing_ok=True)
-    for folder in change.folders if change.after is None else ():
-        with contextlib.suppress(OSError):  # it is not empty
-            folder.rmdir()
 
 
 def _remove(change: Change, expected: str | None) -> None:

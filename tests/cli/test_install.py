@@ -185,12 +185,66 @@ def test_parts_are_chosen(memtool: Memtool, client: Path) -> None:
 
     assert parts("--without", "mcp", "--without", "skills") == ["hooks"]
     assert sorted(entry.name for entry in client.parent.iterdir()) == ["settings.json", "settings.json.memtool-backup"]
-    assert parts("--hints", "--without", "skills") == ["hooks", "hints", "mcp"]
-    assert parts("--with", "hints") == parts() == ["hooks", "hints", "mcp", "skills"]
-    assert parts("--no-hints") == parts() == ["hooks", "mcp", "skills"]
+    assert parts() == ["hooks"]
+    assert memtool("install", "claude-code").err == (
+        "still without mcp, skills, as you said before: `--with` brings a part back\n"
+    )
+    assert parts("--hints", "--with", "mcp") == parts() == ["hooks", "hints", "mcp"]
+    assert parts("--with", "skills") == parts() == ["hooks", "hints", "mcp", "skills"]
+    assert parts("--no-hints") == ["hooks", "mcp", "skills"]
+    assert parts("--without", "mcp", "--dry-run") == ["hooks", "skills"]
+    assert parts() == ["hooks", "mcp", "skills"]  # a dry run is not remembered
     code, _, err = memtool("install", "claude-code", "--with", "mcp", "--without", "mcp")
     assert (code, "both name mcp" in err) == (2, True)
     assert memtool("install", "claude-code", "--with", "nothing").code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("notes")
+def test_what_was_done_without_is_forgotten_when_all_is_taken_out(memtool: Memtool, client: Path) -> None:
+    memtool("install", "claude-code", "--without", "skills")
+    memtool("install", "codex")
+    assert (Path.home() / "installed.json").is_file()
+    for name in ("claude-code", "codex"):
+        memtool("uninstall", name)
+    assert memtool("install", "claude-code", "--json", "--dry-run").answer["parts"] == ["hooks", "mcp", "skills"]
+    assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
+    assert sorted(entry.name for entry in Path.home().iterdir()) in ([], ["cache"])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("elsewhere")
+def test_a_home_is_empty_again_but_for_the_vault(memtool: Memtool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "MEMTOOL_CONFIG", "MEMTOOL_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    names = ("claude-code", "codex", "opencode", "copilot")
+    for name in names:
+        assert memtool("install", name).code == 0
+    for name in names:
+        assert memtool("uninstall", name).code == 0
+    assert [entry.name for entry in Path.home().iterdir()] == ["memory"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("notes")
+def test_what_the_plugin_brings_is_left_to_it(memtool: Memtool, client: Path) -> None:
+    memtool("install", "claude-code")
+    enabled = json.loads(client.read_text()) | {"enabledPlugins": {"memtool@memtool": True}}
+    client.write_text(json.dumps(enabled))
+    installed = client.parent / "plugins" / "installed_plugins.json"
+    installed.parent.mkdir()
+    installed.write_text(json.dumps({"plugins": {"memtool@memtool": [{"version": "1"}]}}))
+    doctor = memtool("doctor").out
+    assert "Claude Code's plugin brings mcp, skills, too, so the model has each tool twice" in doctor
+    ran = memtool("install", "claude-code")
+    assert "left to the plugin: mcp, skills. With both, the model would have each tool twice\n" in ran.err
+    assert ran.out.startswith("Claude Code works with memtool now: hooks. ")
+    assert not (client.parent / ".claude.json").exists()
+    assert not (client.parent / "skills").exists()
+    assert "each tool twice" not in memtool("doctor").out
+    assert memtool("install", "claude-code", "--with", "mcp", "--json").answer["parts"] == ["hooks", "mcp"]
+    installed.unlink()
+    assert memtool("install", "claude-code", "--json").answer["parts"] == ["hooks", "mcp", "skills"]
 
 
 @pytest.mark.slow

@@ -113,7 +113,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], l
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / ".claude"))
     environ = settings.environment()
     client = get_client("claude-code")
-    carry_out(plan(client.shares(Target(environ, tmp_path, tmp_path)), client.wanted()))
+    carry_out(plan(client.shares(Target(environ, tmp_path, tmp_path)), client.wanted()), environ)
     return lambda: [
         check for check in clients.client_checks(environ, tmp_path, tmp_path) if check.subject in ("parts", "mcp")
     ]
@@ -170,7 +170,7 @@ def test_a_server_that_does_not_answer_is_broken(
 @pytest.mark.parametrize(("name", "path"), [("codex", ".codex/hooks.json"), ("cursor", ".cursor/hooks.json")])
 def test_hooks_of_any_client_whose_program_is_gone_are_broken(tmp_path: Path, name: str, path: str) -> None:
     client, target = get_client(name), Target({}, tmp_path / "主页", None)
-    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"hooks": True}))
+    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"hooks": True}), {})
     hooks = target.home / path
 
     def findings() -> list[Check]:
@@ -186,7 +186,7 @@ def test_hooks_of_any_client_whose_program_is_gone_are_broken(tmp_path: Path, na
 @pytest.mark.parametrize("name", ["codex", "goose", "zed"])
 def test_servers_in_every_format_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     client, target = get_client(name), Target({}, tmp_path, None)
-    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}))
+    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}), {})
     monkeypatch.setattr(clients, "_handshake", lambda command, title: Check("mcp", OK, f"{title}: {command[0]}"))
     assert [check.sentence for check in found(clients.client_checks({}, tmp_path, None), "mcp")] == [
         f"{client.title}: {sys.executable}"
@@ -206,7 +206,7 @@ def test_a_broken_file_with_a_part_of_ours_is_named_and_one_without_is_not(
 
     assert findings() == []
     file.write_text("\n")
-    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}))
+    carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}), {})
     for text in (f"{file.read_text()}{{{{ 设置", "{{"):  # the second one tells by the copy beside it whose it was
         file.write_text(text)
         (check,) = findings()

@@ -97,15 +97,6 @@ def folder_of(agent: Agent, target: Target) -> Path:
     return target.home / place
 
 
-def _base_of(agent: Agent, target: Target) -> Path:
-    """Return the folder around that of *agent*, which is no agent's: folders of ours below it go with their files."""
-    if target.project:
-        return target.project
-    folder = folder_of(agent, target)
-    shared = (target.home / name for name in (".config", "Library/Application Support", "AppData/Roaming", "."))
-    return next((place for place in shared if folder.is_relative_to(place)), folder.parent)
-
-
 def _path(place: Hooks | Mcp, folder: Path, target: Target) -> Path | None:
     if target.project is None:
         return folder / place.path
@@ -113,21 +104,21 @@ def _path(place: Hooks | Mcp, folder: Path, target: Target) -> Path | None:
 
 
 def _hook_shares(name: str, agent: Agent, path: Path, target: Target) -> list[Share]:
-    hooks, base = agent.hooks, _base_of(agent, target)
+    hooks = agent.hooks
     if hooks is None:
         return []
     program = find_program(target.named, this_project=target.project is not None, client=name)
     if hooks.form == SCRIPT:
-        return list(own_files.own_files("hooks", base, {path: _script(name, target)}, ()))
+        return list(own_files.own_files("hooks", {path: _script(name, target)}, ()))
     if hooks.form == FLAT:
         events = tuple(hook.event for hook in hooks.events)
         handler = {**hooks.handler, hooks.command: program.line}
-        return [FlatHooks("hooks", path, events, handler, hooks.head, hooks.command, base=base)]
+        return [FlatHooks("hooks", path, events, handler, hooks.head, hooks.command)]
     spared = frozenset(hook.event for hook in hooks.hints)
-    found: list[Share] = [HookShare("hooks", path, program, hooks.events, spared, base=base)]
+    found: list[Share] = [HookShare("hooks", path, program, hooks.events, spared)]
     if hooks.hints:
         others = frozenset(hook.event for hook in hooks.events)
-        found.append(HookShare("hints", path, program, hooks.hints, others, base=base))
+        found.append(HookShare("hints", path, program, hooks.hints, others))
     return found
 
 
@@ -144,12 +135,12 @@ def _mcp_share(agent: Agent, folder: Path, target: Target) -> Share | None:
     if path is None:
         return None
     path = next((path.with_name(name) for name in agent.mcp.others if path.with_name(name).exists()), path)
-    values, base = _server(agent.mcp.shape, target.mcp_program()), _base_of(agent, target)
+    values = _server(agent.mcp.shape, target.mcp_program())
     if agent.mcp.file_format == JSON:
-        return JsonEntry("mcp", path, (*agent.mcp.keys, "memtool"), values, base=base)
+        return JsonEntry("mcp", path, (*agent.mcp.keys, "memtool"), values)
     if agent.mcp.file_format == TOML:
-        return TomlTable("mcp", path, (*agent.mcp.keys, "memtool"), values, base=base)
-    return YamlEntry("mcp", path, agent.mcp.keys[0], values, base=base)
+        return TomlTable("mcp", path, (*agent.mcp.keys, "memtool"), values)
+    return YamlEntry("mcp", path, agent.mcp.keys[0], values)
 
 
 def _server(shape: str, program: tuple[str, ...]) -> Mapping[str, Any]:
@@ -173,7 +164,7 @@ def _instruction_shares(name: str, agent: Agent, target: Target) -> list[Share]:
     )
     if path is None or _is_left_to(others, name, target):
         return []
-    return [Block("instructions", path, agent_text("instructions", _language(target)), base=_base_of(agent, target))]
+    return [Block("instructions", path, agent_text("instructions", _language(target)))]
 
 
 def _instructions_path(agent: Agent, target: Target) -> Path | None:
@@ -189,10 +180,9 @@ def _language(target: Target) -> str:
 
 def _skill_shares(target: Target) -> list[OwnFile]:
     """Return the skills in the folder that many agents share. Their mark names no client: several have them."""
-    root = target.home / ".agents"
-    folder = root / "skills"
+    folder = target.home / ".agents" / "skills"
     wanted = {folder / name / SKILL_FILE: text for name, text in skill_texts("…").items()}
-    return own_files.own_files("skills", root, wanted, folder.glob(f"memtool-*/{SKILL_FILE}"))
+    return own_files.own_files("skills", wanted, folder.glob(f"memtool-*/{SKILL_FILE}"))
 
 
 def _is_left_to(others: Iterable[str], name: str, target: Target) -> bool:

@@ -11,11 +11,13 @@ from memtool.integrations import client_files
 from memtool.integrations.blocks import Block
 from memtool.integrations.claude_code import places
 from memtool.integrations.claude_code.health import (
+    find_plugin,
     hooks_in,
     installed_in,
     obstacles,
     project_notices,
     repository_of,
+    settings_paths,
     why_unread,
 )
 from memtool.integrations.claude_code.hooks import HINTS, HOOKS
@@ -68,6 +70,12 @@ def shares(target: Target) -> list[Share]:
         if target.vault is None or is_own(environ, target.vault):
             found += rule_shares(environ, target.vault)
     return found
+
+
+def brought(target: Target) -> tuple[str, ...]:
+    """Return the parts that the plugin brings, where the client has it: its hooks leave each event to ours."""
+    plugin = find_plugin(settings_paths(target.environ, target.project), target.environ)
+    return ("mcp", "skills") if plugin and plugin.version else ()
 
 
 def notices(target: Target, planned: Plan) -> Iterator[str]:
@@ -128,4 +136,6 @@ def _events(hooks: tuple[Hook, ...]) -> frozenset[str]:
     return frozenset(hook.event for hook in hooks)
 
 
-BY_NAME = {"claude-code": Client("claude-code", "Claude Code", _PARTS, shares, notices, left, reads_at_once=True)}
+BY_NAME = {
+    "claude-code": Client("claude-code", "Claude Code", _PARTS, shares, notices, left, brought, reads_at_once=True)
+}

@@ -72,7 +72,7 @@ def examine(environ: Mapping[str, str], folder: Path | None) -> Health:
     findings = [HookFinding(True, str(error), error.hint) for error in errors]
     for installation in found:
         findings += _faults(installation, may_run=installation.path == places.user_settings_path(environ))
-    plugin = None if found else find_plugin(_settings_paths(environ, folder), environ)
+    plugin = None if found else find_plugin(settings_paths(environ, folder), environ)
     if plugin:
         program = plugin_program(environ)
         findings += [*_plugin_faults(plugin, program), *_notes(_switched_off(environ, folder))]
@@ -98,7 +98,7 @@ def hooks_in(path: Path) -> list[Handler]:
 def obstacles(environ: Mapping[str, str], folder: Path | None) -> list[str]:
     """Return the obstacles to running each hook of ours once in a session in *folder*, a sentence each."""
     sentences = _switched_off(environ, folder)
-    if plugin := find_plugin(_settings_paths(environ, folder), environ):
+    if plugin := find_plugin(settings_paths(environ, folder), environ):
         does = "brings the same hooks; it leaves every event to these"
         sentences.append(f"'{plugin.path}' enables the plugin '{plugin.id}', which {does}")
     found, _ = _installations(environ, folder)
@@ -135,7 +135,7 @@ def repository_of(folder: Path) -> Path:
     return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
-def _settings_paths(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
+def settings_paths(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
     """Return the paths of all settings files, in the order in which the later overrule the earlier."""
     paths = [places.user_settings_path(environ)]
     if folder:
@@ -147,7 +147,7 @@ def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[lis
     """Return the installations, and an error for each settings file that cannot be read."""
     found: list[_Installation] = []
     errors: list[BadSetting] = []
-    for path in _settings_paths(environ, folder):
+    for path in settings_paths(environ, folder):
         try:
             content = client_files.read(path)
             handlers = hooks.find_handlers(content.text) if content else []
@@ -162,7 +162,7 @@ def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[lis
 
 
 def _switched_off(environ: Mapping[str, str], folder: Path | None) -> list[str]:
-    return [sentence for path in _settings_paths(environ, folder) for sentence in _switches(path)]
+    return [sentence for path in settings_paths(environ, folder) for sentence in _switches(path)]
 
 
 def _switches(path: Path) -> Iterator[str]:

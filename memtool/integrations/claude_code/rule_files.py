@@ -120,7 +120,7 @@ def rule_shares(environ: Mapping[str, str], vault: Vault | None) -> list[OwnFile
         language = settings.load(vault.settings_path, environ).general.language
         texts = rule_texts(vault.root, read_routing(vault), language)
     wanted = {folder / name: text for name, text in texts.items()}
-    return own_files.own_files("rules", folder.parent, wanted, folder.glob(PATTERN))
+    return own_files.own_files("rules", wanted, folder.glob(PATTERN))
 
 
 def are_for(environ: Mapping[str, str], vault: Vault) -> bool:

@@ -23,7 +23,7 @@ def skill_shares(environ: Mapping[str, str]) -> list[OwnFile]:
     """
     folder = skills_folder(environ)
     wanted = {folder / name / SKILL_FILE: text for name, text in skill_texts("claude-code").items()}
-    return own_files.own_files("skills", folder.parent, wanted, folder.glob(f"{_PREFIX}*/{SKILL_FILE}"))
+    return own_files.own_files("skills", wanted, folder.glob(f"{_PREFIX}*/{SKILL_FILE}"))
 
 
 def skills_folder(environ: Mapping[str, str]) -> Path:

@@ -15,6 +15,7 @@ from memtool.integrations.agents.client import folder_of
 from memtool.integrations.agents.table import AGENTS, FLAT, GROUPED, JSON, SCRIPT, TOML, YAML
 from memtool.integrations.clients import CLIENTS, Target, get_client
 from memtool.integrations.plans import Plan, carry_out, plan
+from memtool.integrations.record import record_path
 from memtool.vault.layout import Vault
 
 OTHERS = {
@@ -54,14 +55,14 @@ def target(tmp_path: Path) -> Target:
 def install(name: str, target: Target, *with_parts: str) -> Plan:
     client = get_client(name)
     planned = plan(client.shares(target), client.wanted(with_parts))
-    carry_out(planned)
+    carry_out(planned, target.environ)
     return planned
 
 
 def uninstall(name: str, target: Target) -> Plan:
     client = get_client(name)
     planned = plan(client.shares(target._replace(vault=None)), {part.name: False for part in client.parts})
-    carry_out(planned)
+    carry_out(planned, target.environ)
     return planned
 
 
@@ -104,12 +105,18 @@ def test_an_empty_home_is_empty_again(target: Target, name: str) -> None:
     assert set(first.parts) == (parts if AGENTS[name].instructions else parts - {"instructions"})
     assert not install(name, target).changes
     uninstall(name, target)
-    assert {place for place, content in tree(target.home).items() if content is not None} == set()
-    assert not {place.partition("/")[0] for place in tree(target.home) if place.startswith(".")} - {
-        ".config",
-        "Library",
-    }
-    assert before == {}
+    assert tree(target.home) == before == {}
+    assert not record_path(target.environ).exists()
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_folder_that_was_there_before_stays_though_it_is_empty(target: Target, name: str) -> None:
+    for path in (mcp_path(name, target), target.home / ".agents" / "技能" / "x", target.home / ".config" / "x"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    before = tree(target.home)
+    install(name, target, "instructions")
+    uninstall(name, target)
+    assert tree(target.home) == before
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -160,7 +167,7 @@ def test_a_project_has_its_own(target: Target, tmp_path: Path, name: str) -> Non
     assert all(change.path.is_relative_to(project) for change in planned.changes)
     assert tree(target.home) == {}
     uninstall(name, inside)
-    assert {place for place, content in tree(project).items() if content is not None} == set()
+    assert tree(project) == {}
 
 
 @pytest.mark.slow

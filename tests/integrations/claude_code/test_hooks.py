@@ -84,7 +84,7 @@ def test_uninstalling_gives_back_every_byte(text: str) -> None:
         path = Path(folder) / "settings.json"
         path.write_bytes(text.encode())
         for program, is_wanted in ((THERE, True), (HERE, True), (HERE, False)):
-            carry_out(plan([HookShare("hooks", path, program, HOOKS)], {"hooks": is_wanted}))
+            carry_out(plan([HookShare("hooks", path, program, HOOKS)], {"hooks": is_wanted}), {})
         assert path.read_bytes() == text.encode()
         assert [entry.name for entry in Path(folder).iterdir()] == ["settings.json"]
 
@@ -246,7 +246,7 @@ def test_the_table_fits_the_client() -> None:
 def test_hints_are_put_in_taken_out_and_left_as_they_are(tmp_path: Path) -> None:
     def events(**wanted: bool) -> list[str]:
         planned = plan(shares, wanted)
-        carry_out(planned)
+        carry_out(planned, {})
         assert planned.parts == tuple(dict.fromkeys(part for part in ("hooks", "hints") if part in planned.parts))
         return [handler.event for handler in find_handlers(path.read_text())]
 
@@ -260,7 +260,7 @@ def test_hints_are_put_in_taken_out_and_left_as_they_are(tmp_path: Path) -> None
     assert events(hooks=True, hints=True) == events(hooks=True) == [*own, *more]
     assert events(hooks=True, hints=False) == own
     assert events(hints=True, hooks=False) == more
-    carry_out(plan(shares, {"hooks": False, "hints": False}))
+    carry_out(plan(shares, {"hooks": False, "hints": False}), {})
     assert list(tmp_path.iterdir()) == []
 
 

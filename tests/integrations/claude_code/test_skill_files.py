@@ -20,7 +20,7 @@ def uninstall_skills(environ: dict[str, str]) -> Plan:
 def brought(environ: dict[str, str], *, dry_run: bool, is_wanted: bool) -> Plan:
     planned = plan(skill_shares(environ), {"skills": is_wanted})
     if not dry_run:
-        carry_out(planned)
+        carry_out(planned, {})
     return planned
 
 

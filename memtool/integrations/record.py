@@ -1,0 +1,132 @@
+"""The record of what `memtool install` made beside texts in files, so that `uninstall` takes out that and no more.
+
+One JSON file beside the user's settings, which goes with the last thing in it:
+
+* `folders`: those that were made, each with the files of ours that need it. It goes with the last of them, if empty;
+* `vaults`: those that the user called his own, or had made, while he installed;
+* `without`: the parts that he does without, by client and project (docs/decisions/0054-the-record-of-installations.md).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from memtool import settings
+from memtool.errors import MemtoolError
+from memtool.vault import files
+
+
+@dataclass
+class Record:
+    """The record, as it is to be changed within `update`."""
+
+    folders: dict[str, list[str]] = field(default_factory=dict)
+    vaults: list[str] = field(default_factory=list)
+    without: dict[str, list[str]] = field(default_factory=dict)
+
+    def need(self, file: Path, made: Iterable[Path] = ()) -> None:
+        """Note that *file* needs the folders around it: those just *made* for it, and others that are ours."""
+        for folder in made:
+            self.folders.setdefault(str(folder), [])
+        for folder in file.parents:
+            needed_by = self.folders.get(str(folder))
+            if needed_by is not None and str(file) not in needed_by:
+                needed_by.append(str(file))
+
+    def give_up(self, file: Path) -> list[Path]:
+        """Note that *file* needs no folder any more, and return those that nothing needs now."""
+        for needed_by in self.folders.values():
+            if str(file) in needed_by:
+                needed_by.remove(str(file))
+        free = [Path(folder) for folder, needed_by in self.folders.items() if not needed_by]
+        for folder in free:
+            del self.folders[str(folder)]
+        return free
+
+
+def record_path(environ: Mapping[str, str]) -> Path:
+    """Return the path of the record."""
+    return settings.user_config_path(environ).with_name("installed.json")
+
+
+def read_record(environ: Mapping[str, str]) -> Record:
+    """Return the record; an empty one where there is none that can be read."""
+    with contextlib.suppress(OSError, MemtoolError):
+        return _parsed(files.read_text(record_path(environ))[0])
+    return Record()
+
+
+def update(environ: Mapping[str, str], change: Callable[[Record], None]) -> None:
+    """Let *change* alter the record, and write it; without anything in it, it goes, and its folders if they are ours.
+
+    Raises:
+        MemtoolError: it cannot be written.
+    """
+    path = record_path(environ)
+    made = [folder for folder in path.parents if not folder.exists()]
+    after = Record()
+
+    def changed(text: str | None) -> str | None:
+        nonlocal after
+        after = _parsed(text or "")
+        change(after)
+        if _is_empty(after, path):
+            return None
+        after.need(path, made)
+        return json.dumps(asdict(after), ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+    files.change(path, changed)
+    if _is_empty(after, path):
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+            remove_empty(after.give_up(path))
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Remove those of *folders* that are empty, the innermost first."""
+    for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def parts_without(environ: Mapping[str, str], installation: str) -> Collection[str]:
+    """Return the parts that the user does without in *installation*."""
+    return read_record(environ).without.get(installation, [])
+
+
+def do_without(environ: Mapping[str, str], installation: str, parts: Collection[str]) -> None:
+    """Remember that the user does without *parts* in *installation*, and without no other.
+
+    Raises:
+        MemtoolError: the record cannot be written.
+    """
+
+    def change(record: Record) -> None:
+        record.without.pop(installation, None)
+        record.without |= {installation: sorted(parts)} if parts else {}
+
+    if sorted(parts_without(environ, installation)) != sorted(parts):
+        update(environ, change)
+
+
+def _is_empty(record: Record, path: Path) -> bool:
+    """Return whether the record holds nothing but the folders around its own *path*."""
+    needing = {file for needed_by in record.folders.values() for file in needed_by}
+    return not (record.vaults or record.without or needing - {str(path)})
+
+
+def _parsed(text: str) -> Record:
+    """Return the record in *text*, as far as it is one."""
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return Record()
+    found = found if isinstance(found, dict) else {}
+    lists = {name: {key: list(map(str, value)) for key, value in found[name].items() if isinstance(value, list)}
+             for name in ("folders", "without") if isinstance(found.get(name), dict)}  # fmt: skip
+    vaults = found.get("vaults")
+    return Record(**lists, vaults=list(map(str, vaults)) if isinstance(vaults, list) else [])

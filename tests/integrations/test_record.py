@@ -1,0 +1,75 @@
+"""The record of installations: folders go with the last file that needs them, and the record with its last line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memtool.integrations.record import Record, do_without, parts_without, read_record, record_path, update
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"MEMTOOL_CONFIG": str(tmp_path / "主页" / ".config" / "memtool" / "config.toml")}
+
+
+def test_a_folder_is_free_once_no_file_needs_it(tmp_path: Path) -> None:
+    record, one, two = Record(), tmp_path / "夹" / "one", tmp_path / "夹" / "内" / "two"
+    record.need(one, [one.parent])
+    record.need(two, [two.parent])
+    assert record.give_up(one) == []
+    assert record.give_up(tmp_path / "夹" / "other") == []
+    assert record.give_up(two) == [one.parent, two.parent]
+    assert record == Record()
+
+
+def test_a_file_in_a_folder_that_was_there_before_needs_nothing(tmp_path: Path) -> None:
+    record = Record()
+    record.need(tmp_path / "file")
+    assert record == Record()
+
+
+def test_what_the_user_does_without_is_known_by_installation(environ: dict[str, str]) -> None:
+    do_without(environ, "codex", ["mcp"])
+    do_without(environ, "claude-code /家/项目", {"rules", "mcp"})
+    assert parts_without(environ, "codex") == ["mcp"]
+    assert parts_without(environ, "claude-code /家/项目") == ["mcp", "rules"]
+    assert parts_without(environ, "claude-code") == []
+    do_without(environ, "codex", [])
+    assert parts_without(environ, "codex") == []
+
+
+def test_the_record_goes_with_its_last_line_and_leaves_no_folder_that_it_made(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    (tmp_path / "主页").mkdir()
+    do_without(environ, "codex", ["mcp"])
+    assert record_path(environ).is_file()
+    do_without(environ, "codex", [])
+    assert list((tmp_path / "主页").iterdir()) == []
+
+
+def test_folders_of_the_users_own_settings_stay(environ: dict[str, str]) -> None:
+    do_without(environ, "codex", ["mcp"])
+    own = record_path(environ).with_name("config.toml")
+    own.write_text("")
+    do_without(environ, "codex", [])
+    assert [path.name for path in own.parent.iterdir()] == ["config.toml"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"folders": 5, "vaults": {}, "without": {"codex": "mcp"}}', "\0"])
+def test_a_record_that_somebody_broke_is_an_empty_one(environ: dict[str, str], text: str) -> None:
+    path = record_path(environ)
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert read_record(environ) == Record()
+    do_without(environ, "codex", ["mcp"])
+    assert json.loads(path.read_text())["without"] == {"codex": ["mcp"]}
+
+
+def test_nothing_is_written_where_nothing_is_to_be_remembered(tmp_path: Path, environ: dict[str, str]) -> None:
+    update(environ, lambda record: record.vaults.clear())
+    do_without(environ, "codex", [])
+    assert list(tmp_path.iterdir()) == []
