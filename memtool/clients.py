@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 CLAUDE_CODE = "claude-code"
+HTTP = "http"
 _DATA = ".local/share/"
 
 _SAME = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact", "PostCompact",
@@ -117,6 +118,8 @@ CLIENTS: Mapping[str, Client] = MappingProxyType({
         tool_events={"post_write_code": "Edit", "post_run_command": "Bash"},
         hears=frozenset(),
     ),
+    # Whatever tells of its sessions over HTTP (`memtool serve`): it has no hooks.
+    HTTP: Client(title="HTTP", events={}, hears=frozenset()),
 })  # fmt: skip
 
 

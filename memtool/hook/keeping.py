@@ -37,9 +37,14 @@ def keep(occasion: Occasion) -> None:
     work, session_id = occasion.work, occasion.text("session_id")
     if occasion.name == "SessionStart":
         _forget_old(heard_folder(work.vault), work.now().timestamp())
-    made = list(_records(occasion)) if session_id else []
-    if not made:
-        return
+    if session_id:
+        for record in _records(occasion):
+            keep_record(occasion, record)
+
+
+def keep_record(occasion: Occasion, record: dict[str, Any]) -> None:
+    """Add *record* to the transcript of the session."""
+    work, session_id = occasion.work, occasion.text("session_id")
     envelope = {
         "sessionId": session_id,
         "client": occasion.options.client,
@@ -48,8 +53,7 @@ def keep(occasion: Occasion) -> None:
     }
     path = heard_path(work.vault, session_id)
     make_state_folder(path.parent)
-    for record in made:
-        append_state(path, json.dumps({**envelope, **record}, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    append_state(path, json.dumps({**envelope, **record}, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
 def _records(occasion: Occasion) -> Iterator[dict[str, Any]]:

@@ -27,6 +27,7 @@ from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.page import add_page
 from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
+from memtool.web.sessions_api import add_session_calls
 from memtool.web.warm import ServiceHelper
 from memtool.web.watcher import Watcher
 
@@ -74,6 +75,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     add_memory_calls(app, open_workspace)
     add_embedding_calls(app, open_workspace)
     add_history_calls(app, open_workspace)
+    add_session_calls(app, open_workspace)
     _add_stream(app, hub)
     add_page(app, open_workspace)
     for path, agent in agents.items():

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from desk import Desk
+from fastapi.testclient import TestClient
+
+from memtool.hook.keeping import heard_path
+from memtool.settings.sections import CaptureSettings
+from memtool.web.app import make_app
+from memtool.web.gate import Access
+from memtool.web.life import Life
+
+SECRET = "sk-ant-api03-" + "a1B2" * 20
+
+
+@pytest.fixture
+def client(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setattr("memtool.capture.queue.start_worker", lambda *_: False)  # the desk drains
+    app = make_app(
+        lambda folder: desk.work._replace(folder=folder or desk.folder),
+        Access("a token that nobody guesses", ["testserver"], 80),
+        Life(),
+    )
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+def post(client: TestClient, path: str, **body: Any) -> Any:
+    answer = client.post(f"/api/session/{path}", json=body)
+    assert answer.status_code in (200, 202), answer.text
+    return answer.json()
+
+
+def work_a_while(client: TestClient, session: str = "s-1") -> None:
+    """Let a session decide, edit, test, and sum up."""
+    post(client, "init", session_id=session, prompt="登录改用 JWT，不再用服务器会话", project="shop")
+    post(client, "observation", session_id=session, tool_name="Write", tool_input={"file_path": "/src/jwt.ts"})
+    post(
+        client, "observation", session_id=session, tool_name="Bash", exit_code=0,
+        tool_input={"command": f"TOKEN={SECRET} pytest tests/auth"}, tool_response={"stdout": "3 passed"},
+    )  # fmt: skip
+    post(client, "summarize", session_id=session, completed="Login by JWT.", learned="Access tokens live 24 hours.")
+
+
+def test_a_session_by_http_becomes_a_note_as_all_others_do(client: TestClient, desk: Desk) -> None:
+    work_a_while(client)
+    told = client.get("/api/session/status", params={"session_id": "s-1"}).json()
+    assert (told["status"], told["prompts"], told["queue"], told["queue_depth"]) == ("active", 1, "pending", 1)
+    desk.drain()
+    note = desk.read("sessions/s-1.md")
+    assert "登录改用 JWT" in note
+    assert "jwt.ts" in note
+    assert "Access tokens live 24 hours" in note
+    assert "project: shop" in note
+    assert "`/src/jwt.ts`" in desk.read("daily/2026-02-10.md")
+    done = post(client, "complete", session_id="s-1")
+    assert (done["status"], done["completed_at"]) == ("completed", desk.now.isoformat())
+    desk.drain()
+    told = client.get("/api/session/status", params={"session_id": "s-1"}).json()
+    assert (told["status"], told["queue"], told["queue_depth"]) == ("completed", "", 0)
+    assert post(client, "init", session_id="s-1", prompt="weiter")["status"] == "active"  # it is resumed
+    assert not desk.told
+
+
+def test_no_secret_of_a_session_reaches_the_disk(client: TestClient, desk: Desk) -> None:
+    post(client, "init", session_id="s-1", prompt=f"The key is {SECRET}", project="shop")
+    work_a_while(client)
+    desk.drain()
+    assert SECRET.encode() not in desk.everything()
+
+
+def test_old_names_of_fields_are_understood(client: TestClient) -> None:
+    told = post(client, "init", contentSessionId="s-2", userPrompt="Use tabs.")
+    assert (told["session_id"], told["prompts"]) == ("s-2", 1)
+    post(client, "observation", claudeSessionId="s-2", tool_name="Bash", tool_input={"command": "ls"}, tool_output="a")
+
+
+def test_a_session_of_which_nothing_was_told_is_not_found(client: TestClient) -> None:
+    assert client.get("/api/session/status", params={"session_id": "none"}).status_code == 404
+    for call in ("complete", "summarize", "observation"):
+        body = {"session_id": "none", **({"tool_name": "Edit"} if call == "observation" else {})}
+        assert client.post(f"/api/session/{call}", json=body).status_code == 404, call
+    assert client.post("/api/session/init", json={"session_id": "../../x", "prompt": "hi"}).status_code == 200
+    assert client.post("/api/session/init", json={"session_id": "s", "prompt": "hi", "cwd": "src"}).status_code == 400
+    assert client.post("/api/session/summarize", json={"session_id": "s"}).status_code == 404
+
+
+def test_names_of_sessions_lead_nowhere(client: TestClient, desk: Desk) -> None:
+    post(client, "init", session_id="../../../x", prompt="hi")
+    path = heard_path(desk.vault, "../../../x")
+    assert path.is_relative_to(desk.vault.state_path / "heard")
+    assert json.loads(path.read_text().splitlines()[0])["sessionId"] == "../../../x"
+
+
+def test_what_is_not_to_be_captured_is_not_kept(client: TestClient, desk: Desk) -> None:
+    desk.settings = desk.settings._replace(capture=CaptureSettings(exclude=("/private/*",)))
+    body = {"session_id": "s-3", "prompt": "秘密", "cwd": "/private/diary"}
+    assert client.post("/api/session/init", json=body).json()["status"] == "skipped"
+    assert not heard_path(desk.vault, "s-3").exists()
+
+
+def test_sessions_of_one_project_stay_together(client: TestClient, desk: Desk) -> None:
+    for session in ("s-1", "s-2"):
+        work_a_while(client, session)
+        desk.drain()
+    assert [path.name for path in sorted((desk.vault.root / "areas/projects").iterdir())] == ["shop"]
