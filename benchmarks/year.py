@@ -22,7 +22,7 @@ from typing import Any
 
 from memtool.vault.facts import Fact, render_facts
 from memtool.vault.git import tell
-from memtool.vault.history import commit
+from memtool.vault.history import author_options
 from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 from memtool.vault.template import make_vault
@@ -80,7 +80,7 @@ def make_year(folder: Path, *, sessions: int, days: int, projects: int) -> Path:
         facts = [_fact(draw, f"fact-{at}-{number}") for number in range(1_500 // 40)]
         _write(area / "facts.json", render_facts(facts))
     tell(vault.root, "add", "-A", timeout=600)
-    commit(vault.root, ["."], "init: a year of work", timeout=None)
+    tell(vault.root, *author_options(vault.root), "commit", "--quiet", "--message=init: a year of work", timeout=600)
     _in_process(vault.root, folder.parent, _INDEX)  # as it stands in a vault that is in use
     return vault.root
 

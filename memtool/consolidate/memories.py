@@ -25,6 +25,7 @@ from memtool.text.frontmatter import set_field, set_list, split_front_matter
 from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import Fact, change, fields_of
 from memtool.vault.files import content_hash, read_text, replace
+from memtool.vault.layout import is_archived
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.workspace import Workspace
 
@@ -170,7 +171,7 @@ def _of_note(work: Workspace, name: str) -> Remembered:
     fields = {key: str(value) for key, value in reading.fields.items() if not isinstance(value, list | dict)}
     tags = reading.fields.get("tags")
     first = split_front_matter(reading.text)[1]
-    archived = ref.startswith("archive/") or fields.get("status") == "archived"
+    archived = is_archived(ref) or fields.get("status") == "archived"
     return Remembered(
         ref, _version_of(reading.text), reading.kind, "\n".join(reading.text.split("\n")[first - 1 :]).strip(),
         reading.title, fields.get("summary", ""), fields.get("category", ""),

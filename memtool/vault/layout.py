@@ -24,6 +24,7 @@ KINDS = (
     "todo", "schema", "fact", "note",
 )  # fmt: skip
 
+ARCHIVE = "archive/"
 DAILY = "daily"
 _TAKEN = ("areas", "sessions", "archive", "rules")  # folders of other notes
 
@@ -130,7 +131,7 @@ def kind_of(ref: str, declared: str = "", *, daily: str = DAILY) -> str:
     """
     if declared in KINDS:
         return declared
-    parts = ref.removeprefix("archive/").split("/")
+    parts = ref.removeprefix(ARCHIVE).split("/")
     if parts[-1] == FACTS_FILE:
         return "fact"
     if os.path.isabs(ref):  # noqa: PTH117  (see memtool.vault.scan)
@@ -158,7 +159,7 @@ def project_of(ref: str) -> str:
 
 def is_archived(ref: str) -> bool:
     """Return whether the note at *ref* lies in the archive."""
-    return ref.startswith("archive/")
+    return ref.startswith(ARCHIVE)
 
 
 def _check_readable(vault: Vault) -> None:

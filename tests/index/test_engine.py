@@ -17,6 +17,7 @@ from memtool.errors import NotWritable
 from memtool.index import engine, generations
 from memtool.index.engine import Index, Unbuilt
 from memtool.index.status import index_notices, status
+from memtool.index.writer import Writer
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault import scan
@@ -42,6 +43,42 @@ def test_notes_are_found_as_they_are_now(notebook: Notebook) -> None:
 
     assert notebook.opened().applied.removed == ["c/d.md", "c/e.md"]
     assert notebook.find("beta") == notebook.find("gamma") == []
+
+
+def test_a_note_that_goes_to_the_archive_is_not_cut_anew(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "---\ntype: session\nproject: shop\n---\n\n# Login 登录\n\n- alpha 解密失败\n"
+    notebook.write("sessions/s1.md", said)
+    notebook.write("daily/2026-02-09.md", "- 10:00 **shop**: alpha\n")
+    notebook.write("areas/projects/shop/knowledge/a.md", "# Alpha\n\nalpha")
+    notebook.opened()
+    (notebook.root / "archive").mkdir()
+    for name in ("sessions", "daily", "areas"):
+        (notebook.root / name).rename(notebook.root / "archive" / name)
+    cut: list[str] = []
+    insert = Writer._insert
+
+    def counted(writer: Writer, ref: str, *rest: Any) -> None:
+        cut.append(ref)
+        insert(writer, ref, *rest)
+
+    monkeypatch.setattr(Writer, "_insert", counted)
+
+    applied = notebook.opened().applied
+
+    moved = ["areas/projects/shop/knowledge/a.md", "daily/2026-02-09.md", "sessions/s1.md"]
+    assert sorted(applied.added) == [f"archive/{ref}" for ref in moved]
+    assert sorted(applied.removed) == moved
+    assert cut == ["archive/areas/projects/shop/knowledge/a.md"]  # its place named its project
+    assert notebook.find("alpha") == []
+    assert sorted(notebook.find("解密失败 alpha", archived=True)) == [f"archive/{ref}" for ref in moved]
+    assert _rows(notebook) == _rows(notebook, rebuild=True)
+
+
+def _rows(notebook: Notebook, *, rebuild: bool = False) -> list[tuple[Any, ...]]:
+    """Return what the index holds of each chunk, but for its number."""
+    columns = "ref, hash, title, names, start_line, text, kind, project, category, status, date, tags, archived, author"
+    find = f"SELECT {columns} FROM chunk JOIN note ON note.id = note_id ORDER BY ref, start_line"
+    return notebook.use(lambda index: index.db.execute(find).fetchall(), rebuild=rebuild)
 
 
 def test_what_opening_changed_is_said_once(notebook: Notebook) -> None:
