@@ -13,7 +13,7 @@ changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from typing import NamedTuple
 from memtool.capture.records import read_record
 from memtool.capture.turns import Turn
 from memtool.consolidate.activity import activity_of, read_entries
-from memtool.consolidate.archive import move_to_archive
 from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
 from memtool.consolidate.due import keep_run
 from memtool.consolidate.extraction import Context, proposals_in
@@ -44,10 +43,18 @@ from memtool.consolidate.review import (
 from memtool.consolidate.sections import with_generated
 from memtool.consolidate.sessions import SessionView, read_sessions
 from memtool.consolidate.state import areas_to_look_at, project_section, shared_section
-from memtool.consolidate.tidying import Closed, Move, done_items, old_dailies, old_sessions, with_links
+from memtool.consolidate.tidying import (
+    Closed,
+    Move,
+    done_items,
+    move_to_archive,
+    old_dailies,
+    old_sessions,
+    with_links,
+)
 from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week
-from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, OutsideVault, UsageError
+from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
@@ -306,8 +313,9 @@ class _Writer:
         left = [view for view in sessions if view.ref not in gone]
         old = old_dailies(names, today, days=settings.consolidate.daily_days, folder=self._vault.daily)
         dailies = [move for move in old if not self._lists(move.source, {view.id for view in left})]
-        self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
-        moved = [move for move in (*moves, *dailies) if self._move(move)]
+        with nullcontext() if self._dry else alone(self._vault):  # who commits in between would commit half of it
+            self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
+            moved = self._move_all([*moves, *dailies])
         if moved:
             days = {view.ref: view.date[:10] for view in sessions}
             oldest = min(days.get(move.source, Path(move.source).stem) for move in moved)
@@ -323,39 +331,58 @@ class _Writer:
 
     def _relink(self, archived: Sequence[str], leaving: set[str]) -> None:
         """Let the daily notes lead to the *archived* sessions; those that are *leaving* themselves from there."""
-        for folder, was in ((self._vault.daily, False), (f"archive/{self._vault.daily}", True)):
-            for ref in self._refs(f"{folder}/*.md") if archived or leaving else ():
-                self._write(ref, partial(_relinked, archived=archived, was=was, goes=was or ref in leaving))
+        folders = {self._vault.daily: False, f"archive/{self._vault.daily}": True} if archived or leaving else {}
+        self._write_all(
+            {
+                ref: partial(_relinked, archived=archived, was=was, goes=was or ref in leaving)
+                for folder, was in folders.items()
+                for ref in self._refs(f"{folder}/*.md")
+            }
+        )
+
+    def _move_all(self, moves: Sequence[Move]) -> list[Move]:
+        """Move notes, and return those *moves* that were done or would be."""
+        if self._dry or not moves:
+            return list(moves)
+        self._before_writing([ref for move in moves for ref in move])
+        return [move for move in moves if self._tried(move.source, partial(self._move, move))]
 
     def _move(self, move: Move) -> bool:
-        """Move a note, and return whether that was done or would be; what stands in the way is a problem."""
-        try:
-            if not self._dry:
-                move_to_archive(self._vault, move, self._before_writing)
-        except (OutsideVault, OSError) as error:
-            self._outcome.problems.append(f"'{move.source}' was left as it is: {error}")
-            return False
+        move_to_archive(self._vault, move, self._before_writing)
         return True
 
     def _write(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
-        """Change the file *ref*, and return whether that changed it; what cannot be read or written is a problem."""
+        """Change the file *ref*, and return whether that changed it."""
+        return ref in self._write_all({ref: new})
+
+    def _write_all(self, new: Mapping[str, Callable[[str | None], str | None]]) -> list[str]:
+        """Change files, and return those that changed; what cannot be read or written is a problem."""
+        changing = [ref for ref, changed in new.items() if self._tried(ref, partial(self._changes, ref, changed))]
+        if self._dry or not changing:
+            return changing
+        self._before_writing(changing)
+        return [ref for ref in changing if self._tried(ref, partial(self._change, ref, new[ref]))]
+
+    def _changes(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
         try:
-            path = self._vault.path(ref)
-            try:
-                before = files.read_text(path)[0]
-            except FileNotFoundError:
-                before = None
-            wanted = new(before)
-            if wanted is None or wanted == before:
-                return False
-            if not self._dry:
-                self._before_writing([ref])
-                with self._vault.lock():
-                    files.change(path, new)
+            before = files.read_text(self._vault.path(ref))[0]
+        except FileNotFoundError:
+            before = None
+        wanted = new(before)
+        return wanted is not None and wanted != before
+
+    def _change(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
+        with self._vault.lock():
+            files.change(self._vault.path(ref), new)
+        return True
+
+    def _tried(self, ref: str, deed: Callable[[], bool]) -> bool:
+        """Return what *deed* returns on the file *ref*; False if it failed, which is a problem."""
+        try:
+            return deed()
         except (MemtoolError, OSError) as error:
             self._outcome.problems.append(f"'{ref}' was left as it is: {error}")
             return False
-        return True
 
     def _refs(self, pattern: str) -> list[str]:
         return sorted(path.relative_to(self._vault.root).as_posix() for path in self._vault.root.glob(pattern))

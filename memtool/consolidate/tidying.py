@@ -1,14 +1,22 @@
-"""Tidying: old notes to the archive, where searches find them on request, and open items that were done, closed."""
+"""Tidying: old notes to the archive, where searches find them on request, and open items that were done, closed.
+
+All of it is pure but for the move itself.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from memtool.consolidate.sessions import SessionView
 from memtool.text.similarity import is_said, words
+from memtool.vault import files
+from memtool.vault.layout import Vault
+from memtool.vault.merging import merge
 from memtool.vault.session_lines import DONE
 from memtool.vault.todos import find_todos
 
@@ -55,6 +63,41 @@ def with_links(text: str, archived: Collection[str], *, was_archived: bool, is_a
         return f"]({way}sessions/{match['id']}.md)"
 
     return re.sub(r"\]\((?P<way>\.\./(?:archive/|\.\./)?)sessions/(?P<id>[^()\s/]+)\.md\)", target, text)
+
+
+def move_to_archive(vault: Vault, move: Move, before_writing: Callable[[Sequence[str]], None]) -> None:
+    """Carry out *move* under the vault's lock. A note of that name may lie there: a session goes on after it was moved.
+
+    Of a session the later capture stands then, and a day has the lines of both. Where both texts were changed by hand,
+    the second one gets a number, and *before_writing* is told that name. The caller has noted both ends of *move*.
+
+    Raises:
+        OutsideVault, OSError: nothing was moved.
+    """
+    with vault.lock():
+        source, target = vault.path(move.source), vault.path(move.target)
+        if target.exists() and _joined(vault, move):
+            return
+        number = 1
+        while target.exists():
+            number += 1
+            target = target.with_name(f"{Path(move.target).stem}-{number}.md")
+        if number > 1:
+            before_writing([f"{move.target.rpartition('/')[0]}/{target.name}"])
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.replace(source, target)
+
+
+def _joined(vault: Vault, move: Move) -> bool:
+    """Put the later text into the one that is archived, and return whether that could be done without a conflict."""
+    source, target = vault.path(move.source), vault.path(move.target)
+    (archived, expected), (later, _) = files.read_text(target), files.read_text(source)
+    merged = merge(move.source, None, archived, later, daily=vault.daily)
+    if merged.conflicts:
+        return False
+    files.replace(target, merged.text, expected=expected)
+    source.unlink()
+    return True
 
 
 class Closed(NamedTuple):

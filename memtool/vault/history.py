@@ -90,7 +90,8 @@ def commit(
         HistoryFailed: git refuses, or the repository is in the middle of a merge, a rebase or the like.
     """
     known = _known(folder, names)
-    gone = [name for name in dict.fromkeys(names) if name not in known]  # removed by one who died before the commit
+    there = set(known)
+    gone = [name for name in dict.fromkeys(names) if name not in there]  # removed by one who died before the commit
     if not known and not (gone and has_commits(folder)):
         return ()
     refuse_unfinished(folder)

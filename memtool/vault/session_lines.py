@@ -17,7 +17,7 @@ from typing import NamedTuple
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
 from memtool.vault.layout import Vault
-from memtool.vault.session_rows import ARROW, parse_row
+from memtool.vault.session_rows import ARROW, Piece, split_row
 from memtool.vault.sessions import AGENT, AUTHORS, KEY_POINT_KINDS, USER, read_line
 from memtool.vault.state import make_state_folder, read_state, write_state
 
@@ -84,15 +84,15 @@ def _key_point(value: str, number: int) -> Iterator[Line]:
         said, author = _with_author(value[kind.end() :], AGENT)
         yield Line(said, _OLD_KINDS.get(kind[1], kind[1]), author, number=number)
         return
-    row = parse_row(value)
-    if row.asked:
-        yield Line(row.asked, ASKED, USER, number=number)
-    for piece in row.pieces:
+    asked, pieces = split_row(value)
+    if asked:
+        yield Line(asked, ASKED, USER, number=number)
+    for piece in map(Piece, pieces):
         if piece.is_typed:
-            yield Line(piece.text[1:-1], ASKED, USER, row.asked, number)
+            yield Line(piece.text[1:-1], ASKED, USER, asked, number)
         else:
             said, author = _with_author(piece.text, AGENT)
-            yield Line(said, "", author, row.asked, number)
+            yield Line(said, "", author, asked, number)
 
 
 def _with_author(text: str, author: str) -> tuple[str, str]:

@@ -73,11 +73,16 @@ def render_row(row: Row) -> str:
 
 def parse_row(text: str, values: Mapping[str, float] | None = None) -> Row:
     """Return the row that *text* is; each piece has its value of *values*, where there is one."""
+    asked, pieces = split_row(text)
+    known = values or {}
+    return Row(asked, tuple(Piece(piece, known.get(piece) or worth(piece)) for piece in pieces))
+
+
+def split_row(text: str) -> tuple[str, list[str]]:
+    """Return the prompt with which the row *text* begins, or an empty string, and the pieces behind it."""
     match = re.fullmatch(rf'(?:"((?:(?!{JOINT}).)+?)"(?:{ARROW}|$))?(.*)', text.lstrip(ARROW))
     asked, said = (match[1] or "", match[2]) if match else ("", text)
-    pieces = (piece.strip() for piece in said.split(JOINT))
-    known = values or {}
-    return Row(asked, tuple(Piece(piece, known.get(piece) or worth(piece)) for piece in pieces if piece))
+    return asked, [stripped for piece in said.split(JOINT) if (stripped := piece.strip())]
 
 
 def texts_of(rows: Iterable[Row]) -> list[str]:

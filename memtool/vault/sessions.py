@@ -141,7 +141,7 @@ def read_line(line: str) -> tuple[Part, str, str]:
     The part is empty for a line that is none; the name is, where memtool does not know the label.
     """
     for part, pattern in _parts():
-        if match := re.fullmatch(pattern, line):
+        if match := pattern.fullmatch(line):
             name = next((name for name, words in all_labels("session").items() if match[1] in words), "")
             return part, name, match[2]
     return "", "", ""
@@ -154,8 +154,9 @@ def one_of(name: str) -> str:
 
 
 @cache
-def _parts() -> tuple[tuple[Part, str], ...]:
-    return (("title", rf"# ({one_of('session')})[:：] *(\S+)"), *_PARTS)
+def _parts() -> tuple[tuple[Part, re.Pattern[str]], ...]:
+    titles: tuple[Part, str] = ("title", rf"# ({one_of('session')})[:：] *(\S+)")
+    return tuple((part, re.compile(pattern)) for part, pattern in (titles, *_PARTS))
 
 
 @cache
