@@ -16,8 +16,8 @@ from memtool.recall.remembering.forget import (
     LINE,
     NOTE,
     TODO,
+    ForgetTarget,
     Forgotten,
-    Target,
     find_target,
     forget,
     forget_for_good,
@@ -53,7 +53,7 @@ def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool
         _print(session, done, purge=purge)
 
 
-def _ask(target: Target, *, purge: bool) -> None:
+def _ask(target: ForgetTarget, *, purge: bool) -> None:
     name = output.printable(target.name)
     deed = f"Remove {name} for good" if purge else f"It stands for the whole session. Archive all of {name}"
     if sys.stdin is None or not sys.stdin.isatty():

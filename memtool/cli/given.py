@@ -13,7 +13,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import SessionNotFound, UsageError
 from memtool.recall.given import START, Giving, read_givings, session_named, sessions_given
-from memtool.recall.given_fields import told_now
+from memtool.recall.given_now import told_now
 from memtool.recall.ledger import ledger_folder
 from memtool.text.lines import counted
 from memtool.vault.authors import IMPORTED

@@ -26,7 +26,7 @@ from memtool.recall.routing.routes import (
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
-    from memtool.recall.routing.area_triggers import TriggerProblem
+    from memtool.recall.routing.triggers import TriggerProblem
 
 _HINT = "No trigger fits. `memtool route` lists all triggers; `memtool search` finds the rest."
 

@@ -26,7 +26,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
         "recalling.context_of_session",
         "recalling.warm_up",
         "capturing.sweep",
-        "noticing.week_was_missed",
+        "recalling.week_was_missed",
     ),
     "UserPromptSubmit": ("recalling.memories_of_prompt",),
 }

@@ -142,7 +142,7 @@ def warm_up(occasion: Occasion) -> None:
 
 def what_summary_keeps(occasion: Occasion) -> Reply:
     """Return the text that the client's summary must keep, and clear the ledger: what was given leaves the context."""
-    from memtool.recall.compaction import what_must_survive
+    from memtool.recall.start.session_start import what_must_survive
     from memtool.vault.sessions import parse_session, session_ref
 
     session_id = occasion.text("session_id")
@@ -166,6 +166,16 @@ def close_ledger(occasion: Occasion) -> None:
         clear_ledger(ledgers, session_id)
     elif (ledger := read_ledger(ledgers, session_id)) != Ledger():
         write_ledger(ledgers, session_id, ledger._replace(is_over=True))
+
+
+def week_was_missed(occasion: Occasion) -> Reply:
+    """Return, once for each week, that last week was not consolidated."""
+    from memtool.consolidate.due import missed_week
+
+    week = missed_week(occasion.work)
+    if week is None:
+        return Reply()
+    return Reply(notice=f"memtool: {week} was not consolidated; `memtool consolidate --week last` does it now")
 
 
 def _leave_to_worker(occasion: Occasion, busy: Busy) -> None:

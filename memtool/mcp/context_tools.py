@@ -88,9 +88,9 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         Secrets are removed. What stands already is not written twice. If an entry is refused, the others stand.
         """
         from memtool.mcp.rendering import saved_text
-        from memtool.recall.remembering.saving import Entry, save_entries
+        from memtool.recall.remembering.saving import NewEntry, save_entries
 
-        given = [Entry(each.type, each.content, each.title, tuple(each.tags)) for each in entries]
+        given = [NewEntry(each.type, each.content, each.title, tuple(each.tags)) for each in entries]
         return saved_text(save_entries(open_workspace(project_folder(project_path)), given))
 
     @server.tool(

@@ -50,7 +50,7 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         `status` is `stored` or `duplicate`, with the `id`. Secrets are removed.
         """
         from memtool.mcp.rendering import stored_fields
-        from memtool.recall.remembering.storing import store
+        from memtool.recall.remembering.saving import store
 
         return stored_fields(store(open_workspace(None), text, category))
 
@@ -63,7 +63,7 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         我之前说过) and before you ask them something that they may have told you already.
         """
         from memtool.mcp.rendering import memories_text
-        from memtool.recall.memory_search import search_memories
+        from memtool.recall.agent_search import search_memories
 
         return memories_text(search_memories(open_workspace(None), query, limit=limit))
 

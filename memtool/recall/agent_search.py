@@ -1,25 +1,45 @@
-"""Searching for an agent: what a project remembers, at overview level, from an index that nobody waits for."""
+"""Searching for an agent, from an index that it never waits for: by pages at overview level, or in one ranking.
+
+`search_memories` ranks facts, notes and the prompts that the user typed into the client:
+
+relevance    of a fact or a note: its score as a share of the best one's, times the share of the query that it holds
+of a prompt: the share of the query that it holds, by the same idf
+weighed      by source (a fact was written down to be kept, a prompt was not) and by whether a title says it
+score        relevance, category, recency and use, as for what is injected (section 5 of the design)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import datetime as dt
+import heapq
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter
+from memtool.index.lexical import inverse_frequencies, share_of
 from memtool.index.reach import reach
 from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.recall.framing import quoted
+from memtool.recall.ledger import key_of
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.timeline import Timeline, timeline
-from memtool.text.lines import cut
-from memtool.text.tokens import index_terms
+from memtool.recall.uses import read_uses, uses_path
+from memtool.text.lines import cut, one_line
+from memtool.text.similarity import is_said, words
+from memtool.text.tokens import fold, index_terms, query_terms
+from memtool.vault.authors import USER
 from memtool.vault.layout import DAILY, KINDS
 from memtool.vault.processes import start_command
+from memtool.vault.project_area import ProjectArea, remembered_folders
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.vault.scan import is_outside
 from memtool.workspace import Workspace
@@ -40,8 +60,29 @@ _OVERVIEWS = ("project", "pattern", "tool", "rules", "memory")
 _LONGEST = 1_200  # characters of what is shown of a note; few chunks have more
 _TOLD_BY = 80  # letters by which a passage is found again
 
+FACT, NOTE, HISTORY = "fact", "note", "history"
 
-class Remembered(NamedTuple):
+# Section 5 of the design. What no measurement needs is left at that.
+RELEVANCE, CATEGORY, RECENCY, USE = 0.65, 0.20, 0.10, 0.05
+SOURCE = {FACT: 1.0, NOTE: 0.95, HISTORY: 0.6}
+TITLED = 0.1  # of the relevance, for a query that the title or heading holds
+WEIGHTS = {
+    "identity": 1.0, "preference": 0.9, "decision": 0.9, "architecture": 0.8, "project": 0.8, "research": 0.8,
+    "configuration": 0.6, "code": 0.6, "bug": 0.6, "general": 0.5, "fact": 0.5, "entity": 0.5, "conversation": 0.3,
+}  # fmt: skip
+HALF_LIVES = {  # days
+    "identity": 3650, "preference": 1825, "decision": 730, "architecture": 730, "project": 365, "research": 365,
+    "entity": 365, "configuration": 180, "code": 180, "bug": 180, "general": 180, "fact": 180, "conversation": 30,
+}  # fmt: skip
+
+_CANDIDATES = 40  # facts and notes that are weighed
+_MOST_PROMPTS = 10
+_LEAST_COVERED = 0.34  # share of the query that a prompt must hold
+_TAIL = 2 << 20  # bytes of the list of prompts that are read, from its end
+_LONGEST_PROMPT = 600  # characters
+
+
+class FoundMemory(NamedTuple):
     """A thing that was found. *relevance* is a share of the best one's; *content* is a quotation in Markdown."""
 
     kind: str
@@ -56,11 +97,11 @@ class Remembered(NamedTuple):
     fact_id: str = ""
 
 
-class Answer(NamedTuple):
+class SearchPage(NamedTuple):
     """The page of an answer; *project* is where it looked (empty: everywhere), *more* whether there is a next page."""
 
     project: str
-    found: tuple[Remembered, ...]
+    found: tuple[FoundMemory, ...]
     page: int
     more: bool
     notices: tuple[str, ...]
@@ -68,7 +109,7 @@ class Answer(NamedTuple):
 
 def search_memory(
     work: Workspace, query: str, *, scope: str = "all", limit: int = 5, page: int = 1, everywhere: bool = False
-) -> Answer:
+) -> SearchPage:
     """Return page number *page* of what answers *query* within reach of the project at hand.
 
     Without a word in *query*, the newest. Where many files are not in the index yet, it is brought up to date in the
@@ -83,9 +124,9 @@ def search_memory(
     try:
         hits, more, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
-        return Answer(project, (), page, more=False, notices=(str(error),))
+        return SearchPage(project, (), page, more=False, notices=(str(error),))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
-    return Answer(project, tuple(_remembered(work, hit, best) for hit in hits), page, more, notices)
+    return SearchPage(project, tuple(_remembered(work, hit, best) for hit in hits), page, more, notices)
 
 
 def _found(
@@ -168,9 +209,9 @@ def _index_in_background(work: Workspace) -> None:
         start_command(work.vault.root, work.environ, "index", "--status", yielding=True)
 
 
-def _remembered(work: Workspace, hit: Hit, best: float) -> Remembered:
+def _remembered(work: Workspace, hit: Hit, best: float) -> FoundMemory:
     relevance = round(hit.score / best, 2) if hit.score else 0.0
-    return Remembered(
+    return FoundMemory(
         hit.kind,
         hit.date,
         hit.project,
@@ -197,3 +238,131 @@ def _content(work: Workspace, hit: Hit) -> str:
 
 def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text))
+
+
+class RankedMemory(NamedTuple):
+    """A thing that was found. *id* is what `memory_forget` takes; a prompt has none."""
+
+    score: float
+    source: str
+    id: str
+    category: str
+    date: str
+    project: str
+    author: str
+    title: str
+    text: str
+    place: str
+
+
+class RankedMemories(NamedTuple):
+    """The best memories, best first, and what is to be known of the search."""
+
+    memories: tuple[RankedMemory, ...]
+    notices: tuple[str, ...]
+
+
+def search_memories(work: Workspace, query: str, *, limit: int) -> RankedMemories:
+    """Return the best memories for *query* within reach of the project at hand.
+
+    Raises:
+        MemtoolError: the vault or its index cannot be read, or the index is being built.
+    """
+    text = query.encode("utf-8", "replace").decode("utf-8")
+    here = work.area()
+
+    def look(index: Index) -> tuple[list[Hit], dict[str, float], tuple[str, ...]]:
+        wanted = within_reach(index, here.name, text, Filter(work.now().date()))
+        found = searched(work, index, text, wanted, limit=_CANDIDATES)
+        idf = inverse_frequencies(index.db, query_terms(text))
+        return list(found.hits), idf, (*index_notices(index), *found.notices)
+
+    hits, idf, notices = use_ready(work, look)
+    found = [*_written(work, hits, idf), *_typed(work, here, hits, idf)]
+    best = sorted(found, key=lambda memory: memory.score, reverse=True)
+    return RankedMemories(tuple(best[:limit]), notices)
+
+
+def _written(work: Workspace, hits: Sequence[Hit], idf: Mapping[str, float]) -> Iterator[RankedMemory]:
+    """Give the facts and notes among *hits*, each note once, at its best place."""
+    best = hits[0].score if hits else 1.0
+    covered = share_of(idf, index_terms(f"{hits[0].title} {hits[0].heading} {hits[0].text}")) if hits else 0.0
+    uses = read_uses(uses_path(work.index_folder), [key_of(hit.path, hit.fact_id) for hit in hits])
+    seen = set()
+    for hit in hits:
+        memory_id = hit.fact_id or hit.path
+        if memory_id in seen:
+            continue
+        seen.add(memory_id)
+        source = FACT if hit.fact_id else NOTE
+        titled = share_of(idf, index_terms(f"{hit.title} {hit.heading}")) if not hit.fact_id else 0.0
+        relevance = covered * hit.score / (best or 1.0) * (1 + TITLED * titled) * SOURCE[source]
+        used = uses.get(key_of(hit.path, hit.fact_id), 0)
+        yield RankedMemory(
+            _score(relevance, hit.category, hit.date, work.now().date(), used),
+            source,
+            memory_id,
+            hit.category,
+            hit.date,
+            hit.project,
+            hit.author,
+            "" if hit.fact_id else hit.title,
+            hit.text.partition("\n")[0] if hit.fact_id else hit.snippet().text,
+            f"{hit.path}:{hit.start_line}-{hit.end_line}",
+        )
+
+
+def _typed(work: Workspace, here: ProjectArea, hits: Iterable[Hit], idf: Mapping[str, float]) -> Iterator[RankedMemory]:
+    """Give the prompts that hold much of the query and that no note tells of."""
+    told = [words(hit.text) for hit in hits]
+    beginnings = [term[: max(3, len(term) - 1)] for term in idf]  # of a stem, whose last letter may not be the word's
+    best: dict[str, tuple[float, _Prompt]] = {}
+    for prompt in _prompts(work.client_folder / "history.jsonl", work.now().tzinfo):
+        folded = fold(prompt.text)
+        if any(term in folded for term in beginnings) and _is_within_reach(work, here, prompt.folder):
+            covered = share_of(idf, index_terms(prompt.text))
+            if covered >= _LEAST_COVERED and not is_said(words(prompt.text), told):
+                best[folded] = covered, prompt  # the last one of those that say the same
+    for covered, prompt in heapq.nlargest(_MOST_PROMPTS, best.values()):
+        score = _score(covered * SOURCE[HISTORY], "conversation", prompt.day, work.now().date(), 0)
+        said = work.redact(prompt.text)
+        yield RankedMemory(score, HISTORY, "", "conversation", prompt.day, here.name, USER, "", said, prompt.folder)
+
+
+def _score(relevance: float, category: str, day: str, today: dt.date, used: int) -> float:
+    age = 0
+    with suppress(ValueError):
+        age = max(0, (today - dt.date.fromisoformat(day[:10])).days)
+    recency = math.exp(-age / HALF_LIVES.get(category, HALF_LIVES["general"])) if day else 0.0
+    importance = min(1.0, math.log(1 + used) / math.log(11))
+    weight = WEIGHTS.get(category, WEIGHTS["general"])
+    return round(RELEVANCE * relevance + CATEGORY * weight + RECENCY * recency + USE * importance, 4)
+
+
+class _Prompt(NamedTuple):
+    text: str
+    day: str
+    folder: str
+
+
+def _prompts(path: Path, zone: dt.tzinfo | None) -> Iterator[_Prompt]:
+    """Give the last prompts in the client's list at *path*, without slash commands; none if there is no list."""
+    if not path.is_file():  # a pipe would keep us waiting
+        return
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+        for line in file.read(_TAIL).splitlines():
+            with suppress(ValueError, RecursionError, TypeError, KeyError, OverflowError, AttributeError):
+                entry = json.loads(line)
+                text, at = one_line(entry["display"]), entry["timestamp"]
+                if text and text[0] not in "/!":
+                    day = dt.datetime.fromtimestamp(at / 1000, zone).date().isoformat()
+                    yield _Prompt(cut(text, _LONGEST_PROMPT), day, str(entry.get("project") or ""))
+
+
+def _is_within_reach(work: Workspace, here: ProjectArea, folder: str) -> bool:
+    """Return whether a prompt that was typed in *folder* belongs to the project *here*; without one, all do."""
+    if not here.name or (folder and Path(folder).is_relative_to(here.root)):
+        return True
+    known = remembered_folders(work.vault).get(folder)
+    return isinstance(known, list) and known[:1] == [here.name]

@@ -48,7 +48,7 @@ class BlockLine(NamedTuple):
         return f"{self.text} [{about}]" if about else self.text
 
 
-class Part(NamedTuple):
+class BlockPart(NamedTuple):
     """Lines that belong together.
 
     Args:
@@ -84,7 +84,7 @@ class Part(NamedTuple):
         return self.levels[0]
 
 
-def fit(parts: Sequence[Part], budget: int) -> list[Part]:
+def fit(parts: Sequence[BlockPart], budget: int) -> list[BlockPart]:
     """Return what of *parts*, most important first, fits into *budget* tokens, each at one level.
 
     Every part may fill its share, and has room for its first line if that can be. Each is then offered half of what is
@@ -101,7 +101,7 @@ def fit(parts: Sequence[Part], budget: int) -> list[Part]:
         if not costs[at] and cost(first) <= left:
             costs[at] = cost(first)
             left -= costs[at]
-    chosen: list[Part | None] = []
+    chosen: list[BlockPart | None] = []
     for part, taken in zip(parts, costs, strict=True):
         is_last = len(chosen) == len(parts) - 1
         chosen.append(_fitted(part, taken + (left if is_last or left < 0 else left // 2)))
@@ -114,19 +114,19 @@ def fit(parts: Sequence[Part], budget: int) -> list[Part]:
     return [part for part in chosen if part]
 
 
-def render(part: Part) -> str:
+def render(part: BlockPart) -> str:
     """Return *part* as Markdown: a heading that says where the lines come from, and the lines."""
     about = ", ".join(filter(None, (part.path, part.date, part.when_cut if part.shortened else "")))
     more = [f"- {part.more.replace('{count}', str(part.left_out))}"] if part.left_out else []
     return "\n".join([f"## {part.title} ({about})", *map(str, part.lines), *more])
 
 
-def cost(part: Part) -> int:
+def cost(part: BlockPart) -> int:
     """Return how many tokens *part* takes at most, with the empty line above it."""
     return tokens_in(f"\n\n{render(part._replace(levels=((),)))}") + sum(map(_cost_of_line, part.lines))
 
 
-def _cost_of(part: Part | None) -> int:
+def _cost_of(part: BlockPart | None) -> int:
     return cost(part) if part else 0
 
 
@@ -134,7 +134,7 @@ def _cost_of_line(line: BlockLine) -> int:
     return tokens_in(f"\n{line}")
 
 
-def _fitted(part: Part, room: int) -> Part | None:
+def _fitted(part: BlockPart, room: int) -> BlockPart | None:
     """Return *part* at the highest level that takes at most *room* tokens, else the beginning of the last level."""
     if part.made_for:
         part = part._replace(levels=(part.made_for(room - cost(part._replace(levels=((),)))),))
@@ -145,7 +145,7 @@ def _fitted(part: Part, room: int) -> Part | None:
     return _cut(part._replace(levels=part.levels[-1:], shortened=True), room)
 
 
-def _cut(part: Part, room: int) -> Part | None:
+def _cut(part: BlockPart, room: int) -> BlockPart | None:
     left = room - cost(part._replace(levels=((),), left_out=len(part.lines)))
     count = 0
     for line in part.lines:

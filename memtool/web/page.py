@@ -26,7 +26,7 @@ from memtool.errors import MemtoolError, NoteNotFound
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
 from memtool.recall.given import read_givings, sessions_given
-from memtool.recall.given_fields import told_now
+from memtool.recall.given_now import told_now
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.remembering.forget import find_target, forget
 from memtool.recall.remembering.remember import AlreadyKnown

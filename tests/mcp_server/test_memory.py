@@ -9,8 +9,8 @@ import pytest
 from desk import Desk
 from mcp_server.agent import Agent
 
-from memtool.recall.memory_search import HALF_LIVES, WEIGHTS
-from memtool.recall.remembering.storing import STORED_CATEGORIES
+from memtool.recall.agent_search import HALF_LIVES, WEIGHTS
+from memtool.recall.remembering.saving import STORED_CATEGORIES
 from memtool.vault.fact_rules import CATEGORIES
 
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.budget import MOST_TOKENS, BlockLine, Part, fit, render
+from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit, render
 from memtool.recall.framing import MOST_UNITS
 from memtool.text.lines import tokens_in
 
 
-def part(title: str, *levels: Sequence[str], share: float = 0.25) -> Part:
-    return Part(
+def part(title: str, *levels: Sequence[str], share: float = 0.25) -> BlockPart:
+    return BlockPart(
         title, f"{title}.md", "", share, tuple(tuple(BlockLine(text, title) for text in level) for level in levels)
     )
 
@@ -30,7 +30,7 @@ parts = st.lists(
 
 @pytest.mark.slow
 @given(parts, st.integers(-50, 4_000))
-def test_what_fits_never_takes_more_than_the_budget(given_parts: list[Part], budget: int) -> None:
+def test_what_fits_never_takes_more_than_the_budget(given_parts: list[BlockPart], budget: int) -> None:
     text = "".join(f"\n\n{render(chosen)}" for chosen in fit(given_parts, budget))
     assert tokens_in(text) <= max(0, budget)
 
@@ -43,7 +43,7 @@ def test_the_most_tokens_keep_below_the_most_units(text: str) -> None:
 
 @pytest.mark.slow
 @given(parts, st.integers(0, 4_000))
-def test_the_order_is_that_of_importance(given_parts: list[Part], budget: int) -> None:
+def test_the_order_is_that_of_importance(given_parts: list[BlockPart], budget: int) -> None:
     titles = [given_part.title for given_part in given_parts]
     waiting = iter(titles)
     assert all(chosen.title in waiting for chosen in fit(given_parts, budget))

@@ -18,9 +18,9 @@ from memtool.integrations import client_files, hooks, own_files
 from memtool.integrations.claude_code import places
 from memtool.integrations.own_files import OwnFile
 from memtool.recall.framing import inline
-from memtool.recall.routing.area_triggers import Area
 from memtool.recall.routing.loader_table import LOADER, code
 from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Route, Routing, read_routing
+from memtool.recall.routing.triggers import Area
 from memtool.resources import agent_text
 from memtool.text.frontmatter import quoted
 from memtool.text.languages import labels

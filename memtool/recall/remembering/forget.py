@@ -40,7 +40,7 @@ _KEPT_KINDS = ("memory", "rules", "project", "todo")  # pages that memtool itsel
 _LEAST = 6  # letters of what may be a part of a line; less would be a part of many
 
 
-class Target(NamedTuple):
+class ForgetTarget(NamedTuple):
     """The thing to be forgotten. *name* says it to the user: the id of a fact, a path, or a path and a line.
 
     A line of a note is known by its *text*, and *line* is where it stood.
@@ -59,12 +59,12 @@ class Target(NamedTuple):
 class Forgotten(NamedTuple):
     """The result of forgetting. *changed* is false where there was nothing left to do."""
 
-    target: Target
+    target: ForgetTarget
     changed: bool
     kept: Kept = Kept()
 
 
-def find_target(work: Workspace, ref: str) -> Target:
+def find_target(work: Workspace, ref: str) -> ForgetTarget:
     """Return what *ref* names.
 
     That is the id of a fact, a path, the name of a note, a path with the line of a fact or todo, or the short id of a
@@ -87,7 +87,7 @@ def find_target(work: Workspace, ref: str) -> Target:
     return named
 
 
-def _given(work: Workspace, line_id: str) -> Target | None:
+def _given(work: Workspace, line_id: str) -> ForgetTarget | None:
     """Return the line that was given with the short id *line_id*; None if no session was given one.
 
     Raises:
@@ -116,7 +116,7 @@ def _in_start(work: Workspace, line_id: str) -> list[GivenLine]:
     return []
 
 
-def _target_of(work: Workspace, line: GivenLine) -> Target:
+def _target_of(work: Workspace, line: GivenLine) -> ForgetTarget:
     if is_outside(line.ref):
         hint = "Change it there, with an editor."
         raise UsageError(f"that line stands outside the vault, in '{line.ref}'", hint=hint)
@@ -130,14 +130,16 @@ def _target_of(work: Workspace, line: GivenLine) -> Target:
         text = _text(content, line.ref)
         todo = next((each for each in find_todos(text) if letters(each.text) == letters(line.text)), None)
         if todo:
-            return Target(TODO, f"{line.ref}:{todo.line}", line.ref, todo.text, todo.line, is_gone=not todo.is_open)
+            return ForgetTarget(
+                TODO, f"{line.ref}:{todo.line}", line.ref, todo.text, todo.line, is_gone=not todo.is_open
+            )
         if not line.text or _is_whole(line, text):
             return _note(line.ref, content)._replace(is_session=kind_of(line.ref) == "session")
         place = find_line(text, line.text, line.line)
         if place:
             is_row = not line.line and kind_of(line.ref) == "session"
-            return Target(LINE, f"{line.ref}:{place[0]}", line.ref, line.text, place[0], is_row=is_row)
-    return Target(LINE, name, line.ref, line.text, is_gone=True)
+            return ForgetTarget(LINE, f"{line.ref}:{place[0]}", line.ref, line.text, place[0], is_row=is_row)
+    return ForgetTarget(LINE, name, line.ref, line.text, is_gone=True)
 
 
 def _is_whole(line: GivenLine, text: str) -> bool:
@@ -150,7 +152,7 @@ def _is_whole(line: GivenLine, text: str) -> bool:
     return letters(line.text) in map(letters, (topic, *parts))
 
 
-def _named(work: Workspace, ref: str) -> Target:
+def _named(work: Workspace, ref: str) -> ForgetTarget:
     text = ref.encode("utf-8", "replace").decode("utf-8")
     asked = parse_ref(text)
 
@@ -167,7 +169,7 @@ def _named(work: Workspace, ref: str) -> Target:
     return _note(path, content)
 
 
-def forget(work: Workspace, target: Target) -> Forgotten:
+def forget(work: Workspace, target: ForgetTarget) -> Forgotten:
     """Let *target* come up no more: a fact and a note are archived, a todo is struck out. One commit.
 
     Raises:
@@ -189,7 +191,7 @@ def forget(work: Workspace, target: Target) -> Forgotten:
         return Forgotten(target, changed=True, kept=kept)
 
 
-def forget_for_good(work: Workspace, target: Target) -> Forgotten:
+def forget_for_good(work: Workspace, target: ForgetTarget) -> Forgotten:
     """Remove *target* from its file, or its file. One commit, whose message does not repeat what is removed.
 
     Raises:
@@ -210,7 +212,7 @@ def forget_for_good(work: Workspace, target: Target) -> Forgotten:
     return Forgotten(target, changed=True, kept=kept)
 
 
-def _without(target: Target, text: str) -> str:
+def _without(target: ForgetTarget, text: str) -> str:
     """Return a note without the line that is meant; a session note, so that it stays away when it is made again."""
     if kind_of(target.path) != "session":
         return without_line(text, target.text, target.line)
@@ -221,37 +223,37 @@ def _without(target: Target, text: str) -> str:
     return without_line(text, target.text, target.line)
 
 
-def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> Target:
+def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> ForgetTarget:
     file = parse_facts(_text(content, path), path)
     for fact, place in zip(file.facts, file.places, strict=True):
         if fact.id == fact_id if fact_id else place.start_line <= asked.first and asked.last <= place.end_line:
             if not fact.id:
                 raise UsageError(f"the fact at '{path}:{place.start_line}' has no id", hint="Give it one by hand.")
-            return Target(FACT, fact.id, path, fact.fact, is_gone=fact.status == ARCHIVED)
+            return ForgetTarget(FACT, fact.id, path, fact.fact, is_gone=fact.status == ARCHIVED)
     if fact_id or asked.first:
         raise NoteNotFound(fact_id or f"{path}:{asked.first}")
     raise UsageError(f"'{path}' holds {len(file.facts)} facts", hint="Name one by its id.")
 
 
-def _todo(path: str, content: bytes, asked: Ref) -> Target:
+def _todo(path: str, content: bytes, asked: Ref) -> ForgetTarget:
     for todo in find_todos(_text(content, path)):
         if todo.line == asked.first == asked.last:
-            return Target(TODO, f"{path}:{todo.line}", path, todo.text, todo.line, is_gone=not todo.is_open)
+            return ForgetTarget(TODO, f"{path}:{todo.line}", path, todo.text, todo.line, is_gone=not todo.is_open)
     hint = "Change other lines with an editor, or name the whole note."
     raise UsageError(f"'{path}:{asked.first}' is neither a fact nor an item of a task list", hint=hint)
 
 
-def _note(path: str, content: bytes) -> Target:
+def _note(path: str, content: bytes) -> ForgetTarget:
     note = parse_note(path, content)
     readable = note if isinstance(note, Note) else Note(path, note.text)
     if kind_of(path, readable.field("type")) in _KEPT_KINDS:
         hint = "Change its lines with an editor; an open item is named `PATH:LINE`."
         raise UsageError(f"'{path}' is a page of the vault, not a memory", hint=hint)
     is_gone = is_archived(path) or readable.field("status").casefold() == ARCHIVED
-    return Target(NOTE, path, path, readable.title, is_gone=is_gone)
+    return ForgetTarget(NOTE, path, path, readable.title, is_gone=is_gone)
 
 
-def _line_of(text: str, target: Target) -> int:
+def _line_of(text: str, target: ForgetTarget) -> int:
     """Return the line on which the todo stands now: others may have been added above it since it was looked up."""
     lines = [todo.line for todo in find_todos(text) if todo.text == target.text]
     if not lines:

@@ -12,7 +12,7 @@ from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import Hit, newest
-from memtool.recall.remembering.forget import FACT, NOTE, TODO, Target, find_target, forget
+from memtool.recall.remembering.forget import FACT, NOTE, TODO, ForgetTarget, find_target, forget
 from memtool.recall.remembering.memory import Memory, prepared
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.remembering.remember import by_words, remember
@@ -35,7 +35,7 @@ _KINDS = ("decision", "change", "knowledge", "fact", "session", "project", "rule
 _VERSION = re.compile(r"(?P<id>.+)@(?P<version>[0-9a-f]{8})")
 
 
-class Item(NamedTuple):
+class ManagedItem(NamedTuple):
     """An entry of the memory as a list shows it. *version* changes with its content."""
 
     id: str
@@ -51,10 +51,10 @@ class Item(NamedTuple):
         return f"{self.id}@{self.version}"
 
 
-class Listing(NamedTuple):
+class ItemPage(NamedTuple):
     """The page of a list, how many entries there are in all, and whether there is a next page."""
 
-    items: tuple[Item, ...]
+    items: tuple[ManagedItem, ...]
     page: int
     total: int
     more: bool
@@ -68,7 +68,7 @@ class Changed(NamedTuple):
     kept: Kept = Kept()
 
 
-def list_items(work: Workspace, *, page: int = 1) -> Listing:
+def list_items(work: Workspace, *, page: int = 1) -> ItemPage:
     """Return the open items of the project at hand, on the first page, then its notes and facts, newest first.
 
     Raises:
@@ -80,7 +80,7 @@ def list_items(work: Workspace, *, page: int = 1) -> Listing:
     todos = list(_todos(work, project))
     notes = filter(None, (_item(work, hit) for hit in found.hits))
     items = (*(todos if page == 1 else ()), *notes)
-    return Listing(items, page, found.total + len(todos), more=found.total > PAGE * page)
+    return ItemPage(items, page, found.total + len(todos), more=found.total > PAGE * page)
 
 
 def delete_item(work: Workspace, named: str) -> Changed:
@@ -153,7 +153,7 @@ def check_folder(work: Workspace) -> None:
         raise UsageError(f"there is no folder '{work.folder}'", hint="Give the absolute path of the project.")
 
 
-def _find(work: Workspace, named: str, *, or_overview: bool = False) -> tuple[Target, str]:
+def _find(work: Workspace, named: str, *, or_overview: bool = False) -> tuple[ForgetTarget, str]:
     """Return what *named* names and the version in it; what belongs to another project is out of reach.
 
     A page of the vault is no memory, but the overview of the project at hand is meant, too, *or_overview*.
@@ -161,7 +161,7 @@ def _find(work: Workspace, named: str, *, or_overview: bool = False) -> tuple[Ta
     match = _VERSION.fullmatch(named.strip())
     ref, version = (match["id"], match["version"]) if match else (named.strip(), "")
     if or_overview and ref == work.area().ref and work.vault.path(ref).is_file():
-        return Target(NOTE, ref, ref, work.area().name), version
+        return ForgetTarget(NOTE, ref, ref, work.area().name), version
     target = find_target(work, ref)
     project, here = _project_of(work, target), work.area().name
     if project.casefold() not in ("", here.casefold()):
@@ -170,13 +170,13 @@ def _find(work: Workspace, named: str, *, or_overview: bool = False) -> tuple[Ta
     return target, version
 
 
-def _project_of(work: Workspace, target: Target) -> str:
+def _project_of(work: Workspace, target: ForgetTarget) -> str:
     if (project := project_of(target.path)) or target.what in (FACT, TODO):
         return project
     return read_note(work.vault, Ref(target.path), level=OVERVIEW, max_bytes=work.max_bytes).project
 
 
-def _check_version(work: Workspace, target: Target, version: str) -> None:
+def _check_version(work: Workspace, target: ForgetTarget, version: str) -> None:
     item = _read(work, target)
     if item.version != version:
         raise UsageError(
@@ -185,35 +185,35 @@ def _check_version(work: Workspace, target: Target, version: str) -> None:
         )
 
 
-def _read(work: Workspace, target: Target) -> Item:
+def _read(work: Workspace, target: ForgetTarget) -> ManagedItem:
     """Return *target* as it stands now."""
     text, digest = read_text(work.vault.path(target.path))
     if target.what == FACT:
         fact = next((fact for fact in parse_facts(text, target.path).facts if fact.id == target.name), None)
         if fact is None:
             raise NoteNotFound(target.name)
-        return Item(target.name, _version_of(json.dumps(fields_of(fact), sort_keys=True)), FACT, text=fact.fact)
+        return ManagedItem(target.name, _version_of(json.dumps(fields_of(fact), sort_keys=True)), FACT, text=fact.fact)
     if target.what == TODO:
-        return Item(target.name, _version_of(target.text), TODO, text=target.text)
-    return Item(target.name, digest[:8], target.what, text=text)
+        return ManagedItem(target.name, _version_of(target.text), TODO, text=target.text)
+    return ManagedItem(target.name, digest[:8], target.what, text=text)
 
 
 def _version_of(text: str) -> str:
     return content_hash(text.encode("utf-8", "replace"))[:8]
 
 
-def _todos(work: Workspace, project: str) -> Iterator[Item]:
+def _todos(work: Workspace, project: str) -> Iterator[ManagedItem]:
     ref = f"areas/projects/{project}/todos.md" if project else "areas/global/todos.md"
     with suppress(MemtoolError, OSError):
         for todo in find_todos(read_text(work.vault.path(ref))[0]):
             if todo.is_open:
-                yield Item(f"{ref}:{todo.line}", _version_of(todo.text), TODO, text=todo.text)
+                yield ManagedItem(f"{ref}:{todo.line}", _version_of(todo.text), TODO, text=todo.text)
 
 
-def _item(work: Workspace, hit: Hit) -> Item | None:
+def _item(work: Workspace, hit: Hit) -> ManagedItem | None:
     what, name = (FACT, hit.fact_id) if hit.fact_id else (NOTE, hit.path)
     with suppress(MemtoolError, OSError):
-        item = _read(work, Target(what, name, hit.path, hit.text))
+        item = _read(work, ForgetTarget(what, name, hit.path, hit.text))
         text = item.text if hit.fact_id else hit.title
         return item._replace(kind=hit.kind, date=hit.date, author=hit.author, text=text)
     return None
@@ -225,7 +225,7 @@ def _checked(work: Workspace, content: str) -> str:
     return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes).text
 
 
-def _update_note(work: Workspace, target: Target, version: str, content: str) -> Changed:
+def _update_note(work: Workspace, target: ForgetTarget, version: str, content: str) -> Changed:
     body = _checked(work, content)
 
     def changed(text: str) -> str:
@@ -239,7 +239,7 @@ def _update_note(work: Workspace, target: Target, version: str, content: str) ->
     return _rewrite(work, target, version, changed)
 
 
-def _update_todo(work: Workspace, target: Target, _version: str, content: str) -> Changed:
+def _update_todo(work: Workspace, target: ForgetTarget, _version: str, content: str) -> Changed:
     said = one_line(_checked(work, content)) if content.strip() != DONE else ""
 
     def changed(text: str) -> str:
@@ -249,17 +249,17 @@ def _update_todo(work: Workspace, target: Target, _version: str, content: str) -
     return _rewrite(work, target, "", changed)
 
 
-def _update_fact(work: Workspace, target: Target, _version: str, content: str) -> Changed:
+def _update_fact(work: Workspace, target: ForgetTarget, _version: str, content: str) -> Changed:
     memory = Memory(content, supersedes=target.name, source=work.session_id, author=AGENT)
     done = remember(by_words(work), memory)
     return Changed(done.id, changed=True, kept=done.kept)
 
 
-def _refuse(_work: Workspace, target: Target, _version: str, _content: str) -> Changed:
+def _refuse(_work: Workspace, target: ForgetTarget, _version: str, _content: str) -> Changed:
     raise UsageError(f"'{target.name}' is one line of a note", hint="Update the note as a whole.")
 
 
-def _rewrite(work: Workspace, target: Target, version: str, change: Callable[[str], str]) -> Changed:
+def _rewrite(work: Workspace, target: ForgetTarget, version: str, change: Callable[[str], str]) -> Changed:
     """Write the file of *target* over the version that was read, and commit it."""
     path = work.vault.path(target.path).resolve()
     with alone(work.vault):

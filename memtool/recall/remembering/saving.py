@@ -1,4 +1,7 @@
-"""Saving what an agent hands over: each entry as the right file in the right place, whatever becomes of the others."""
+"""Saving for an agent: each entry as the right file in the right place, whatever becomes of the others.
+
+Of one statement (`store`) the place follows from its category: such an agent knows nothing of projects and notes.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,27 @@ from memtool.capture.session_note import save_session
 from memtool.errors import MemtoolError
 from memtool.index.engine import catch_up
 from memtool.recall.remembering.managing import check_folder
-from memtool.recall.remembering.memory import TODO, Memory, prepared
+from memtool.recall.remembering.memory import FACT, LONGEST_FACT, TODO, Memory, prepared
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
-from memtool.recall.remembering.remember import AlreadyKnown, remember
+from memtool.recall.remembering.remember import AlreadyKnown, by_words, remember
 from memtool.text.lines import cut, one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
+from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.project_area import find_registered_area
 from memtool.workspace import Workspace
 
 SESSION = "session_summary"
 TYPES = (SESSION, "decision", "change", "knowledge", TODO)
 SAVED, DUPLICATE, REFUSED = "saved", "duplicate", "refused"
+OTHER = "other"
+STORED_CATEGORIES = (*CATEGORIES, OTHER)
 
 _QUOTED = 200  # characters
+_EVERYWHERE = ("identity", "preference")  # are the user's, whatever project they are told in
 
 
-class Entry(NamedTuple):
+class NewEntry(NamedTuple):
     """A thing to be saved. *type* is one of `TYPES`; *content* is Markdown."""
 
     type: str
@@ -50,7 +57,7 @@ class Saved(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def save_entries(work: Workspace, entries: Sequence[Entry]) -> list[Saved]:
+def save_entries(work: Workspace, entries: Sequence[NewEntry]) -> list[Saved]:
     """Write *entries* into the project at hand, in the agent's name, one commit each; return what became of each.
 
     No error of one keeps another from being saved. Long ones are summarised in the background, if a model is set up.
@@ -69,11 +76,11 @@ def save_entries(work: Workspace, entries: Sequence[Entry]) -> list[Saved]:
     return done
 
 
-def _notes(done: Iterable[Saved], entries: Iterable[Entry]) -> Iterable[tuple[Saved, Entry]]:
+def _notes(done: Iterable[Saved], entries: Iterable[NewEntry]) -> Iterable[tuple[Saved, NewEntry]]:
     return ((one, entry) for one, entry in zip(done, entries, strict=True) if one.outcome == SAVED and one.type != TODO)
 
 
-def _save(work: Workspace, entry: Entry) -> Saved:
+def _save(work: Workspace, entry: NewEntry) -> Saved:
     try:
         return _save_session(work, entry) if entry.type == SESSION else _remember(work, entry)
     except AlreadyKnown as known:
@@ -83,12 +90,12 @@ def _save(work: Workspace, entry: Entry) -> Saved:
         return Saved(REFUSED, entry.type, notes=(str(error),))
 
 
-def _remember(work: Workspace, entry: Entry) -> Saved:
+def _remember(work: Workspace, entry: NewEntry) -> Saved:
     done = remember(work, Memory(_text(entry), kind=entry.type, tags=entry.tags, source=work.session_id, author=AGENT))
     return Saved(SAVED, entry.type, done.id, (*_removed(work), *done.notices))
 
 
-def _text(entry: Entry) -> str:
+def _text(entry: NewEntry) -> str:
     """Return the text to remember: of an open item one line, else with the title as its heading."""
     title = one_line(entry.title)
     if entry.type == TODO:
@@ -98,7 +105,7 @@ def _text(entry: Entry) -> str:
     return entry.content if has_heading or not title else f"# {title}\n\n{entry.content}"
 
 
-def _save_session(work: Workspace, entry: Entry) -> Saved:
+def _save_session(work: Workspace, entry: NewEntry) -> Saved:
     """Write the note of a session. What it says is checked as that of any other note."""
     memory = Memory(entry.content, kind="knowledge", tags=entry.tags, evidence=entry.title)
     memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
@@ -117,3 +124,36 @@ def _removed(work: Workspace) -> list[str]:
     counts = {kind: number for kind, number in work.redact.counts.items() if kind}
     told = ", ".join(f"{kind} ({number})" for kind, number in sorted(counts.items()))
     return [f"removed before writing: {told}"] if told else []
+
+
+class Stored(NamedTuple):
+    """The id under which a statement stands, whether it is *new*, and the ids of what it may contradict."""
+
+    id: str
+    new: bool
+    contradicts: tuple[str, ...] = ()
+
+
+def store(work: Workspace, text: str, category: str) -> Stored:
+    """Write *text* as a fact of the project at hand, or of the user; a long one as a note.
+
+    The same text in the same category, redacted, stands once.
+
+    Raises:
+        MemtoolError: it cannot be written.
+    """
+    memory = Memory(
+        text,
+        kind=FACT if len(text.strip()) <= LONGEST_FACT else "knowledge",
+        category="general" if category == OTHER else category,
+        project="" if category in _EVERYWHERE else None,
+        source=work.session_id,
+        author=AGENT,
+        exact=True,
+    )
+    try:
+        done = remember(by_words(work), memory)
+    except AlreadyKnown as known:
+        return Stored(known.standing.id or known.standing.path, new=False)
+    catch_up(work)
+    return Stored(done.id, new=True, contradicts=tuple(one.name for one in done.contradictions))

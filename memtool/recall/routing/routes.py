@@ -12,9 +12,19 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError, OutsideVault
-from memtool.recall.routing.area_triggers import Area, TriggerProblem, fault_in_word, read_areas
 from memtool.recall.routing.loader_table import LOADER, TableRow, fitting, hand_rows, with_rows
-from memtool.recall.routing.triggers import atoms, fault_in_glob, find_triggers, matches_glob, normal, trie_of
+from memtool.recall.routing.triggers import (
+    Area,
+    TriggerProblem,
+    atoms,
+    fault_in_glob,
+    fault_in_word,
+    find_triggers,
+    matches_glob,
+    normal,
+    read_areas,
+    trie_of,
+)
 from memtool.resources import shipped
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import NOTE_SUFFIXES, Vault, project_of

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from memtool.recall.budget import BlockLine, Part
+from memtool.recall.budget import BlockLine, BlockPart
 from memtool.text.languages import mentioned, pattern_of, word_set, words as words_of
 from memtool.text.scripts import CJK_ON, is_unspaced
 from memtool.text.similarity import is_said, words
@@ -204,7 +204,9 @@ class _PlacedLine(NamedTuple):
     line: BlockLine
 
 
-def settled(parts: Sequence[Part], most: int, said: Sequence[frozenset[str]] = (), *, contradicted: str) -> list[Part]:
+def settled(
+    parts: Sequence[BlockPart], most: int, said: Sequence[frozenset[str]] = (), *, contradicted: str
+) -> list[BlockPart]:
     """Return *parts* with what several dated lines say only once, newest first, and at most *most* lines of each.
 
     Of two that contradict each other the weaker is marked as *contradicted* at the `{date}` of the other: the agent's
@@ -276,12 +278,12 @@ def _is_unanswered(text: str) -> bool:
     return ARROW not in text and re.search("[?？]", text) is not None
 
 
-def _is_list(part: Part) -> bool:
+def _is_list(part: BlockPart) -> bool:
     """Return whether each line of *part* stands for itself."""
     return not part.made_for and len(part.levels) == 1 and all(line.text.startswith("- ") for line in part.lines)
 
 
-def _with_most(part: Part, most: int) -> Part:
+def _with_most(part: BlockPart, most: int) -> BlockPart:
     """Return *part* with at most *most* lines, and how many more there are, if each of its lines stands for itself."""
     if not _is_list(part) or len(part.lines) <= most:
         return part

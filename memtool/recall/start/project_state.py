@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.index.filters import DECISION
-from memtool.recall.budget import BlockLine, Part
+from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused
 from memtool.recall.start.remembered import remembered
 from memtool.recall.start.sessions import PastSession, read_sessions, told_in
@@ -22,7 +22,7 @@ _LAST_ROOM, _ROOM = 900, 240  # columns of the last session, and of each one bef
 _LONGEST_SUMMARY, _LONGEST_LINE = 1_200, 300  # characters
 
 
-class Session(NamedTuple):
+class SessionDigest(NamedTuple):
     """A past session, told in a few lines."""
 
     date: str
@@ -31,7 +31,7 @@ class Session(NamedTuple):
     path: str
 
 
-class Statement(NamedTuple):
+class StateLine(NamedTuple):
     """A decision or an open item; *note* says what is to be known of it, such as what contradicts it."""
 
     text: str
@@ -48,9 +48,9 @@ class ProjectState(NamedTuple):
     project: str
     registered: bool
     summary: str = ""
-    sessions: tuple[Session, ...] = ()
-    pending: tuple[Statement, ...] = ()
-    decisions: tuple[Statement, ...] = ()
+    sessions: tuple[SessionDigest, ...] = ()
+    pending: tuple[StateLine, ...] = ()
+    decisions: tuple[StateLine, ...] = ()
     more: tuple[str, ...] = ()
 
 
@@ -80,16 +80,16 @@ def project_state(work: Workspace) -> ProjectState:
     )
 
 
-def _lines(part: Part) -> Iterator[BlockLine]:
+def _lines(part: BlockPart) -> Iterator[BlockLine]:
     return (line for line in part.lines if line.said)
 
 
-def _left_out(parts: Sequence[Part], kind: str) -> bool:
+def _left_out(parts: Sequence[BlockPart], kind: str) -> bool:
     of_kind = [part for part in parts if part.kind == kind]
     return any(part.left_out for part in of_kind) or sum(len(part.lines) for part in of_kind) > _MOST_LINES
 
 
-def _summary(parts: Sequence[Part]) -> str:
+def _summary(parts: Sequence[BlockPart]) -> str:
     """Return the overview of the project, quoted."""
     levels = next((part.levels for part in parts if part.kind == "summary"), ((),))
     fitting = ("\n".join(line.text for line in level) for level in levels)
@@ -98,11 +98,11 @@ def _summary(parts: Sequence[Part]) -> str:
     )
 
 
-def _told(session: PastSession, room: int) -> Session:
+def _told(session: PastSession, room: int) -> SessionDigest:
     topic, rows = told_in(session, room)
     points = tuple(defused(render_row(row)) for row in rows)
-    return Session(session.when, defused(topic), points, session.ref)
+    return SessionDigest(session.when, defused(topic), points, session.ref)
 
 
-def _statement(line: BlockLine) -> Statement:
-    return Statement(cut(defused(line.said), _LONGEST_LINE), line.when[:10], named(line.author), line.ref, line.note)
+def _statement(line: BlockLine) -> StateLine:
+    return StateLine(cut(defused(line.said), _LONGEST_LINE), line.when[:10], named(line.author), line.ref, line.note)

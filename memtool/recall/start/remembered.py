@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memtool.errors import BrokenVaultFile, MemtoolError
-from memtool.recall.budget import BlockLine, Part
+from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused, quoted
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, read_excerpt
@@ -59,7 +59,7 @@ def remembered(
     said: Sequence[frozenset[str]] = (),
     besides: str = "",
     with_memory: bool = True,
-) -> list[Part]:
+) -> list[BlockPart]:
     """Return what a session of *project* (empty: none) is to be told when it begins, most important first.
 
     Args:
@@ -75,7 +75,7 @@ def remembered(
     preferences = _facts(vault, GLOBAL_FACTS, now, 0.05, label["too_many"], categories=_OF_THE_USER)
     memory = _memory(vault, now) if with_memory else None
     said = [*said, *_surely_said(memory, wanted)]
-    parts: dict[str, list[tuple[str, Part | None]]] = {
+    parts: dict[str, list[tuple[str, BlockPart | None]]] = {
         "memory": [("memory", memory)],
         "preferences": [("preferences", preferences)],
     }
@@ -118,7 +118,7 @@ def remembered(
     return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
 
 
-def _surely_said(memory: Part | None, wanted: RecallSettings) -> Iterator[frozenset[str]]:
+def _surely_said(memory: BlockPart | None, wanted: RecallSettings) -> Iterator[frozenset[str]]:
     """Give the words of the lines of *memory* that its share of the budget has room for."""
     left = memory.share * wanted.session_tokens if memory and "memory" in wanted.kinds else 0.0
     for line in memory.lines if memory else ():
@@ -127,7 +127,7 @@ def _surely_said(memory: Part | None, wanted: RecallSettings) -> Iterator[frozen
             yield told
 
 
-def _last_word_of(parts: Iterable[Part]) -> LastWord:
+def _last_word_of(parts: Iterable[BlockPart]) -> LastWord:
     """Return what the user's own notes and facts in *parts* take back."""
     last_word = LastWord()
     for line in (line for part in parts for line in part.lines):
@@ -136,13 +136,13 @@ def _last_word_of(parts: Iterable[Part]) -> LastWord:
     return last_word
 
 
-def _standing(part: Part, last_word: LastWord) -> Part:
+def _standing(part: BlockPart, last_word: LastWord) -> BlockPart:
     """Return *part* without the lines that were taken back after they were written."""
     lines = (line for line in part.lines if last_word.lets_stand(line.said, when=line.when))
     return part._replace(levels=(tuple(lines),))
 
 
-def _memory(vault: Vault, now: datetime) -> Part | None:
+def _memory(vault: Vault, now: datetime) -> BlockPart | None:
     note = read_excerpt(vault, MEMORY, now.tzinfo)
     if note is None:
         return None
@@ -151,7 +151,7 @@ def _memory(vault: Vault, now: datetime) -> Part | None:
     return _note_part(note, 0.12, ["\n".join(lines)])
 
 
-def _summary(vault: Vault, ref: str, now: datetime) -> Part | None:
+def _summary(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
     from memtool.vault.note import first_sentence, overview
 
     note = read_excerpt(vault, ref, now.tzinfo)
@@ -163,17 +163,17 @@ def _summary(vault: Vault, ref: str, now: datetime) -> Part | None:
     return _note_part(note, 0.08, [whole, overview(whole), shortest])
 
 
-def _rules(vault: Vault, ref: str, now: datetime) -> Part | None:
+def _rules(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
     note = read_excerpt(vault, ref, now.tzinfo)
     return _note_part(note, 0.1, [note.body]) if note else None
 
 
-def _decisions(vault: Vault, ref: str, now: datetime, most: int) -> Part:
+def _decisions(vault: Vault, ref: str, now: datetime, most: int) -> BlockPart:
     names = names_in(vault, ref, max(_MOST_DECISIONS, most))
     notes = (read_excerpt(vault, ref + name, now.tzinfo) for name in names)
     lines = [line for note in notes if note and (line := _decision(note, ref, now.date()))]
     newest_first = sorted(lines, key=lambda line: line.when, reverse=True)
-    return Part("", defused(ref), "", 0.06, (tuple(newest_first),))
+    return BlockPart("", defused(ref), "", 0.06, (tuple(newest_first),))
 
 
 def _decision(note: Excerpt, folder: str, today: date) -> BlockLine | None:
@@ -207,7 +207,7 @@ def _facts(
     *,
     categories: frozenset[str] | None = None,
     most: int = 0,
-) -> Part:
+) -> BlockPart:
     content, _ = read_bytes(vault, ref, _LARGEST_FACTS + 1) or (b"", 0.0)
     if len(content) > _LARGEST_FACTS:
         lines = [BlockLine(f"- {too_many}", ref)]
@@ -220,8 +220,8 @@ def _facts(
         ]
         ordered = _by_importance(living)
         lines = [_fact(fact, place, ref, now.tzinfo) for fact, place in ordered[: max(_MOST_FACTS, most)]]
-        return Part("", defused(ref), "", share, (tuple(lines),), left_out=len(ordered) - len(lines))
-    return Part("", defused(ref), "", share, (tuple(lines),))
+        return BlockPart("", defused(ref), "", share, (tuple(lines),), left_out=len(ordered) - len(lines))
+    return BlockPart("", defused(ref), "", share, (tuple(lines),))
 
 
 def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, LineRange]]:
@@ -266,7 +266,7 @@ def _local(timestamp: str, zone: tzinfo | None) -> str:
     return f"{timestamp[:10]} {_END_OF_DAY}"
 
 
-def _open_items(vault: Vault, ref: str, now: datetime, most: int, overdue: str) -> Part | None:
+def _open_items(vault: Vault, ref: str, now: datetime, most: int, overdue: str) -> BlockPart | None:
     from memtool.vault.todos import find_todos
 
     note = read_excerpt(vault, ref, now.tzinfo)
@@ -280,7 +280,7 @@ def _open_items(vault: Vault, ref: str, now: datetime, most: int, overdue: str) 
         number, late = note.body_line - 1 + item.line, overdue if item.is_overdue(today) else ""
         text = f"- {_clipped(item.text)}{late}"
         lines.append(BlockLine(text, f"{ref}:{number}", f"line {number}", said=item.text, note=late.strip(" ()（）")))
-    return Part("", defused(ref), note.date, 0.06, (tuple(lines),), left_out=len(newest_first) - len(shown))
+    return BlockPart("", defused(ref), note.date, 0.06, (tuple(lines),), left_out=len(newest_first) - len(shown))
 
 
 def _urgency(item: Todo, today: date) -> tuple[bool, str, bool, bool]:
@@ -289,8 +289,8 @@ def _urgency(item: Todo, today: date) -> tuple[bool, str, bool, bool]:
     return not is_late, item.due if is_late else "", not mentioned("urgent", item.text), item.type == "idea"
 
 
-def _of_sessions(found: Iterable[Said], share: float) -> Part:
-    return Part("", "sessions/", "", share, (tuple(map(_said, found)),))
+def _of_sessions(found: Iterable[Said], share: float) -> BlockPart:
+    return BlockPart("", "sessions/", "", share, (tuple(map(_said, found)),))
 
 
 def _said(said: Said) -> BlockLine:
@@ -307,11 +307,11 @@ def _short_name(ref: str) -> str:
     return cut(defused(ref.removeprefix("sessions/").removesuffix(".md")), _SHORT_NAME + 1)
 
 
-def _sessions(sessions: list[PastSession], label: Mapping[str, str]) -> Part:
+def _sessions(sessions: list[PastSession], label: Mapping[str, str]) -> BlockPart:
     """Return the *sessions* as whole notes made smaller, whatever the room is."""
     tell = partial(_told, sessions, label["taken_back"])
     made_for = partial(_within, tell, len(sessions))
-    return Part("", "sessions/", label["how_to_read"], 0.4, (tell(_ROOM_TO_KNOW),), made_for=made_for)
+    return BlockPart("", "sessions/", label["how_to_read"], 0.4, (tell(_ROOM_TO_KNOW),), made_for=made_for)
 
 
 def _within(tell: Callable[[int], tuple[BlockLine, ...]], count: int, tokens: int) -> tuple[BlockLine, ...]:
@@ -353,12 +353,12 @@ def _whole_text(row: Row) -> str:
     return max((re.split("…", text)[0].strip() for text in texts_of([row])), key=len)
 
 
-def _note_part(note: Excerpt, share: float, levels: Iterable[str]) -> Part | None:
+def _note_part(note: Excerpt, share: float, levels: Iterable[str]) -> BlockPart | None:
     """Return the texts in *levels* as quotations; None if the first says nothing."""
     quotations = [tuple(_quotation(text, note.ref)) for text in levels]
     if not quotations[0]:
         return None
-    return Part("", defused(note.ref), note.date, share, tuple(filter(None, dict.fromkeys(quotations))))
+    return BlockPart("", defused(note.ref), note.date, share, tuple(filter(None, dict.fromkeys(quotations))))
 
 
 def _quotation(text: str, ref: str) -> Iterator[BlockLine]:

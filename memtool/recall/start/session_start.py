@@ -1,4 +1,7 @@
-"""The context of a session that begins: the memory of the project at hand, within a budget."""
+"""The context of a session that begins: the memory of the project at hand, within a budget.
+
+And, before a session is compacted, what the client's own summariser must keep of it.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,22 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.recall.budget import MOST_TOKENS, BlockLine, Part, fit, render
+from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit, render
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.remembered import MEMORY, remembered
 from memtool.resources import agent_text
+from memtool.text.languages import labels
 from memtool.text.lines import tokens_in
 from memtool.text.markdown import without_code
 from memtool.text.similarity import words
-from memtool.vault.sessions import session_ref
+from memtool.vault.sessions import SessionNote, session_ref
 from memtool.workspace import Workspace
 
-EVENT = "session-start"
+START, COMPACTION = "session-start", "pre-compact"  # the events, as the blocks name them
 RESUMING = ("resume", "fork")  # the conversation goes on, with the block that it was given before
 
 _ALL = 1_000_000  # tokens, and lines
@@ -33,6 +38,10 @@ _LARGEST = 65_536  # characters of an instruction file
 _CODE = "`[^`\n]*`"
 _IMPORT = r"(?:^|(?<=\s))@(\S+)"
 _CONDITIONAL = r"---[ \t]*\n(?:[^\n]+\n)*?paths:"
+
+_LONGEST_ITEM = 240  # characters of what a summary must keep
+_ROOM_TO_KEEP = 2_000  # characters of all that
+_MOST_FILES = 20
 
 
 class ContextBlock(NamedTuple):
@@ -101,7 +110,7 @@ def session_context(
     return ContextBlock(text, refs, tokens_in(text), keys, known, tuple(lines), named)
 
 
-def _with_ids(part: Part, ids: dict[str, int]) -> Part:
+def _with_ids(part: BlockPart, ids: dict[str, int]) -> BlockPart:
     def named(lines: Iterable[BlockLine]) -> tuple[BlockLine, ...]:
         return tuple(line._replace(id=_id(line, ids)) for line in lines)
 
@@ -117,7 +126,7 @@ def _id(line: BlockLine, ids: dict[str, int]) -> str:
     return line_id(ids, line.key) if line.key else line_id(ids, line.ref.partition(":")[0], line.said or line.text)
 
 
-def _block(parts: list[Part], budget: int, work: Workspace, above: str, below: str) -> tuple[str, list[BlockLine]]:
+def _block(parts: list[BlockPart], budget: int, work: Workspace, above: str, below: str) -> tuple[str, list[BlockLine]]:
     around = tokens_in(_framed([above, "…", below], work))
     chosen = fit(parts, budget - around)
     if not chosen:
@@ -126,10 +135,10 @@ def _block(parts: list[Part], budget: int, work: Workspace, above: str, below: s
 
 
 def _framed(pieces: Iterable[str], work: Workspace) -> str:
-    return framed("\n\n".join(filter(None, pieces)), event=EVENT, vault=work.shown_vault, language=work.language)
+    return framed("\n\n".join(filter(None, pieces)), event=START, vault=work.shown_vault, language=work.language)
 
 
-def _news(parts: Iterable[Part], given: Mapping[str, str]) -> Iterable[Part]:
+def _news(parts: Iterable[BlockPart], given: Mapping[str, str]) -> Iterable[BlockPart]:
     """Give the lines of *parts* that are not in *given*."""
     for part in parts:
         seen = set(given.get(part.title, "").split())
@@ -138,7 +147,7 @@ def _news(parts: Iterable[Part], given: Mapping[str, str]) -> Iterable[Part]:
             yield part._replace(levels=(new,), made_for=None)
 
 
-def _digests(part: Part) -> str:
+def _digests(part: BlockPart) -> str:
     return " ".join(dict.fromkeys(map(_digest, part.lines)))
 
 
@@ -202,3 +211,26 @@ def _resolved(path: Path) -> Path | None:
     with suppress(OSError, ValueError, RuntimeError):  # too long, a NUL, a loop of symlinks
         return path.resolve()
     return None
+
+
+def what_must_survive(note: SessionNote, language: str = "en") -> str:
+    """Return the topic, decisions, rules, constraints, open items and files of a session as a block; empty if none."""
+    points = [point.text for point in note.key_points if point.text not in note.decisions]
+    label = labels("session", language)
+    lines = [
+        *_list(label["topic"], [note.topic]),
+        *_list(label["decisions"], note.decisions),
+        *_list(label["rules"], note.rules),
+        *_list(label["open"], note.open),
+        *_list(labels("start", language)["findings"], points),
+        *_list(label["files"], [", ".join(note.files[:_MOST_FILES])] if note.files else []),
+    ]
+    ends = accumulate(len(line) + 1 for line in lines)
+    kept = [line for line, end in zip(lines, ends, strict=True) if end <= _ROOM_TO_KEEP]
+    if not kept:
+        return ""
+    return framed("\n".join([agent_text("compaction", language), *kept]), event=COMPACTION, language=language)
+
+
+def _list(label: str, items: Iterable[str]) -> list[str]:
+    return [f"- {label}: {text[:_LONGEST_ITEM]}" for item in items if (text := defused(item))]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import BrokenVaultFile, OutsideVault
-from memtool.recall.routing.area_triggers import MOST_TRIGGERS, parse_area
 from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import (
     LARGEST,
@@ -26,6 +25,7 @@ from memtool.recall.routing.routes import (
     table_names,
     update_table,
 )
+from memtool.recall.routing.triggers import MOST_TRIGGERS, parse_area
 from memtool.vault.layout import Vault
 
 SHOP, RULES, ORDER = (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.budget import BlockLine, Part, render
+from memtool.recall.budget import BlockLine, BlockPart, render
 from memtool.recall.start.last_word import LastWord, settled as settled_parts
 from memtool.text.similarity import words
 
@@ -131,9 +131,9 @@ def test_any_text_is_taken(later: str, line: str) -> None:
     last_word.lets_stand(line)
 
 
-def part(title: str, *lines: str) -> Part:
+def part(title: str, *lines: str) -> BlockPart:
     """Return a part of lines such as `Tokens live 24 hours (user, 2026-03-01)`."""
-    return Part(title, "sessions/", "", 0.1, (tuple(map(_line, lines)),), more="… 另有 {count} 条")
+    return BlockPart(title, "sessions/", "", 0.1, (tuple(map(_line, lines)),), more="… 另有 {count} 条")
 
 
 def _line(text: str) -> BlockLine:
@@ -142,11 +142,11 @@ def _line(text: str) -> BlockLine:
     return BlockLine(f"- {text}", "sessions/a.md:3", said=said, when=day, author=author)
 
 
-def settled(parts: list[Part], most: int, said: Sequence[frozenset[str]] = ()) -> list[Part]:
+def settled(parts: list[BlockPart], most: int, said: Sequence[frozenset[str]] = ()) -> list[BlockPart]:
     return settled_parts(parts, most, said, contradicted="与 {date} 的说法矛盾")
 
 
-def texts(parts: list[Part]) -> list[str]:
+def texts(parts: list[BlockPart]) -> list[str]:
     return [line.text for part in parts for line in part.lines]
 
 
@@ -226,7 +226,7 @@ def test_things_that_only_look_alike_do_not_contradict_each_other() -> None:
 
 
 def test_an_open_item_that_a_session_left_open_as_well_is_told_once() -> None:
-    todos = Part(
+    todos = BlockPart(
         "Open items",
         "todos.md",
         "",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.compaction import what_must_survive
+from memtool.recall.start.session_start import what_must_survive
 from memtool.redaction import CONTEXT_TAG
 from memtool.vault.sessions import KeyPoint, SessionNote
 
