@@ -29,8 +29,9 @@ from memtool.settings import Settings
 from memtool.text.languages import begins_with, pattern_of
 from memtool.text.lines import one_line, shortened
 from memtool.text.scripts import HAN
+from memtool.vault.authors import AGENT, USER
 from memtool.vault.layout import Vault
-from memtool.vault.sessions import AGENT, KEY_POINT_KINDS, USER, KeyPoint
+from memtool.vault.sessions import KEY_POINT_KINDS, KeyPoint
 
 PURPOSE = "summary"
 WIDEST_TOPIC, WIDEST_TEXT = 120, 200  # characters

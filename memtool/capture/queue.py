@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import Busy, NotWritable, OutsideVault
-from memtool.vault.files import read_content, write_over
+from memtool.vault.files import read_content
 from memtool.vault.layout import Vault
 from memtool.vault.processes import start_command
 from memtool.vault.sessions import session_ref
-from memtool.vault.state import make_state_folder, read_record
+from memtool.vault.state import make_state_folder, read_record, write_state
 
 LEASE = 300.0  # seconds after which a job whose worker died is taken over
 PAUSES = (60.0, 600.0)  # seconds between the tries of a job that failed
@@ -210,7 +210,7 @@ def _name(job: Job) -> str:
 
 def _write(path: Path, job: Job) -> None:
     make_state_folder(path.parent)
-    write_over(path, json.dumps(job._asdict()).encode(), durable=True)
+    write_state(path, json.dumps(job._asdict()).encode(), durable=True)
 
 
 def _read(path: Path) -> Job | None:

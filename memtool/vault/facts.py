@@ -18,16 +18,10 @@ from typing import TYPE_CHECKING, Any
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.text.json_list import JsonItem, JsonList, LineRange, parse_list
 from memtool.vault import files
-from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES, faults, schema_faults
+from memtool.vault.fact_rules import RULES, faults, schema_faults
 
 if TYPE_CHECKING:
     from memtool.vault.layout import Vault
-
-__all__ = [
-    "CATEGORIES", "NO_FACTS", "STATUSES", "Fact", "FactFile", "LineRange", "add", "archive", "change", "check_facts",
-    "fields_of", "is_expired", "new_fact_id", "parse_facts", "purge", "render_facts", "restore", "supersede",
-    "supersede_by", "update_facts", "without",
-]  # fmt: skip
 
 NO_FACTS = '{\n  "facts": []\n}\n'
 

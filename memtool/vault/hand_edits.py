@@ -1,6 +1,6 @@
 """The owner's edits of a session note, kept when memtool renders the note again.
 
-A merge of three texts: what memtool wrote last (the base), what stands there now, and what memtool writes now. They
+A merge of three texts: what memtool wrote last (the base), what is in the file now, and what memtool writes now. They
 are compared by the parts of a session note: a field of the front matter, a line of the header, an item of a section.
 
     a part is ...                                              it becomes ...
@@ -21,12 +21,22 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count, pairwise
-from typing import NamedTuple
 
 from memtool.text.similarity import words
 from memtool.vault.authors import signed_by
-from memtool.vault.session_parts import NoteBlock, Parts, split_session
+from memtool.vault.session_parts import (
+    BULLET,
+    NoteBlock,
+    NoteItem,
+    Parts,
+    items_in,
+    label_of,
+    listed_items,
+    numbered,
+    says_of,
+    split_session,
+    with_items,
+)
 from memtool.vault.session_rows import parse_row, render_row, texts_of
 from memtool.vault.sessions import is_as_written, one_of
 
@@ -36,17 +46,14 @@ _MARK = r"\b[0-9a-f]{8}(?:-[0-9a-f]+)?\b"
 _MOST_HASHES, _LEAST_HASHES = 12, 4  # of the words of what was forgotten; by fewer it is not known in other words
 _NEARLY = 0.65  # of the words that are compared
 
-_LABEL = re.compile(r"(\d+)(\. \*\*[^*]+\*\*[:：])")
-_BULLET = re.compile(r"(\s+)[-*+] +")
 _LISTS = {
     "matter:tags": re.compile(r"(tags:\s*\[)(.*)(\]\s*)"),
     "header:links": re.compile(r"(- \*\*[^*]+\*\*[:：] *)(.*?)(\s*)"),
 }
-_CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}
 _START, _END = "\n", "\n\n"  # no item says that
 
 
-# Without a base nobody knows who wrote a line. These are memtool's own if they look as memtool writes them: kept as
+# Without a base it is not known who wrote a line. These are memtool's own if they look as memtool writes them: kept as
 # the owner's, they would stay what they are for ever.
 _OWN_LOOK = {
     "matter:date": r"date: \d{4}-\d{2}-\d{2}",
@@ -56,21 +63,13 @@ _OWN_LOOK = {
 }
 
 
-class _Thing(NamedTuple):
-    """One thing in a section, or in a list on one line. *says* is its text without layout."""
-
-    says: str
-    lines: tuple[str, ...]
-    is_inline: bool = False
-
-
 def keep_hand_edits(base: str | None, current: str, new: str) -> str:
     """Return *new* with all that its owner has changed in *current*, which memtool wrote as *base*.
 
     Args:
         base: what memtool wrote last, before any merge; None if that is not known. Then a note that is as memtool
             wrote it is replaced; else all that *new* does not say is taken for the owner's.
-        current: what stands in the file. A note of which nothing is left but the owner's own words stays as it is.
+        current: what is in the file. A note of which nothing is left but the owner's own words stays as it is.
         new: what memtool writes now.
     """
     new = _without_forgotten(new, forgotten_in(current))
@@ -93,7 +92,8 @@ def forget_item(text: str, is_meant: Callable[[str], bool], *, whole: bool = Fal
     from memtool.text.frontmatter import set_list  # a hook does without
 
     gone: list[str] = []
-    for says in (item.says for block in split_session(text).body for item in _items_of(block)):
+    sections = [block for block in split_session(text).body if _holds_statements(block)]
+    for says in (item.says for block in sections for item in items_in(block)):
         pieces = [] if whole else [mark_of(each) for each in _pieces(says) if is_meant(each)]
         gone += pieces or ([mark_of(says)] if is_meant(statement_of(says)) else [])
     if not gone:
@@ -161,19 +161,25 @@ def _without_forgotten(text: str, marks: Iterable[str]) -> str:
         return text
     parts = split_session(text)
     body = [kept for block in parts.body if (kept := _kept_of(block, gone))]
-    blocks = [*parts.matter, *_numbered(body)]
+    blocks = [*parts.matter, *numbered(body)]
     return ("\ufeff" if text.startswith("\ufeff") else "") + "\n".join(line for each in blocks for line in each.lines)
 
 
 def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:
-    items = _items_of(block)
+    if not _holds_statements(block):
+        return block
+    items = items_in(block)
     kept = [left for item in items if (left := _left_of(item, gone))]
     if kept == items:
         return block
-    return _with_items(block, kept) if kept else None
+    return with_items(block, kept) if kept else None
 
 
-def _left_of(item: _Thing, gone: set[str]) -> _Thing | None:
+def _holds_statements(block: NoteBlock) -> bool:
+    return block.kind == "section" and block.key != "section:files"
+
+
+def _left_of(item: NoteItem, gone: set[str]) -> NoteItem | None:
     """Return *item* without the statements that are *gone*; None if it is gone as a whole."""
     if _is_forgotten(item.says, gone):
         return None
@@ -184,12 +190,8 @@ def _left_of(item: _Thing, gone: set[str]) -> _Thing | None:
     asked = "" if row.asked in lost else row.asked
     row = row._replace(asked=asked, pieces=tuple(each for each in row.pieces if each.text.strip('"') not in lost))
     says = render_row(row)
-    bullet = _BULLET.match(item.lines[0])
-    return _Thing(says, (f"{bullet[0] if bullet else ''}{says}",), item.is_inline) if says else None
-
-
-def _items_of(block: NoteBlock) -> list[_Thing]:
-    return _items(block) if block.kind == "section" and block.key != "section:files" else []
+    bullet = BULLET.match(item.lines[0])
+    return NoteItem(says, (f"{bullet[0] if bullet else ''}{says}",), item.is_inline) if says else None
 
 
 def _merged(base: str | None, current: str, new: str) -> str:
@@ -198,7 +200,7 @@ def _merged(base: str | None, current: str, new: str) -> str:
     now, wanted = split_session(current + end), split_session(new.replace("\n", f"{cr}\n"))
     before = _looks_like_ours(now) if base is None else split_session(base)
     if any(block.key for block in now.body):
-        body = _numbered(_merge(before.body, now.body, wanted.body, cr))
+        body = numbered(_merge(before.body, now.body, wanted.body, cr))
     elif base is None:
         body = [*wanted.body, *now.body]
     else:
@@ -243,8 +245,8 @@ def _merge(
 def _merge_block(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock | None) -> NoteBlock | None:
     if current.kind == "section" and current.key != "section:topic":
         return _merge_section(base, current, wanted)
-    is_ours = base is not None and _says(base.lines) == _says(current.lines)
-    if is_ours or wanted is None or _says(current.lines) == _says(wanted.lines):
+    is_ours = base is not None and says_of(base.lines) == says_of(current.lines)
+    if is_ours or wanted is None or says_of(current.lines) == says_of(wanted.lines):
         return wanted if is_ours else current
     return _merge_list(base, current, wanted) if current.key in _LISTS else current
 
@@ -255,9 +257,9 @@ def _unseen(base: NoteBlock | None, wanted: NoteBlock) -> NoteBlock | None:
         return wanted
     if wanted.kind != "section":
         return None
-    said = {item.says for item in _items(base)}
-    items = [item for item in _items(wanted) if item.says not in said]
-    return _with_items(wanted, items) if items else None
+    said = {item.says for item in items_in(base)}
+    items = [item for item in items_in(wanted) if item.says not in said]
+    return with_items(wanted, items) if items else None
 
 
 def _insert(blocks: list[NoteBlock], block: NoteBlock, anchor: str, cr: str) -> None:
@@ -285,37 +287,23 @@ def _merge_list(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock) -
     return NoteBlock(current.key, (match[1] + ", ".join(item.lines[0] for item in items) + match[3],))
 
 
-def _listed(block: NoteBlock | None) -> list[_Thing]:
+def _listed(block: NoteBlock | None) -> list[NoteItem]:
     match = _LISTS[block.key].fullmatch("\n".join(block.lines)) if block else None
-    return _inline(match[2]) if match else []
-
-
-def _inline(value: str) -> list[_Thing]:
-    """Return the items of a list on one line; a comma within code, quotes or a link separates nothing."""
-    ends, closing = [-1], ""
-    for at, character in enumerate(value):
-        if closing:
-            closing = "" if character == closing else closing
-        elif character in _CLOSING:
-            closing = _CLOSING[character]
-        elif character == ",":
-            ends.append(at)
-    parts = [value[start + 1 : end].strip() for start, end in pairwise([*ends, len(value)])]
-    return [_Thing(_says([part]), (part,), is_inline=True) for part in parts if part]
+    return listed_items(match[2]) if match else []
 
 
 def _merge_section(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock | None) -> NoteBlock | None:
-    now, new = _items(current), _items(wanted)
-    items = _three_way(_items(base), now, new)
+    now, new = items_in(current), items_in(wanted)
+    items = _three_way(items_in(base), now, new)
     said = [item.says for item in items]
     if wanted and said == [item.says for item in new]:
         return wanted
-    if said == [item.says for item in now] and (wanted is None or _unnumbered(wanted) == _unnumbered(current)):
+    if said == [item.says for item in now] and (wanted is None or label_of(wanted) == label_of(current)):
         return current
-    return _with_items(wanted or current, items) if items else None
+    return with_items(wanted or current, items) if items else None
 
 
-def _three_way(base: Iterable[_Thing], current: Sequence[_Thing], wanted: Sequence[_Thing]) -> list[_Thing]:
+def _three_way(base: Iterable[NoteItem], current: Sequence[NoteItem], wanted: Sequence[NoteItem]) -> list[NoteItem]:
     """Return *wanted* without what the owner has taken out of *base*, and with what they have added to it.
 
     What was added stands behind the item that it stood behind.
@@ -324,7 +312,7 @@ def _three_way(base: Iterable[_Thing], current: Sequence[_Thing], wanted: Sequen
     there = {item.says: item for item in current}
     kept = [there.get(item.says, item) for item in wanted if item.says in there or item.says not in ours]
     said = {item.says for item in kept}
-    added: dict[str, list[_Thing]] = {}
+    added: dict[str, list[NoteItem]] = {}
     anchor = _START
     for item in current:
         if item.says in said:
@@ -337,57 +325,3 @@ def _three_way(base: Iterable[_Thing], current: Sequence[_Thing], wanted: Sequen
     for item in kept:
         merged += [item, *added.pop(item.says, [])]
     return [*merged, *added.pop(_END, [])]
-
-
-def _items(section: NoteBlock | None) -> list[_Thing]:
-    if section is None:
-        return []
-    value = section.lines[0][len(_label(section)) :].strip()
-    inline = _inline(value) if section.key == "section:files" else [_Thing(value, (value,), is_inline=True)]
-    groups: list[list[str]] = []
-    indent = 0
-    for line in section.lines[1:]:
-        bullet = _BULLET.match(line)
-        if not groups or (bullet and len(bullet[1]) <= indent):
-            groups.append([line])
-            indent = len(bullet[1]) if bullet else 0
-        else:
-            groups[-1].append(line)
-    return [*(item for item in inline if item.says), *(_Thing(_says(group), tuple(group)) for group in groups)]
-
-
-def _with_items(section: NoteBlock, items: Sequence[_Thing]) -> NoteBlock:
-    """Return *section* with other *items*: files, and a single item, on the line of the label."""
-    cr = "\r" if section.lines[0].endswith("\r") else ""
-    on_line = [item for item in items if item.is_inline]
-    if section.key != "section:files" and len(items) > 1:
-        on_line = []
-    head = " ".join(filter(None, [_label(section), ", ".join(item.lines[0] for item in on_line)]))
-    below = [item for item in items if item not in on_line]
-    bullets = [line for item in below for line in ([f"   - {item.lines[0]}{cr}"] if item.is_inline else item.lines)]
-    return NoteBlock(section.key, (head + cr, *bullets))
-
-
-def _numbered(blocks: Iterable[NoteBlock]) -> list[NoteBlock]:
-    """Return *blocks* with the sections of the format numbered from 1."""
-    numbers = count(1)
-    return [
-        NoteBlock(block.key, (_LABEL.sub(rf"{next(numbers)}\2", block.lines[0], count=1), *block.lines[1:]))
-        if block.kind == "section"
-        else block
-        for block in blocks
-    ]
-
-
-def _label(section: NoteBlock) -> str:
-    match = _LABEL.match(section.lines[0])
-    return match[0] if match else ""
-
-
-def _unnumbered(section: NoteBlock) -> str:
-    return _label(section).lstrip("0123456789")
-
-
-def _says(lines: Iterable[str]) -> str:
-    """Return the text of *lines* without their layout."""
-    return _BULLET.sub("", " " + " ".join(" ".join(lines).split()), count=1).strip()

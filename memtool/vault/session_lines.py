@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
+from memtool.vault.authors import AGENT, USER
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import ARROW, Piece, split_row
-from memtool.vault.sessions import AGENT, AUTHORS, KEY_POINT_KINDS, USER, read_line
+from memtool.vault.sessions import KEY_POINT_KINDS, read_line
 from memtool.vault.state import make_state_folder, read_state, write_state
 
 DECISION, RULE, DONE, COMMAND, OPEN, ASKED = "decision", "rule", "done", "command", "open", "asked"
@@ -27,7 +28,7 @@ _ROLES = {"decisions": DECISION, "rules": RULE, "done": DONE, "commands": COMMAN
 BRANCH = r"^[\w.]+[-/_][\w./-]*: "
 _OLD_KINDS = {"bugfix": "fix", "discovery": "finding"}
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
-_AUTHOR = rf"\s*\(({'|'.join(AUTHORS)})\)(?=(?:\s+#\S+)*$)"
+_AUTHOR = rf"\s*\(({AGENT}|{USER})\)(?=(?:\s+#\S+)*$)"
 _LARGEST = 1_048_576  # bytes of a file of values
 _MOST_VALUES, _MOST = 500, 1_000.0
 _VARIABLE = r"(?i)0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+(?:\.\d+)*|/[^\s:'\"]+/|\"[^\"]{30,}\""

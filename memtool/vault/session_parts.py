@@ -1,15 +1,22 @@
-"""A session note in blocks: fields of the front matter, lines of the header, sections, and what is none of these."""
+"""A session note in blocks: fields of the front matter, lines of the header, sections, and what is none of these.
+
+A section is in turn a list of items, which are told apart by what they say.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count, pairwise
 from typing import NamedTuple
 
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.markdown import closes, opening
 from memtool.vault.sessions import HEADER, SECTIONS, read_line
 
+_LABEL = re.compile(r"(\d+)(\. \*\*[^*]+\*\*[:：])")
+BULLET = re.compile(r"(\s+)[-*+] +")
+_CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}
 _FIELD = re.compile(r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)")
 
 
@@ -28,6 +35,14 @@ class NoteBlock(NamedTuple):
     def kind(self) -> str:
         """The key without the name."""
         return self.key.split(":", 1)[0]
+
+
+class NoteItem(NamedTuple):
+    """One item of a section, or in a list on one line. *says* is its text without layout."""
+
+    says: str
+    lines: tuple[str, ...]
+    is_inline: bool = False
 
 
 class Parts(NamedTuple):
@@ -120,3 +135,73 @@ def _end_of_section(lines: Sequence[str], start: int, quoted: Sequence[bool]) ->
         if lines[at - 1].strip():
             end = at
     return end
+
+
+def items_in(section: NoteBlock | None) -> list[NoteItem]:
+    """Return the items of *section*, those on the line of its label first; none of no section."""
+    if section is None:
+        return []
+    value = section.lines[0][len(_label(section)) :].strip()
+    inline = listed_items(value) if section.key == "section:files" else [NoteItem(value, (value,), is_inline=True)]
+    groups: list[list[str]] = []
+    indent = 0
+    for line in section.lines[1:]:
+        bullet = BULLET.match(line)
+        if not groups or (bullet and len(bullet[1]) <= indent):
+            groups.append([line])
+            indent = len(bullet[1]) if bullet else 0
+        else:
+            groups[-1].append(line)
+    return [*(item for item in inline if item.says), *(NoteItem(says_of(group), tuple(group)) for group in groups)]
+
+
+def listed_items(value: str) -> list[NoteItem]:
+    """Return the items of a list on one line; a comma within code, quotes or a link separates nothing."""
+    ends, closing = [-1], ""
+    for at, character in enumerate(value):
+        if closing:
+            closing = "" if character == closing else closing
+        elif character in _CLOSING:
+            closing = _CLOSING[character]
+        elif character == ",":
+            ends.append(at)
+    parts = [value[start + 1 : end].strip() for start, end in pairwise([*ends, len(value)])]
+    return [NoteItem(says_of([part]), (part,), is_inline=True) for part in parts if part]
+
+
+def with_items(section: NoteBlock, items: Sequence[NoteItem]) -> NoteBlock:
+    """Return *section* with other *items*: files, and a single item, on the line of the label."""
+    cr = "\r" if section.lines[0].endswith("\r") else ""
+    on_line = [item for item in items if item.is_inline]
+    if section.key != "section:files" and len(items) > 1:
+        on_line = []
+    head = " ".join(filter(None, [_label(section), ", ".join(item.lines[0] for item in on_line)]))
+    below = [item for item in items if item not in on_line]
+    bullets = [line for item in below for line in ([f"   - {item.lines[0]}{cr}"] if item.is_inline else item.lines)]
+    return NoteBlock(section.key, (head + cr, *bullets))
+
+
+def numbered(blocks: Iterable[NoteBlock]) -> list[NoteBlock]:
+    """Return *blocks* with the sections of the format numbered from 1."""
+    numbers = count(1)
+    return [
+        NoteBlock(block.key, (_LABEL.sub(rf"{next(numbers)}\2", block.lines[0], count=1), *block.lines[1:]))
+        if block.kind == "section"
+        else block
+        for block in blocks
+    ]
+
+
+def _label(section: NoteBlock) -> str:
+    match = _LABEL.match(section.lines[0])
+    return match[0] if match else ""
+
+
+def label_of(section: NoteBlock) -> str:
+    """Return the label of *section* without its number."""
+    return _label(section).lstrip("0123456789")
+
+
+def says_of(lines: Iterable[str]) -> str:
+    """Return the text of *lines* without their layout."""
+    return BULLET.sub("", " " + " ".join(" ".join(lines).split()), count=1).strip()

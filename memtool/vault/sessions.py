@@ -17,7 +17,6 @@ from memtool.vault.session_rows import Row, render_row
 KEY_POINT_KINDS = (
     "decision", "fix", "feature", "refactor", "finding", "refuted", "investigated", "change", "bugfix", "discovery",
 )  # fmt: skip
-AGENT, USER = AUTHORS = ("agent", "user")
 HEADER = ("project", "updated", "directory", "transcript", "links")
 SECTIONS = ("topic", "key_points", "files", "decisions", "rules", "done", "commands", "open")
 

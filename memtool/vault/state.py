@@ -62,14 +62,14 @@ def read_state(path: Path, *, largest: int) -> bytes:
     return read_content(path, largest=largest)
 
 
-def write_state(path: Path, content: bytes) -> None:
-    """Write the derived file at *path*, whole. It does not wait for the disk: what a power cut takes away is no loss.
+def write_state(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Write the derived file at *path*, whole. Unless *durable*, a power cut may take it away.
 
     Raises:
         OSError: it cannot be written, or a symlink leads to its folder. A symlink in its own place is replaced.
     """
     _refuse_symlinks(_way_to(path.parent))
-    write_over(path, content, durable=False)
+    write_over(path, content, durable=durable)
 
 
 def append_state(path: Path, line: bytes) -> None:

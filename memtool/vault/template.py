@@ -12,6 +12,7 @@ from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault
 from memtool.resources import shipped
 from memtool.vault import files, history
 from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, SETTINGS_FILE, Vault, open_vault
+from memtool.vault.state import write_state
 from memtool.vault.syncing import install_driver
 
 # Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
@@ -129,9 +130,10 @@ def _commit(
     ours = [ref for ref, text in template.items() if _is_unchanged(vault.root / ref, text)]
     unfinished = vault.state_path / _UNFINISHED
     if is_new:
-        if unfinished.is_symlink():
-            unfinished.unlink()  # a folder that was downloaded does not choose what is written over
-        files.replace(unfinished, "", expected=files.hash_of(unfinished))
+        try:
+            write_state(unfinished, b"")
+        except OSError as error:
+            raise NotWritable(f"cannot write '{unfinished}': {error.strerror}") from None
         history.make_repository(vault.root)
     if not unfinished.exists() or history.has_commits(vault.root):
         unfinished.unlink(missing_ok=True)

@@ -13,11 +13,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteChanged, NoteNotFound, OutsideVault, UsageError
-from memtool.vault.fact_rules import RULES, SCHEMA_PATH
+from memtool.vault.fact_rules import CATEGORIES, RULES, SCHEMA_PATH, STATUSES
 from memtool.vault.facts import (
-    CATEGORIES,
     NO_FACTS,
-    STATUSES,
     Fact,
     add,
     archive,

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from memtool.text.languages import ENGLISH, all_labels, labels, pattern_of
 from memtool.text.markdown import blocks, without_mark
+from memtool.vault.authors import AGENT
 from memtool.vault.session_lines import ASKED, OPEN, lines_of
 from memtool.vault.session_rows import ARROW
-from memtool.vault.sessions import AGENT, read_line
+from memtool.vault.sessions import read_line
 
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of a session note

@@ -28,7 +28,8 @@ from memtool.vault.session_rows import Row, render_row, texts_of
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
-    from memtool.vault.facts import Fact, LineRange
+    from memtool.text.json_list import LineRange
+    from memtool.vault.facts import Fact
     from memtool.vault.todos import Todo
 
 MEMORY = "MEMORY.md"

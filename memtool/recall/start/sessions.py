@@ -14,11 +14,12 @@ from memtool.recall.start.last_word import SAME, LastWord
 from memtool.text.languages import begins_with
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
+from memtool.vault.authors import USER
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
 from memtool.vault.session_lines import ASKED, BRANCH, COMMAND, OPEN, Line, lines_of, read_values
 from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row
-from memtool.vault.sessions import USER, SessionNote, parse_session
+from memtool.vault.sessions import SessionNote, parse_session
 
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
 _LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 4_096  # bytes
