@@ -13,13 +13,15 @@ from pathlib import Path
 
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
+from memtool.integrations.agents.client import HookScript
 from memtool.integrations.claude_code import health
 from memtool.integrations.claude_code.health import examine_rules
 from memtool.integrations.client_files import not_settings
 from memtool.integrations.clients import CLIENTS, Target, get_client
 from memtool.integrations.flat_hooks import FlatHooks
-from memtool.integrations.hook_probe import on_vault
+from memtool.integrations.hook_probe import on_vault, probe
 from memtool.integrations.hook_shares import HookShare
+from memtool.integrations.hooks import Program
 from memtool.integrations.json_entries import JsonEntry
 from memtool.integrations.plans import LeftAlone, Share, original_path, parts_there, plan
 from memtool.integrations.toml_entries import TomlTable
@@ -83,15 +85,22 @@ def _unread(shares: Iterable[Share]) -> Iterator[Check]:
 
 
 def _program_checks(name: str, title: str, shares: Iterable[Share]) -> Iterator[Check]:
-    """Give a finding for each program that the hooks of a client run and that is gone."""
-    programs: set[str] = set()
+    """Give a finding for each program that the hooks of a client run: it is given an edit to write down."""
+    programs: dict[Program, None] = {}
     for share in shares:
         with suppress(MemtoolError, ValueError):
-            programs.update(share.interpreters() if isinstance(share, HookShare | FlatHooks) else ())
-    for program in sorted(programs):
-        if shutil.which(program) is None:
-            sentence = f"{title}'s hooks run '{program}', which is not there"
-            yield Check("hooks", BROKEN, sentence, f"Run `memtool install {name}` again.")
+            programs |= dict.fromkeys(share.programs() if isinstance(share, HookShare | FlatHooks | HookScript) else ())
+    fix = f"Run `memtool install {name}` again."
+    for program in programs:
+        if program.vault and not Path(program.vault).is_dir():
+            yield Check("hooks", BROKEN, f"{title}'s hooks write to '{program.vault}', which is not there", fix)
+        elif shutil.which(program.interpreter) is None:
+            yield Check("hooks", BROKEN, f"{title}'s hooks run '{program.interpreter}', which is not there", fix)
+        elif fault := (tried := probe(program, name)).fault:
+            yield Check("hooks", BROKEN, f"{title}'s hooks run '{program.interpreter}', and {fault}", fix)
+        else:
+            sentence = f"{title}'s hooks wrote down an edit within {tried.milliseconds} ms"
+            yield Check("hooks", OK, f"{sentence}, into {program.vault or 'the vault of your settings'}")
 
 
 def _handshake(command: tuple[str, ...], title: str) -> Check:

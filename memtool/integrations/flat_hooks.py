@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtool.integrations import json_text
-from memtool.integrations.hooks import interpreter_of, is_ours
+from memtool.integrations.hooks import Program, is_ours, program_of
 from memtool.integrations.json_text import Node
 from memtool.integrations.plans import Share
 
@@ -58,11 +58,11 @@ class FlatHooks(Share):
                 text = json_text.removed(text, root, [member.name for member in root.members].index(name))
         return text
 
-    def interpreters(self) -> list[str]:
-        """Return the Pythons that the file's handlers run, each once."""
+    def programs(self) -> list[Program]:
+        """Return the programs that the file's handlers run, each once."""
         found = self._ours(json_text.parse(self.read() or "{}"))
         ours = (hooks.members[event].node.members[at].node.value for hooks, event, at in found)
-        return list(dict.fromkeys(interpreter_of(handler[self.command]) for handler in ours))
+        return list(dict.fromkeys(program_of(handler[self.command]) for handler in ours))
 
     def _with_event(self, text: str, event: str) -> str:
         root = _object(json_text.parse(text), "it")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtool.integrations.hooks import Hook, Program, find_handlers, with_hooks, without_hooks
+from memtool.integrations.hooks import Hook, Program, find_handlers, program_of, with_hooks, without_hooks
 from memtool.integrations.plans import Share
 
 
@@ -28,6 +28,7 @@ class HookShare(Share):
         """Return *text* without the handlers: see `without_hooks`."""
         return None if text is None else without_hooks(text, original, self.spared)
 
-    def interpreters(self) -> list[str]:
-        """Return the Pythons that the file's handlers run, each once."""
-        return list(dict.fromkeys(handler.interpreter for handler in find_handlers(self.read() or "{}")))
+    def programs(self) -> list[Program]:
+        """Return the programs that the file's handlers run, each once."""
+        found = (handler.program for handler in find_handlers(self.read() or "{}"))
+        return list(dict.fromkeys(each if each.args else program_of(each.command) for each in found))

@@ -102,11 +102,6 @@ class Handler(NamedTuple):
         args = value.get("args")
         return Program(value["command"], tuple(map(str, args)) if isinstance(args, list) else ())
 
-    @property
-    def interpreter(self) -> str:
-        """The Python that the handler runs, also where it names its program by a line for a shell."""
-        return self.program.interpreter if "args" in self.node.value else interpreter_of(self.program.command)
-
 
 class WrongShape(ValueError):
     """The settings hold something else where hooks should stand; the text says what."""
@@ -307,10 +302,13 @@ def is_ours(handler: object) -> bool:
     return runs_module or bool(words and _PROGRAM.search(words[0]))
 
 
-def interpreter_of(line: str) -> str:
-    """Return the Python that the *line* for a shell runs."""
-    command, *args = _words(line)
-    return Program(command, tuple(args)).interpreter
+def program_of(line: str) -> Program:
+    """Return the program that the *line* for a shell runs."""
+    try:
+        command, *args = _words(line) if sys.platform == "win32" else shlex.split(line)
+    except ValueError:
+        command, *args = line.split()
+    return Program(command, tuple(args), is_line=True)
 
 
 def _words(command: str) -> list[str]:

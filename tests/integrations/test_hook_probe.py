@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from memtool.clients import CLIENTS
+from memtool.hook.translation import translated
 from memtool.integrations import hook_probe
-from memtool.integrations.hook_probe import probe
+from memtool.integrations.hook_probe import edit_event, probe
 from memtool.integrations.hooks import Program, find_program
 
 
@@ -21,6 +23,18 @@ def test_what_the_user_ignores_does_not_look_like_a_fault(monkeypatch: pytest.Mo
     monkeypatch.setenv("MEMTOOL_CAPTURE_IGNORE", "*")
     monkeypatch.setenv("MEMTOOL_INTERNAL", "1")
     assert probe(find_program(None, this_project=False)).fault == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("client", CLIENTS)
+def test_each_client_tells_of_an_edit_in_its_own_words(client: str, tmp_path: Path) -> None:
+    program = find_program(tmp_path, this_project=False, client=client)
+    assert probe(program, client).fault == ""
+    assert translated(edit_event(client, tmp_path / "文件.md"), client)["hook_event_name"] == "PostToolUse"
+    if client != "opencode":  # whose plugin speaks as Claude Code does
+        assert probe(
+            program._replace(args=tuple(x for x in program.args if x not in ("--client", client))), client
+        ).fault
 
 
 def script(path: Path, body: str) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -34,7 +35,7 @@ from memtool.integrations.claude_code.skill_files import SKILL_FILE, skill_texts
 from memtool.integrations.clients import Client, Part, Target
 from memtool.integrations.flat_hooks import FlatHooks
 from memtool.integrations.hook_shares import HookShare
-from memtool.integrations.hooks import find_program
+from memtool.integrations.hooks import Program, find_program
 from memtool.integrations.json_entries import JsonEntry
 from memtool.integrations.own_files import OwnFile
 from memtool.integrations.plans import Plan, Share, has_share
@@ -48,6 +49,16 @@ _MCP = "let the model search and save by itself"
 _SKILLS = "remember, recall and forget by a word of yours"
 _INSTRUCTIONS = "tell the model when to ask its memory"
 _HINTS = "give what held before ahead of each command and each edit"
+
+
+class HookScript(OwnFile):
+    """A plugin in JavaScript that runs the hook."""
+
+    def programs(self) -> list[Program]:
+        """Return the program that the plugin runs; none if somebody else wrote it."""
+        found = re.search(r"(?m)^const PROGRAM = (\[.*\])$", self.read() or "")
+        command, *args = json.loads(found[1]) if found else [""]
+        return [Program(command, tuple(args))] if command else []
 
 
 def _parts(name: str, agent: Agent) -> tuple[Part, ...]:
@@ -109,7 +120,7 @@ def _hook_shares(name: str, agent: Agent, path: Path, target: Target) -> list[Sh
         return []
     program = find_program(target.named, this_project=target.project is not None, client=name)
     if hooks.form == SCRIPT:
-        return list(own_files.own_files("hooks", {path: _script(name, target)}, ()))
+        return [HookScript("hooks", path, _script(name, target))]
     if hooks.form == FLAT:
         events = tuple(hook.event for hook in hooks.events)
         handler = {**hooks.handler, hooks.command: program.line}
