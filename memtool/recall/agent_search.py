@@ -4,8 +4,8 @@
 
 relevance    of a fact or a note: its score as a share of the best one's, times the share of the query that it holds
 of a prompt: the share of the query that it holds, by the same idf
-weighed      by source (a fact was written down to be kept, a prompt was not) and by whether a title says it
-score        relevance, category, recency and use, as for what is injected (section 5 of the design)
+weighed      by source: a fact was written down to be kept, a prompt was not
+score        relevance, category and recency; `python -m benchmarks.memories` says what each of them gains
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.recall.framing import quoted
-from memtool.recall.ledger import key_of
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.timeline import Timeline, timeline
-from memtool.recall.uses import read_uses, uses_path
 from memtool.text.lines import cut, one_line
 from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
@@ -62,10 +60,8 @@ _TOLD_BY = 80  # letters by which a passage is found again
 
 FACT, NOTE, HISTORY = "fact", "note", "history"
 
-# Section 5 of the design. What no measurement needs is left at that.
-RELEVANCE, CATEGORY, RECENCY, USE = 0.65, 0.20, 0.10, 0.05
+RELEVANCE, CATEGORY, RECENCY = 0.65, 0.20, 0.10
 SOURCE = {FACT: 1.0, NOTE: 0.95, HISTORY: 0.6}
-TITLED = 0.1  # of the relevance, for a query that the title or heading holds
 WEIGHTS = {
     "identity": 1.0, "preference": 0.9, "decision": 0.9, "architecture": 0.8, "project": 0.8, "research": 0.8,
     "configuration": 0.6, "code": 0.6, "bug": 0.6, "general": 0.5, "fact": 0.5, "entity": 0.5, "conversation": 0.3,
@@ -287,7 +283,6 @@ def _written(work: Workspace, hits: Sequence[Hit], idf: Mapping[str, float]) -> 
     """Give the facts and notes among *hits*, each note once, at its best place."""
     best = hits[0].score if hits else 1.0
     covered = share_of(idf, index_terms(f"{hits[0].title} {hits[0].heading} {hits[0].text}")) if hits else 0.0
-    uses = read_uses(uses_path(work.index_folder), [key_of(hit.path, hit.fact_id) for hit in hits])
     seen = set()
     for hit in hits:
         memory_id = hit.fact_id or hit.path
@@ -295,11 +290,9 @@ def _written(work: Workspace, hits: Sequence[Hit], idf: Mapping[str, float]) -> 
             continue
         seen.add(memory_id)
         source = FACT if hit.fact_id else NOTE
-        titled = share_of(idf, index_terms(f"{hit.title} {hit.heading}")) if not hit.fact_id else 0.0
-        relevance = covered * hit.score / (best or 1.0) * (1 + TITLED * titled) * SOURCE[source]
-        used = uses.get(key_of(hit.path, hit.fact_id), 0)
+        relevance = covered * hit.score / (best or 1.0) * SOURCE[source]
         yield RankedMemory(
-            _score(relevance, hit.category, hit.date, work.now().date(), used),
+            _score(relevance, hit.category, hit.date, work.now().date()),
             source,
             memory_id,
             hit.category,
@@ -324,19 +317,18 @@ def _typed(work: Workspace, here: ProjectArea, hits: Iterable[Hit], idf: Mapping
             if covered >= _LEAST_COVERED and not is_said(words(prompt.text), told):
                 best[folded] = covered, prompt  # the last one of those that say the same
     for covered, prompt in heapq.nlargest(_MOST_PROMPTS, best.values()):
-        score = _score(covered * SOURCE[HISTORY], "conversation", prompt.day, work.now().date(), 0)
+        score = _score(covered * SOURCE[HISTORY], "conversation", prompt.day, work.now().date())
         said = work.redact(prompt.text)
         yield RankedMemory(score, HISTORY, "", "conversation", prompt.day, here.name, USER, "", said, prompt.folder)
 
 
-def _score(relevance: float, category: str, day: str, today: dt.date, used: int) -> float:
+def _score(relevance: float, category: str, day: str, today: dt.date) -> float:
     age = 0
     with suppress(ValueError):
         age = max(0, (today - dt.date.fromisoformat(day[:10])).days)
     recency = math.exp(-age / HALF_LIVES.get(category, HALF_LIVES["general"])) if day else 0.0
-    importance = min(1.0, math.log(1 + used) / math.log(11))
     weight = WEIGHTS.get(category, WEIGHTS["general"])
-    return round(RELEVANCE * relevance + CATEGORY * weight + RECENCY * recency + USE * importance, 4)
+    return round(RELEVANCE * relevance + CATEGORY * weight + RECENCY * recency, 4)
 
 
 class _Prompt(NamedTuple):
