@@ -46,8 +46,7 @@ def command(
 
     Nothing is deleted: old notes go to the archive, facts are superseded. A second run changes nothing.
     """
-    from memtool.consolidate.due import was_run
-    from memtool.consolidate.week import parse_week
+    from memtool.consolidate.week import parse_week, was_run
 
     session.vault.check_made()
     wanted = parse_week(week, session.work.now().date())

@@ -12,10 +12,10 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.consolidate.due import read_run
+from memtool.consolidate.week import read_run
 
 if TYPE_CHECKING:
-    from memtool.consolidate.due import LastRun
+    from memtool.consolidate.week import LastRun
     from memtool.integrations.schedule import Plan
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

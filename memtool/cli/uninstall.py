@@ -12,7 +12,7 @@ import click
 from memtool.cli import output
 from memtool.cli.install import DRY_RUN, JSON, PROJECT, as_fields, files_of, target_of
 from memtool.cli.session import Session, with_vault
-from memtool.consolidate.due import kept_schedule
+from memtool.consolidate.week import kept_schedule
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
 from memtool.integrations.clients import CLIENTS, Client, get_client, installed_clients

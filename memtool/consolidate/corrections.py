@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memtool.capture.turns import Turn
-from memtool.consolidate.grounds import Grounds
+from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.proposals import LIKELY, POSSIBLE, Proposal
 from memtool.consolidate.sessions import SessionView
 from memtool.text.languages import begins_with, leads, mentioned, starts_with, words as words_of_kind

@@ -38,7 +38,7 @@ _FIELDS_OF_NOTE = ("category", "expires", "summary")
 _LONGEST_SUMMARY = 500  # characters
 
 
-class Remembered(NamedTuple):
+class StoredMemory(NamedTuple):
     """A memory.
 
     Args:
@@ -75,14 +75,14 @@ class Remembered(NamedTuple):
     superseded_by: str = ""
 
 
-class Listing(NamedTuple):
+class MemoryPage(NamedTuple):
     """Some memories of a list, and how many there are in all."""
 
     hits: tuple[Hit, ...]
     total: int
 
 
-def get_memory(work: Workspace, memory_id: str) -> Remembered:
+def get_memory(work: Workspace, memory_id: str) -> StoredMemory:
     """Return the memory *memory_id*.
 
     Raises:
@@ -94,7 +94,7 @@ def get_memory(work: Workspace, memory_id: str) -> Remembered:
     return _of_fact(work, stored) if stored else _of_note(work, memory_id)
 
 
-def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 0, order: str = NEWEST) -> Listing:
+def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 0, order: str = NEWEST) -> MemoryPage:
     """Return *limit* of the memories that *wanted* leaves, from number *offset* on: the newest or most used first.
 
     Raises:
@@ -106,7 +106,7 @@ def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 
     if order == USES:
         uses = uses_of(work, hits)
         hits = sorted(hits, key=lambda hit: -uses.get(id_of(hit), 0))
-    return Listing(tuple(hits[offset : offset + limit]), found.total)
+    return MemoryPage(tuple(hits[offset : offset + limit]), found.total)
 
 
 def change_memory(work: Workspace, memory_id: str, values: Mapping[str, Any], *, version: str, author: str) -> str:
@@ -154,10 +154,10 @@ def _find_fact(work: Workspace, memory_id: str) -> StoredFact | None:
     return None
 
 
-def _of_fact(work: Workspace, stored: StoredFact) -> Remembered:
+def _of_fact(work: Workspace, stored: StoredFact) -> StoredMemory:
     fact = stored.fact
     key = key_of(stored.ref, fact.id)
-    return Remembered(
+    return StoredMemory(
         fact.id, _version_of_fact(fact), FACT, fact.fact, fact.fact, "",
         fact.category, fact.tags, stored.project, fact.author or IMPORTED, fact.status, fact.timestamp, fact.expires,
         read_uses(uses_path(work.index_folder), [key]).get(key, 0),
@@ -165,14 +165,14 @@ def _of_fact(work: Workspace, stored: StoredFact) -> Remembered:
     )  # fmt: skip
 
 
-def _of_note(work: Workspace, name: str) -> Remembered:
+def _of_note(work: Workspace, name: str) -> StoredMemory:
     ref = _ref_of(work, name)
     reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
     fields = {key: str(value) for key, value in reading.fields.items() if not isinstance(value, list | dict)}
     tags = reading.fields.get("tags")
     first = split_front_matter(reading.text)[1]
     archived = is_archived(ref) or fields.get("status") == "archived"
-    return Remembered(
+    return StoredMemory(
         ref, _version_of(reading.text), reading.kind, "\n".join(reading.text.split("\n")[first - 1 :]).strip(),
         reading.title, fields.get("summary", ""), fields.get("category", ""),
         tuple(map(str, tags)) if isinstance(tags, list) else (), reading.project, fields.get("author", ""),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from memtool.capture.retractions import Retraction, is_taken_back, retractions_in, telling_words
 from memtool.capture.summary import is_shown
 from memtool.capture.turns import Turn
-from memtool.consolidate.grounds import Grounds
+from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.proposals import LIKELY, LONGEST, POSSIBLE, Proposal
 from memtool.consolidate.sessions import SessionView
 from memtool.text.languages import begins_with, mentioned, starts_with

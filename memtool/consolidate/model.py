@@ -31,8 +31,8 @@ from memtool.vault.state import read_state, write_state
 from memtool.workspace import Workspace
 
 PURPOSE = "facts"
-LEAST_SESSIONS = 2  # of a project, for a model to be asked
-MOST_FACTS = 3  # of one project
+_LEAST_SESSIONS = 2  # of a project, for a model to be asked
+_MOST_FACTS = 3  # of one project
 
 _COLUMNS = 16_000  # of lines that a model is shown
 _WIDEST_LINE = 300
@@ -81,7 +81,7 @@ def proposals_by_model(work: Workspace, sessions: Sequence[SessionView], problem
         by_project.setdefault(view.project, []).append(view)
     found = []
     for project, own in sorted(by_project.items()):
-        if project and len(own) >= LEAST_SESSIONS:
+        if project and len(own) >= _LEAST_SESSIONS:
             found += _of_project(work, own, problems)
     return found
 
@@ -158,11 +158,11 @@ def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
     if found is None or error:
         why = one_line(error.message)[:120] if error else "it holds no JSON object"
         raise ProviderFailed(f"its answer has not the form that was asked for: {why}")
-    return list(_proposals(found["facts"], {each.name: each for each in lines}))[:MOST_FACTS]
+    return list(_proposals(found["facts"], {each.name: each for each in lines}))[:_MOST_FACTS]
 
 
 def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine]) -> Iterator[Proposal]:
-    for fact in facts[: 4 * MOST_FACTS]:
+    for fact in facts[: 4 * _MOST_FACTS]:
         text = one_line(fact["text"])
         named = [lines[name] for name in dict.fromkeys(fact["lines"]) if name in lines]
         said = [each.line.text for each in named]

@@ -119,17 +119,12 @@ class Judge:
         facts: all facts of the proposals' area and of no project, whatever their status.
         told: the words of each line of CLAUDE.md, MEMORY.md and the rules: what they say needs no fact.
         redact: removes secrets.
-        may_supersede: whether a newer word takes the place of an older fact by itself, without a review.
     """
 
-    def __init__(
-        self, facts: Iterable[Fact], told: Sequence[frozenset[str]], redact: Callable[[str], str], *,
-        may_supersede: bool = True,
-    ) -> None:  # fmt: skip
+    def __init__(self, facts: Iterable[Fact], told: Sequence[frozenset[str]], redact: Callable[[str], str]) -> None:
         self._known = [(fact, statement(fact.fact), words(fact.fact)) for fact in facts]
         self._told = told
         self._redact = redact
-        self._may_supersede = may_supersede
 
     def judge(self, proposal: Proposal) -> Judged:
         """Return what becomes of *proposal*."""
@@ -143,7 +138,7 @@ class Judge:
         rival = None if _names_commands(proposal.tags) else self._rival(claim, words(proposal.text))
         if rival is None:
             return Judged(proposal, "new")
-        if self._may_supersede and _outweighs(proposal, rival):
+        if _outweighs(proposal, rival):
             return Judged(proposal, "supersedes", f"it was said later than '{rival.fact}'", rival.id)
         return Judged(proposal, "review", f"it seems to contradict '{rival.fact}'", rival.id)
 

@@ -19,17 +19,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.capture.records import read_record
-from memtool.capture.turns import Turn
-from memtool.consolidate.activity import activity_of, read_entries
 from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
-from memtool.consolidate.due import keep_run
-from memtool.consolidate.extraction import Context, proposals_in
-from memtool.consolidate.fact_book import StoredFact, read_facts, root_of
+from memtool.consolidate.extraction import proposals_of
+from memtool.consolidate.fact_book import StoredFact, read_facts
 from memtool.consolidate.model import is_set_up, proposals_by_model
-from memtool.consolidate.proposals import Judged, Proposal
-from memtool.consolidate.report import render_report, report_ref
-from memtool.consolidate.repository import configuration_of
+from memtool.consolidate.proposals import Judged
+from memtool.consolidate.report import activity_of, read_entries, render_report, report_ref
 from memtool.consolidate.review import (
     TO_DECIDE,
     Choice,
@@ -40,9 +35,8 @@ from memtool.consolidate.review import (
     store_proposals,
     stored_proposals,
 )
-from memtool.consolidate.sections import with_generated
+from memtool.consolidate.sections import areas_to_look_at, project_section, shared_section, with_generated
 from memtool.consolidate.sessions import SessionView, read_sessions
-from memtool.consolidate.state import areas_to_look_at, project_section, shared_section
 from memtool.consolidate.tidying import (
     Closed,
     Move,
@@ -53,7 +47,7 @@ from memtool.consolidate.tidying import (
     with_links,
 )
 from memtool.consolidate.verification import moved_anchors
-from memtool.consolidate.week import Week
+from memtool.consolidate.week import Week, keep_run
 from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.hints import gather_hints
@@ -151,23 +145,6 @@ def _the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
             if not dry:
                 keep_run(work, week, str(error) or type(error).__name__, is_done=False)
             raise
-
-
-def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Proposal]:
-    """Return what *sessions* and the repositories of their projects propose, without a model."""
-    turns: dict[str, Sequence[Turn]] = {}
-
-    def turns_of(session_id: str) -> Sequence[Turn]:
-        if session_id not in turns:
-            turns[session_id] = read_record(work.vault, session_id).reading.all_turns
-        return turns[session_id]
-
-    found = proposals_in(sessions, Context(turns_of, work.language))
-    latest = {view.project: view.date for view in sessions}
-    for project, seen in sorted(latest.items()):
-        if project and (root := root_of(work.vault, project)):
-            found += configuration_of(Path(root), project, seen, work.language)
-    return found
 
 
 def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | None = None) -> Outcome:

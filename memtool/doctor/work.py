@@ -8,7 +8,7 @@ from functools import partial
 
 from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
-from memtool.consolidate.due import kept_schedule, read_run
+from memtool.consolidate.week import kept_schedule, read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
 from memtool.errors import MemtoolError
 from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_lost

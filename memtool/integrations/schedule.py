@@ -21,7 +21,7 @@ from html import escape, unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate.due import keep_schedule, kept_schedule, last_week, was_run
+from memtool.consolidate.week import keep_schedule, kept_schedule, last_week, was_run
 from memtool.errors import BadSetting, MemtoolError, NotWritable, ProviderMissing
 from memtool.resources import how_to_add, shipped
 from memtool.vault import files

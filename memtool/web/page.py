@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 
 from memtool.capture.records import follow_undo
 from memtool.consolidate.fact_book import change_fact
-from memtool.consolidate.memories import Remembered, change_memory, get_memory
+from memtool.consolidate.memories import StoredMemory, change_memory, get_memory
 from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice, stored_proposals, weeks_to_review
 from memtool.consolidate.run import apply_review
 from memtool.consolidate.week import parse_week
@@ -215,7 +215,7 @@ async def _deed(request: Request, open_workspace: OpenWorkspace, name: str, do: 
 def _pane(
     request: Request, work: Workspace, name: str, *, fault: str = "", status: int = 200, is_new: bool = False
 ) -> Response:
-    memory: Remembered | None = None
+    memory: StoredMemory | None = None
     try:
         memory = get_memory(work, name)
     except (MemtoolError, OSError) as error:
@@ -238,13 +238,13 @@ def _pane(
     )
 
 
-def _changes(work: Workspace, memory: Remembered) -> list[Change]:
+def _changes(work: Workspace, memory: StoredMemory) -> list[Change]:
     with suppress(MemtoolError, OSError):  # a vault without a history has none to show
         return read_changes(work.vault, memory.path)[:_MOST_CHANGES]
     return []
 
 
-def _links(work: Workspace, memory: Remembered) -> list[tuple[str, str]]:
+def _links(work: Workspace, memory: StoredMemory) -> list[tuple[str, str]]:
     with suppress(MemtoolError, OSError):
         return use_index(place_of(work), lambda index: linking_to(index.db, memory.path, _MOST_LINKS))
     return []

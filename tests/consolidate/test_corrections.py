@@ -5,7 +5,7 @@ from dialogues import view_of
 
 from memtool.capture.turns import Turn
 from memtool.consolidate.corrections import corrections_in
-from memtool.consolidate.grounds import Grounds
+from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.proposals import LIKELY, POSSIBLE, Proposal
 
 

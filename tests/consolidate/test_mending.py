@@ -3,7 +3,7 @@ from __future__ import annotations
 from dialogues import told, view_of
 
 from memtool.capture.turns import Turn
-from memtool.consolidate.grounds import Grounds
+from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.mending import mended_in
 from memtool.consolidate.proposals import LIKELY, LONGEST, POSSIBLE, Proposal
 

@@ -10,8 +10,7 @@ import pytest
 from desk import Desk
 from hook.agent import Agent, agent_in
 
-from memtool.consolidate.due import keep_run, keep_schedule, missed_week
-from memtool.consolidate.week import Week, week_of
+from memtool.consolidate.week import Week, keep_run, keep_schedule, missed_week, week_of
 from memtool.vault.layout import Vault
 
 LAST = Week(2026, 6)

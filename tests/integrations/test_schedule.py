@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from desk import NOW, Desk
 
-from memtool.consolidate.due import keep_run, kept_schedule, last_week, read_run, was_run
+from memtool.consolidate.week import keep_run, kept_schedule, last_week, read_run, was_run
 from memtool.errors import BadSetting, MemtoolError, ProviderMissing
 from memtool.integrations import schedule
 from memtool.integrations.schedule import CRON, KINDS, LAUNCHD, SYSTEMD, WINDOWS
