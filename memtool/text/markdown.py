@@ -80,7 +80,7 @@ def blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def without_mark(line: str) -> str:
     """Return *line* without the mark of the list item that it begins, if it begins one."""
-    return re.sub(_ITEM, "", line, count=1)
+    return re.sub(rf"\A{_ITEM}", "", line, count=1)
 
 
 def heading_text(line: str) -> str:

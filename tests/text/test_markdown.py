@@ -9,7 +9,17 @@ from memtool.index.chunking import chunk_note
 from memtool.recall.routing.loader_table import hand_rows
 from memtool.recall.start.session_start import reads_by_itself
 from memtool.text.lines import one_line
-from memtool.text.markdown import blocks, closes, find_links, first_heading, in_code, link, opening, without_code
+from memtool.text.markdown import (
+    blocks,
+    closes,
+    find_links,
+    first_heading,
+    in_code,
+    link,
+    opening,
+    without_code,
+    without_mark,
+)
 from memtool.text.statements import statements
 from memtool.vault.daily import DailyEntry, add_entries
 from memtool.vault.todos import find_todos
@@ -123,3 +133,17 @@ def test_nothing_breaks_out_of_a_link(text: str, target: str, markdown: str) -> 
 def test_links_are_read_back(links: list[tuple[str, str]]) -> None:
     text = ", ".join(link(shown, target) for shown, target in links)
     assert find_links(text) == [(one_line(shown), one_line(target)) for shown, target in links]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("- tea", "tea"),
+        ("  12) 咖啡", "咖啡"),
+        ("* - tea", "- tea"),
+        ("the pool - 20 connections", "the pool - 20 connections"),
+        ("since version 3. 连接池", "since version 3. 连接池"),
+    ],
+)
+def test_only_the_mark_at_the_beginning_goes(line: str, said: str) -> None:
+    assert without_mark(line) == said
