@@ -11,7 +11,7 @@ from memtool.capture.by_hand import keep_what_is_by_hand
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.index.engine import catch_up
-from memtool.text.lines import counted
+from memtool.text.lines import counted, some_of
 from memtool.vault.syncing import Synced, sync
 from memtool.worker import update_routes
 
@@ -58,11 +58,10 @@ def _print(done: Synced) -> None:
     remote = output.printable(done.remote)
     click.echo(f"{remote}: {', '.join(deeds)}." if deeds else f"{remote}: nothing new on either side.")
     if done.unsolved:
-        output.say(f"two texts stand between marks in {_named(done.unsolved)}: keep what holds, with an editor")
+        output.say(
+            f"two texts stand between marks in {some_of(done.unsolved, _NAMED)}: keep what holds, with an editor"
+        )
     if done.waiting:
-        output.say(f"not committed, so it stays here: {_named(done.waiting)} (`memtool sync --edits` sends it, too)")
-
-
-def _named(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+        output.say(
+            f"not committed, so it stays here: {some_of(done.waiting, _NAMED)} (`memtool sync --edits` sends it, too)"
+        )

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from memtool.consolidate.fact_book import read_facts
@@ -15,7 +15,7 @@ from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.recall.routing.routes import check, read_routing
 from memtool.redaction import Redactor, make_redactor
-from memtool.text.lines import counted
+from memtool.text.lines import counted, some_of
 from memtool.vault import history
 from memtool.vault.files import find_leftovers, read_text, remove_leftovers
 from memtool.vault.layout import Vault
@@ -94,7 +94,7 @@ def _leftover_checks(vault: Vault) -> list[Check]:
     left = find_leftovers(vault.root, time.time())
     if not left:
         return []
-    names = _some([path.relative_to(vault.root).as_posix() for path in left])
+    names = some_of([path.relative_to(vault.root).as_posix() for path in left], _NAMED)
     sentence = f"runs that were killed left {counted(len(left), 'file')} behind: {names}"
 
     def mend() -> str:
@@ -124,7 +124,7 @@ def _orphan_checks(vault: Vault) -> Iterator[Check]:
     orphans = [path.relative_to(vault.root).as_posix() for path in areas if path.is_dir() and _is_orphan(path)]
     if orphans:
         areas_have = counted(len(orphans), "area has", "areas have")
-        sentence = f"{areas_have} notes and no summary.md: {_some(sorted(orphans))}"
+        sentence = f"{areas_have} notes and no summary.md: {some_of(sorted(orphans), _NAMED)}"
         fix = "Write what it is into `summary.md` there; without it nothing leads to the notes."
         yield Check("areas", NOTE, sentence, fix)
 
@@ -144,7 +144,7 @@ def _secret_checks(work: Workspace, *, most: int) -> Iterator[Check]:
         return  # the settings' own check says so
     found = [ref for ref in looked if _has_secret(work.vault, ref, redact)]
     if found:
-        sentence = f"what looks like a secret stands in {_some(found)}"
+        sentence = f"what looks like a secret stands in {some_of(found, _NAMED)}"
         fix = "Replace it with an editor, and the key with a new one: git remembers the old text."
         yield Check("secrets", NOTE, sentence, fix)
     else:
@@ -157,11 +157,6 @@ def _has_secret(vault: Vault, ref: str, redact: Redactor) -> bool:
     with contextlib.suppress(OSError, MemtoolError):  # the index names what cannot be read
         redact(read_text(vault.path(ref))[0])
     return redact.counts.total() > before
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def _routing_checks(vault: Vault) -> Iterator[Check]:

@@ -33,6 +33,7 @@ from memtool.settings.sections import (
 )
 from memtool.settings.vendors import VENDORS
 from memtool.text.languages import has_labels, label_languages
+from memtool.text.lines import some_of
 
 CONFIG_FILE = "config.toml"
 DEFAULT_VAULT = "~/memory"
@@ -354,9 +355,4 @@ def _whole_number(value: object, least: int, name: str) -> int:
 
 def _unknown_keys(layers: list[tuple[str, dict[str, object]]]) -> list[str]:
     unknown = [(origin, [f"'{key}'" for key in values if key not in ABOUT]) for origin, values in layers]
-    return [f"unknown settings in {origin}: {_some(keys)}" for origin, keys in unknown if keys]
-
-
-def _some(keys: list[str]) -> str:
-    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    return ", ".join(keys[:_NAMED]) + more
+    return [f"unknown settings in {origin}: {some_of(keys, _NAMED)}" for origin, keys in unknown if keys]

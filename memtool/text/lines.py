@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from memtool.text.scripts import WIDE, is_unspaced
 
@@ -78,3 +79,9 @@ def _is_spaced(character: str) -> bool:
 def counted(number: int, one: str, many: str = "") -> str:
     """Return *number* with the word for what is counted: `1 file`, `2,000 files`; *many* where an s is not enough."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """Return the first *most* of *names* for a sentence, and the number of the others: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

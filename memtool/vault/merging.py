@@ -240,7 +240,7 @@ def merge_facts(base: str, ours: str, theirs: str, ref: str = "facts.json") -> s
         for facts in (known, own, their)
     )
     merged = [_merged_fact(before.get(key), mine.get(key), other.get(key)) for key in {**mine, **other}]
-    facts = sorted((_in_form(fact) for fact in merged if fact is not None), key=_place)
+    facts = sorted((_in_form(fact) for fact in merged if fact is not None), key=_order)
     fields = {name: _chosen(frame, own_frame, their_frame, (name,))[0] for name in {**own_frame, **their_frame}}
     around = {name: fields[name] for name in sorted(fields) if fields[name] is not _NONE}
     return json.dumps({**around, "facts": facts}, ensure_ascii=False, indent=2) + "\n"
@@ -320,7 +320,7 @@ def _in_form(fact: Any) -> Any:  # noqa: ANN401
     return {name: fact[name] for name in (*(name for name in RULES if name in fact), *sorted(set(fact) - set(RULES)))}
 
 
-def _place(fact: Any) -> tuple[bool, float, str, str]:  # noqa: ANN401
+def _order(fact: Any) -> tuple[bool, float, str, str]:  # noqa: ANN401
     timestamp = fact.get("timestamp") if isinstance(fact, dict) else None
     return not isinstance(fact, dict), _instant(timestamp), _id(fact), _json(fact)
 

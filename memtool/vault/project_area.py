@@ -85,7 +85,7 @@ def register(vault: Vault, area: ProjectArea, folder: Path) -> bool:
     identities = find_project_identities(folder)
     path = vault.path(area.ref)
     with vault.lock():
-        text, expected = read_text(path) if path.exists() else (_new_summary(area.name), None)
+        text, expected = read_text(path) if path.exists() else (f"---\ntype: project\n---\n\n# {area.name}\n", None)
         listed = _identities(area.ref, text.encode()) or ()
         new = [one for one in identities if match_project([one], {area.name: listed}) is None]
         if new:
@@ -195,10 +195,6 @@ def _broken_identities(text: str) -> tuple[str, ...]:
     listed = re.search(r"^identities:((?:.*\n)(?:[ \t]*-(?!--).*\n|[ \t]+\S.*\n)*)", text[:_HEAD], re.MULTILINE)
     items = re.split(r"[\[\],\n]", listed[1]) if listed else []
     return tuple(name for item in items if (name := item.strip().removeprefix("- ").strip(" \t\r\"'{}")))
-
-
-def _new_summary(name: str) -> str:
-    return f"---\ntype: project\n---\n\n# {name}\n"
 
 
 def _memory_path(vault: Vault) -> Path:

@@ -141,7 +141,7 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
     order = sorted(
         ((at, place, piece) for at, row in enumerate(rows) for place, piece in enumerate(row.pieces)),
-        key=lambda each: _density(each[2]),
+        key=lambda each: -each[2].value / math.pow(min(_WIDEST, width(each[2].text)) + _OVERHEAD, _DENSITY),
     )
     by_value = dict.fromkeys(at for at, _, piece in order if _tells(piece))  # there may not be room for all
     widest = min(_WIDEST_FIRST, max(_LEAST_FIRST, int(1.5 * taken.room / max(1, len(by_value)))))
@@ -289,10 +289,6 @@ def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
 def _tells(piece: Piece) -> bool:
     is_reference = re.match(r"\w{1,2} = ", piece.text)  # what an option was that the prompt names
     return not (piece.is_typed or is_reference) and (names_something(piece.text) or width(piece.text) >= 60)
-
-
-def _density(piece: Piece) -> float:
-    return -piece.value / math.pow(min(_WIDEST, width(piece.text)) + _OVERHEAD, _DENSITY)
 
 
 def _shortened(piece: Piece, widest: int) -> str:

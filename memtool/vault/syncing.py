@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, RemoteFailed
 from memtool.resources import shipped
-from memtool.text.lines import counted
+from memtool.text.lines import counted, some_of
 from memtool.vault import files, history
 from memtool.vault.changes import check_own_history
 from memtool.vault.git import GitAnswer, ask, tell
@@ -251,7 +251,8 @@ def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
     news = tell(vault.root, "diff", "--name-only", "--no-renames", "-z", f"HEAD...{remote.tracked}").split("\0")
     if both := [name for name in history.uncommitted_files(vault.root) if name in news]:
         hint = "Commit that, or let `memtool sync --edits` do it; then both are merged."
-        sentence = f"another machine changed what you have changed and not committed: {_listed(both)}"
+        named = some_of([f"'{name}'" for name in both], _NAMED)
+        sentence = f"another machine changed what you have changed and not committed: {named}"
         return HistoryFailed(sentence, hint=hint)
     return HistoryFailed(f"git cannot merge: {_first(answer)}")
 
@@ -320,11 +321,6 @@ def _first(answer: GitAnswer) -> str:
 def _shown(text: str) -> str:
     """Return *text* without the names and passwords of addresses."""
     return re.sub(r"://[^/@\s]+@", "://", text)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(f"'{name}'" for name in names[:_NAMED]) + more
 
 
 def driver_command() -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, NoteChanged, NotWritable, UsageError
+from memtool.text.lines import some_of
 from memtool.vault import files, history
 from memtool.vault.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
 from memtool.vault.facts import NO_FACTS, parse_facts, render_facts
@@ -225,5 +226,4 @@ def _message(change: Change) -> str:
 
 
 def _named(refs: Sequence[str]) -> str:
-    more = f" and {len(refs) - _NAMED} more" if len(refs) > _NAMED else ""
-    return ", ".join(f"'{ref}'" for ref in refs[:_NAMED]) + more
+    return some_of([f"'{ref}'" for ref in refs], _NAMED)
