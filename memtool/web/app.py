@@ -23,11 +23,13 @@ from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.gate import ENTRANCE, HEALTH, Access
 from memtool.web.history_api import add_history_calls
 from memtool.web.hub import Hub
+from memtool.web.jobs import Jobs
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.page import add_page
 from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
 from memtool.web.sessions_api import add_session_calls
+from memtool.web.state_api import add_state_calls
 from memtool.web.warm import ServiceHelper
 from memtool.web.watcher import Watcher
 
@@ -40,6 +42,7 @@ _DESCRIPTION = (
 def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
     """Return the application of a vault's service."""
     hub, helper, watcher = Hub(open_workspace, life), ServiceHelper(open_workspace), Watcher(open_workspace)
+    jobs = Jobs()
     agents = {path: AgentServer(open_workspace, path, profile) for path, profile in PATHS.items()}
 
     @contextlib.asynccontextmanager
@@ -73,9 +76,10 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     app.add_exception_handler(Exception, _tell_bug)
     _add_service_calls(app, access, life)
     add_memory_calls(app, open_workspace)
-    add_embedding_calls(app, open_workspace)
+    add_embedding_calls(app, open_workspace, jobs)
     add_history_calls(app, open_workspace)
     add_session_calls(app, open_workspace)
+    add_state_calls(app, open_workspace, jobs)
     _add_stream(app, hub)
     add_page(app, open_workspace)
     for path, agent in agents.items():

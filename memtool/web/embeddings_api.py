@@ -1,4 +1,4 @@
-"""The calls on vectors: one text, many as OpenAI's API has them, all of the vault anew; and the jobs of long work."""
+"""The calls on vectors: one text, many as OpenAI's API has them, and all of the vault anew."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from memtool.text.lines import tokens_in
 from memtool.web.calls import LONGEST_NAME, Asked, OpenWorkspace, example
 from memtool.web.jobs import Jobs, Tell
 from memtool.web.models import Models
+from memtool.web.state_api import JOB, begun
 from memtool.workspace import Workspace
 
 LONGEST_TEXT = 20_000  # characters
@@ -49,9 +50,9 @@ class RebuildAsked(Asked):
     batch_size: int = Field(default=64, ge=1, le=10_000)
 
 
-def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add the calls to *app*."""
-    models, jobs = Models(), Jobs()
+def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
+    """Add the calls to *app*; long work becomes one of *jobs*."""
+    models = Models()
 
     @app.post(
         "/embed",
@@ -107,16 +108,11 @@ def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         status_code=202,
         tags=["vectors"],
         summary="Build the index and the vectors anew, in the background",
-        openapi_extra=example(_JOB, asked={"batch_size": 64}, status=202),
+        openapi_extra=example(JOB, asked={"batch_size": 64}, status=202),
     )
     def rebuild(_asked: RebuildAsked | None = None) -> JSONResponse:
         work = open_workspace(None)
-        job = jobs.start("rebuild", lambda tell: _rebuilt(work, tell, models))
-        return JSONResponse(job, 202, headers={"location": f"/jobs/{job['id']}"})
-
-    @app.get("/jobs/{job_id}", tags=["service"], summary="Say how far a job has come", openapi_extra=example(_JOB))
-    def job(job_id: str) -> dict[str, Any]:
-        return jobs.get(job_id)
+        return begun(jobs.start("rebuild", lambda tell: _rebuilt(work, tell, models)))
 
 
 def _texts(given: object) -> list[str]:
@@ -152,6 +148,3 @@ def _embedded(index: Index, embedder: Embedder, tell: Tell) -> int:
         done = embed(index, embedder, store, tell)
         forget_unused(index, embedder, store)
         return done
-
-
-_JOB = {"id": "9f3a1c04be21", "name": "rebuild", "state": "running", "done": 1200, "total": 10000}

@@ -1,32 +1,20 @@
-"""The calls on what happened: a timeline, observations one by one, everything at once, the settings, and the log."""
+"""The calls on what happened: a search, a timeline, observations by their ids; and a memory by hand."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
-from fastapi.responses import Response
 from pydantic import Field
 
-from memtool.capture.log import read_log
-from memtool.consolidate.memories import get_memory
-from memtool.errors import NoteNotFound, UsageError
-from memtool.index.engine import Index, catch_up, place_of, use_index
-from memtool.index.lookup import find_fact, find_note
-from memtool.integrations.exchange.documents import JSON
-from memtool.integrations.exchange.exporting import export
+from memtool.errors import UsageError
+from memtool.index.engine import place_of, use_index
 from memtool.recall.remembering.memory import FACT, Memory
-from memtool.recall.remembering.remember import AlreadyKnown, remember
-from memtool.recall.timeline import EDIT, SESSION, Event, events_of, timeline
-from memtool.settings.sections import ABOUT
-from memtool.vault.reading import parse_ref
+from memtool.recall.timeline import timeline
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Asked, OpenWorkspace, example
-from memtool.workspace import Workspace
-
-_MOST_DAYS = 30  # of the log
-_LONGEST_FACT = 2_000  # characters
+from memtool.web.history import HistoryAsked, search_history
+from memtool.web.memory_api import LONGEST_FACT, save_memory
+from memtool.web.observations import find_observation, of_event
 
 Name = Annotated[str, Query(max_length=LONGEST_NAME)]
 
@@ -42,7 +30,6 @@ class NoteAsked(Asked):
 def add_history_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     """Add the calls to *app*."""
     _add_past(app, open_workspace)
-    _add_state(app, open_workspace)
 
     @app.post(
         "/api/memory/save",
@@ -52,17 +39,21 @@ def add_history_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     )
     def save(asked: NoteAsked) -> dict[str, Any]:
         work = open_workspace(None)
-        is_note = bool(asked.title) or len(asked.text) > _LONGEST_FACT
+        is_note = bool(asked.title) or len(asked.text) > LONGEST_FACT
         text = f"# {asked.title}\n\n{asked.text}" if asked.title else asked.text
-        try:
-            done = remember(work, Memory(text, kind="knowledge" if is_note else FACT, project=asked.project))
-        except AlreadyKnown as known:
-            return {"id": known.standing.name, "stored": False, "reason": str(known)}
-        catch_up(work)
-        return {"id": done.id, "stored": True}
+        return save_memory(work, Memory(text, kind="knowledge" if is_note else FACT, project=asked.project))
 
 
 def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    @app.get(
+        "/api/search",
+        tags=["sessions"],
+        summary="Find observations, sessions and prompts; without a query the filters alone decide",
+        openapi_extra=example({"observations": [_FACT], "sessions": [_SESSION], "prompts": [_PROMPT], "notices": []}),
+    )
+    def find(asked: Annotated[HistoryAsked, Query()]) -> dict[str, Any]:
+        return search_history(open_workspace(None), asked)
+
     @app.get(
         "/api/timeline",
         tags=["sessions"],
@@ -88,7 +79,7 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
                 work, index, anchor or query, projects=projects, before=depth_before, after=depth_after
             ),
         )
-        told = [_observation(event) for event in found.events]
+        told = [of_event(work, event).fields() for event in found.events]
         return {"observations": told, "anchor": found.anchor, "earlier": found.earlier, "later": found.later}
 
     @app.get(
@@ -102,98 +93,24 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         if len(wanted) > LARGEST_PAGE:
             raise UsageError(f"{len(wanted)} ids at once are too many", hint=f"Ask for {LARGEST_PAGE} at most.")
         work = open_workspace(None)
-        found = {each: _in_full(work, each) for each in wanted}
+        found = {each: find_observation(work, each) for each in wanted}
         return {
-            "observations": [one for one in found.values() if one],
+            "observations": [one.fields() for one in found.values() if one],
             "missing": [each for each, one in found.items() if one is None],
         }
 
 
-def _add_state(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    @app.get(
-        "/api/data/export",
-        tags=["sessions"],
-        summary="Give all facts and notes as one JSON document, which `memtool import memtool` takes",
-        openapi_extra=example({"format": 1, "facts": [], "notes": []}),
-    )
-    def everything(project: Name = "") -> Response:
-        return Response(export(open_workspace(None).vault, JSON, project).content, media_type="application/json")
-
-    @app.get(
-        "/api/settings",
-        tags=["service"],
-        summary="Tell the settings in force, and where each comes from",
-        openapi_extra=example({"settings": [{"key": "search.limit", "value": 6, "origin": "default", "help": ""}]}),
-    )
-    def settings() -> dict[str, Any]:
-        known = open_workspace(None).settings
-        return {
-            "settings": [
-                {"key": key, "value": _value(known, key), "origin": known.origins.get(key, ""), "help": about.help}
-                for key, about in ABOUT.items()
-            ]
-        }
-
-    @app.get(
-        "/api/logs",
-        tags=["service"],
-        summary="Give the latest lines of the log, the newest first",
-        openapi_extra=example({"entries": [{"at": "2026-02-10T14:30:00+08:00", "level": "error", "message": "…"}]}),
-    )
-    def logs(limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50) -> dict[str, Any]:
-        work = open_workspace(None)
-        entries = read_log([work.vault.state_path, work.index_folder], work.now() - timedelta(days=_MOST_DAYS))
-        return {"entries": [each._asdict() for each in entries[: -limit - 1 : -1]]}
-
-
-def _value(known: Any, key: str) -> Any:  # noqa: ANN401
-    section, _, name = key.rpartition(".")
-    return getattr(getattr(known, section or "general"), name)
-
-
-def _observation(event: Event) -> dict[str, Any]:
-    """Return an event as an observation; what the vault does not know of it is empty."""
-    return {
-        "id": event.id,
-        "type": event.kind,
-        "title": event.text,
-        "project": event.project,
-        "date": event.date,
-        "time": event.minute,
-        "author": event.author,
-        "status": event.status,
-        "session": Path(event.path).stem if event.path.startswith(("sessions/", "archive/sessions/")) else "",
-        "files_modified": event.text.split(", ") if event.kind == EDIT else [],
-        "path": event.path,
-        "line": event.line,
-    }
-
-
-def _in_full(work: Workspace, wanted: str) -> dict[str, Any] | None:
-    """Return the observation with the id *wanted*, its text and its tags; None if there is none."""
-
-    def look(index: Index) -> Event | None:
-        fact = find_fact(index.db, wanted)
-        ref = fact.path if fact else find_note(index.db, parse_ref(wanted).name)
-        found = events_of(work, index, ref)
-        return next((event for event in found if event.id == wanted), None) or next(
-            (event for event in found if event.path == ref and event.kind not in (EDIT, "fact")), None
-        )
-
-    try:
-        event = use_index(place_of(work), look)
-        if event is None:
-            return None
-        whole = get_memory(work, event.id if event.kind == "fact" else event.path)
-    except (NoteNotFound, UsageError):
-        return None
-    is_whole = event.kind in ("fact", SESSION) or event.id == event.path
-    text, tags = (whole.content, list(whole.tags)) if is_whole else (event.text, [])
-    return {**_observation(event), "narrative": text, "concepts": tags}
-
-
-_FACT = {
-    "id": "fact-20260210-9f3a1c04be", "type": "fact", "title": "Deploys happen on Tuesdays.", "project": "shop",
-    "date": "2026-02-10", "time": "14:30", "author": "user", "status": "", "session": "", "files_modified": [],
-    "path": "areas/projects/shop/facts.json", "line": 3,
+_FACT: dict[str, Any] = {
+    "id": "fact-20260210-9f3a1c04be", "type": "fact", "title": "Deploys happen on Tuesdays.",
+    "narrative": "Deploys happen on Tuesdays.", "project": "shop", "date": "2026-02-10", "time": "14:30",
+    "created_at": "2026-02-10T14:30", "author": "user", "status": "", "session": "", "facts": [], "concepts": [],
+    "files_read": [], "files_modified": [], "discovery_tokens": None, "path": "areas/projects/shop/facts.json",
+    "line": 3,
 }  # fmt: skip
+_SESSION = {
+    "id": "sessions/3f2a9c.md", "session": "3f2a9c", "project": "shop", "created_at": "2026-02-10T14:30",
+    "request": "Use JWT.", "investigated": [], "learned": ["Access tokens live 24 hours."],
+    "completed": ["login and refresh routes, with tests"], "next_steps": ["rate limiting"],
+    "files_modified": ["jwt.ts"], "discovery_tokens": 48210,
+}  # fmt: skip
+_PROMPT = {"session": "3f2a9c", "prompt": "Use JWT.", "project": "shop", "created_at": "2026-02-10T14:21:07+08:00"}

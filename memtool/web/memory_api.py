@@ -23,8 +23,9 @@ from memtool.vault.undoing import undo
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Asked, OpenWorkspace, example
 from memtool.web.finding import SearchAsked, filter_of, found_fields, hit_fields, search_vault
 from memtool.web.problems import QuickerWriter, Refusal
+from memtool.workspace import Workspace
 
-_LONGEST_FACT = 2_000  # characters; what is longer is a note
+LONGEST_FACT = 2_000  # characters; what is longer is a note
 _LONGEST_TEXT = 500_000
 
 Category = Annotated[str, Field(max_length=LONGEST_NAME)]
@@ -44,7 +45,7 @@ class SaveAsked(Asked):
     project: str = Field(default="", max_length=LONGEST_NAME, description="Whose it is; empty for none.")
     kind: str = Field(default="", max_length=20, description="fact, decision, change, knowledge or todo.")
     author: Literal["user", "agent", "tool", "imported"] = "agent"
-    evidence: str = Field(default="", max_length=_LONGEST_FACT)
+    evidence: str = Field(default="", max_length=LONGEST_FACT)
     source: str = Field(default="", max_length=LONGEST_NAME)
     supersedes: str = Field(default="", max_length=LONGEST_NAME, description="The id of the fact that it replaces.")
 
@@ -127,15 +128,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example(_SAVED, asked={"content": "Access tokens live 24 hours.", "tags": ["auth"]}),
     )
     def save(asked: SaveAsked) -> dict[str, Any]:
-        work = open_workspace(None)
-        try:
-            done = remember(work, _memory(asked))
-        except AlreadyKnown as known:
-            standing = known.standing
-            count_uses(uses_path(work.index_folder), [key_of(standing.path, standing.id)])
-            return {"id": standing.name, "stored": False, "reason": str(known), "path": standing.path}
-        catch_up(work)
-        return _saved(done)
+        return save_memory(open_workspace(None), _memory(asked))
 
     @app.put(
         "/memory/{memory_id:path}",
@@ -209,8 +202,24 @@ def _add_taking_back(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         return {"commit": done.commit[:10], "undoes": change.short, "files": done.refs}
 
 
+def save_memory(work: Workspace, memory: Memory) -> dict[str, Any]:
+    """Remember *memory*, and return the answer to whoever asked for it; what stands already is used once more.
+
+    Raises:
+        MemtoolError: it is none, or the vault cannot be written.
+    """
+    try:
+        done = remember(work, memory)
+    except AlreadyKnown as known:
+        standing = known.standing
+        count_uses(uses_path(work.index_folder), [key_of(standing.path, standing.id)])
+        return {"id": standing.name, "stored": False, "reason": str(known), "path": standing.path}
+    catch_up(work)
+    return _saved(done)
+
+
 def _memory(asked: SaveAsked) -> Memory:
-    kind = asked.kind or (FACT if len(asked.content) <= _LONGEST_FACT else "knowledge")
+    kind = asked.kind or (FACT if len(asked.content) <= LONGEST_FACT else "knowledge")
     text = asked.content if kind == FACT or not asked.summary else f"# {asked.summary}\n\n{asked.content}"
     return Memory(
         text,

@@ -61,6 +61,7 @@ def serve(
     place = service_place(work)
     with only_service(place), _listening(host, port, work) as listener:
         from memtool.web.app import make_app  # takes most of the start: others know of us when we can answer
+        from memtool.web.state_api import IMPORT, LARGEST_IMPORT
 
         life = Life(idle=idle)
         address = listener.getsockname()
@@ -73,7 +74,7 @@ def serve(
             __version__,
         )
         access = Access(find_token(work, place), {*LOOPBACK, host}, runtime.port)
-        app = Gate(make_app(open_workspace, access, life), access, life)
+        app = Gate(make_app(open_workspace, access, life), access, life, larger={IMPORT: LARGEST_IMPORT})
         with _stopped_by_signals(life), made_known(place, runtime):
             started(runtime)
             _run(app, life, listener)

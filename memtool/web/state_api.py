@@ -1,0 +1,214 @@
+"""The calls on the state of the service: all there is as one document, the settings, the log, and the jobs."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from memtool.capture.log import read_log
+from memtool.errors import BadSetting, UsageError
+from memtool.index.engine import catch_up
+from memtool.integrations.exchange.documents import JSON, parsed
+from memtool.integrations.exchange.exporting import export
+from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, import_bundle
+from memtool.recall.remembering.one_commit import alone, commit, keep_edits
+from memtool.settings import choices_of, load
+from memtool.settings.sections import ABOUT
+from memtool.vault.files import read_text, replace
+from memtool.vault.layout import SETTINGS_FILE
+from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, OpenWorkspace, example
+from memtool.web.jobs import Jobs, Tell
+from memtool.workspace import Workspace
+
+IMPORT = "/api/data/import"
+LARGEST_IMPORT = 64 << 20  # bytes
+
+_MOST_DAYS = 30  # of the log
+
+
+def add_state_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
+    """Add the calls to *app*; long work becomes one of *jobs*."""
+    _add_data(app, open_workspace, jobs)
+    _add_settings(app, open_workspace)
+
+    @app.get("/jobs/{job_id}", tags=["service"], summary="Say how far a job has come", openapi_extra=example(JOB))
+    def job(job_id: str) -> dict[str, Any]:
+        return jobs.get(job_id)
+
+    @app.get(
+        "/api/logs",
+        tags=["service"],
+        summary="Give the latest lines of the log, the newest first",
+        openapi_extra=example({"entries": [{"at": "2026-02-10T14:30:00+08:00", "level": "error", "message": "…"}]}),
+    )
+    def logs(limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50) -> dict[str, Any]:
+        work = open_workspace(None)
+        entries = read_log([work.vault.state_path, work.index_folder], work.now() - timedelta(days=_MOST_DAYS))
+        return {"entries": [each._asdict() for each in entries[: -limit - 1 : -1]]}
+
+
+def begun(job: dict[str, Any]) -> JSONResponse:
+    """Return the answer to a request that began *job*."""
+    return JSONResponse(job, 202, headers={"location": f"/jobs/{job['id']}"})
+
+
+def _add_data(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
+    @app.get(
+        "/api/data/export",
+        tags=["sessions"],
+        summary="Give all facts and notes as one JSON document, which the import takes",
+        openapi_extra=example({"format": 1, "facts": [], "notes": []}),
+    )
+    def everything(project: Annotated[str, Query(max_length=LONGEST_NAME)] = "") -> Response:
+        return Response(export(open_workspace(None).vault, JSON, project).content, media_type="application/json")
+
+    @app.post(
+        IMPORT,
+        status_code=202,
+        tags=["sessions"],
+        summary="Bring an export in, in the background: what is missing is written, what stands stays",
+        openapi_extra=example(JOB | {"name": "import"}, asked={"format": 1, "facts": [], "notes": []}, status=202),
+    )
+    async def bring_in(request: Request, *, dry_run: bool = False) -> JSONResponse:
+        content = await request.body()
+        work = open_workspace(None)
+        return begun(jobs.start("import", lambda report: _imported(work, content, report, dry_run=dry_run)))
+
+
+def _imported(work: Workspace, content: bytes, report: Tell, *, dry_run: bool) -> dict[str, Any]:
+    bundle, problems = parsed(content)
+    if not bundle and not problems:
+        raise UsageError("the document holds nothing to import", hint="Send what GET /api/data/export gives.")
+    report(0, len(bundle))
+    done = import_bundle(work, bundle, "a document", dry_run=dry_run)
+    if not dry_run:
+        catch_up(work)
+    report(len(bundle), len(bundle))
+    fates = {fate: done.of(fate) for fate in (ADDED, MERGED, SAME, KEPT)}
+    refused = [*problems, *done.refused]
+    return {
+        **fates,
+        "refused": refused,
+        "redacted": dict(done.redacted),
+        "dry_run": dry_run,
+        "commit": done.kept.commit,
+    }
+
+
+def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    @app.get(
+        "/api/settings",
+        tags=["service"],
+        summary="Tell the settings in force, where each comes from, and which may be changed here",
+        openapi_extra=example({"settings": [_SETTING]}),
+    )
+    def settings() -> dict[str, Any]:
+        return {"settings": _told(open_workspace(None))}
+
+    @app.post(
+        "/api/settings",
+        tags=["service"],
+        summary="Change settings of the vault; null takes one back",
+        openapi_extra=example({"settings": [_SETTING | {"value": 10}]}, asked={"search.limit": 10}),
+    )
+    def change(asked: dict[str, str | int | bool | list[str] | None]) -> dict[str, Any]:
+        change_settings(open_workspace(None), asked)
+        return {"settings": _told(open_workspace(None))}
+
+
+def change_settings(work: Workspace, wanted: dict[str, Any]) -> None:
+    """Write the settings *wanted* into the vault's file, in one commit.
+
+    Raises:
+        BadSetting: one is unknown, has such a value not, or is only the user's own to change.
+        MemtoolError: the file was not changed.
+    """
+    for key in wanted:
+        if key not in ABOUT or ABOUT[key].trusted:
+            reason = "is for your own settings only, or the environment" if key in ABOUT else "is no setting"
+            raise BadSetting(f"'{key[:100]}' {reason}", hint="GET /api/settings lists those that may be changed.")
+    load(None, work.environ, wanted)  # which says what a value must be
+    path = work.vault.settings_path
+    with alone(work.vault), work.vault.lock():
+        text, expected = read_text(path) if path.exists() else ("", None)
+        for key, value in wanted.items():
+            text = with_setting(text, key, value)
+        keep_edits(work.vault, [SETTINGS_FILE])
+        replace(path, text, expected=expected)
+        commit(work.vault, [SETTINGS_FILE], "settings", ", ".join(wanted))
+
+
+def with_setting(text: str, key: str, value: object) -> str:
+    """Return the settings file *text* with another *value* for *key*, or with none; every other line is kept.
+
+    Raises:
+        BadSetting: it is written there so that one line cannot be changed alone.
+    """
+    section, _, name = key.rpartition(".")
+    lines = text.splitlines(keepends=True)
+    heads = [number for number, line in enumerate(lines) if re.match(r"\s*\[", line)]
+    start = 0
+    if section:
+        head = rf"\s*\[\s*{re.escape(section)}\s*\]\s*(#.*)?\n?"
+        start = next((number + 1 for number in heads if re.fullmatch(head, lines[number])), -1)
+    end = next((number for number in heads if number >= start), len(lines))
+    place = next((at for at in range(max(start, 0), end) if re.match(rf"\s*{name}\s*=", lines[at])), -1)
+    new = [] if value is None else [f"{name} = {json.dumps(value, ensure_ascii=False)}\n"]
+    if start < 0:
+        lines = [*lines, *(["\n"] if lines else []), f"[{section}]\n", *new] if new else lines
+    else:
+        lines[place if place >= 0 else start : place + 1 if place >= 0 else start] = new
+    changed = "".join(lines)
+    if _without(changed, key) != _without(text, key) or _at(changed, key) != value:
+        raise BadSetting(f"'{key}' cannot be changed on a line of its own", hint=f"Edit {SETTINGS_FILE}.")
+    return changed
+
+
+def _at(text: str, key: str) -> object:
+    section, _, name = key.rpartition(".")
+    table = tomllib.loads(text)
+    return (table.get(section, {}) if section else table).get(name)
+
+
+def _without(text: str, key: str) -> dict[str, Any]:
+    """Return what the settings file *text* says, but for *key*."""
+    section, _, name = key.rpartition(".")
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadSetting(f"{SETTINGS_FILE} is no TOML: {error}") from None
+    (table.get(section, {}) if section else table).pop(name, None)
+    return {name: value for name, value in table.items() if value != {}}
+
+
+def _told(work: Workspace) -> list[dict[str, Any]]:
+    known = work.settings
+    return [
+        {
+            "key": key,
+            "value": _value(known, key),
+            "origin": known.origins.get(key, ""),
+            "help": about.help,
+            "choices": list(choices_of(key)),
+            "changeable": not about.trusted,
+        }
+        for key, about in ABOUT.items()
+    ]
+
+
+def _value(known: Any, key: str) -> Any:  # noqa: ANN401
+    section, _, name = key.rpartition(".")
+    return getattr(getattr(known, section or "general"), name)
+
+
+JOB = {"id": "9f3a1c04be21", "name": "rebuild", "state": "running", "done": 1200, "total": 10000}
+_SETTING = {
+    "key": "search.limit", "value": 6, "origin": "default", "help": "How many hits to show.", "choices": [],
+    "changeable": True,
+}  # fmt: skip

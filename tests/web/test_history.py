@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from desk import Desk
+from fastapi.testclient import TestClient
+
+from memtool.errors import BadSetting
+from memtool.web.app import make_app
+from memtool.web.discovery import turns_in
+from memtool.web.gate import Access
+from memtool.web.life import Life
+from memtool.web.state_api import with_setting
+
+SESSION = """---
+type: session
+date: 2026-02-09
+project: shop
+---
+
+# 登录改用 JWT
+
+- **Project**: shop
+- **Time**: 2026-02-09 14:30 (last update)
+
+---
+
+1. **Topic**: 登录改用 JWT
+2. **Key points**:
+   - [fix] `pytest tests/auth` failed with "clock skew" → leeway of 30 s in jwt.ts #auth
+   - [finding] 令牌有效期 24 小时 (agent)
+   - "Use JWT for the login" → done with refresh tokens · 已加测试
+3. **Files**: jwt.ts
+4. **Decisions**: JWT rather than server sessions (user)
+5. **Done**: login and refresh routes
+6. **Open**: rate limiting
+"""
+
+
+def said(role: str, content: object, message: str = "", **usage: int) -> dict[str, Any]:
+    return {"type": role, "message": {"role": role, "id": message, "content": content, "usage": usage}}
+
+
+def block(text: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text}]
+
+
+TRANSCRIPT = [
+    said("user", "Use JWT for the login"),
+    said("assistant", block("a"), "m1", input_tokens=100, cache_read_input_tokens=90_000, output_tokens=20),
+    said("assistant", block("b"), "m1", input_tokens=100, cache_read_input_tokens=90_000, output_tokens=20),
+    said("assistant", block("c"), "m2", cache_creation_input_tokens=30, output_tokens=5),
+    said("user", "再加限流"),
+    said("assistant", block("d"), "m3", input_tokens=-4, output_tokens=7),
+]
+
+
+@pytest.fixture
+def client(desk: Desk) -> Iterator[TestClient]:
+    """Whoever has passed the gate, at a vault with a session, a day of edits, a fact, and what the client keeps."""
+    for ref, text in {
+        "sessions/s-1.md": SESSION,
+        "daily/2026-02-08.md": "---\ntype: daily\ndate: 2026-02-08\n---\n\n- 09:05 **shop**: `a.ts`, `支付.ts`\n",
+    }.items():
+        path = desk.vault.root / ref
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    desk.remember("Deploys happen on Tuesdays.", tags=("ops",))
+    folder = desk.home / ".claude/projects/-src-shop"
+    folder.mkdir(parents=True)
+    (folder / "s-1.jsonl").write_text("\n".join(map(json.dumps, TRANSCRIPT)))
+    typed = {
+        "display": "Use JWT for the login",
+        "timestamp": 1_770_600_000_000,
+        "project": "/src/shop",
+        "sessionId": "s-1",
+    }
+    (desk.home / ".claude/history.jsonl").write_text(json.dumps(typed) + "\n{broken\n")
+    app = make_app(lambda _folder: desk.work, Access("a token that nobody guesses", ["testserver"], 80), Life())
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+def find(client: TestClient, **asked: Any) -> Any:
+    answer = client.get("/api/search", params=asked)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def titles(client: TestClient, **asked: Any) -> list[str]:
+    return [one["title"] for one in find(client, type="observations", **asked)["observations"]]
+
+
+def test_statements_of_sessions_edits_and_facts_are_observations(client: TestClient) -> None:
+    assert titles(client, query="令牌有效期") == ["令牌有效期 24 小时"]
+    assert titles(client, query="Deploys") == ["Deploys happen on Tuesdays."]
+    assert titles(client, query="支付") == ["a.ts, 支付.ts"]
+    found = find(client, query="clock skew", type="observations")["observations"][0]
+    assert (found["type"], found["session"], found["concepts"]) == ("fix", "s-1", ["auth"])
+    assert (found["files_modified"], found["created_at"]) == (["jwt.ts"], "2026-02-09T14:30")
+    again = client.get("/api/observations", params={"ids": found["id"]}).json()["observations"]
+    assert again == [found]
+
+
+def test_what_finding_it_out_took_stands_beside_what_was_asked(client: TestClient) -> None:
+    found = find(client, query="refresh tokens", type="observations")["observations"]
+    told = {one["title"]: one["discovery_tokens"] for one in found}
+    assert titles(client, query="已加测试") == ["已加测试"]  # which stands on the same line
+    assert told["done with refresh tokens"] == 155  # each message once, and nothing that was read again
+    assert find(client, type="sessions")["sessions"][0]["discovery_tokens"] == 162
+
+
+def test_figures_that_are_none_count_for_nothing() -> None:
+    lines = [json.dumps(one).encode() for one in TRANSCRIPT]
+    assert [turn.tokens for turn in turns_in([b"{", b'"usage"', b"[1]", *lines])] == [0, 155, 7]
+
+
+def test_without_a_query_the_filters_alone_decide(client: TestClient) -> None:
+    assert titles(client, obs_type="decision,finding", project="shop") == [
+        "令牌有效期 24 小时", "JWT rather than server sessions",
+    ]  # fmt: skip
+    assert titles(client, obs_type="discovery") == ["令牌有效期 24 小时"]
+    assert titles(client, concepts="OPS") == ["Deploys happen on Tuesdays."]
+    assert titles(client, files="支付.ts") == ["a.ts, 支付.ts"]
+    assert titles(client, dateEnd="2026-02-08") == ["a.ts, 支付.ts"]
+    assert titles(client, project="nothing") == []
+    in_order = [one["created_at"] for one in find(client, type="observations", orderBy="date_asc")["observations"]]
+    assert in_order == sorted(in_order)
+    assert titles(client, limit=1, offset=1) == titles(client)[1:2]
+
+
+def test_sessions_and_prompts_are_found_beside_them(client: TestClient) -> None:
+    found = find(client, query="JWT")
+    session = found["sessions"][0]
+    assert session["learned"][:2] == ['`pytest tests/auth` failed with "clock skew" → leeway of 30 s in jwt.ts #auth',
+                                      "令牌有效期 24 小时"]  # fmt: skip
+    assert (session["completed"], session["next_steps"]) == (["login and refresh routes"], ["rate limiting"])
+    assert [one["prompt"] for one in found["prompts"]] == ["Use JWT for the login"]
+    assert find(client, type="prompts", query="nothing")["prompts"] == []
+    assert find(client, type="prompts", dateStart="2026-02-10")["prompts"] == []
+    assert client.get("/api/search", params={"typo": 1}).status_code == 422
+    assert client.get("/api/search", params={"dateStart": "soon"}).status_code == 400
+
+
+def test_a_prompt_that_comes_by_http_is_found(client: TestClient, desk: Desk) -> None:
+    client.post("/api/session/init", json={"session_id": "s-9", "prompt": "限流怎么做", "project": "shop"})
+    found = find(client, type="prompts", query="限流")["prompts"]
+    assert [(one["session"], one["prompt"], one["created_at"]) for one in found] == [
+        ("s-9", "限流怎么做", desk.now.isoformat())
+    ]
+
+
+def done(client: TestClient, job: dict[str, Any]) -> Any:
+    deadline = time.monotonic() + 20
+    while job["state"] == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+        job = client.get(f"/jobs/{job['id']}").json()
+    return job
+
+
+def test_an_export_comes_in_again_as_a_job(client: TestClient, desk: Desk) -> None:
+    document = client.get("/api/data/export").content
+    (desk.vault.root / "sessions/s-1.md").unlink()
+    answer = client.post("/api/data/import", params={"dry_run": True}, content=document)
+    assert answer.status_code == 202
+    assert answer.headers["location"] == f"/jobs/{answer.json()['id']}"
+    assert done(client, answer.json())["result"]["added"] == ["sessions/s-1.md"]
+    assert not (desk.vault.root / "sessions/s-1.md").exists()
+    job = done(client, client.post("/api/data/import", content=document).json())
+    assert (job["state"], job["done"]) == ("done", job["total"])
+    assert desk.read("sessions/s-1.md") == SESSION
+    assert done(client, client.post("/api/data/import", content=b"{}").json())["state"] == "failed"
+
+
+def test_settings_of_the_vault_are_changed_and_no_others(client: TestClient, desk: Desk) -> None:
+    def change(**asked: Any) -> Any:
+        return client.post("/api/settings", json={name.replace("__", "."): value for name, value in asked.items()})
+
+    before = desk.read("memtool.toml")
+    assert change(search__limit=10, language="zh").status_code == 200
+    text = desk.read("memtool.toml")
+    assert 'language = "zh"' in text
+    assert "limit = 10" in text
+    assert desk.git("log", "-1", "--format=%s").strip() == "settings: search.limit, language"
+    for wrong in ({"search__limit": "many"}, {"search__mode": "x"}, {"llm__anthropic_url": "http://evil"}, {"x": 1}):
+        answer = change(**wrong)
+        assert answer.status_code in (400, 503), answer.text
+    assert desk.read("memtool.toml") == text
+    assert change(search__limit=None, language=None).status_code == 200
+    assert tomllib.loads(desk.read("memtool.toml")) == tomllib.loads(before)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "result"),
+    [
+        ("", "language", "zh", 'language = "zh"\n'),
+        ("# 我的\n", "search.limit", 3, "# 我的\n\n[search]\nlimit = 3\n"),
+        ("[search]\nlimit = 6 # few\n\n[x]\nlimit = 1\n", "search.limit", 3, "[search]\nlimit = 3\n\n[x]\nlimit = 1\n"),
+        ("[search]\nlimit = 6\n", "search.limit", None, "[search]\n"),
+        ("[x]\ny = 1\n", "language", "zh", 'language = "zh"\n[x]\ny = 1\n'),
+    ],
+)
+def test_one_line_of_the_settings_is_changed(text: str, key: str, value: object, result: str) -> None:
+    assert with_setting(text, key, value) == result
+
+
+@pytest.mark.parametrize(
+    "text", ["search = {limit = 6}\n", "search.limit = 6\n", "[capture]\nexclude = [\n'a',\n]\n", "x ="]
+)
+def test_what_stands_otherwise_is_left_to_its_owner(text: str) -> None:
+    with pytest.raises(BadSetting):
+        with_setting(
+            text, "capture.exclude" if "capture" in text else "search.limit", ["b"] if "capture" in text else 3
+        )
