@@ -112,7 +112,7 @@ class Place(NamedTuple):
         locks = self.folder / "locks"
         with contextlib.ExitStack() as held:
             try:
-                locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+                generations.make_folder(locks)
                 held.enter_context(lock(locks / f"{name}.lock", timeout=self.patience))
             except OSError as error:
                 raise NotWritable(f"cannot write in '{locks}': {error.strerror}") from None

@@ -38,10 +38,20 @@ def begin(folder: Path) -> Path:
     """
     if folder.is_symlink():
         raise NotADirectoryError(errno.ENOTDIR, "its folder is a symlink")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / f"{os.urandom(4).hex()}{_SUFFIX}"
     path.touch(mode=0o600)
     return path
+
+
+def make_folder(folder: Path) -> None:
+    """Make *folder*, and the one that it lies in; no more, or a vault on a disk that is gone would be made anew.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def keep_begun(path: Path) -> None:

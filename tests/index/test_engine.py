@@ -520,3 +520,11 @@ def test_a_disk_that_fills_up_keeps_no_half_of_an_index(notebook: Notebook, monk
 
     assert notebook.index_files() == ["begun"]
     assert finds_all(notebook, 9)
+
+
+def test_an_index_in_the_making_brings_no_vault_back_that_is_gone(notebook: Notebook) -> None:
+    place = notebook.place._replace(folder=notebook.root / ".memtool/own")
+    notebook.root.rename(notebook.root.with_name("elsewhere"))
+    with pytest.raises(NotWritable):
+        engine.use_index(place, lambda _index: None)
+    assert not notebook.root.exists()
