@@ -11,8 +11,8 @@ from memtool.capture.queue import Queue
 from memtool.errors import Busy, MemtoolError, NoteChanged
 from memtool.index.engine import place_of, use_index
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares
-from memtool.integrations.own_vaults import is_own
 from memtool.integrations.plans import Plan, carry_out, plan
+from memtool.integrations.record import is_own
 from memtool.recall.hints import gather_hints
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.remembering.one_commit import Kept, alone, commit

@@ -10,7 +10,7 @@ from memtool.integrations.claude_code.hooks import HINTS, HOOKS
 from memtool.integrations.claude_code.rule_files import rule_shares
 from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.hooks import Program, find_program
-from memtool.integrations.plans import Change, Plan, Share, carry_out, plan
+from memtool.integrations.plans import FileChange, Plan, Share, carry_out, plan
 from memtool.vault.layout import Vault
 
 
@@ -19,23 +19,23 @@ def hook_share(path: Path, program: Program) -> HookShare:
     return HookShare("hooks", path, program, HOOKS, frozenset(hook.event for hook in HINTS))
 
 
-def install(path: Path, program: Program, *, dry_run: bool = False) -> Change:
+def install(path: Path, program: Program, *, dry_run: bool = False) -> FileChange:
     """Let the settings at *path* run *program*."""
     return _one(path, hook_share(path, program), dry_run=dry_run, is_wanted=True)
 
 
-def uninstall(path: Path, *, dry_run: bool = False) -> Change:
+def uninstall(path: Path, *, dry_run: bool = False) -> FileChange:
     """Take the hooks out of the settings at *path*."""
     return _one(path, hook_share(path, find_program(None, this_project=False)), dry_run=dry_run, is_wanted=False)
 
 
-def _one(path: Path, share: Share, *, dry_run: bool, is_wanted: bool) -> Change:
+def _one(path: Path, share: Share, *, dry_run: bool, is_wanted: bool) -> FileChange:
     planned = plan([share], {share.part: is_wanted})
     if not dry_run:
         carry_out(planned, {})
     content = client_files.read(path) if not planned.changes else None
     text = content.text if content else None
-    return planned.changes[0] if planned.changes else Change(path, text, text)
+    return planned.changes[0] if planned.changes else FileChange(path, text, text)
 
 
 def install_rules(environ: Mapping[str, str], vault: Vault | None, *, dry_run: bool = False) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,10 +14,14 @@ from memtool.capture.importing import ImportedSessions, Source, find_sources, im
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
-from memtool.errors import MemtoolError, UsageError
+from memtool.errors import BrokenVaultFile, MemtoolError, UsageError
+from memtool.index.engine import catch_up
 from memtool.index.filters import parse_day
+from memtool.integrations.exchange.documents import Bundle, parsed
+from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.settings import client_folder
 from memtool.text.lines import counted
+from memtool.vault.files import read_content
 
 if TYPE_CHECKING:
     from datetime import date
@@ -24,6 +29,10 @@ if TYPE_CHECKING:
     from memtool.workspace import Workspace
 
 _INTERRUPTED = 130  # the exit code
+
+
+_LARGEST_EXPORT = 1 << 30  # bytes
+_NAMED_FILES = 10  # files
 
 
 @click.group()
@@ -108,9 +117,7 @@ def memtool(session: Session, file: str, *, dry_run: bool, as_json: bool) -> Non
     FILE may be -, for stdin. What is missing is added. Facts, daily notes, open items and session notes are merged,
     other notes of yours stay as they are. Secrets are removed, and one commit holds it all.
     """
-    from memtool.cli import exchange
-
-    exchange.bring_in_file(session, file, dry_run=dry_run, as_json=as_json)
+    _bring_in_file(session, file, dry_run=dry_run, as_json=as_json)
 
 
 def _command_of_store(name: str, title: str) -> click.Command:
@@ -123,9 +130,7 @@ def _command_of_store(name: str, title: str) -> click.Command:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @with_vault
     def import_store(session: Session, folder: str | None, project: str, **options: bool) -> None:
-        from memtool.cli import exchange
-
-        exchange.bring_in_store(session, name, folder, project, **options)
+        _bring_in_store(session, name, folder, project, **options)
 
     import_store.__doc__ = f"""Bring in what {title} keeps.
 
@@ -199,6 +204,88 @@ def _fields(sources: Sequence[Source], new: Sequence[Source]) -> dict[str, Any]:
 def _projects(sources: Sequence[Source]) -> dict[str, int]:
     """Return how many of *sources* each project has, the busiest first."""
     return dict(Counter(source.project for source in sources).most_common())
+
+
+def _bring_in_file(session: Session, file: str, *, dry_run: bool, as_json: bool) -> None:
+    """Import *file*, which `memtool export` wrote, and print what became of it."""
+    session.vault.check_made()
+    bundle, problems = parsed(_content(file))
+    if not bundle and not problems:
+        raise BrokenVaultFile(f"'{file}' holds nothing to import", hint="Name a file that `memtool export` wrote.")
+    name = "stdin" if file == "-" else Path(file).name
+    _bring_in(session, bundle, name, problems, dry_run=dry_run, as_json=as_json)
+
+
+def _bring_in_store(
+    session: Session, name: str, folder: str | None, project: str, *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    """Import what the program *name* keeps, after a preview, and print what became of it."""
+    from memtool.integrations.stores import STORES, files_of, read_store
+
+    session.vault.check_made()
+    work = session.work
+    path = Path(folder).expanduser() if folder else STORES[name].usual(work.home, session.environ)
+    if path is None:
+        raise UsageError("it is not said which folder", hint=f"Name it: `memtool import {name} --from PATH`.")
+    taken = files_of(work, name, read_store(name, path), project)
+    if not as_json:
+        known = f", {taken.known:,} known already" if taken.known else ""
+        place = output.printable(str(path))
+        click.echo(f"{counted(taken.items, 'item')} of {STORES[name].title} in {place}{known}.")
+    if not (dry_run or yes or as_json or not taken.files or output.confirmed("Import them?")):
+        return
+    _bring_in(session, taken.files, STORES[name].title, [], dry_run=dry_run, as_json=as_json)
+
+
+def _bring_in(
+    session: Session, bundle: Bundle, name: str, problems: Sequence[str], *, dry_run: bool, as_json: bool
+) -> None:
+    """Write the files of *bundle*, which come from *name*, and print what became of them."""
+    done = import_bundle(session.work, bundle, name, dry_run=dry_run)
+    done = done._replace(refused=(*problems, *done.refused))
+    if not dry_run:
+        catch_up(session.work)
+    if as_json:
+        listed = {fate: done.of(fate) for fate in (ADDED, MERGED, SAME, KEPT)}
+        about = {"refused": done.refused, "redacted": done.redacted, "dry_run": dry_run, "commit": done.kept.commit}
+        output.emit_json({**listed, **about, "undo": done.kept.undo(session.vault)})
+    else:
+        _print(session, done, dry_run=dry_run)
+
+
+def _content(file: str) -> bytes:
+    if file == "-":
+        content = sys.stdin.buffer.read(_LARGEST_EXPORT + 1) if sys.stdin else b""
+        if len(content) > _LARGEST_EXPORT:
+            raise UsageError(f"it has more than {_LARGEST_EXPORT:,} bytes")
+        return content
+    try:
+        return read_content(Path(file), largest=_LARGEST_EXPORT)
+    except OSError as error:
+        raise UsageError(f"cannot read '{file}': {error.strerror}", hint="Name a file of `memtool export`.") from None
+
+
+def _print(session: Session, done: Imported, *, dry_run: bool) -> None:
+    would = "would be " if dry_run else ""
+    added, merged, same, kept = (done.of(fate) for fate in (ADDED, MERGED, SAME, KEPT))
+    click.echo(
+        f"{counted(len(added), 'file')} {would}added, {len(merged):,} merged, {len(same):,} the same already, "
+        f"{len(kept):,} kept as you have them, {len(done.refused):,} refused."
+    )
+    _say_some("Kept as you have it: ", kept)
+    _say_some("Refused: ", list(done.refused))
+    if done.redacted:
+        output.say(f"removed before writing: {', '.join(f'{kind} ({n})' for kind, n in sorted(done.redacted.items()))}")
+    if undo := done.kept.undo(session.vault):
+        output.say(f"Undo: {undo}")
+    elif done.kept.notice:
+        output.say(done.kept.notice)
+
+
+def _say_some(lead: str, listed: list[str]) -> None:
+    output.say(*(lead + each for each in listed[:_NAMED_FILES]))
+    if len(listed) > _NAMED_FILES:
+        output.say(f"and {len(listed) - _NAMED_FILES:,} more")
 
 
 for _name in (CLAUDE_CODE, *(name for name, client in CLIENTS.items() if client.history)):

@@ -14,12 +14,11 @@ from memtool import settings
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.integrations.clients import CLIENTS, Client, Target, get_client
+from memtool.integrations.clients import CLIENTS, ClientSetup, Target, get_client
 from memtool.integrations.hook_probe import probe
 from memtool.integrations.hooks import find_program
-from memtool.integrations.own_vaults import call_own_while_installed, is_own
 from memtool.integrations.plans import Plan, carry_out, plan
-from memtool.integrations.record import do_without, parts_without
+from memtool.integrations.record import call_own_while_installed, do_without, is_own, parts_without
 from memtool.recall.routing.routes import read_routing
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
@@ -41,7 +40,7 @@ def command() -> None:
     """Let another program work with memtool."""
 
 
-def _command_for(client: Client) -> click.Command:
+def _command_for(client: ClientSetup) -> click.Command:
     """Return the command that installs into *client*."""
 
     def install(session: Session, **options: Any) -> None:  # noqa: ANN401  (click hands them over)
@@ -83,7 +82,7 @@ def _sentence(deed: str) -> str:
     return f"{deed[0].upper()}{deed[1:]}."
 
 
-def _part_lines(client: Client) -> str:
+def _part_lines(client: ClientSetup) -> str:
     """Return a line for each part; the text of a command is indented by four."""
     width = max(len(part.name) for part in client.parts)
     on_request = {True: "", False: " (on request)"}
@@ -92,8 +91,8 @@ def _part_lines(client: Client) -> str:
 
 
 def _install(
-    client: Client, session: Session, *, project: str | None, with_parts: Collection[str], without: Collection[str],
-    dry_run: bool, as_json: bool, **flags: bool | None,
+    client: ClientSetup, session: Session, *, project: str | None, with_parts: Collection[str],
+    without: Collection[str], dry_run: bool, as_json: bool, **flags: bool | None,
 ) -> None:  # fmt: skip
     if both := sorted({*with_parts} & {*without}):
         raise UsageError(f"--with and --without both name {both[0]}")
@@ -143,7 +142,7 @@ def _vault(session: Session, *, dry_run: bool) -> tuple[Vault, bool]:
     return made.vault, True
 
 
-def _ask_whose(client: Client, session: Session, vault: Vault) -> None:
+def _ask_whose(client: ClientSetup, session: Session, vault: Vault) -> None:
     """Ask whether a vault with triggers is the user's: the words of others' vaults reach no file of a client."""
     if is_own(session.environ, vault) or not sys.stdin.isatty() or not read_routing(vault).routes:
         return
@@ -207,7 +206,7 @@ def _named(session: Session, vault: Vault) -> Path | None:
     return None if found_by_itself else vault.root
 
 
-def _as_text(client: Client, target: Target, vault: Vault, planned: Plan, *, is_new: bool) -> str:
+def _as_text(client: ClientSetup, target: Target, vault: Vault, planned: Plan, *, is_new: bool) -> str:
     if not planned.changes:
         return f"Nothing to do: {client.title} has {', '.join(planned.parts)} of memtool already."
     backups = any(change.original for change in planned.changes)

@@ -16,7 +16,7 @@ from memtool.consolidate.week import read_run
 
 if TYPE_CHECKING:
     from memtool.consolidate.week import LastRun
-    from memtool.integrations.schedule import Plan
+    from memtool.integrations.schedule_files import Schedule
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -37,11 +37,11 @@ def install(session: Session, *, kind: str | None, dry_run: bool, as_json: bool)
     That is a systemd timer, a launchd agent, a line in the crontab or a Windows task. A second time changes nothing.
     Another kind takes the place of the first; each vault has its own.
     """
-    from memtool.integrations import schedule
+    from memtool.integrations import schedule, schedule_files
 
     session.vault.check_made()
     work = session.work
-    plan = schedule.plan(work, kind or schedule.choose_kind(work))
+    plan = schedule_files.plan(work, kind or schedule.choose_kind(work))
     changed = False if dry_run else schedule.install(work, plan)
     if as_json:
         output.emit_json({**_fields(plan), "changed": changed, "dry_run": dry_run})
@@ -124,7 +124,7 @@ def _log(sentence: str) -> None:
     output.say(f"{datetime.now().astimezone():%Y-%m-%d %H:%M} {sentence}")
 
 
-def _fields(plan: Plan) -> dict[str, Any]:
+def _fields(plan: Schedule) -> dict[str, Any]:
     return {"kind": plan.kind, "name": plan.name, "files": {str(path): text for path, text in plan.texts.items()}}
 
 

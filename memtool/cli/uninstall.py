@@ -15,9 +15,9 @@ from memtool.cli.session import Session, with_vault
 from memtool.consolidate.week import kept_schedule
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
-from memtool.integrations.clients import CLIENTS, Client, get_client, installed_clients
+from memtool.integrations.clients import CLIENTS, ClientSetup, get_client, installed_clients
 from memtool.integrations.plans import Plan, carry_out, plan
-from memtool.integrations.record import Record, do_without, update
+from memtool.integrations.record import Installations, do_without, update
 from memtool.settings import user_cache_path
 
 
@@ -26,7 +26,7 @@ def command() -> None:
     """Take memtool out of another program."""
 
 
-def _command_for(client: Client) -> click.Command:
+def _command_for(client: ClientSetup) -> click.Command:
     """Return the command that takes memtool out of *client*."""
 
     def uninstall(session: Session, **options: Any) -> None:  # noqa: ANN401  (click hands them over)
@@ -42,7 +42,7 @@ def _command_for(client: Client) -> click.Command:
     return click.command(client.name)(with_vault(uninstall))
 
 
-def _uninstall(client: Client, session: Session, *, project: str | None, dry_run: bool, as_json: bool) -> None:
+def _uninstall(client: ClientSetup, session: Session, *, project: str | None, dry_run: bool, as_json: bool) -> None:
     target = target_of(session, project)
     planned = plan(client.shares(target), {part.name: False for part in client.parts})
     if not dry_run:
@@ -62,7 +62,7 @@ def _uninstall(client: Client, session: Session, *, project: str | None, dry_run
     output.say(*notices)
 
 
-def _without_vaults(record: Record) -> None:
+def _without_vaults(record: Installations) -> None:
     record.vaults.clear()
 
 
@@ -72,7 +72,7 @@ def _schedule(session: Session) -> Iterator[str]:
             yield f"{kind} still consolidates each week: `memtool schedule remove` takes that out"
 
 
-def _as_text(client: Client, planned: Plan, home: Path) -> str:
+def _as_text(client: ClientSetup, planned: Plan, home: Path) -> str:
     if not planned.changes:
         return f"Nothing to do: memtool is not in {client.title}."
     return (

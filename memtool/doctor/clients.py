@@ -13,19 +13,16 @@ from pathlib import Path
 
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
-from memtool.integrations.agents.client import HookScript
+from memtool.integrations.agents import HookScript
 from memtool.integrations.claude_code import health
 from memtool.integrations.claude_code.health import examine_rules
 from memtool.integrations.client_files import not_settings
 from memtool.integrations.clients import CLIENTS, Target, get_client
-from memtool.integrations.flat_hooks import FlatHooks
+from memtool.integrations.entries import JsonEntry, TomlTable, YamlEntry
 from memtool.integrations.hook_probe import on_vault, probe
-from memtool.integrations.hook_shares import HookShare
+from memtool.integrations.hook_shares import FlatHooks, HookShare
 from memtool.integrations.hooks import Program
-from memtool.integrations.json_entries import JsonEntry
 from memtool.integrations.plans import LeftAlone, Share, original_path, parts_there, plan
-from memtool.integrations.toml_entries import TomlTable
-from memtool.integrations.yaml_entries import YamlEntry
 from memtool.text.lines import counted
 from memtool.vault.layout import SETTINGS_FILE, Vault
 from memtool.vault.processes import ISOLATED

@@ -1,6 +1,6 @@
 """The clients that memtool can be installed into: what each gets, and where.
 
-A client is a module that is imported when it is asked for, and a `Client` in its `BY_NAME`:
+A client is a module that is imported when it is asked for, and a `ClientSetup` in its `BY_NAME`:
 
 * its `parts` are what `--with` and `--without` choose from;
 * `shares(target)` gives their shares in files (`memtool.integrations.plans`): every share that may be there, whatever
@@ -23,7 +23,7 @@ from memtool.integrations.plans import Plan, Share, parts_there
 from memtool.vault.layout import Vault
 from memtool.vault.processes import ISOLATED
 
-_AGENTS = "memtool.integrations.agents.client"  # one table of all other agents
+_AGENTS = "memtool.integrations.agents"  # one table of all other agents
 CLIENTS = {
     "claude-code": "memtool.integrations.claude_code.client",
     **dict.fromkeys(
@@ -60,7 +60,7 @@ class Target(NamedTuple):
         return (sys.executable, *ISOLATED, "-m", "memtool", *vault, "mcp")
 
 
-class Part(NamedTuple):
+class ClientPart(NamedTuple):
     """A part of an installation: what it does for the user, and whether it comes without being asked for.
 
     *flag* is an option of its own that it has beside `--with` and `--without`, in the form of click.
@@ -72,7 +72,7 @@ class Part(NamedTuple):
     flag: str = ""
 
 
-class Client(NamedTuple):
+class ClientSetup(NamedTuple):
     """A program that works with memtool, called *title*; see the module.
 
     *recalls* says whether its hooks give memory, *reads_at_once* whether a running session reads its settings anew.
@@ -80,7 +80,7 @@ class Client(NamedTuple):
 
     name: str
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[ClientPart, ...]
     shares: Callable[[Target], list[Share]]
     notices: Callable[[Target, Plan], Iterable[str]] = lambda _target, _planned: ()
     left: Callable[[Target], Iterable[str]] = lambda _target: ()
@@ -104,7 +104,7 @@ def installed_clients(target: Target) -> list[str]:
     return [name for name in CLIENTS if parts_there(get_client(name).shares(user))]
 
 
-def get_client(name: str) -> Client:
+def get_client(name: str) -> ClientSetup:
     """Return the client called *name*, one of `CLIENTS`."""
-    client: Client = import_module(CLIENTS[name]).BY_NAME[name]
+    client: ClientSetup = import_module(CLIENTS[name]).BY_NAME[name]
     return client

@@ -27,7 +27,7 @@ from typing import ClassVar, NamedTuple
 
 from memtool.errors import BadSetting, MemtoolError, NoteChanged, NotWritable
 from memtool.integrations import client_files
-from memtool.integrations.record import Record, remove_empty, update
+from memtool.integrations.record import Installations, remove_empty, update
 from memtool.vault import files
 
 _ORIGINAL = ".memtool-backup"
@@ -83,7 +83,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """The text of the file at *path* before a change and after it. None stands for no file.
 
     *original* is the path of the file as it was before the installation, None where there is none. It is kept by the
@@ -115,7 +115,7 @@ class Change:
 class Plan(NamedTuple):
     """Changes to files, the parts that a client has after them, and a sentence for each share that is left alone."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     parts: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -133,7 +133,7 @@ def plan(shares: Sequence[Share], wanted: Mapping[str, bool]) -> Plan:
         BadSetting: a file cannot be read, or is not what it should be.
     """
     notices: list[str] = []
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     there: set[str] = set()
     by_path = sorted(shares, key=lambda share: str(share.path))
     for _, group in itertools.groupby(by_path, key=lambda share: share.path):
@@ -153,10 +153,10 @@ def carry_out(planned: Plan, environ: Mapping[str, str]) -> None:
     Raises:
         NotWritable, NoteChanged
     """
-    done: list[tuple[Change, list[Path]]] = []
+    done: list[tuple[FileChange, list[Path]]] = []
     free: list[Path] = []
 
-    def note(record: Record) -> None:
+    def note(record: Installations) -> None:
         free.clear()  # it is asked again where somebody else writes the record, too
         for change, made in done:
             if change.is_out:
@@ -202,7 +202,7 @@ def parts_there(shares: Iterable[Share]) -> list[str]:
     return list(found)
 
 
-def _planned(shares: list[Share], wanted: Mapping[str, bool], notices: list[str]) -> tuple[Change, set[str]]:
+def _planned(shares: list[Share], wanted: Mapping[str, bool], notices: list[str]) -> tuple[FileChange, set[str]]:
     """Return the change to the file of *shares*, and the parts that it has a share of after it."""
     path, keeps = shares[0].path, shares[0].keeps_original
     before = shares[0].read()
@@ -229,7 +229,7 @@ def _planned(shares: list[Share], wanted: Mapping[str, bool], notices: list[str]
     keeps, is_out = keeps and is_alone, is_alone and bool(there) and not is_in
     is_first, is_last = keeps and is_in and not there, keeps and is_out
     has_original = not is_last and (before if is_first else kept) is not None
-    return Change(
+    return FileChange(
         path, before, text, tuple(dict.fromkeys(parts_in)),
         original_path(path) if has_original else None, is_first, is_last, is_out,
     ), parts  # fmt: skip
@@ -255,7 +255,7 @@ def _read_original(path: Path) -> str | None:
     return None
 
 
-def _write(change: Change) -> None:
+def _write(change: FileChange) -> None:
     if change.is_first:
         _keep(original_path(change.path), change.before)
     expected = None if change.before is None else files.content_hash(change.before.encode("utf-8"))
@@ -268,7 +268,7 @@ def _write(change: Change) -> None:
             original_path(change.path).unlink(missing_ok=True)
 
 
-def _remove(change: Change, expected: str | None) -> None:
+def _remove(change: FileChange, expected: str | None) -> None:
     if expected is None or files.hash_of(change.path) != expected:
         raise NoteChanged(f"'{change.path.name}' was changed by someone else")
     try:

@@ -3,7 +3,7 @@
 One JSON file beside the user's settings, which goes with the last thing in it:
 
 * `folders`: those that were made, each with the files of ours that need it. It goes with the last of them, if empty;
-* `vaults`: those that the user called his own, or had made, while he installed;
+* `vaults`: those that the user called his own, or had made, while he installed: only their words reach files outside;
 * `without`: the parts that he does without, by client and project (docs/decisions/0054-the-record-of-installations.md).
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,10 +19,11 @@ from pathlib import Path
 from memtool import settings
 from memtool.errors import MemtoolError
 from memtool.vault import files
+from memtool.vault.layout import Vault
 
 
 @dataclass
-class Record:
+class Installations:
     """The record, as it is to be changed within `update`."""
 
     folders: dict[str, list[str]] = field(default_factory=dict)
@@ -53,14 +55,14 @@ def record_path(environ: Mapping[str, str]) -> Path:
     return settings.user_config_path(environ).with_name("installed.json")
 
 
-def read_record(environ: Mapping[str, str]) -> Record:
+def read_record(environ: Mapping[str, str]) -> Installations:
     """Return the record; an empty one where there is none that can be read."""
     with contextlib.suppress(OSError, MemtoolError):
         return _parsed(files.read_text(record_path(environ))[0])
-    return Record()
+    return Installations()
 
 
-def update(environ: Mapping[str, str], change: Callable[[Record], None]) -> None:
+def update(environ: Mapping[str, str], change: Callable[[Installations], None]) -> None:
     """Let *change* alter the record, and write it; without anything in it, it goes, and its folders if they are ours.
 
     Raises:
@@ -68,7 +70,7 @@ def update(environ: Mapping[str, str], change: Callable[[Record], None]) -> None
     """
     path = record_path(environ)
     made = [folder for folder in path.parents if not folder.exists()]
-    after = Record()
+    after = Installations()
 
     def changed(text: str | None) -> str | None:
         nonlocal after
@@ -105,7 +107,7 @@ def do_without(environ: Mapping[str, str], installation: str, parts: Collection[
         MemtoolError: the record cannot be written.
     """
 
-    def change(record: Record) -> None:
+    def change(record: Installations) -> None:
         record.without.pop(installation, None)
         record.without |= {installation: sorted(parts)} if parts else {}
 
@@ -113,20 +115,69 @@ def do_without(environ: Mapping[str, str], installation: str, parts: Collection[
         update(environ, change)
 
 
-def _is_empty(record: Record, path: Path) -> bool:
+def _is_empty(record: Installations, path: Path) -> bool:
     """Return whether the record holds nothing but the folders around its own *path*."""
     needing = {file for needed_by in record.folders.values() for file in needed_by}
     return not (record.vaults or record.without or needing - {str(path)})
 
 
-def _parsed(text: str) -> Record:
+def _parsed(text: str) -> Installations:
     """Return the record in *text*, as far as it is one."""
     try:
         found = json.loads(text or "{}")
     except ValueError:
-        return Record()
+        return Installations()
     found = found if isinstance(found, dict) else {}
     lists = {name: {key: list(map(str, value)) for key, value in found[name].items() if isinstance(value, list)}
              for name in ("folders", "without") if isinstance(found.get(name), dict)}  # fmt: skip
     vaults = found.get("vaults")
-    return Record(**lists, vaults=list(map(str, vaults)) if isinstance(vaults, list) else [])
+    return Installations(**lists, vaults=list(map(str, vaults)) if isinstance(vaults, list) else [])
+
+
+def is_own(environ: Mapping[str, str], vault: Vault) -> bool:
+    """Return whether the user has called *vault* his own, by `memtool init`, when asked, or in his own settings."""
+    root = str(vault.root)
+    try:
+        if root in _listed(environ).splitlines() or root in read_record(environ).vaults:
+            return True
+        # MEMTOOL_VAULT may be there for one session only, and the working folder may be anybody's.
+        lasting = {key: value for key, value in environ.items() if key != "MEMTOOL_VAULT"}
+        named, origin = settings.find_vault_path(None, lasting, Path(os.sep))
+        own_settings = str(settings.user_config_path(environ))
+    except (MemtoolError, OSError):
+        return False
+    return origin == own_settings and os.path.realpath(named) == root
+
+
+def call_own(environ: Mapping[str, str], vault: Vault) -> None:
+    """Remember that *vault* is the user's own.
+
+    Raises:
+        MemtoolError: the folder of the user's settings cannot be written.
+    """
+    line = f"{vault.root}\n"
+    files.change(_path(environ), lambda text: text if line in (text or "").splitlines(True) else (text or "") + line)
+
+
+def call_own_while_installed(environ: Mapping[str, str], vault: Vault) -> None:
+    """Remember that *vault* is the user's own until the last client is taken out.
+
+    Raises:
+        MemtoolError: the folder of the user's settings cannot be written.
+    """
+
+    def change(record: Installations) -> None:
+        record.vaults = sorted({*record.vaults, str(vault.root)})
+
+    update(environ, change)
+
+
+def _listed(environ: Mapping[str, str]) -> str:
+    try:
+        return files.read_text(_path(environ))[0]
+    except FileNotFoundError:
+        return ""
+
+
+def _path(environ: Mapping[str, str]) -> Path:
+    return settings.user_config_path(environ).with_name("own-vaults")

@@ -7,56 +7,40 @@ have two schedules, and taking one out leaves alone whatever else stands there.
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.consolidate.week import keep_schedule, kept_schedule, last_week, was_run
-from memtool.errors import BadSetting, MemtoolError, NotWritable, ProviderMissing
-from memtool.resources import how_to_add, shipped
+from memtool.errors import MemtoolError, NotWritable, ProviderMissing
+from memtool.integrations.schedule_files import (
+    CRON,
+    CRONTAB,
+    KINDS,
+    LAUNCHD,
+    MAKERS,
+    SYSTEMD,
+    WINDOWS,
+    Schedule,
+    command_of,
+    plan,
+)
+from memtool.resources import how_to_add
 from memtool.vault import files
-from memtool.vault.processes import ISOLATED
 from memtool.workspace import Workspace
 
-SYSTEMD, LAUNCHD, CRON, WINDOWS = "systemd", "launchd", "cron", "windows"
-KINDS = (SYSTEMD, LAUNCHD, CRON, WINDOWS)
-
 _PROGRAMS = {SYSTEMD: "systemctl", LAUNCHD: "launchctl", CRON: "crontab", WINDOWS: "schtasks"}
-_WEEKLY = ("consolidate", "--week", "last", "--once")
 _AT = dt.time(9, 17)  # as the files in `cron/` say it; in local time
 _PATIENCE = 30.0  # seconds for a program of the system
 _LONGEST_PAUSE = 60.0  # seconds; a machine may sleep in between
-_FIELD = re.compile(r"\{(\w+)\}")
-
-
-class Plan(NamedTuple):
-    """A schedule for one vault.
-
-    Args:
-        kind: one of `KINDS`.
-        name: its name; another one for each vault.
-        texts: what is written, by path; of cron, one line of the crontab at the path `crontab -l`.
-        start: the commands that put it in force.
-        stop: the commands that take it out, before its files go.
-        check: the command that succeeds while it is in force.
-    """
-
-    kind: str
-    name: str
-    texts: Mapping[Path, str]
-    start: tuple[tuple[str, ...], ...]
-    stop: tuple[tuple[str, ...], ...]
-    check: tuple[str, ...]
 
 
 class State(NamedTuple):
@@ -65,70 +49,6 @@ class State(NamedTuple):
     is_there: bool = False
     differs: bool = False
     is_in_force: bool = False
-
-
-def command_of(root: Path) -> tuple[str, ...]:
-    """Return the program and the arguments that consolidate the last week of the vault at *root*."""
-    return (sys.executable, *ISOLATED, "-m", "memtool", "--vault", str(root), *_WEEKLY)
-
-
-def name_of(root: Path) -> str:
-    """Return the name of the schedule of the vault at *root*."""
-    return f"memtool-weekly-{hashlib.sha256(os.fsencode(root)).hexdigest()[:8]}"
-
-
-def plan(work: Workspace, kind: str) -> Plan:
-    """Return the schedule of *kind* for the vault.
-
-    Raises:
-        BadSetting: a path cannot be written into such a file.
-    """
-    _check_paths(command_of(work.vault.root))
-    return _PLANS[kind](work, work.vault.root, name_of(work.vault.root))
-
-
-def _systemd(work: Workspace, root: Path, name: str) -> Plan:
-    folder = Path(work.environ.get("XDG_CONFIG_HOME") or work.home / ".config") / "systemd" / "user"
-    user, timer = ("systemctl", "--user"), f"{name}.timer"
-    words = _systemd_words(command_of(root))
-    texts = {
-        folder / f"{name}.service": _filled("memtool.service", root, name, _of_systemd, words),
-        folder / timer: _filled("memtool.timer", root, name, _of_systemd),
-    }
-    reload = (*user, "daemon-reload")
-    start, stop = (reload, (*user, "enable", "--now", timer)), ((*user, "disable", "--now", timer), reload)
-    return Plan(SYSTEMD, name, texts, start, stop, (*user, "is-active", timer))
-
-
-def _launchd(work: Workspace, root: Path, name: str) -> Plan:
-    path = work.home / "Library" / "LaunchAgents" / f"{name}.plist"
-    words = "\n".join(f"    <string>{escape(word)}</string>" for word in command_of(root))
-    domain = f"gui/{os.getuid() if hasattr(os, 'getuid') else 0}"
-    texts = {path: _filled("memtool.plist", root, name, escape, words)}
-    start, stop = ("launchctl", "bootstrap", domain, str(path)), ("launchctl", "bootout", f"{domain}/{name}")
-    return Plan(LAUNCHD, name, texts, (start,), (stop,), ("launchctl", "print", f"{domain}/{name}"))
-
-
-def _cron(_: Workspace, root: Path, name: str) -> Plan:
-    line = _filled("crontab", root, name, _of_cron, " ".join(map(_of_cron, command_of(root))))
-    return Plan(CRON, name, {_CRONTAB: line}, (), (), ("crontab", "-l"))
-
-
-def _windows(work: Workspace, root: Path, name: str) -> Plan:
-    path = work.cache / "schedule" / f"{name}.xml"  # the system keeps its own; this one says later what was asked for
-    words = escape(subprocess.list2cmdline(command_of(root)[1:]))
-    texts = {path: _filled("memtool.xml", root, name, escape, words)}
-    start, stop = (
-        ("schtasks", "/create", "/tn", name, "/xml", str(path), "/f"),
-        ("schtasks", "/delete", "/tn", name, "/f"),
-    )
-    return Plan(WINDOWS, name, texts, (start,), (stop,), ("schtasks", "/query", "/tn", name))
-
-
-_PLANS: Mapping[str, Callable[[Workspace, Path, str], Plan]] = {
-    SYSTEMD: _systemd, LAUNCHD: _launchd, CRON: _cron, WINDOWS: _windows,
-}  # fmt: skip
-_CRONTAB = Path("crontab -l")
 
 
 def choose_kind(work: Workspace) -> str:
@@ -149,11 +69,11 @@ def choose_kind(work: Workspace) -> str:
     raise MemtoolError(f"this machine has neither {names} at work" if " nor " in names else f"no {names}", hint=hint)
 
 
-def look(work: Workspace, wanted: Plan) -> State:
+def look(work: Workspace, wanted: Schedule) -> State:
     """Return what stands of *wanted*."""
     if wanted.kind == CRON:
         line = next((line for line in _crontab(work).splitlines() if _is_ours(line, wanted)), None)
-        return State(line is not None, line != wanted.texts[_CRONTAB].rstrip("\n"), line is not None)
+        return State(line is not None, line != wanted.texts[CRONTAB].rstrip("\n"), line is not None)
     there = {path: _read(path) for path in wanted.texts}
     if not any(text is not None for text in there.values()):
         return State()
@@ -167,7 +87,7 @@ def is_in_force(work: Workspace, kind: str) -> bool:
     return False
 
 
-def find_installed(work: Workspace) -> list[Plan]:
+def find_installed(work: Workspace) -> list[Schedule]:
     """Return the schedules of the vault that stand on this machine, in the order of `KINDS`."""
     found = []
     for kind in KINDS:
@@ -203,7 +123,7 @@ def remove_lost(work: Workspace, lost: Lost) -> None:
     Raises:
         MemtoolError: the system refuses.
     """
-    gone = _PLANS[lost.kind](work, Path(lost.vault), lost.name)
+    gone = MAKERS[lost.kind](work, Path(lost.vault), lost.name)
     kept = kept_schedule(work)
     remove(work, gone)
     keep_schedule(work, kept)  # which is of another vault
@@ -213,7 +133,7 @@ def _all_written(work: Workspace) -> Iterator[Lost]:
     """Give every schedule of memtool that is written down on this machine, whichever vault it is for."""
     for kind in (SYSTEMD, LAUNCHD, WINDOWS):
         try:
-            wanted = _PLANS[kind](work, work.vault.root, "memtool-weekly-*")
+            wanted = MAKERS[kind](work, work.vault.root, "memtool-weekly-*")
         except MemtoolError:  # the cache cannot be named
             continue
         pattern = next(iter(wanted.texts))
@@ -236,7 +156,7 @@ def _vault_named_in(text: str) -> str:
     return unescape(next(filter(None, found.groups()), "")) if found else ""
 
 
-def install(work: Workspace, wanted: Plan) -> bool:
+def install(work: Workspace, wanted: Schedule) -> bool:
     """Put *wanted* in force, in the place of any other kind for the same vault; return whether that changed anything.
 
     Raises:
@@ -257,7 +177,7 @@ def install(work: Workspace, wanted: Plan) -> bool:
     return is_new or bool(others)
 
 
-def remove(work: Workspace, installed: Plan) -> list[str]:
+def remove(work: Workspace, installed: Schedule) -> list[str]:
     """Take *installed* out; return a sentence for each thing that the system refused. The files go all the same."""
     refused = []
     if installed.kind == CRON:
@@ -314,9 +234,9 @@ def keep_running(work: Workspace, say: Callable[[str], None], pause: Callable[[f
         calendar.run_pending()
 
 
-def _put(work: Workspace, wanted: Plan, *, again: bool) -> None:
+def _put(work: Workspace, wanted: Schedule, *, again: bool) -> None:
     if wanted.kind == CRON:
-        _write_crontab(work, _without(_crontab(work), wanted) + wanted.texts[_CRONTAB])
+        _write_crontab(work, _without(_crontab(work), wanted) + wanted.texts[CRONTAB])
         return
     if again and wanted.kind == LAUNCHD:
         _refusal(work, wanted.stop[0])  # an agent that is loaded cannot be loaded
@@ -342,42 +262,11 @@ def _read(path: Path) -> str | None:
         return "" if path.is_symlink() or path.exists() else None
 
 
-def _filled(name: str, root: Path, own: str, quote: Callable[[str], str], command: str = "") -> str:
-    """Return the file *name* of `cron/` with its fields filled in; nothing that stands in a path is a field."""
-    text = (shipped("cron") / name).read_text(encoding="utf-8")
-    values = {"name": own, "vault": quote(str(root)), "settings": quote(str(root / "memtool.toml")), "command": command}
-    values["python"] = quote(sys.executable)
-    return _FIELD.sub(lambda match: values.get(match[1], match[0]), text)
-
-
-def _check_paths(words: Sequence[str]) -> None:
-    for word in words:
-        if not word.isprintable():  # a line break, or bytes that are no Unicode
-            raise BadSetting(
-                f"'{word.encode('utf-8', 'replace').decode()}' holds characters that no schedule can hold",
-                hint="Give the folder another name.",
-            )
-
-
-def _of_systemd(path: str) -> str:
-    return path.replace("%", "%%")
-
-
-def _systemd_words(words: Sequence[str]) -> str:
-    quoted = (word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") for word in words)
-    program, *arguments = (f'"{word}"' for word in quoted)
-    return " ".join([program, *(word.replace("$", "$$") for word in arguments)])  # it looks for variables in these only
-
-
-def _of_cron(word: str) -> str:
-    return shlex.quote(word).replace("%", "\\%")  # cron itself takes the backslash away, in quotes, too
-
-
-def _is_ours(line: str, wanted: Plan) -> bool:
+def _is_ours(line: str, wanted: Schedule) -> bool:
     return line.endswith(f"# {wanted.name}") and not line.lstrip().startswith("#")
 
 
-def _without(crontab: str, wanted: Plan) -> str:
+def _without(crontab: str, wanted: Schedule) -> str:
     kept = [line for line in crontab.splitlines(keepends=True) if not _is_ours(line.rstrip("\r\n"), wanted)]
     text = "".join(kept)
     return text if text.endswith("\n") or not text else f"{text}\n"
@@ -432,7 +321,7 @@ def _first_line(done: subprocess.CompletedProcess[bytes] | None) -> str:
     return next(iter(said.splitlines()), f"exit code {done.returncode}")
 
 
-def shown(wanted: Plan) -> Iterator[str]:
+def shown(wanted: Schedule) -> Iterator[str]:
     """Give the lines that show a plan: its files and the commands."""
     for path, text in wanted.texts.items():
         yield f"# {path}" if wanted.kind != CRON else "# one line of your crontab"

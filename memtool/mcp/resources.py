@@ -1,15 +1,16 @@
-"""Resources: MEMORY.md, the overview of each project, and each note by its path, for a user who attaches them."""
+"""Resources and prompts: notes that a user attaches, and what he has remembered, recalled or handed over by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
+from pydantic import Field
 
 from memtool.errors import MemtoolError, NoteNotFound, OutsideVault
 from memtool.mcp.calls import OpenWorkspace, sentence_of
@@ -72,3 +73,52 @@ def _read(open_workspace: OpenWorkspace, ref: str, *, is_whole: bool = True) -> 
     except (MemtoolError, OSError) as error:
         raise ResourceError(sentence_of(error)) from None
     return text.encode("utf-8", "replace").decode()
+
+
+_TOOLS = {
+    "context": ("context_save", "context_search"),
+    "memory": ("memory_store", "memory_search"),
+    "all": ("context_save", "context_search"),
+}
+
+
+def add_prompts(server: MCPServer[Any], profile: str) -> None:
+    """Add the prompts to *server*, in the words of the tools of *profile*."""
+    save, search = _TOOLS[profile]
+
+    @server.prompt(title="Remember something")
+    def remember(what: Annotated[str, Field(description="What to remember.")]) -> str:
+        """Have something written into the memory."""
+        return (
+            f"Remember this for later sessions, with {save}: write it so that it is understood alone (names, versions,"
+            f" files, and why), in the language in which I say it, and tell me in one line what was saved.\n\n{what}"
+        )
+
+    @server.prompt(title="Recall something")
+    def recall(about: Annotated[str, Field(description="What to look for.")]) -> str:
+        """Have the memory searched, and told with its sources."""
+        return (
+            f"Look up in memory, with {search}, what is known about the following; try other words if little is found."
+            " Answer from what you find, with date and path of each source, and say so where there is nothing or where"
+            f" it may be outdated.\n\n{about}"
+        )
+
+    @server.prompt(title="Hand over to the next session")
+    def handover() -> str:
+        """Have what the next session must know saved now."""
+        return _HANDOVER[save]
+
+
+_HANDOVER = {
+    "context_save": (
+        "Hand over to the next session: save with context_save what it must know. First a session_summary with the"
+        " headings Decisions, Done and Open; then each decision with its reason, each fix and each open item as an"
+        " entry of its own, unless it was saved already. Only what was really said and done. Then tell me in five"
+        " lines what you saved."
+    ),
+    "memory_store": (
+        "Hand over to the next session: store with memory_store, one memory each, every decision with its reason,"
+        " every fix and every open item of this session, unless it was stored already. Only what was really said"
+        " and done. Then tell me in five lines what you stored."
+    ),
+}

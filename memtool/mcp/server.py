@@ -18,8 +18,7 @@ from memtool import __version__
 from memtool.mcp.calls import OpenWorkspace, refusal
 from memtool.mcp.context_tools import add_context_tools
 from memtool.mcp.memory_tools import add_memory_tools
-from memtool.mcp.prompts import add_prompts
-from memtool.mcp.resources import add_resources, project_resources
+from memtool.mcp.resources import add_prompts, add_resources, project_resources
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -41,7 +40,7 @@ def serve(profile: str, open_workspace: OpenWorkspace) -> None:
 
 def make_server(profile: str, open_workspace: OpenWorkspace) -> MCPServer[Any]:
     """Return the server with the tools of *profile*: `context`, `memory` or `all`."""
-    server = _Server(open_workspace)
+    server = _MemoryServer(open_workspace)
     if profile in ("context", "all"):
         add_context_tools(server, open_workspace)
     if profile in ("memory", "all"):
@@ -89,7 +88,7 @@ def _readable(item: SessionMessage | Exception) -> SessionMessage | Exception:
         return SessionMessage(JSONRPCError(jsonrpc="2.0", id=request["id"], error=fault))
 
 
-class _Server(MCPServer[Any]):
+class _MemoryServer(MCPServer[Any]):
     """The SDK's server, with errors that a model can act on, and the projects that there are now as resources."""
 
     def __init__(self, open_workspace: OpenWorkspace) -> None:

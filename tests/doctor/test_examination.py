@@ -22,7 +22,7 @@ from memtool.capture.queue import TRIES, Job, Queue
 from memtool.doctor import BROKEN, NOTE, OK, Check, examine, machine
 from memtool.index.engine import Place, use_index
 from memtool.integrations.hooks import find_program
-from memtool.integrations.own_vaults import call_own
+from memtool.integrations.record import call_own
 from memtool.vault.layout import Vault
 from memtool.vault.state import outer_folder, state_folder
 

@@ -10,10 +10,9 @@ from hypothesis import given, strategies as st
 from integrations.json_texts import VALUES, layouts
 
 from memtool.errors import BadSetting, NoteChanged
-from memtool.integrations.blocks import Block
-from memtool.integrations.json_entries import JsonEntry, runs_memtool
+from memtool.integrations.entries import JsonEntry, runs_memtool
 from memtool.integrations.json_text import parse
-from memtool.integrations.own_files import OwnFile, marked
+from memtool.integrations.own_texts import Block, OwnFile, marked
 from memtool.integrations.plans import LeftAlone, Share, carry_out, plan
 
 SERVER = {"type": "stdio", "command": "/opt/python", "args": ["-E", "-P", "-m", "memtool", "mcp"], "env": {}}

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from memtool.integrations.record import Record, do_without, parts_without, read_record, record_path, update
+from memtool.integrations.record import (
+    Installations,
+    call_own,
+    do_without,
+    is_own,
+    parts_without,
+    read_record,
+    record_path,
+    update,
+)
+from memtool.vault.layout import Vault
 
 
 @pytest.fixture
@@ -16,19 +26,19 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_folder_is_free_once_no_file_needs_it(tmp_path: Path) -> None:
-    record, one, two = Record(), tmp_path / "夹" / "one", tmp_path / "夹" / "内" / "two"
+    record, one, two = Installations(), tmp_path / "夹" / "one", tmp_path / "夹" / "内" / "two"
     record.need(one, [one.parent])
     record.need(two, [two.parent])
     assert record.give_up(one) == []
     assert record.give_up(tmp_path / "夹" / "other") == []
     assert record.give_up(two) == [one.parent, two.parent]
-    assert record == Record()
+    assert record == Installations()
 
 
 def test_a_file_in_a_folder_that_was_there_before_needs_nothing(tmp_path: Path) -> None:
-    record = Record()
+    record = Installations()
     record.need(tmp_path / "file")
-    assert record == Record()
+    assert record == Installations()
 
 
 def test_what_the_user_does_without_is_known_by_installation(environ: dict[str, str]) -> None:
@@ -64,7 +74,7 @@ def test_a_record_that_somebody_broke_is_an_empty_one(environ: dict[str, str], t
     path = record_path(environ)
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    assert read_record(environ) == Record()
+    assert read_record(environ) == Installations()
     do_without(environ, "codex", ["mcp"])
     assert json.loads(path.read_text())["without"] == {"codex": ["mcp"]}
 
@@ -73,3 +83,20 @@ def test_nothing_is_written_where_nothing_is_to_be_remembered(tmp_path: Path, en
     update(environ, lambda record: record.vaults.clear())
     do_without(environ, "codex", [])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_vault_is_the_users_once_he_has_said_so(tmp_path: Path) -> None:
+    environ = {"MEMTOOL_CONFIG": str(tmp_path / "config" / "config.toml")}
+    mine, other = Vault(tmp_path / "我的 vault"), Vault(tmp_path / "我的")
+    assert not is_own(environ, mine)
+    for _ in range(2):
+        call_own(environ, mine)
+    assert (is_own(environ, mine), is_own(environ, other)) == (True, False)
+    assert (tmp_path / "config" / "own-vaults").read_text(encoding="utf-8") == f"{mine.root}\n"
+
+
+def test_a_vault_of_the_users_own_settings_is_his_and_one_of_a_session_is_not(tmp_path: Path) -> None:
+    environ = {"MEMTOOL_CONFIG": str(tmp_path / "config.toml"), "MEMTOOL_VAULT": str(tmp_path / "theirs")}
+    (tmp_path / "config.toml").write_text(f"vault = '{tmp_path / 'mine'}'\n", encoding="utf-8")
+    assert is_own(environ, Vault(tmp_path / "mine"))
+    assert not is_own(environ, Vault(tmp_path / "theirs"))

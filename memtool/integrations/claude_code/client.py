@@ -8,7 +8,6 @@ from pathlib import Path
 
 from memtool import settings
 from memtool.integrations import client_files
-from memtool.integrations.blocks import Block
 from memtool.integrations.claude_code import places
 from memtool.integrations.claude_code.health import (
     find_plugin,
@@ -23,25 +22,26 @@ from memtool.integrations.claude_code.health import (
 from memtool.integrations.claude_code.hooks import HINTS, HOOKS
 from memtool.integrations.claude_code.rule_files import rule_shares
 from memtool.integrations.claude_code.skill_files import skill_shares
-from memtool.integrations.clients import Client, Part, Target
+from memtool.integrations.clients import ClientPart, ClientSetup, Target
+from memtool.integrations.entries import JsonEntry
 from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.hooks import Hook, changes_kept, find_program
-from memtool.integrations.json_entries import JsonEntry
-from memtool.integrations.own_vaults import is_own
+from memtool.integrations.own_texts import Block
 from memtool.integrations.plans import Plan, Share, parts_there
+from memtool.integrations.record import is_own
 from memtool.recall.routing.routes import read_routing
 from memtool.resources import agent_text
 from memtool.vault.projects import find_project
 
 _PARTS = (
-    Part("hooks", "capture each session and give it the memory of its project"),
-    Part("mcp", "let the model search and save by itself"),
-    Part("skills", "remember, recall and forget by a word of yours"),
-    Part("rules", "name the notes to read when a word comes up or a file is opened"),
-    Part(
+    ClientPart("hooks", "capture each session and give it the memory of its project"),
+    ClientPart("mcp", "let the model search and save by itself"),
+    ClientPart("skills", "remember, recall and forget by a word of yours"),
+    ClientPart("rules", "name the notes to read when a word comes up or a file is opened"),
+    ClientPart(
         "instructions", "tell the model of the memory in the project's CLAUDE.md", is_default=False, flag="--claude-md"
     ),
-    Part(
+    ClientPart(
         "hints",
         "give what held before ahead of each command and each edit",
         is_default=False,
@@ -137,5 +137,5 @@ def _events(hooks: tuple[Hook, ...]) -> frozenset[str]:
 
 
 BY_NAME = {
-    "claude-code": Client("claude-code", "Claude Code", _PARTS, shares, notices, left, brought, reads_at_once=True)
+    "claude-code": ClientSetup("claude-code", "Claude Code", _PARTS, shares, notices, left, brought, reads_at_once=True)
 }

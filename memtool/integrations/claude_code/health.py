@@ -19,8 +19,8 @@ from memtool.integrations.claude_code.hooks import HOOKS
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares, rules_folder, written_rules
 from memtool.integrations.hook_probe import probe
 from memtool.integrations.hooks import Handler, Program
-from memtool.integrations.own_vaults import is_own
 from memtool.integrations.plans import plan
+from memtool.integrations.record import is_own
 from memtool.vault import git
 from memtool.vault.layout import Vault
 

@@ -14,9 +14,9 @@ from zlib import crc32
 
 from memtool import settings
 from memtool.errors import BadSetting
-from memtool.integrations import client_files, hooks, own_files
+from memtool.integrations import client_files, hooks, own_texts
 from memtool.integrations.claude_code import places
-from memtool.integrations.own_files import OwnFile
+from memtool.integrations.own_texts import OwnFile
 from memtool.recall.framing import inline
 from memtool.recall.routing.loader_table import LOADER, code
 from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Route, Routing, read_routing
@@ -106,7 +106,7 @@ def _free_name(area: Area, taken: Iterable[str]) -> str:
 
 def _marked(text: str) -> str:
     matter, fence, _ = text.partition("\n---\n") if text.startswith("---\n") else ("", "", "")
-    return own_files.marked(text, "rule", "claude-code", at=len(matter + fence))
+    return own_texts.marked(text, "rule", "claude-code", at=len(matter + fence))
 
 
 def rule_shares(environ: Mapping[str, str], vault: Vault | None) -> list[OwnFile]:
@@ -120,7 +120,7 @@ def rule_shares(environ: Mapping[str, str], vault: Vault | None) -> list[OwnFile
         language = settings.load(vault.settings_path, environ).general.language
         texts = rule_texts(vault.root, read_routing(vault), language)
     wanted = {folder / name: text for name, text in texts.items()}
-    return own_files.own_files("rules", wanted, folder.glob(PATTERN))
+    return own_texts.own_files("rules", wanted, folder.glob(PATTERN))
 
 
 def are_for(environ: Mapping[str, str], vault: Vault) -> bool:
@@ -138,8 +138,8 @@ def written_rules(environ: Mapping[str, str]) -> dict[str, str]:
     Raises:
         BadSetting, NotWritable
     """
-    texts = {path.name: own_files.read_own(path) or "" for path in sorted(rules_folder(environ).glob(PATTERN))}
-    return {name: text for name, text in texts.items() if own_files.is_marked(text)}
+    texts = {path.name: own_texts.read_own(path) or "" for path in sorted(rules_folder(environ).glob(PATTERN))}
+    return {name: text for name, text in texts.items() if own_texts.is_marked(text)}
 
 
 def rules_folder(environ: Mapping[str, str]) -> Path:

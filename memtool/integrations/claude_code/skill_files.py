@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from memtool.integrations import own_files
+from memtool.integrations import own_texts
 from memtool.integrations.claude_code import places
-from memtool.integrations.own_files import OwnFile
+from memtool.integrations.own_texts import OwnFile
 from memtool.resources import shipped
 
 SKILL_FILE = "SKILL.md"
@@ -23,7 +23,7 @@ def skill_shares(environ: Mapping[str, str]) -> list[OwnFile]:
     """
     folder = skills_folder(environ)
     wanted = {folder / name / SKILL_FILE: text for name, text in skill_texts("claude-code").items()}
-    return own_files.own_files("skills", wanted, folder.glob(f"{_PREFIX}*/{SKILL_FILE}"))
+    return own_texts.own_files("skills", wanted, folder.glob(f"{_PREFIX}*/{SKILL_FILE}"))
 
 
 def skills_folder(environ: Mapping[str, str]) -> Path:
@@ -37,5 +37,5 @@ def skill_texts(client: str) -> dict[str, str]:
     for path in sorted((shipped("hooks") / "claude-code" / "skills").glob(f"*/{SKILL_FILE}")):
         name = _PREFIX + path.parent.name
         text = re.sub(r"(?m)^name: .*$", f"name: {name}", path.read_text(encoding="utf-8"), count=1)
-        texts[name] = own_files.marked(text, "skill", client, at=len(text))
+        texts[name] = own_texts.marked(text, "skill", client, at=len(text))
     return texts

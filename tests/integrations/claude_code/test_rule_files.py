@@ -17,7 +17,7 @@ from memtool.integrations.claude_code.rule_files import (
     rules_folder,
 )
 from memtool.integrations.hooks import Program
-from memtool.integrations.own_files import is_marked, is_ours
+from memtool.integrations.own_texts import is_marked, is_ours
 from memtool.integrations.plans import Plan
 from memtool.recall.routing.routes import read_routing
 from memtool.text.frontmatter import parse_fields, split_front_matter

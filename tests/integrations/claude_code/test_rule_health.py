@@ -10,7 +10,7 @@ from memtool.errors import NotWritable
 from memtool.integrations.claude_code.health import examine_rules
 from memtool.integrations.claude_code.rule_files import rules_folder
 from memtool.integrations.hooks import Program
-from memtool.integrations.own_vaults import call_own
+from memtool.integrations.record import call_own
 from memtool.vault.layout import Vault
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtool.integrations import own_files
+from memtool.integrations import own_texts
 from memtool.integrations.claude_code.skill_files import skill_shares, skill_texts
 from memtool.integrations.plans import Plan, carry_out, plan
 
@@ -49,7 +49,7 @@ def test_an_older_skill_of_ours_is_brought_up_to_date(environ: dict[str, str], m
 
     install_skills(environ)
     name, text = "memtool-recall", "---\nname: memtool-recall\n---\n\n新\n"
-    marked = own_files.marked(text, "skill", "claude-code", at=len(text))
+    marked = own_texts.marked(text, "skill", "claude-code", at=len(text))
     monkeypatch.setattr(skill_files, "skill_texts", lambda _: {name: marked})
     assert {change.path.parent.name for change in install_skills(environ).changes} == {
         "memtool-forget", "memtool-recall", "memtool-remember",

@@ -1,7 +1,7 @@
-"""Files of a client that are wholly ours: rules, skills, plugins.
+"""Texts of ours in the files of a client: whole files, such as rules and skills, and blocks in files of the user.
 
-Each has a line with a mark and a checksum, in a comment that the client leaves out. So files of ours are known, by
-whichever memtool they were written, and one that somebody has edited or written is left alone.
+A file of ours has a line with a mark and a checksum, in a comment that the client leaves out. So it is known, by
+whichever memtool it was written, and one that somebody has edited or written is left alone.
 """
 
 from __future__ import annotations
@@ -97,3 +97,40 @@ def read_own(path: Path) -> str | None:
 
 def _checksum(text: str) -> str:
     return f"{crc32(text.encode('utf-8', 'replace')):08x}"
+
+
+_BEGIN, _END = "<!-- memtool: begin{} -->", "<!-- memtool: end -->"
+_UNENDED = " (the line above had no end)"
+_BLOCK = re.compile(
+    rf"(?P<gap>(?<=\n)\r?\n)?<!-- memtool: begin(?P<unended>{re.escape(_UNENDED)})? -->.*?{_END}(?:\r?\n)?", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Block(Share):
+    """The text *body* between two marks, at the end of a Markdown file. It comes and goes without a trace."""
+
+    body: str
+
+    keeps_original: ClassVar[bool] = False
+
+    def put(self, text: str | None) -> str:
+        """Return *text* with the block: where it stands, else at the end, behind an empty line."""
+        text = text or ""
+        newline = "\r\n" if "\r\n" in text else "\n"
+        found = _BLOCK.search(text)
+        is_unended = bool(found["unended"]) if found else bool(text) and not text.endswith("\n")
+        block = f"{_BEGIN.format(_UNENDED if is_unended else '')}\n{self.body.strip()}\n{_END}\n".replace("\n", newline)
+        if found:
+            return f"{text[: found.start()]}{found['gap'] or ''}{block}{text[found.end() :]}"
+        return text + newline * (is_unended + bool(text)) + block
+
+    def take(self, text: str | None, original: str | None) -> str | None:  # noqa: ARG002  (there is none)
+        """Return *text* without the block."""
+        found = _BLOCK.search(text or "")
+        if text is None or not found:
+            return text
+        before = text[: found.start()]
+        if found["unended"]:
+            before = before.removesuffix("\n").removesuffix("\r")
+        return before + text[found.end() :]

@@ -14,8 +14,8 @@ from typing import Any
 from memtool import settings
 from memtool.clients import CLIENTS
 from memtool.errors import MemtoolError
-from memtool.integrations import own_files
-from memtool.integrations.agents.table import (
+from memtool.integrations import own_texts
+from memtool.integrations.agent_table import (
     AGENTS,
     COPILOT,
     FLAT,
@@ -30,17 +30,13 @@ from memtool.integrations.agents.table import (
     Hooks,
     Mcp,
 )
-from memtool.integrations.blocks import Block
 from memtool.integrations.claude_code.skill_files import SKILL_FILE, skill_texts
-from memtool.integrations.clients import Client, Part, Target
-from memtool.integrations.flat_hooks import FlatHooks
-from memtool.integrations.hook_shares import HookShare
+from memtool.integrations.clients import ClientPart, ClientSetup, Target
+from memtool.integrations.entries import JsonEntry, TomlTable, YamlEntry
+from memtool.integrations.hook_shares import FlatHooks, HookShare
 from memtool.integrations.hooks import Program, find_program
-from memtool.integrations.json_entries import JsonEntry
-from memtool.integrations.own_files import OwnFile
+from memtool.integrations.own_texts import Block, OwnFile
 from memtool.integrations.plans import Plan, Share, has_share
-from memtool.integrations.toml_entries import TomlTable
-from memtool.integrations.yaml_entries import YamlEntry
 from memtool.resources import agent_text, shipped
 
 _HOOKS = "capture each session and give it the memory of its project"
@@ -61,14 +57,14 @@ class HookScript(OwnFile):
         return [Program(command, tuple(args))] if command else []
 
 
-def _parts(name: str, agent: Agent) -> tuple[Part, ...]:
+def _parts(name: str, agent: Agent) -> tuple[ClientPart, ...]:
     recalls = _recalls(name)
     return (
-        *([Part("hooks", _HOOKS if recalls else _CAPTURE)] if agent.hooks else []),
-        Part("mcp", _MCP),
-        *([Part("skills", _SKILLS)] if agent.reads_skills else []),
-        Part("instructions", _INSTRUCTIONS, is_default=_has_instructions(name, agent)),
-        *([Part("hints", _HINTS, is_default=False)] if agent.hooks and agent.hooks.hints else []),
+        *([ClientPart("hooks", _HOOKS if recalls else _CAPTURE)] if agent.hooks else []),
+        ClientPart("mcp", _MCP),
+        *([ClientPart("skills", _SKILLS)] if agent.reads_skills else []),
+        ClientPart("instructions", _INSTRUCTIONS, is_default=_has_instructions(name, agent)),
+        *([ClientPart("hints", _HINTS, is_default=False)] if agent.hooks and agent.hooks.hints else []),
     )
 
 
@@ -138,7 +134,7 @@ def _script(name: str, target: Target) -> str:
     program = find_program(target.named, this_project=target.project is not None, client=name)
     words = json.dumps([program.command, *program.args], ensure_ascii=False)
     text = (shipped("hooks") / name / "memtool.js").read_text(encoding="utf-8")
-    return own_files.marked(text.replace('["memtool-hook"]', words), "plugin", name, comment=("// ", ""))
+    return own_texts.marked(text.replace('["memtool-hook"]', words), "plugin", name, comment=("// ", ""))
 
 
 def _mcp_share(agent: Agent, folder: Path, target: Target) -> Share | None:
@@ -193,7 +189,7 @@ def _skill_shares(target: Target) -> list[OwnFile]:
     """Return the skills in the folder that many agents share. Their mark names no client: several have them."""
     folder = target.home / ".agents" / "skills"
     wanted = {folder / name / SKILL_FILE: text for name, text in skill_texts("…").items()}
-    return own_files.own_files("skills", wanted, folder.glob(f"memtool-*/{SKILL_FILE}"))
+    return own_texts.own_files("skills", wanted, folder.glob(f"memtool-*/{SKILL_FILE}"))
 
 
 def _is_left_to(others: Iterable[str], name: str, target: Target) -> bool:
@@ -225,8 +221,8 @@ def _notices(name: str, target: Target, planned: Plan) -> Iterator[str]:
         yield "what was written into the project names places of this machine: keep it out of git"
 
 
-BY_NAME: Mapping[str, Client] = {
-    name: Client(
+BY_NAME: Mapping[str, ClientSetup] = {
+    name: ClientSetup(
         name, agent.title, _parts(name, agent), partial(_shares, name), partial(_notices, name), recalls=_recalls(name)
     )
     for name, agent in AGENTS.items()

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from memtool.integrations import json_text
-from memtool.integrations.agents.client import folder_of
-from memtool.integrations.agents.table import AGENTS, FLAT, GROUPED, JSON, SCRIPT, TOML, YAML
+from memtool.integrations.agent_table import AGENTS, FLAT, GROUPED, JSON, SCRIPT, TOML, YAML
+from memtool.integrations.agents import folder_of
 from memtool.integrations.clients import CLIENTS, Target, get_client
 from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.integrations.record import record_path
