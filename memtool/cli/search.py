@@ -206,10 +206,10 @@ def _filter(today: date, *, since: str | None, until: str | None, **given: Any) 
 def _with_uses(folder: Path, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
     """Return *hits* with their authors and how often each was used. Neither has a part in the score of a search."""
     from memtool.recall.ledger import key_of
-    from memtool.recall.uses import read_uses, uses_path
+    from memtool.recall.uses import read_uses
 
     keys = [key_of(hit.path, hit.fact_id) for hit in hits]
-    uses = read_uses(uses_path(folder), keys)
+    uses = read_uses(folder, keys)
     besides = ({"author": hit.author, "uses": uses.get(key, 0)} for hit, key in zip(hits, keys, strict=True))
     return tuple(hit._replace(why={**hit.why, **more}) for hit, more in zip(hits, besides, strict=True))
 

@@ -14,7 +14,7 @@ from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
 from memtool.recall.ledger import key_of
-from memtool.recall.uses import count_uses, read_uses, uses_path
+from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import counted
 from memtool.vault.authors import named
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note
@@ -88,12 +88,12 @@ def _given(session: Session, line_id: str) -> str:
 def _used(session: Session, reading: Reading) -> int:
     """Return how often the note or fact was given or read before, and count this reading."""
     try:
-        path = uses_path(session.work.index_folder)
+        folder = session.work.index_folder
     except NotWritable:  # there is no place to count in
         return 0
     key = key_of(reading.path, str(reading.fields.get("id", "")) if reading.kind == "fact" else "")
-    used = read_uses(path, [key]).get(key, 0)
-    count_uses(path, [key])
+    used = read_uses(folder, [key]).get(key, 0)
+    count_uses(folder, [key])
     return used
 
 

@@ -20,7 +20,7 @@ from memtool.recall.ledger import key_of
 from memtool.recall.remembering.memory import Memory, prepared
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.recall.remembering.remember import remember
-from memtool.recall.uses import read_uses, uses_path
+from memtool.recall.uses import read_uses
 from memtool.text.frontmatter import set_field, set_list, split_front_matter
 from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import Fact, change, fields_of
@@ -143,7 +143,7 @@ def id_of(hit: Hit) -> str:
 def uses_of(work: Workspace, hits: Sequence[Hit]) -> dict[str, int]:
     """Return how often each of *hits* was used, by its id."""
     keys = {key_of(hit.path, hit.fact_id): id_of(hit) for hit in hits}
-    counted = read_uses(uses_path(work.index_folder), list(keys)) if keys else {}
+    counted = read_uses(work.index_folder, list(keys)) if keys else {}
     return {keys[key]: count for key, count in counted.items()}
 
 
@@ -160,7 +160,7 @@ def _of_fact(work: Workspace, stored: StoredFact) -> StoredMemory:
     return StoredMemory(
         fact.id, _version_of_fact(fact), FACT, fact.fact, fact.fact, "",
         fact.category, fact.tags, stored.project, fact.author or IMPORTED, fact.status, fact.timestamp, fact.expires,
-        read_uses(uses_path(work.index_folder), [key]).get(key, 0),
+        read_uses(work.index_folder, [key]).get(key, 0),
         stored.ref, stored.place.start_line, stored.place.end_line, fact.evidence, fact.supersedes, fact.superseded_by,
     )  # fmt: skip
 
@@ -178,7 +178,7 @@ def _of_note(work: Workspace, name: str) -> StoredMemory:
         tuple(map(str, tags)) if isinstance(tags, list) else (), reading.project, fields.get("author", ""),
         "archived" if archived else fields.get("status") or "active",
         fields.get("date") or fields.get("created", ""), fields.get("expires", ""),
-        read_uses(uses_path(work.index_folder), [ref]).get(ref, 0), ref, reading.start_line, reading.end_line,
+        read_uses(work.index_folder, [ref]).get(ref, 0), ref, reading.start_line, reading.end_line,
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a 
 def context_of_session(occasion: Occasion) -> Reply:
     """Return the context of a session at its start, and begin its ledger with it."""
     from memtool.recall.start.session_start import RESUMING, session_context
-    from memtool.recall.uses import count_uses, uses_path
+    from memtool.recall.uses import count_uses
 
     work, session_id, source = occasion.work, occasion.text("session_id"), occasion.text("source")
     ledgers = ledger_folder(occasion.work)
@@ -52,7 +52,7 @@ def context_of_session(occasion: Occasion) -> Reply:
 
         # a session starts once, so its block is given all the same
         report(occasion.name, error, occasion.options, occasion.work.environ)
-    count_uses(uses_path(occasion.work.index_folder), block.keys)
+    count_uses(occasion.work.index_folder, block.keys)
     sweep_ledgers(ledgers, work.now().timestamp())
     return Reply(block.text, _notice(occasion, [line.text for line in block.lines if line.id]))
 
@@ -74,15 +74,14 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     from memtool.recall.prompts.current_index import current_index, known_words
     from memtool.recall.prompts.finding import find
     from memtool.recall.prompts.prompt import Asked, memories_for_prompt
-    from memtool.recall.uses import count_uses, read_uses, uses_path
+    from memtool.recall.uses import count_uses, read_uses
 
     folder = occasion.work.index_folder
-    counts = uses_path(folder)
     asked = Asked(question, occasion.work.project(), session_id)
     finder = partial(find, meaning=meaning)
     try:
         with current_index(folder) as db:
-            uses = partial(read_uses, counts)
+            uses = partial(read_uses, folder)
             given = memories_for_prompt(occasion.work, db, asked, ledger, uses, finder=finder)
             # The vault's words hide what secrets the user has patterns of, but not for sure.
             is_safe = not occasion.work.settings.redact.patterns
@@ -96,7 +95,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     client = occasion.options.client
     giving = Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next, client)
     keep_giving(ledgers, session_id, giving)
-    count_uses(counts, given.keys)
+    count_uses(folder, given.keys)
     return Reply(given.text, _notice(occasion, given.said))
 
 

@@ -43,7 +43,8 @@ def framed(body: str, *, event: str, vault: str = "", language: str = "en") -> s
     about = re.sub(r"\[(.*)\]", r"\1" if vault else "", agent_text("frame", language)).replace(
         "{vault}", defused(vault)
     )
-    return f'<{TAG} event="{_attribute(event)}">\n{about}\n\n{without_tags(body).strip()}\n</{TAG}>'
+    name = re.sub("[^a-z0-9-]", "", event.lower())[:40]
+    return f'<{TAG} event="{name}">\n{about}\n\n{without_tags(body).strip()}\n</{TAG}>'
 
 
 def defused(text: str) -> str:
@@ -53,7 +54,10 @@ def defused(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Return the lines of somebody's *text* as a Markdown quotation, each defused; empty lines are left out."""
-    lines = (_indent(line) + inline(line) for line in re.split("[\r\n\x0b\x0c\x85\u2028\u2029]+", text))
+    lines = (
+        " " * min(len(line) - len(line.lstrip(" ")), 6) + inline(line)
+        for line in re.split("[\r\n\x0b\x0c\x85\u2028\u2029]+", text)
+    )
     return "\n".join(f"> {line}" for line in lines if line.strip())
 
 
@@ -90,14 +94,6 @@ def line_id(ids: dict[str, int], key: str, text: str = "") -> str:
 def is_line_id(text: str) -> bool:
     """Return whether *text* has the form of a short id."""
     return len(text) == 4 and text[1] in _DIGITS and all(sign in _SIGNS for sign in text)
-
-
-def _indent(line: str) -> str:
-    return " " * min(len(line) - len(line.lstrip(" ")), 6)
-
-
-def _attribute(text: str) -> str:
-    return re.sub("[^a-z0-9-]", "", text.lower())[:40]
 
 
 def _short(number: int) -> str:

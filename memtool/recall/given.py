@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import SessionNotFound, UsageError
+from memtool.recall.ledger import record_path
 from memtool.vault.sessions import session_ref
 from memtool.vault.state import append_state, read_state, write_state
 
@@ -83,8 +84,11 @@ class Giving(NamedTuple):
 
 def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
     """Add *giving* to the records of a session in the *folder* of the ledgers; where that cannot be, it is lost."""
-    path = _path(folder, session_id)
-    fields = giving._replace(lines=tuple(map(_short, giving.lines)), next=tuple(map(_short, giving.next)))
+    path = record_path(folder, session_id, _SUFFIX)
+    lines, after = (
+        tuple(line._replace(text=line.text[:_LONGEST_TEXT]) for line in found) for found in (giving.lines, giving.next)
+    )
+    fields = giving._replace(lines=lines, next=after)
     line = json.dumps(fields).encode() + b"\n"
     with suppress(OSError):
         if path.exists() and path.stat().st_size + len(line) > _LARGEST:
@@ -188,14 +192,6 @@ def _of_start(line: BlockLine) -> GivenLine:
     return GivenLine(line.id, ref, int(first) if first.isdigit() else 0, fact_id, text)
 
 
-def _short(line: GivenLine) -> GivenLine:
-    return line._replace(text=line.text[:_LONGEST_TEXT])
-
-
-def _path(folder: Path, session_id: str) -> Path:
-    return folder / f"{Path(session_ref(session_id)).stem}{_SUFFIX}"
-
-
 def _parse(line: bytes) -> Giving | None:
     """Return a record; None for one that memtool did not write."""
     try:
@@ -211,14 +207,11 @@ def _lines(found: Iterable[Any]) -> Iterator[GivenLine]:
     for fields in found:
         line = GivenLine(*fields)
         is_sound = _is_sound(line, sound) and all(type(value) in (int, float) for value in line.evidence.values())
-        if not is_sound or _is_hidden(line.ref):
+        parts = line.ref.replace("\\", "/").split("/")
+        is_hidden = bool(parts[0]) and any(part.startswith(".") for part in parts)  # git's files, or our own
+        if not is_sound or is_hidden:
             raise ValueError("not written by memtool")
         yield line
-
-
-def _is_hidden(ref: str) -> bool:
-    """Return whether *ref* names git's files or our own, which are nobody's notes."""
-    return not ref.startswith("/") and any(part.startswith(".") for part in ref.replace("\\", "/").split("/"))
 
 
 def _is_sound(value: tuple[Any, ...], like: tuple[Any, ...]) -> bool:

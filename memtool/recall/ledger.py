@@ -93,9 +93,14 @@ def ledger_folder(work: Workspace) -> Path:
     return folder
 
 
+def record_path(folder: Path, session_id: str, suffix: str = _SUFFIXES[0]) -> Path:
+    """Return the path of the ledger of a session; with another *suffix*, that of what it was given."""
+    return folder / f"{Path(session_ref(session_id)).stem}{suffix}"
+
+
 def read_ledger(folder: Path, session_id: str) -> Ledger:
     """Return the ledger of a session; an empty one where there is none, or one that memtool did not write."""
-    ledger = read_record(_path(folder, session_id), Ledger(), largest=_LARGEST)
+    ledger = read_record(record_path(folder, session_id), Ledger(), largest=_LARGEST)
     return ledger if ledger and _is_sound(ledger) else Ledger()
 
 
@@ -106,7 +111,7 @@ def write_ledger(folder: Path, session_id: str, ledger: Ledger) -> None:
         NotWritable: what is given now would be given again and again, so the caller gives nothing.
     """
     try:
-        write_state(_path(folder, session_id), json.dumps(ledger._asdict()).encode())
+        write_state(record_path(folder, session_id), json.dumps(ledger._asdict()).encode())
     except OSError as error:
         raise NotWritable(f"cannot write in '{folder}': {error.strerror}") from None
 
@@ -115,7 +120,7 @@ def clear_ledger(folder: Path, session_id: str) -> None:
     """Forget what a session was given."""
     with suppress(OSError):
         make_state_folder(folder)
-        _path(folder, session_id).unlink(missing_ok=True)
+        record_path(folder, session_id).unlink(missing_ok=True)
 
 
 def sweep_ledgers(folder: Path, now: float) -> None:
@@ -137,10 +142,6 @@ def _files_in(folder: Path, suffix: str) -> Iterator[tuple[float, Path]]:
         for entry in entries:
             if entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                 yield entry.stat(follow_symlinks=False).st_mtime, Path(entry.path)
-
-
-def _path(folder: Path, session_id: str) -> Path:
-    return folder / f"{Path(session_ref(session_id)).stem}.json"
 
 
 def _latest(turns: dict[str, int]) -> dict[str, int]:

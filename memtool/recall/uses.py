@@ -7,20 +7,17 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
+USES = "uses.sqlite"
+
 _PATIENCE = 0.05  # seconds; a count that is lost is no loss
 _TABLE = "CREATE TABLE IF NOT EXISTS used (key TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID"
 _ADD = "INSERT INTO used VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET count = min(count + 1, 1000000)"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def uses_path(folder: Path) -> Path:
-    """Return where the counts lie. *folder* is the one of the index (`memtool.vault.state`)."""
-    return folder / "uses.sqlite"
-
-
-def count_uses(path: Path, keys: Iterable[str]) -> None:
-    """Count each of *keys* once more. Where that is not possible at once, they are not counted."""
-    wanted = list(keys)
+def count_uses(folder: Path, keys: Iterable[str]) -> None:
+    """Count each of *keys* once more in the *folder* of the index. What cannot be counted at once is not counted."""
+    path, wanted = folder / USES, list(keys)
     if not wanted:
         return
     with suppress(sqlite3.Error, OSError):
@@ -33,8 +30,9 @@ def count_uses(path: Path, keys: Iterable[str]) -> None:
             _add(path, wanted)
 
 
-def read_uses(path: Path, keys: Sequence[str]) -> dict[str, int]:
+def read_uses(folder: Path, keys: Sequence[str]) -> dict[str, int]:
     """Return how often each of *keys* was used; those that never were are left out."""
+    path = folder / USES
     if not keys or not path.is_file():
         return {}
     wanted = f"SELECT key, count FROM used WHERE key IN ({', '.join('?' * len(keys))})"  # noqa: S608  (marks only)

@@ -17,7 +17,7 @@ from memtool.recall.ledger import key_of
 from memtool.recall.remembering.forget import find_target, forget, forget_for_good
 from memtool.recall.remembering.memory import FACT, Memory
 from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember
-from memtool.recall.uses import count_uses, uses_path
+from memtool.recall.uses import count_uses
 from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.undoing import undo
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Asked, OpenWorkspace, example
@@ -78,7 +78,7 @@ def _add_finding(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     def search(asked: SearchAsked) -> dict[str, Any]:
         work = open_workspace(None)
         answer = search_vault(work, asked)
-        count_uses(uses_path(work.index_folder), (key_of(hit.path, hit.fact_id) for hit in answer.hits))
+        count_uses(work.index_folder, (key_of(hit.path, hit.fact_id) for hit in answer.hits))
         return found_fields(work, asked, answer)
 
     @app.get(
@@ -212,7 +212,7 @@ def save_memory(work: Workspace, memory: Memory) -> dict[str, Any]:
         done = remember(work, memory)
     except AlreadyKnown as known:
         standing = known.standing
-        count_uses(uses_path(work.index_folder), [key_of(standing.path, standing.id)])
+        count_uses(work.index_folder, [key_of(standing.path, standing.id)])
         return {"id": standing.name, "stored": False, "reason": str(known), "path": standing.path}
     catch_up(work)
     return _saved(done)

@@ -11,7 +11,7 @@ import pytest
 from desk import Desk
 from hook.agent import SHOP, Agent
 
-from memtool.recall.uses import count_uses, read_uses, uses_path
+from memtool.recall.uses import count_uses, read_uses
 
 TOKENS, FACT, FACT_ID = "How long do access tokens live now?", "Access tokens live 15 minutes", "27d0b85e11"
 WHEN = "when is the zeppelin inspected?"
@@ -179,7 +179,7 @@ def test_what_is_used_often_comes_before_what_is_as_relevant(agent: Agent) -> No
     assert first
     assert second
     for _ in range(10):
-        count_uses(uses_path(agent.state()), [f"{SHOP}/facts.json#{second[0]}"])
+        count_uses(agent.state(), [f"{SHOP}/facts.json#{second[0]}"])
     again = agent.other("s2").ask(WHEN)
     assert [name in line for name, line in zip((second[0], first[0]), lines_of(again), strict=True)] == [True, True]
 
@@ -230,6 +230,5 @@ def test_a_note_that_the_session_wrote_with_its_own_tools_is_no_news_to_it(agent
 @pytest.mark.slow
 def test_what_the_block_of_the_start_gives_counts_as_used(agent: Agent) -> None:
     assert FACT in agent.start()
-    path = uses_path(agent.state())
     key = f"{SHOP}/facts.json#fact-20260304-{FACT_ID}"
-    assert read_uses(path, [key]) == {key: 1}
+    assert read_uses(agent.state(), [key]) == {key: 1}

@@ -170,13 +170,12 @@ def test_no_prompt_is_an_error(agent: Agent, prompt: str) -> None:
 
 
 def test_a_given_memory_counts_as_used(agent: Agent) -> None:
-    from memtool.recall.uses import read_uses, uses_path
+    from memtool.recall.uses import read_uses
 
     key = f"areas/projects/shop/facts.json#{FACT_ID}"
-    path = uses_path(state_folder(agent.vault, lambda: agent.cache))
     agent.ask(TOKENS)
     agent.ask(TOKENS)
-    assert read_uses(path, [key]) == {key: 1}
+    assert read_uses(agent.state(), [key]) == {key: 1}
 
 
 def test_a_session_is_given_its_project_at_the_start_and_its_prompts_no_line_of_it_again(agent: Agent) -> None:

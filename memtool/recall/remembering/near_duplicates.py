@@ -62,7 +62,7 @@ def statement(text: str) -> Claim:
         words,
         trigrams(told) or frozenset([told]),
         values,
-        bool(_negation().search(fold(short))),
+        bool(re.search(pattern_of("negation"), fold(short))),
         _REDACTED in text,
     )
 
@@ -150,11 +150,6 @@ def _names(text: str) -> frozenset[str]:
 
 def _opposites_in(text: str) -> Iterator[str]:
     return (word for pair in _opposites() for word in pair if not word.isascii() and word in text)
-
-
-@cache
-def _negation() -> re.Pattern[str]:
-    return re.compile(pattern_of("negation"))
 
 
 @cache

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from memtool.errors import BrokenVaultFile, Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
-from memtool.index.semantic import Vectors, VectorSource
+from memtool.index.semantic import VectorSource
 from memtool.recall.remembering.memory import FACT, TODO, Memory, prepared
 from memtool.recall.remembering.near_duplicates import is_same, letters, statement
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
@@ -97,7 +97,8 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
             keep_edits(work.vault, [ref])
         written = _WRITERS.get(memory.kind, _write_note)(work, memory, ref, project)
         refs = [written.path, *_register(work, memory, project)]
-        kept = commit(work.vault, refs, "remember", _subject(memory, project))
+        said = memory.text[:_QUOTED]
+        kept = commit(work.vault, refs, "remember", f"{project}: {said}" if project else said)
     return Remembered(
         written.id,
         written.path,
@@ -154,8 +155,9 @@ def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str,
 
     def look(index: Index) -> tuple[str, str, Neighbours]:
         there, owner = _beside_superseded(index, memory, ref, project)
-        vectors = _vectors(work, index, memory)
-        today = work.now().date()
+        vectors, today = None, work.now().date()
+        if memory.kind == FACT and work.settings.search.mode != "bm25":
+            vectors = VectorSource(index, work.settings, work.cache).choose(memory.text, "hybrid").vectors
         found = find_standing(
             index, memory.text, memory.kind, owner, today, ref=there, besides=memory.supersedes, vectors=vectors
         )
@@ -202,12 +204,6 @@ def _says_the_same(text: str, other: str) -> bool:
     return letters(text) == letters(other) and is_same(statement(text), statement(other))
 
 
-def _vectors(work: Workspace, index: Index, memory: Memory) -> Vectors | None:
-    if memory.kind != FACT or work.settings.search.mode == "bm25":
-        return None
-    return VectorSource(index, work.settings, work.cache).choose(memory.text, "hybrid").vectors
-
-
 def _register(work: Workspace, memory: Memory, project: str) -> list[str]:
     """See to it that the project of the working folder is known again; return the summary if that changed it."""
     if memory.project is not None or not project or work.folder.is_relative_to(work.vault.root):
@@ -221,10 +217,6 @@ def _register(work: Workspace, memory: Memory, project: str) -> list[str]:
     with suppress(MemtoolError):  # what was to be remembered stands; the next session registers the project
         find_registered_area(work.vault, work.folder, work.home, now)
     return [area.ref] if hash_of(path) != before else []
-
-
-def _subject(memory: Memory, project: str) -> str:
-    return f"{project}: {memory.text[:_QUOTED]}" if project else memory.text[:_QUOTED]
 
 
 def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _WrittenFact:

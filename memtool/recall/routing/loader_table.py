@@ -58,7 +58,7 @@ def with_rows(text: str, rows: Sequence[TableRow]) -> str:
     The part stays where it is; without one it is added at the end, if there are rows at all. Lines of it that are not
     as memtool wrote them stand above it afterwards, except for what the new rows say as well.
     """
-    lines = _lines(text)
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     parts = _parts(lines)
     if not parts:
         return text + _gap(text) + _rendered(rows, _newline(text)) if rows else text
@@ -130,13 +130,10 @@ def _of_others(part: list[str], checksum: str, rows: Sequence[TableRow]) -> list
         return []
     said = {(row.triggers, row.refs) for row in rows}
     ours = {at for at in _row_places(body) if _row(body[at], at)[:2] in said}
-    ours |= {at for at, line in enumerate(body) if _is_frame(line.strip())}
+    # What every table of ours has, in any width: the header, the rule below it, or nothing.
+    plain = map(str.strip, body)
+    ours |= {at for at, line in enumerate(plain) if not line or _is_rule(line) or _row(line, 0) == _row(_HEADER[0], 0)}
     return [line for at, line in enumerate(body) if at not in ours]
-
-
-def _is_frame(line: str) -> bool:
-    """Whether *line* is what every table of ours has, in any width: the header, the rule below it, or nothing."""
-    return not line or _is_rule(line) or _row(line, 0) == _row(_HEADER[0], 0)
 
 
 def _checksum(lines: Iterable[str]) -> str:
@@ -202,10 +199,6 @@ def _spans(cell: str) -> Iterator[tuple[str, bool]]:
 def _ref(text: str, is_link: bool) -> str:
     """Return the path that a cell names, relative to the vault. A link is relative to the table's own folder."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(LOADER), text) if is_link else text)
-
-
-def _lines(text: str) -> list[str]:
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _newline(text: str) -> str:

@@ -141,12 +141,9 @@ def _alternatives(glob: str) -> list[str]:
         if braces is None:
             done.append(one)
         else:
-            waiting += _unfolded(one, braces.span(), braces[1].split(","))
+            start, end = braces.span()
+            waiting += [one[:start] + choice + one[end:] for choice in dict.fromkeys(braces[1].split(","))]
     return [] if waiting else done
-
-
-def _unfolded(glob: str, span: tuple[int, int], choices: Iterable[str]) -> list[str]:
-    return [glob[: span[0]] + choice + glob[span[1] :] for choice in dict.fromkeys(choices)]
 
 
 class TriggerProblem(NamedTuple):

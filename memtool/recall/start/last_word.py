@@ -248,7 +248,8 @@ def _compared(
     marked: dict[tuple[int, int], BlockLine] = {}
     for number, each in enumerate(ordered):
         for other in range(number):
-            if ordered[other].at in gone or not _may_concern_the_same(told[number], told[other]):
+            shared = len(told[number] & told[other])
+            if ordered[other].at in gone or shared < max(2, min(len(told[number]), len(told[other])) / 2):
                 continue
             is_same, is_contradicted = _relation(texts[number], texts[other])
             if is_same:
@@ -259,10 +260,6 @@ def _compared(
             if is_same or is_contradicted:
                 break
     return gone, marked
-
-
-def _may_concern_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) > 1 and 2 * len(one & other) >= min(len(one), len(other))
 
 
 def _relation(text: str, other: str) -> tuple[bool, bool]:
