@@ -92,6 +92,7 @@ def _answer(session: Session, outcome: Outcome, *, dry: bool) -> dict[str, Any]:
         "files": [*outcome.written],
         "commit": outcome.kept.commit,
         "undo": outcome.kept.undo(session.vault),
+        "notice": outcome.kept.notice,
         "problems": outcome.problems,
     }
 
@@ -112,7 +113,7 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
         output.say("Nothing is to be changed.")
     if outcome.kept.commit:
         output.say(f"Undo: {outcome.kept.undo(session.vault)}")
-    elif outcome.written:
+    if outcome.kept.notice:
         output.say(outcome.kept.notice)
 
 

@@ -53,8 +53,8 @@ class FactBook:
                 yield StoredFact(ref, fact, place)
 
     def find(self, fact_id: str) -> StoredFact | None:
-        """Return the fact with *fact_id*, or None."""
-        return next((stored for stored in self if stored.fact.id == fact_id), None)
+        """Return the fact with *fact_id*, or None. An empty id names none: other tools write facts without one."""
+        return next((stored for stored in self if stored.fact.id == fact_id), None) if fact_id else None
 
     def get(self, fact_id: str) -> StoredFact:
         """Return the one fact with *fact_id*.

@@ -183,8 +183,11 @@ def _finish(work: Workspace, outcome: Outcome) -> None:
     if outcome.written:
         with alone(work.vault):
             outcome.kept = commit(work.vault, list(outcome.written), "consolidate", _subject(outcome))
-    with suppress(MemtoolError):  # it is still noted, and the next capture commits it
+    try:
         commit_noted(work.vault, f"consolidate: {outcome.week}: what was left by a run that was cut off")
+    except MemtoolError as error:  # it is still noted, and the next capture commits it
+        notice = outcome.kept.notice or f"what was written before is not committed yet: {error}. {error.hint}"
+        outcome.kept = outcome.kept._replace(notice=notice)
     gather_hints(work.vault)
     with suppress(MemtoolError):  # the next search will do it
         use_index(place_of(work), lambda _: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -13,7 +14,7 @@ from memtool.consolidate.evidence import hashes_in, missing_spans
 from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, rivals_of, root_of
 from memtool.errors import MemtoolError
 from memtool.text.languages import labels
-from memtool.vault.facts import check_facts, is_expired
+from memtool.vault.facts import FactFile, check_facts, is_expired
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import session_ref
@@ -42,12 +43,21 @@ def verify(work: Workspace, book: FactBook | None = None) -> list[FactFinding]:
     book = book or read_facts(work.vault)
     found = [FactFinding(BROKEN, ref, "", sentence) for ref, sentence in book.broken.items()]
     for ref, file in book.files.items():
-        found += [FactFinding(BROKEN, ref, "", sentence) for sentence in check_facts(file.text, ref)]
+        found += _faults(ref, file)
     found += [*_double_ids(book), *_chains(book), *_rivals(book)]
     found += [finding for stored in book for finding in _state(work, stored)]
     found += _evidence(work, book)
     order = [*book.broken, *book.files]
     return sorted(found, key=lambda finding: (order.index(finding.ref), finding.line))
+
+
+def _faults(ref: str, file: FactFile) -> Iterator[FactFinding]:
+    """Give what the schema finds in the file *ref*, each with its line and the id of its fact."""
+    ids = {place.start_line: fact.id for fact, place in zip(file.facts, file.places, strict=True)}
+    for sentence in check_facts(file.text, ref):
+        where = re.match(r" line (\d+): |: ", said := sentence.removeprefix(f"'{ref}'"))
+        line = int(where[1] or 0) if where else 0
+        yield FactFinding(BROKEN, ref, ids.get(line, ""), said[where.end() :] if where else sentence, line)
 
 
 def moved_anchors(work: Workspace, stored: StoredFact) -> list[str]:
@@ -105,7 +115,9 @@ def _chains(book: FactBook) -> Iterator[FactFinding]:
             yield _finding(CHAIN, stored, f"the fact that it supersedes, '{fact.supersedes}', does not exist")
         elif old and old.fact.status == "active":
             yield _finding(CHAIN, stored, f"it supersedes '{old.fact.id}', which is active")
-        if fact.superseded_by == fact.id or (new and any(one is stored.fact for one in _after(book, new))):
+        if (fact.id and fact.superseded_by == fact.id) or (
+            new and any(one is stored.fact for one in _after(book, new))
+        ):
             yield _finding(CHAIN, stored, "its chain runs in a circle")
 
 

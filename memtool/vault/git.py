@@ -26,6 +26,7 @@ _NO_PROGRAMS = (
     "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
     "-c", "rerere.enabled=false", "-c", "safe.bareRepository=explicit",
 )  # fmt: skip
+_LOCKED = "Another git is at work, or one was killed: `memtool doctor --fix` removes a lock that is an hour old."
 
 
 class GitAnswer(NamedTuple):
@@ -103,4 +104,5 @@ def tell(
 def refused(folder: Path, answer: GitAnswer) -> HistoryFailed:
     """Return the error for an *answer* that is no success; git's own first sentence is in it."""
     said = (answer.err.strip() or answer.out.strip() or f"exit code {answer.code}").splitlines()[0]
-    return HistoryFailed(f"git refused in '{folder}': {said.rstrip('.')}")
+    hint = _LOCKED if ".lock': File exists" in said else None
+    return HistoryFailed(f"git refused in '{folder}': {said.rstrip('.')}", hint=hint)

@@ -293,6 +293,44 @@ def test_what_the_user_wrote_into_a_file_of_the_run_is_a_commit_of_its_own(work:
     assert "手写" in tell(vault.root, "show", "HEAD~1")
 
 
+@pytest.mark.slow
+def test_edits_of_the_user_in_notes_that_are_archived_are_one_commit(work: Workspace) -> None:
+    vault = work.vault
+    for number in range(8):
+        session(vault, f"s{number}", days_ago=99)
+        path = vault.root / session_ref(f"s{number}")
+        path.write_text(f"{path.read_text(encoding='utf-8')}\n我的 note\n", encoding="utf-8")
+    before = len(commits(vault))
+    consolidate(work, WEEK)
+    assert [subject.partition(":")[0] for subject in commits(vault)[:-before]] == ["consolidate", "keep"]
+    assert tell(vault.root, "status", "--porcelain").count("\n") == 5  # what stays is left as it is
+
+
+@pytest.mark.slow
+def test_a_lock_of_git_that_was_left_is_named_until_it_is_gone(work: Workspace) -> None:
+    session(work.vault, "one", rules=("始终使用 table-driven tests (user)",))
+    lock = work.vault.root / ".git/index.lock"
+    lock.touch()
+    for _ in range(2):
+        assert "doctor --fix" in consolidate(work, WEEK).kept.notice
+    lock.unlink()
+    assert consolidate(work, WEEK).kept.notice == ""
+    assert tell(work.vault.root, "status", "--porcelain") == ""
+
+
+def test_facts_of_another_tool_are_complained_of_in_their_lines(work: Workspace) -> None:
+    path = work.vault.root / "areas/projects/shop/facts.json"
+    path.parent.mkdir(parents=True)
+    said = '"evidence": "x", "timestamp": "2026-01-01", "status": "active"'
+    path.write_text(f'{{"facts": [\n{{"id": "f-1", "fact": "端口是 9000", {said}}},\n{{"fact": "no id", {said}}}\n]}}')
+    found = [(finding.kind, finding.id, finding.line, finding.sentence) for finding in verify(work)]
+    assert found == [
+        ("broken", "f-1", 2, "'category' is a required property"),
+        ("broken", "", 3, "'category' is a required property"),
+        ("broken", "", 3, "'id' is a required property"),
+    ]
+
+
 def test_without_git_it_works_and_says_so(tmp_path: Path) -> None:
     root = tmp_path / "plain"
     (root / "sessions").mkdir(parents=True)
