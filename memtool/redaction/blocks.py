@@ -20,6 +20,9 @@ CONTEXT_TAG = "memtool-context"
 PRIVATE_TAG = "private"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
 _PRIVATE_KEY = "private-key"
+_TALK = r"[.,;:!?)\]}，。；：！？）、]|\s?(?:tags?|blocks?|elements?|markers?|标签|標籤|标记|块|タグ|태그)(?![A-Za-z])"
+_ARMOUR = r"-{4,5} ?(?P<what>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_PUTTY = r"Private-Lines: ?\d{1,4}(?:(?:\s|\\++[nr]){1,8}[A-Za-z0-9+/=]{4,80}(?![A-Za-z0-9:-]))++"
 
 
 def find_blocks(text: str) -> list[Finding]:
@@ -42,17 +45,14 @@ def _blocks(text: str, name: str, kind: str) -> list[Finding]:
                 unclosed.append(tag)
         elif unclosed:
             pairs.append(Finding(unclosed.pop().start(), tag.end(), kind))
-    pairs += [Finding(tag.start(), len(text), kind) for tag in unclosed if not _is_talked_of(text, tag)]
+    talk = re.compile(_TALK, re.IGNORECASE)
+    pairs += [Finding(tag.start(), len(text), kind) for tag in unclosed if not talk.match(text, tag.end())]
     return pairs
 
 
 def _is_quoted(text: str, tag: re.Match[str]) -> bool:
     before, after = text[max(tag.start() - 1, 0) : tag.start()], text[tag.end() : tag.end() + 4].lstrip("\\")
     return before in _QUOTES and after.startswith(_QUOTES[before])
-
-
-def _is_talked_of(text: str, tag: re.Match[str]) -> bool:
-    return _talk().match(text, tag.end()) is not None
 
 
 @cache
@@ -64,16 +64,10 @@ def _tags(name: str) -> re.Pattern[str]:
     )
 
 
-@cache
-def _talk() -> re.Pattern[str]:
-    words = r"(?:tags?|blocks?|elements?|markers?|标签|標籤|标记|块|タグ|태그)"
-    return re.compile(rf"[.,;:!?)\]}}，。；：！？）、]|\s?{words}(?![A-Za-z])", re.IGNORECASE)
-
-
 def find_private_keys(text: str) -> Iterator[Finding]:
     """Return every private key: up to its end mark or, where that is missing, as far as its lines go."""
     if "PRIVATE KEY" in text:
-        for mark, following in pairwise([*_mark().finditer(text), None]):
+        for mark, following in pairwise([*re.finditer(_ARMOUR, text), None]):
             if mark is None or mark["what"] == "END":
                 continue
             if following is not None and following["what"] == "END":
@@ -81,12 +75,7 @@ def find_private_keys(text: str) -> Iterator[Finding]:
             elif lines := _lines().match(text, mark.end()):
                 yield Finding(mark.start(), lines.end(), _PRIVATE_KEY)
     if "Private-Lines:" in text:
-        yield from (Finding(found.start(), found.end(), _PRIVATE_KEY) for found in _putty().finditer(text))
-
-
-@cache
-def _mark() -> re.Pattern[str]:
-    return re.compile(r"-{4,5} ?(?P<what>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+        yield from (Finding(found.start(), found.end(), _PRIVATE_KEY) for found in re.finditer(_PUTTY, text))
 
 
 @cache
@@ -96,8 +85,3 @@ def _lines() -> re.Pattern[str]:
     return re.compile(
         rf"(?:{gap}(?:{header}|[A-Za-z0-9+/=]{{16,}}+))++(?:{gap}[A-Za-z0-9+/]{{1,15}}={{0,2}}(?![A-Za-z0-9]))?"
     )
-
-
-@cache
-def _putty() -> re.Pattern[str]:
-    return re.compile(r"Private-Lines: ?\d{1,4}(?:(?:\s|\\++[nr]){1,8}[A-Za-z0-9+/=]{4,80}(?![A-Za-z0-9:-]))++")

@@ -1,6 +1,7 @@
 r"""Other readings of a text, in which rules find what its spelling hides: `\u003d` is `=`, a wrapped line is one.
 
-A finding in a view is mapped back, so that the text itself keeps its spelling.
+A finding in a view is mapped back, so that the text itself keeps its spelling. Patterns are texts: `re` compiles them
+when they are first used.
 """
 
 from __future__ import annotations
@@ -13,6 +14,14 @@ from typing import NamedTuple
 
 _WIDE = "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff0d\uff3f"  # full-width digits, letters, hyphen and underscore
 _UNSEEN = "\u00ad\u034f\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
+_SUSPECT = rf"[\\%&\x1b{_WIDE}{_UNSEEN}]"
+_MARKER = r"\[redacted: [a-z0-9-]{1,40}\]"
+_LONG_WORD = r"[A-Za-z0-9_./+=:~$%@?-]{14,}+"
+_GOES_ON = (
+    r"[A-Za-z0-9_+/=.-]\r?\n[ \t>|│]{0,16}"
+    r"(?=[A-Za-z_+/.-]{0,512}[0-9]|[A-Z_+/.-]{0,64}[a-z]{1,64}[A-Z])"
+    r"(?=[A-Za-z0-9_+/.-]{1,512}+={0,2}(?:[\s\"'`,;)}\]│]|$))"
+)
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "\n": " ", "\r": " "}
 _ENTITIES = {"&quot;": '"', "&#34;": '"', "&amp;": "&", "&apos;": "'", "&#39;": "'"}
 _SHORTEST_WRAPPED_LINE = 60
@@ -68,7 +77,7 @@ def without_markers(view: View) -> View:
     """Return *view* with what was redacted before as a gap that no name or value spans, so that it is left alone."""
     if "[redacted: " not in view.text:
         return view
-    return view.changed(Replacement(*found.span(), _GAP) for found in _marker().finditer(view.text))
+    return view.changed(Replacement(*found.span(), _GAP) for found in re.finditer(_MARKER, view.text))
 
 
 def spelled_out(view: View) -> View | None:
@@ -76,7 +85,7 @@ def spelled_out(view: View) -> View | None:
 
     That is escapes of JSON, URLs and HTML, characters that are not seen, and full-width ones.
     """
-    if not _suspect().search(view.text):
+    if not re.search(_SUSPECT, view.text):
         return None
     changes = sorted(change for pattern, read in _spellings() for change in _changes(pattern, read, view.text))
     if all(change.new == "\\" for change in changes):  # a backslash that stands for itself hides nothing
@@ -96,8 +105,8 @@ def unwrapped(view: View) -> View | None:
 def long_words(view: View) -> View:
     """Return *view* with only those words, each in its line, that are long enough for a token and not just letters."""
     pieces, starts, shifts, length = [], [], [], 0
-    has_digit = _has_digit().search
-    for word in _long_word().finditer(view.text):
+    has_digit = re.compile("[0-9]").search
+    for word in re.finditer(_LONG_WORD, view.text):
         if word.end() - word.start() >= _LONGEST_PLAIN_WORD or has_digit(word[0]):
             pieces.append(word[0])
             starts.append(length)
@@ -107,7 +116,7 @@ def long_words(view: View) -> View:
 
 
 def _wraps(text: str) -> Iterator[Replacement]:
-    line_start, goes_on = 0, _goes_on()
+    line_start, goes_on = 0, re.compile(_GOES_ON)
     while (line_end := text.find("\n", line_start)) >= 0:
         if line_end - line_start >= _SHORTEST_WRAPPED_LINE:
             end = line_end - (text[line_end - 1] == "\r")
@@ -150,11 +159,6 @@ def _nothing(_: str) -> str:
 
 
 @cache
-def _suspect() -> re.Pattern[str]:
-    return re.compile(rf"[\\%&\x1b{_WIDE}{_UNSEEN}]")
-
-
-@cache
 def _spellings() -> tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]:
     # A line end matters only before what may be the beginning of a secret or of its name.
     letters = r"\\(?:u00[0-7][0-9a-fA-F]|x[2-7][0-9a-fA-F]|[\"'/\\]|[nrt](?=[A-Za-z0-9_-])|\r?\n)"
@@ -166,30 +170,6 @@ def _spellings() -> tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]:
         (re.compile(rf"[{_UNSEEN}]++"), _nothing),
         (re.compile(r"\x1b\[[0-9;]{0,16}[A-Za-z]"), _nothing),
     )
-
-
-@cache
-def _marker() -> re.Pattern[str]:
-    return re.compile(r"\[redacted: [a-z0-9-]{1,40}\]")
-
-
-@cache
-def _goes_on() -> re.Pattern[str]:
-    return re.compile(
-        r"[A-Za-z0-9_+/=.-]\r?\n[ \t>|│]{0,16}"
-        r"(?=[A-Za-z_+/.-]{0,512}[0-9]|[A-Z_+/.-]{0,64}[a-z]{1,64}[A-Z])"
-        r"(?=[A-Za-z0-9_+/.-]{1,512}+={0,2}(?:[\s\"'`,;)}\]│|]|$))"
-    )
-
-
-@cache
-def _long_word() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z0-9_./+=:~$%@?-]{14,}+")
-
-
-@cache
-def _has_digit() -> re.Pattern[str]:
-    return re.compile("[0-9]")
 
 
 class Finding(NamedTuple):

@@ -91,7 +91,9 @@ def plain_words(text: str) -> list[str]:
 
 def query_names(text: str) -> dict[str, tuple[str, ...]]:
     """Return the identifiers, paths and versions in *text*: the term of each whole, and all its terms."""
-    names = (run for run, _, unspaced in _runs(text) if not unspaced and _is_name(run))
+    names = (
+        run for run, _, unspaced in _runs(text) if not unspaced and (_IN_A_NAME.search(run) or len(_words(run)) > 2)
+    )
     return {terms[0]: terms for terms in map(_spaced_terms, names) if terms}
 
 
@@ -108,10 +110,6 @@ def stretches(text: str) -> list[list[str]]:
             words = (_parts(word) or [_as_term(word)] for word in _words(_CONTRACTION.sub("", run)))
             found[-1] += [stem(part) for parts in words for part in parts if part]
     return [words for words in found if words]
-
-
-def _is_name(run: str) -> bool:
-    return bool(_IN_A_NAME.search(run)) or len(_words(run)) > 2
 
 
 def unspaced_runs(text: str) -> list[str]:
