@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -36,6 +37,9 @@ def command(session: Session, ref: str, *, as_json: bool) -> None:
     found = [_with_turn(session.vault, origin) for origin in blame(session.vault, place.name, place.first, place.last)]
     if as_json:
         output.emit_json({"path": place.name, "lines": [_fields(origin) for origin in found]})
+        return
+    if output.on_terminal():
+        _show(place.name, found)
         return
     click.echo(output.printable(place.name))
     for origin in found:
@@ -87,19 +91,39 @@ def _fields(origin: Origin) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _show(name: str, origins: Sequence[Origin]) -> None:
+    from memtool.cli import screen
+
+    rows = []
+    for origin in origins:
+        said = [screen.text(line) for line in _texts(origin)]
+        rows.append((_numbers(origin), screen.lines(screen.text(_head(origin), "bold"), _told_by(origin), *said)))
+    screen.show(screen.title(name), screen.table(("Lines", "Brought by"), rows, right=("Lines",)))
+
+
 def _print(origin: Origin) -> None:
-    room, change = output.width(), origin.change
-    lines = f"{origin.first}-{origin.last}" if origin.last > origin.first else f"{origin.first}"
-    if change:
-        head = f"{lines:>9}  {change.at:%Y-%m-%d %H:%M}  {change.short}  {heading(change)}"
-    else:
-        head = f"{lines:>9}  in no commit yet"
-    click.echo(output.shortened(output.printable(head), room))
-    if origin.session:
-        session, _, turn = origin.session.partition("#")
-        click.echo(output.printable(f"           from {session}{f', turn {turn}' if turn else ''}"))
-    texts = [line for line in origin.text.split("\n") if line.strip()]
-    for line in texts[:_LINES]:
-        click.echo(output.shortened(f"           | {output.printable(line.strip())}", room))
-    if len(texts) > _LINES:
-        click.echo(f"           | … and {len(texts) - _LINES} more")
+    click.echo(output.printable(f"{_numbers(origin):>9}  {_head(origin)}"))
+    if session := _told_by(origin):
+        click.echo(output.printable(f"           {session}"))
+    for line in _texts(origin):
+        click.echo(output.printable(f"           | {line}"))
+
+
+def _numbers(origin: Origin) -> str:
+    return f"{origin.first}-{origin.last}" if origin.last > origin.first else f"{origin.first}"
+
+
+def _head(origin: Origin) -> str:
+    change = origin.change
+    return f"{change.at:%Y-%m-%d %H:%M}  {change.short}  {heading(change)}" if change else "in no commit yet"
+
+
+def _told_by(origin: Origin) -> str:
+    """Return the session that said it, with its turn; empty if nobody knows."""
+    session, _, turn = origin.session.partition("#")
+    return f"from {session}{f', turn {turn}' if turn else ''}" if session else ""
+
+
+def _texts(origin: Origin) -> list[str]:
+    texts = [line.strip() for line in origin.text.split("\n") if line.strip()]
+    return [*texts[:_LINES], *([f"… and {len(texts) - _LINES} more"] if len(texts) > _LINES else [])]

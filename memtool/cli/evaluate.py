@@ -104,11 +104,16 @@ def _places(index: Index, source: VectorSource, wanted: Filter, question: KnownQ
 
 
 def _print(answer: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    head = ("", *next(iter(answer["results"].values()), ()))
+    rows = [(name, *(f"{value:.3f}" for value in metrics.values())) for name, metrics in answer["results"].items()]
+    if output.on_terminal():
+        from memtool.cli import screen
 
-    table = Table("", *next(iter(answer["results"].values()), ()), title=counted(answer["questions"], "question"))
-    for name, metrics in answer["results"].items():
-        table.add_row(name, *(f"{value:.3f}" for value in metrics.values()))
-    Console().print(table)
+        screen.show(screen.title(counted(answer["questions"], "question")), screen.table(head, rows, right=head[1:]))
+    else:
+        click.echo(counted(answer["questions"], "question"))
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        for name, *values in (head, *rows):
+            cells = (f"{value:>{width}}" for value, width in zip(values, widths[1:], strict=True))
+            click.echo("  ".join([f"{name:<{widths[0]}}", *cells]).rstrip())
     output.say(*answer["notices"])

@@ -52,10 +52,11 @@ def joined(*parts: Text) -> Text:
     return Text().join(parts)
 
 
-def lines(first: str | Text, second: str | Text) -> Text:
-    """Return *first* and, dim below it, *second* where there is one."""
-    both = [text(part, style) if isinstance(part, str) else part for part, style in ((first, ""), (second, "dim"))]
-    return Text("\n").join(part for part in both if part)
+def lines(first: str | Text, *below: str | Text) -> Text:
+    """Return *first* and, dim, each line *below* it that is not empty."""
+    head = text(first) if isinstance(first, str) else first
+    rest = [text(line, "dim") if isinstance(line, str) else line for line in below]
+    return Text("\n").join(line for line in (head, *rest) if line)
 
 
 def marked(content: str, marks: Iterable[tuple[int, int]]) -> Text:

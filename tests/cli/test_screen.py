@@ -166,3 +166,15 @@ def test_what_would_be_imported_is_a_table(notes: Path, tmp_path: Path) -> None:
     shown = seen("import", "claude-code", "--from", str(tmp_path / "client"), "--dry-run")
     assert re.search(r"Sessions  Project\s+1  邮件", shown)
     assert notes.is_dir()
+
+
+@pytest.mark.slow
+def test_the_lines_of_a_note_stand_beside_what_brought_them(memtool: Memtool, notes: Path) -> None:
+    memtool("init", str(notes))
+    memtool("remember", "解密失败是因为密钥轮换，每季度一次，见 tools/keys 的说明。", "--kind", "decision")
+    (note,) = notes.rglob("decisions/*.md")
+    shown = seen("blame", note.relative_to(notes).as_posix(), columns=60)
+    assert "Brought by" in shown
+    assert re.search(r"1-8  \d{4}-\d\d-\d\d \d\d:\d\d  [0-9a-f]{10}  remember: ", shown)
+    assert "… and 4 more" in shown
+    assert all(cell_len(line) <= 60 for line in shown.splitlines())
