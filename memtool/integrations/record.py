@@ -32,8 +32,9 @@ class Installations:
 
     def need(self, file: Path, made: Iterable[Path] = ()) -> None:
         """Note that *file* needs the folders around it: those just *made* for it, and others that are ours."""
+        file = _real(file)
         for folder in made:
-            self.folders.setdefault(str(folder), [])
+            self.folders.setdefault(os.path.realpath(folder), [])
         for folder in file.parents:
             needed_by = self.folders.get(str(folder))
             if needed_by is not None and str(file) not in needed_by:
@@ -41,6 +42,7 @@ class Installations:
 
     def give_up(self, file: Path) -> list[Path]:
         """Note that *file* needs no folder any more, and return those that nothing needs now."""
+        file = _real(file)
         for needed_by in self.folders.values():
             if str(file) in needed_by:
                 needed_by.remove(str(file))
@@ -76,6 +78,7 @@ def update(environ: Mapping[str, str], change: Callable[[Installations], None]) 
         nonlocal after
         after = _parsed(text or "")
         change(after)
+        after.folders = {name: needed_by for name, needed_by in after.folders.items() if Path(name).exists()}
         if _is_empty(after, path):
             return None
         after.need(path, made)
@@ -115,10 +118,15 @@ def do_without(environ: Mapping[str, str], installation: str, parts: Collection[
         update(environ, change)
 
 
+def _real(file: Path) -> Path:
+    """Return the path of *file* without symlinks above it: a project may be reached through one."""
+    return Path(os.path.realpath(file.parent), file.name)
+
+
 def _is_empty(record: Installations, path: Path) -> bool:
     """Return whether the record holds nothing but the folders around its own *path*."""
     needing = {file for needed_by in record.folders.values() for file in needed_by}
-    return not (record.vaults or record.without or needing - {str(path)})
+    return not (record.vaults or record.without or needing - {str(_real(path))})
 
 
 def _parsed(text: str) -> Installations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,10 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 def test_a_folder_is_free_once_no_file_needs_it(tmp_path: Path) -> None:
     record, one, two = Installations(), tmp_path / "夹" / "one", tmp_path / "夹" / "内" / "two"
+    (tmp_path / "link").symlink_to(tmp_path / "夹")
     record.need(one, [one.parent])
     record.need(two, [two.parent])
-    assert record.give_up(one) == []
+    assert record.give_up(tmp_path / "link" / "one") == []
     assert record.give_up(tmp_path / "夹" / "other") == []
     assert record.give_up(two) == [one.parent, two.parent]
     assert record == Installations()
@@ -59,6 +61,18 @@ def test_the_record_goes_with_its_last_line_and_leaves_no_folder_that_it_made(
     assert record_path(environ).is_file()
     do_without(environ, "codex", [])
     assert list((tmp_path / "主页").iterdir()) == []
+
+
+def test_what_an_installation_made_in_a_project_that_is_gone_is_forgotten(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    project = tmp_path / "项目" / ".codex"
+    project.mkdir(parents=True)
+    update(environ, lambda record: record.need(project / "hooks.json", [project]))
+    assert str(project) in read_record(environ).folders
+    shutil.rmtree(project.parent)
+    update(environ, lambda _: None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_of_the_users_own_settings_stay(environ: dict[str, str]) -> None:
