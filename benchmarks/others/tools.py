@@ -116,7 +116,7 @@ def basic_memory(place: Place) -> Iterator[Ask]:
     environ = {f"BASIC_MEMORY_SEMANTIC_EMBEDDING_{name}": value for name, value in settings.items()}
     if place.fill:
         place.run("basic-memory", "project", "add", "notes", str(place.vault), "--default", **environ)
-    with mcp(place, "basic-memory", "mcp", **environ) as call:
+    with mcp(place, [str(place.bins / "basic-memory"), "mcp"], **environ) as call:
         asked = {"project": "notes", "page_size": _MOST, "output_format": "json"}
         yield lambda question: [
             hit["file_path"] for hit in json.loads(call("search_notes", query=question, **asked))["results"]
@@ -127,7 +127,7 @@ def basic_memory(place: Place) -> Iterator[Ask]:
 def mcp_memory_service(place: Place) -> Iterator[Ask]:
     """A note is a memory, its path a tag, by which the answer names it."""
     environ = {"MCP_EXTERNAL_EMBEDDING_URL": f"{place.endpoint}/embeddings", "MCP_EXTERNAL_EMBEDDING_MODEL": MODEL}
-    with mcp(place, "memory", "server", **environ) as call:
+    with mcp(place, [str(place.bins / "memory"), "server"], **environ) as call:
         for path, text in place.notes() if place.fill else ():
             call("memory_store", content=text, metadata={"tags": path})
         yield lambda question: re.findall(r"\[(\S+\.md)", call("memory_search", query=question, limit=_MOST))
@@ -187,9 +187,9 @@ def session(place: Place, command: Sequence[str], **environ: str) -> Iterator[Se
 
 
 @contextmanager
-def mcp(place: Place, command: str, argument: str, **environ: str) -> Iterator[Callable[..., str]]:
+def mcp(place: Place, command: Sequence[str], **environ: str) -> Iterator[Callable[..., str]]:
     """Run an MCP server over stdio; give what calls a tool of it and returns the text of its answer."""
-    with session(place, [str(place.bins / command), argument], **environ) as (send, receive):
+    with session(place, command, **environ) as (send, receive):
 
         def request(method: str, params: object) -> Any:  # noqa: ANN401 - JSON
             send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
