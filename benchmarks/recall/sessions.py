@@ -22,8 +22,8 @@ from memtool.capture.log import ERROR, read_log
 from memtool.embeddings import helper, open_embedder
 from memtool.embeddings.helper import end_helper, find_address, helper_place
 from memtool.hook.main import run
+from memtool.index.read_only import current_index
 from memtool.index.vectors import open_store
-from memtool.recall.prompts.current_index import current_index
 from memtool.recall.prompts.meaning import Meaning
 from memtool.recall.prompts.warm_helper import InProcess, Warm
 from memtool.text.lines import tokens_in

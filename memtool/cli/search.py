@@ -15,8 +15,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import Index, use_index
-from memtool.index.filters import Filter, parse_day
-from memtool.index.reach import projects_in, reach
+from memtool.index.filters import Filter, parse_day, projects_in, reach
 from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once

@@ -11,7 +11,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound
 from memtool.index.engine import Index, use_index
-from memtool.index.reach import projects_in, reach
+from memtool.index.filters import projects_in, reach
 from memtool.recall.timeline import Event, Timeline, timeline
 
 _MOST = 1_000  # events to each side

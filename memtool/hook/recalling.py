@@ -71,7 +71,8 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     if not question.terms() and not meaning:
         write_ledger(ledgers, session_id, ledger)
         return Reply()
-    from memtool.recall.prompts.current_index import current_index, known_words
+    from memtool.index.completion import known_words
+    from memtool.index.read_only import current_index
     from memtool.recall.prompts.finding import find
     from memtool.recall.prompts.prompt import Asked, memories_for_prompt
     from memtool.recall.uses import count_uses, read_uses

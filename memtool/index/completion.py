@@ -70,7 +70,7 @@ def other_spellings(db: sqlite3.Connection, text: str) -> dict[str, str]:
         if not is_stop_word(word)
         for at in range(SHORTEST_HALF, len(word) - SHORTEST_HALF + 1)
     }
-    known = set(_words_among(db, {*together, *(half for halves in apart for half in halves)}))
+    known = set(known_words(db, {*together, *(half for halves in apart for half in halves)}))
     # Where the vault itself mostly writes `go to`, its one `go-to` is another word.
     spelt = {
         stem(word): together[word]
@@ -101,7 +101,7 @@ def _words_like(db: sqlite3.Connection, word: str) -> list[str]:
     if not found and len(word) >= SHORTEST_PART:
         found = _first_living(db, sorted(_words_with(db, word), key=lambda each: (len(each), each)))
     if not found and SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED:
-        found = _first_living(db, _words_among(db, _one_slip_away(word)))
+        found = _first_living(db, known_words(db, _one_slip_away(word)))
     return found
 
 
@@ -118,8 +118,8 @@ def _one_slip_away(word: str) -> set[str]:
     return swapped | missing | wrong | added
 
 
-def _words_among(db: sqlite3.Connection, words: Collection[str]) -> list[str]:
-    """Return those of *words* that stand in the table of words."""
+def known_words(db: sqlite3.Connection, words: Collection[str]) -> list[str]:
+    """Return those of *words*, folded, that some note of the index *db* holds, in order."""
     marks = ", ".join("?" * len(words))
     return [row[0] for row in db.execute(f"SELECT word FROM word WHERE word IN ({marks}) ORDER BY word", [*words])]
 

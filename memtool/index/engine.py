@@ -41,7 +41,6 @@ _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
 _UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
-_NO_CHANGES = Changes((), ())
 BATCH = 2_000  # files of a first index after which the work so far is kept
 WATCHERS = "watchers"  # the folder in the user's cache
 _FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
@@ -195,9 +194,9 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
         path = None if rebuild else generations.current(place.generations)
         if path is None:
             raise
-        from memtool.index.read_only import is_current, opened
+        from memtool.index.read_only import is_current, opened_on_full_disk
 
-        with contextlib.closing(opened(path, error)) as db:
+        with contextlib.closing(opened_on_full_disk(path, error)) as db:
             index = Index(place, db, path)
             if not is_current(index):
                 raise error from None
@@ -254,7 +253,7 @@ def _refreshed(index: Index) -> Index:
         found = index.place.scan()
         index.problems = found.problems
         # As a rule it is settled, and seeing that is much faster than looking at each stamp.
-        pending = _NO_CHANGES if index.is_settled_by(found) else changes(index.stamps(), found)
+        pending = Changes((), ()) if index.is_settled_by(found) else changes(index.stamps(), found)
     if not pending:
         return index
     if index.place.takes_too_long(len(pending.suspects)):
@@ -376,7 +375,8 @@ def _apply(index: Index, found: Scan, pending: Changes, *, batch: int = 0) -> Ap
     writer = Writer(index.db, place.max_bytes, place.vault, place.outside)
     batch = batch or len(suspects) or 1
     for start in range(0, len(suspects) or 1, batch):
-        with _transaction(index.db):
+        with index.db:  # which ends the transaction either way
+            index.db.execute("BEGIN IMMEDIATE")
             for done, ref in enumerate(suspects[start : start + batch], start):
                 place.progress(done, len(suspects))
                 writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
@@ -389,15 +389,3 @@ def _apply(index: Index, found: Scan, pending: Changes, *, batch: int = 0) -> Ap
             writer.finish(settled=settled)
     place.progress(len(suspects), len(suspects))
     return applied
-
-
-@contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        if db.in_transaction:  # SQLite ends it by itself when the disk is full
-            db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")

@@ -1,18 +1,33 @@
-"""Filters: which chunks a search may give back, as values and as SQL."""
+"""Filters: which chunks a search may give back, as values and as SQL; and whose may surface unasked.
+
+What belongs to a project stays there. What belongs to none is everybody's, and another project's is only for who asks
+for it, by an option or by its name (`reach`): search, prompts, routes and the interfaces for agents all ask here.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
+import sqlite3
 from typing import NamedTuple
 
 from memtool.errors import UsageError
 from memtool.text.languages import words
+from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold
 
 DECISION = "decision"  # a kind, a category, and the tag of a session's chunk that holds one
 
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_SHORTEST_NAME = 3  # characters of a name by which a text asks for a project; two where words have no spaces
+# One step of the index for each project: `SELECT DISTINCT` would walk over all chunks.
+_PROJECTS = """
+WITH RECURSIVE each (name) AS (
+    SELECT min(project) FROM chunk
+    UNION ALL SELECT (SELECT min(project) FROM chunk WHERE project > name) FROM each WHERE name IS NOT NULL
+)
+SELECT name FROM each WHERE name <> ''
+"""
 
 
 class Filter(NamedTuple):
@@ -116,3 +131,40 @@ def _edge(year: int, month: int | None, day: int | None, *, end: bool) -> dt.dat
 def _speakable(value: str) -> str:
     """Return *value* without lone surrogates, which a command line can hold and SQLite cannot."""
     return value.encode("utf-8", "replace").decode("utf-8")
+
+
+def reach(db: sqlite3.Connection, here: str, text: str = "") -> tuple[str, ...]:
+    """Return the projects whose chunks may surface, as a `Filter` takes them: an empty name is that of none.
+
+    Args:
+        db: an open index.
+        here: the project at hand; without one, everything may surface, and the answer is empty.
+        text: what somebody says; it asks for the projects that it names.
+    """
+    if not here:
+        return ()
+    others = (name for name in projects_in(db) if name.casefold() != here.casefold()) if text else ()
+    return (here, "", *(name for name in others if is_named(name, text)))
+
+
+def projects_in(db: sqlite3.Connection) -> list[str]:
+    """Return the names of the projects that the index *db* holds anything of."""
+    return [row[0] for row in db.execute(_PROJECTS)]
+
+
+def is_named(project: str, text: str) -> bool:
+    """Return whether *text* holds the name of *project* as a whole, whatever its case."""
+    name, text = fold(project), fold(text)
+    at = text.find(name) if len(name) >= _SHORTEST_NAME - any(map(is_unspaced, name)) else -1
+    while at >= 0:
+        around = (text[at - 1 : at], name[:1]), (text[at + len(name) :][:1], name[-1:])
+        if not any(_goes_on(beside, edge) for beside, edge in around):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _goes_on(beside: str, edge: str) -> bool:
+    """Return whether a word, or a name with dashes, goes on from *edge* to the character *beside* it."""
+    spaced = not is_unspaced(beside) and not is_unspaced(edge) if beside else False
+    return spaced and (beside.isalnum() or beside in "_-")

@@ -22,9 +22,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
-from memtool.index.filters import Filter
+from memtool.index.filters import Filter, reach
 from memtool.index.lexical import inverse_frequencies, share_of
-from memtool.index.reach import reach
 from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices

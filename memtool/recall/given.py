@@ -7,7 +7,7 @@ forgotten since is not shown. Unlike a ledger it outlives compaction and the end
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -156,7 +156,7 @@ def find_given(folder: Path, line_id: str, session_id: str) -> list[GivenLine]:
     return []
 
 
-def in_known_words(prompt: str, known: Callable[[list[str]], set[str]]) -> str:
+def in_known_words(prompt: str, known: Callable[[list[str]], Collection[str]]) -> str:
     """Return the beginning of *prompt* with `…` for each word that the vault does not hold.
 
     So no secret of a prompt is ever written, without all of redaction, which takes longer than a hook may. Scripts
@@ -172,7 +172,7 @@ def in_known_words(prompt: str, known: Callable[[list[str]], set[str]]) -> str:
     at = beginning.lower().find("<private")
     pieces = (beginning if at < 0 else f"{beginning[:at]} …").split()
     words = {piece: words_of(piece) for piece in pieces}
-    held = known(sorted(set().union(*words.values()))) if words else set()
+    held = set(known(sorted(set().union(*words.values())))) if words else set()
     shown: list[str] = []
     is_value = False
     for piece in pieces:

@@ -126,7 +126,7 @@ def timeline(
         work: its vault is read.
         index: an open index of it.
         asked: a day or a time; the id or the path of a fact, a note or a session; else words to search for.
-        projects: those whose events are wanted, as `memtool.index.reach` gives them; empty for all.
+        projects: those whose events are wanted, as `memtool.index.filters` gives them; empty for all.
         kinds: of the notes whose events are wanted, such as `DAY`; empty for all.
         before: the events before the anchor.
         after: the events after it. Of a time, what happened from then on counts.

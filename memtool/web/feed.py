@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from memtool.consolidate.memories import id_of, list_memories
 from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
-from memtool.index.reach import projects_in
+from memtool.index.filters import projects_in
 from memtool.index.search import Hit
 from memtool.recall.timeline import DAY, EDIT, Event, timeline
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY

@@ -10,8 +10,7 @@ from index.notebook import TODAY, Notebook, fill
 from memtool.index import search as search_module
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.search import LONGEST_QUERY, search
-from memtool.index.snippet import Snippet, snippet
+from memtool.index.search import LONGEST_QUERY, Snippet, search, snippet
 
 NOTES = {
     "rust.md": "The compiler stops with error[E0308]: mismatched types.",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.snippet import WIDTH, snippet
+from memtool.index.search import WIDTH, snippet
 from memtool.text.languages import all_labels
 from memtool.text.tokens import index_terms, query_terms
 from memtool.vault.sessions import HEADER

@@ -7,7 +7,7 @@
 A chunk's BM25 score cannot be compared between prompts, so it cannot say "nothing here is about this". What can is how
 unlikely it is that a memory shares so much with a prompt by chance (`memtool.recall.prompts.evidence`). Words are rare
 or not among the notes of the project at hand: there each note speaks of bookings. What belongs to another project is
-found only if the prompt names that project (`memtool.index.reach`).
+found only if the prompt names that project (`memtool.index.filters`).
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from functools import lru_cache
 from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memtool.index.completion import complete
-from memtool.index.filters import Filter
+from memtool.index.filters import Filter, reach
 from memtool.index.ranking import without_near_duplicates
-from memtool.index.reach import reach
 from memtool.index.schema import unpack_terms
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity
@@ -37,15 +36,12 @@ from memtool.recall.prompts.evidence import (
     relevance,
     relevance_by_words,
 )
-from memtool.recall.prompts.meaning import Likeness, Meaning, likeness_of
+from memtool.recall.prompts.meaning import Likeness, Meaning, Nearness, likeness_of
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import COMMON, Question
 from memtool.recall.prompts.thesaurus import Synonyms
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, stem
 from memtool.vault.session_lines import RULE
-
-if TYPE_CHECKING:
-    from memtool.index.nearness import Nearness
 
 BESIDE_THE_BEST = 0.5  # share of the best one's relevance that the others need
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from memtool.embeddings import helper
 from memtool.embeddings.helper import PROTOCOL, Address, HelperCall, HelperPlace, Silent, leave_alone
-from memtool.index.nearness import Near, Nearness
 from memtool.recall.prompts.question import without_pastes
 
 _MOST_NAMED = 200  # chunks of an answer
@@ -20,6 +19,28 @@ _WORD = re.compile(r"[^\W\d_]+")
 _FEWEST_WORDS = 3
 _LETTERS, _DIGITS, _MARKS = 0.65, 0.12, 0.06  # at least, at most, at most: of a line's characters
 _BRACKETS = frozenset("()[]{}<>=;|\\/*_#$&^~`@")
+
+
+class Near(NamedTuple):
+    """The nearness of a chunk to a text.
+
+    Args:
+        cosine: of the nearest of its vectors, those of its paragraphs and bullets included.
+        centred: its cosine with the middle of the vault, minus the mean of that over the scope.
+        piece: which of its vectors is the nearest; 0 is that of the whole chunk.
+    """
+
+    chunk_id: int
+    cosine: float
+    centred: float
+    piece: int
+
+
+class Nearness(NamedTuple):
+    """The chunks that are *nearest* to a text in its scope, best first, and those that were *asked* for."""
+
+    nearest: tuple[Near, ...] = ()
+    asked: tuple[Near, ...] = ()
 
 
 class Likeness(NamedTuple):

@@ -12,8 +12,8 @@ import pytest
 from desk import Desk
 from index.notebook import TODAY, Notebook
 
+from memtool.index.read_only import current_index
 from memtool.recall.prompts.as_it_stands import as_they_stand
-from memtool.recall.prompts.current_index import current_index
 from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import ask

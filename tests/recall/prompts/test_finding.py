@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import pytest
 from index.notebook import TODAY, Notebook
 
-from memtool.index.nearness import Near, Nearness
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts import finding
 from memtool.recall.prompts.evidence import FLOOR, FLOOR_WITH_MEANING, Recalled
 from memtool.recall.prompts.finding import Scope, _distinct, completed, find, find_scope, of_synonyms, of_terms
+from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.question import ask
 from memtool.recall.prompts.thesaurus import Synonyms
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.nearness import Near, Nearness
-from memtool.recall.prompts.meaning import likeness_of, nearness_in, texts_of
+from memtool.recall.prompts.meaning import Near, Nearness, likeness_of, nearness_in, texts_of
 
 LOG = "\n".join(
     f"2026-02-10T14:30:{second:02}.113 [worker-3] ERROR {{code: 0x{second:04x}}} at 10.0.0.{second}"

@@ -8,7 +8,7 @@ from index.notebook import Notebook
 
 from memtool.errors import Busy
 from memtool.index import generations
-from memtool.recall.prompts.current_index import current_index
+from memtool.index.read_only import current_index
 
 
 @pytest.fixture

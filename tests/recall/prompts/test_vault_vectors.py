@@ -8,7 +8,8 @@ from index.notebook import TODAY, Notebook
 
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.filters import Filter
-from memtool.index.nearness import Near, Nearness, VaultVectors
+from memtool.recall.prompts.meaning import Near, Nearness
+from memtool.recall.prompts.warm_helper import VaultVectors
 
 AXES = {"north": 0, "east": 1, "up": 2}
 
