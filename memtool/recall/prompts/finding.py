@@ -163,8 +163,17 @@ def judged(
         evidence, recalled = _judge(candidate, clues, beginnings, place)
         if question.is_act and not (evidence.lead and _is_convention(recalled)):
             continue
+        if _opens_summary(candidate, recalled, project):
+            continue
         evidence = evidence._replace(likeness=likeness)
         yield evidence, recalled._replace(relevance=relevance(evidence), evidence=evidence)
+
+
+def _opens_summary(candidate: Candidate, memory: Recalled, project: str) -> bool:
+    """Whether *memory* is the sentence of what the *project* at hand is, which every session has at its start."""
+    if candidate.ref != f"areas/projects/{project}/summary.md" or not candidate.text.startswith("# "):
+        return False
+    return memory.text in ("", *(passage.text for passage in passages(candidate.text, candidate.kind)[:1]))
 
 
 def _is_convention(memory: Recalled) -> bool:

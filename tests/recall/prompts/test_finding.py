@@ -173,6 +173,23 @@ def test_what_every_session_is_given_anyway_is_not_found(harbour: Notebook, ref:
     assert names(harbour, "when do we wash the fenders?") == []
 
 
+@pytest.mark.parametrize(
+    ("project", "prompt", "given"),
+    [
+        ("harbour", "Is traffic control for the basins paid by the tonnage of tankers? 灯塔归谁管", []),
+        ("harbour", "Who repaints the lighthouse?", ["The lighthouse 灯塔 is repainted by Odette."]),
+        ("orchard", "How does harbour do traffic control for its basins?", ["Traffic control for two basins 灯塔."]),
+    ],
+)
+def test_what_a_project_is_is_news_only_to_another_one(
+    harbour: Notebook, project: str, prompt: str, given: list[str]
+) -> None:
+    about = "Traffic control for two basins 灯塔."
+    harbour.write(f"{HARBOUR}/summary.md", f"# harbour\n\n{about}\n\n- The lighthouse 灯塔 is repainted by Odette.\n")
+    memories = [memory for memory in found(harbour, prompt, project) if memory.ref.endswith("harbour/summary.md")]
+    assert [memory.text for memory in memories] == given
+
+
 def test_an_empty_vault_and_an_empty_question_find_nothing(tmp_path: Path, harbour: Notebook) -> None:
     assert found(Notebook(tmp_path.resolve() / "empty"), "when do we wash the fenders?") == []
     assert found(harbour, "") == found(harbour, "???") == []
