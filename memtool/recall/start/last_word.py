@@ -14,8 +14,8 @@ from itertools import product
 from typing import NamedTuple
 
 from memtool.recall.budget import BlockLine, BlockPart
-from memtool.text.languages import mentioned, pattern_of, word_set, words as words_of
-from memtool.text.scripts import CJK_ON, is_unspaced
+from memtool.text.languages import pattern_of, word_set, words as words_of
+from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import USER
 from memtool.vault.session_rows import ARROW
@@ -23,7 +23,7 @@ from memtool.vault.session_rows import ARROW
 _MOST_WORDS = 3  # behind a cue, of which one may be what is taken back
 _NAME = re.compile(r"[A-Za-z0-9_][\w./+#-]*[A-Za-z0-9_+#]|[A-Za-z0-9]", re.ASCII)
 _CLAUSE_END = re.compile(r"[,;:!?，。；：！？（()]|\.(?:\s|$)")
-_LETTER = rf"[^\W_{CJK_ON}]"  # of a script with spaces
+_LETTER = r"[A-Za-z\u00c0-\u024f\u0400-\u04ff]"  # of a script with spaces; a wide class takes long to compile
 _SAME_SUBJECT = 0.4  # of the words of the shorter clause, names and cues aside
 
 _MOST_COMPARED = 200
@@ -79,7 +79,9 @@ class LastWord:
         """
         standing: list[tuple[str, str, list[_Choice]]] = []
         for line, when in sorted((*self._heard, *lines), key=lambda each: each[1], reverse=True):
-            changes = bool(mentioned("changing_mind", line))
+            changes = bool(_changing().search(line))
+            if not (changes or standing):
+                continue
             chosen = _choices(line, *(("picking", "becoming") if changes else ("picking",)))
             replaced = [
                 _TakenBack(choice.term, shared, choice.is_name and len(shared) > 1, later, then)
@@ -113,12 +115,11 @@ def _taken_back(line: str, when: str) -> list[_TakenBack]:
 def _withdrawn(line: str) -> Iterator[tuple[str, bool]]:
     """Give each text that begins with what *line* takes back, and whether that is sure: "not X" may say no more."""
     for cue in _cues().finditer(line):
-        if not re.search(
-            rf"(?:{pattern_of('negation')})[^,;，；。]{{0,2}}$", line[: cue.start()].casefold()
-        ):  # "don't drop X"
+        is_denied = re.search(rf"(?:{pattern_of('negation')})[^,;，；。]{{0,2}}$", line[: cue.start()].casefold())
+        if not is_denied:  # "don't drop X"
             behind = cue["before"] or line[cue.end() :]
             yield _CLAUSE_END.split(behind, maxsplit=1)[0], cue["aside"] is None
-    yield from ((match[1], False) for move in _moves() for match in move.finditer(line))
+    yield from ((move[move.lastindex or 0], False) for move in _moves().finditer(line))
 
 
 def _telling_names(text: str) -> Iterator[str]:
@@ -174,25 +175,31 @@ def _cues() -> re.Pattern[str]:
 
 
 @cache
-def _moves() -> tuple[re.Pattern[str], ...]:
-    """Return patterns for what is left for something else: "from ULIDs to", the name in the first group."""
+def _moves() -> re.Pattern[str]:
+    """Return what is around that which is left for something else: "from ULIDs to", the name in the last group."""
     ends = (move.split(" … ") for move in words_of("moved"))
-    return tuple(
-        re.compile(rf"(?<!{_LETTER}){first}\s+(\S.{{0,40}}?)\s+{last}(?!{_LETTER})", re.IGNORECASE)
-        for first, last in ends
-    )
+    moves = "|".join(rf"{first}\s+(\S.{{0,40}}?)\s+{last}" for first, last in ends)
+    return re.compile(rf"(?<!{_LETTER})(?:{moves})(?!{_LETTER})", re.IGNORECASE)
 
 
 @cache
 def _choosing(kinds: tuple[str, ...]) -> re.Pattern[str]:
     """Return what is before that which is chosen; that begins the group `term`."""
-    cues = "|".join(map(_any_of, kinds))
-    return re.compile(rf"(?<!{_LETTER})(?:{cues})(?!{_LETTER})\s*(?P<term>[A-Za-z0-9_].*)", re.IGNORECASE)
+    return re.compile(rf"{_any_word_of(*kinds)}\s*(?P<term>[A-Za-z0-9_].*)", re.IGNORECASE)
+
+
+@cache
+def _changing() -> re.Pattern[str]:
+    return re.compile(_any_word_of("changing_mind"), re.IGNORECASE)
 
 
 @cache
 def _cue_words() -> frozenset[str]:
     return frozenset().union(*(words(" ".join(words_of(kind))) for kind in ("picking", "becoming", "changing_mind")))
+
+
+def _any_word_of(*kinds: str) -> str:
+    return rf"(?<!{_LETTER})(?:{'|'.join(map(_any_of, kinds))})(?!{_LETTER})"
 
 
 def _any_of(kind: str) -> str:
