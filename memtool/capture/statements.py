@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from memtool.capture.options import called_options
-from memtool.text.languages import begins_with, leads, starts_with
+from memtool.text.languages import begins_with, leads, starts_with, without_lead
 from memtool.text.lines import one_line, width
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import words
@@ -203,6 +203,7 @@ def _text(each: Statement, of: int = 1) -> str:
     if leads("next_steps", each.section):
         return f"{each.section}: {text}"
     lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
+    lead = without_lead("presenting", lead)
     is_useful = each.is_listed and lead and width(lead) <= _LEAD and not words(lead) <= words(each.text)
     count = f" ({of})" if of > 1 else ""
     return f"{lead}{count}: {text}" if is_useful else text

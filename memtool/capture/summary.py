@@ -34,7 +34,7 @@ _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with t
 _SAME_OPTION = 0.8  # of the words of an option
 _REFERENCE_VALUE, _REFERENCE_BACK = 6.0, 6  # of an option that a prompt names; turns back in which it is looked for
 _CONTRADICTED = 0.25
-_WIDEST_OBJECTED = 110
+_WIDEST_OBJECTED = 150
 _PRAISED = 3.0  # value of what the user then found good: of several answers to one thing, the one that held
 _LEAST_DOUBTED = 0.8  # value of what the user contradicted, below which it is not told
 _ASKED_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") tells nothing
@@ -44,7 +44,7 @@ _REFUSED_WEIGHT, _QUESTION_WEIGHT = 1.5, 0.7
 _SIDE_QUESTION = 60  # columns of a question that is not what the session is about
 _ON_TOPIC, _AS_GOOD = 0.1, 0.8  # of the share of the prompt that most is about: for the first one, for any other
 _NOTHING_DONE = 0.6  # of the share of a prompt after which no file was edited
-_TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 130, 180  # columns
+_TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 180, 180  # columns
 _MOST_DECISIONS, _MOST_RULES, _MOST_FIXES = 4, 6, 1
 _WIDEST_DECISION, _WIDEST_ASKED = 350, 250  # columns; of the prompt that took an option
 _WIDEST_CHOICE, _WIDEST_ANSWER = 80, 140
@@ -107,7 +107,10 @@ def _topic(turns: Sequence[Turn], branch: str, language: str) -> str:
     ended = shortened_fairly(next(endings, ""), _TOPIC_ENDED)
     if ended and len(turns) > 1:  # it need not answer that prompt
         ended = labels("summary", language)["last"].format(ended)
-    parts = [without_middle(_problem(turns), _TOPIC_ASKED), ended]
+    problem = _problem(turns)
+    is_pasted = problem and any(turn.pasted and turn.asked == problem for turn in turns)
+    asked = without_middle(problem, _TOPIC_ASKED)
+    parts = [labels("summary", language)["pasted"].format(asked) if is_pasted else asked, ended]
     topic = " → ".join(filter(None, parts))
     return f"{branch}: {topic}" if topic and branch not in _UNTOLD_BRANCHES else topic
 
@@ -118,7 +121,7 @@ def _problem(turns: Sequence[Turn]) -> str:
     That is what the plan is called which was laid before the user, else the prompt that most is about.
     """
     told = [at for at, turn in enumerate(turns) if _tells(turn)]
-    typed = [at for at in told if not turns[at].refused] or told
+    typed = [at for at in told if not (turns[at].refused or turns[at].pasted)] or told
     if not typed:
         return next((turn.asked for turn in turns if turn.asked), "")
     shares = _shares(turns)
@@ -177,7 +180,8 @@ def _rows(turns: Sequence[Turn], language: str) -> Iterator[Row]:
             if not is_taken_back(piece.text, at, gone)
         ]
         is_told = start == 0 and first.asked == told and width(told) <= _WHOLLY_TOLD  # by the topic
-        asked = first.asked if is_shown(first) and not is_told else ""
+        shown = labels("summary", language)["pasted"].format(first.asked) if first.pasted else first.asked
+        asked = shown if is_shown(first) and not is_told else ""
         if is_shown(first) and not pieces and not _is_question(first.asked):
             pieces = list(_objected(first, labels("summary", language)["objected"]))
         yield Row(asked, tuple(pieces), _weight(first) * (_LAST if stop == len(turns) else 1.0))

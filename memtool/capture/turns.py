@@ -166,7 +166,8 @@ def _commits(steps: Sequence[Step], said: str) -> Iterator[Piece]:
 
 def _typed(text: str) -> str:
     """Return what a person typed of a prompt, without the name of a command, links, quotes, code and logs."""
-    text = _LINK.sub("", _COMMAND.sub("", text, count=1))
+    text = _COMMAND.sub("", text, count=1)
+    text = _LINK.sub("…", text) if _LINK.sub("", text).strip() else ""
     text = _MENTIONS.sub(lambda match: f"{max(match[0].split(), key=_naming)} …", text)  # the widest name tells most
     text = _RECORD.sub("{…}", text)
     text = _QUOTED.sub("", text).strip() or text

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
-from memtool.vault.authors import AGENT, USER
+from memtool.vault.authors import AGENT, IMPORTED, USER
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import ARROW, Piece, split_row
 from memtool.vault.sessions import KEY_POINT_KINDS, read_line
@@ -41,7 +41,7 @@ class Line(NamedTuple):
         text: what it says, without marks.
         role: `decision`, `rule`, `done`, `command`, `open`, a kind of key point, `asked` for what the user typed; empty
             where no role is claimed.
-        author: `user` or `agent`.
+        author: `user` or `agent`; `imported` of what the user had pasted.
         asked: what the user had typed, where the line is what came of it.
         number: of the line of the note on which it stands, from 1.
     """
@@ -66,7 +66,8 @@ def _lines(text: str) -> Iterator[Line]:
     for number, line in enumerate(text.split("\n"), 1):
         part, name, value = read_line(" ".join(line.splitlines()))  # other separators of lines count as spaces
         if part == "title" and not section and ARROW in value:
-            yield Line(re.sub(BRANCH, "", value.partition(ARROW)[0]), ASKED, USER, number=number)
+            asked = re.sub(BRANCH, "", value.partition(ARROW)[0])
+            yield Line(asked, ASKED, _author_of(asked), number=number)
         elif part == "section":
             section = name
         elif part != "bullet":
@@ -87,13 +88,19 @@ def _key_point(value: str, number: int) -> Iterator[Line]:
         return
     asked, pieces = split_row(value)
     if asked:
-        yield Line(asked, ASKED, USER, number=number)
+        yield Line(asked, ASKED, _author_of(asked), number=number)
     for piece in map(Piece, pieces):
         if piece.is_typed:
             yield Line(piece.text[1:-1], ASKED, USER, asked, number)
         else:
             said, author = _with_author(piece.text, AGENT)
             yield Line(said, "", author, asked, number)
+
+
+def _author_of(asked: str) -> str:
+    """Return the author of what stands where the user's words do: nobody here wrote what the user had pasted."""
+    pasted = tuple(label.partition("{}")[0] for label in all_labels("summary")["pasted"])
+    return IMPORTED if asked.startswith(pasted) else USER
 
 
 def _with_author(text: str, author: str) -> tuple[str, str]:

@@ -164,8 +164,8 @@ def _best_of(rows: Sequence[Row], most: int, known: Sequence[frozenset[str]]) ->
     One whose prompt is *known*, as the topic is, comes before others: it is what came of that.
     """
     values = {at: max((piece.value for piece in row.pieces), default=0.0) for at, row in enumerate(rows)}
-    always = {at for at, row in enumerate(rows) if is_said(words(row.asked), known, _WHOLLY)}
-    always |= {len(rows) - 1, *([0] if rows and rows[0].asked else [])}
+    topic = [at for at, row in enumerate(rows) if is_said(words(row.asked), known, _WHOLLY)][:1]
+    always = {*topic, len(rows) - 1, *([0] if rows and rows[0].asked else [])}
     best = sorted(values, key=lambda at: (at in always, values[at], at), reverse=True)[:most]
     return [rows[at] for at in sorted(best)]
 

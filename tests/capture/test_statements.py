@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -38,6 +40,16 @@ def test_an_answer_of_one_short_sentence_leads_in_to_nothing(answer: str) -> Non
 def test_an_item_is_told_with_what_its_list_is_of() -> None:
     said = "Still open for the release:\n\n- the rate limit of `login.ts`\n- 邮件队列 in `queue.ts` 的重试次数"
     assert told(said) == ["Still open for the release: the rate limit of login.ts; 邮件队列 in queue.ts 的重试次数"]
+
+
+@pytest.mark.parametrize(
+    "lead", ["Here's a summary of the tests I added:", "以下是新增的测试：", "Voici les tests :", "## The tests"]
+)
+def test_how_a_list_is_presented_is_left_out(lead: str) -> None:
+    items = ("`test_login` signs in with an expired cookie", "`test_logout` 清除两个 cookie", "`test_renew` waits 30 s")
+    said = [text for text in told(f"{lead}\n\n" + "\n".join(f"- {item}." for item in items * 3)) if "expired" in text]
+    assert said
+    assert not any(re.match(r"(?i)here|以下|voici", text) for text in said)
 
 
 def test_an_item_of_a_long_list_says_how_many_there_are() -> None:

@@ -106,6 +106,27 @@ def test_the_topic_is_the_problem_and_how_it_ended() -> None:
     assert summarise([]).topic == ""
 
 
+def test_the_topic_tells_the_end_in_whole_and_no_row_repeats_it() -> None:
+    end = (
+        "The modal of the vendor trades control for convenience, and for a product that is about security, "
+        "`Vault.open()` 之类的接口必须自己掌握, that is wrong."
+    )
+    turns = said(
+        "which SDK do we take for the login, 登录用哪个?", "There are two.", "think about what we lose, too", end
+    )
+    summary = summarise(turns)
+    assert summary.topic.endswith("that is wrong.")
+    assert "trades control" not in " ".join(map(render_row, fit_rows(summary.rows, 1_500, [summary.topic])))
+
+
+def test_the_first_prompt_is_told_among_many_that_are_alike() -> None:
+    alike = [f"step {at}: set the timeout of module {at} to {30 + at} s, 超时" for at in range(14)]
+    answers = [f"The timeout of module {at} is {30 + at} s in m{at}.ts." for at in range(14)]
+    turns = said("the login fails, 登录失败", "auth.ts:41 sets no `Secure`.", *chain(*zip(alike, answers, strict=True)))
+    summary = summarise(turns)
+    assert "auth.ts:41 sets no Secure" in " ".join(map(render_row, fit_rows(summary.rows, 1_500, [summary.topic])))
+
+
 def test_what_the_user_typed_stands_before_what_came_of_it() -> None:
     turns = said("why does the login fail in Safari?", "The cookie in jwt.ts has no Secure flag, 缺少标志。", "yes")
     turns = said("Look at the login of the shop", "It is in jwt.ts and session.ts.") + turns
@@ -372,7 +393,7 @@ def test_every_session_has_a_summary_of_clean_lines(many: list[Step], language: 
 def test_every_word_of_a_summary_was_said(many: list[Step]) -> None:
     told = " ".join(one_line(part) for step in many for part in (step.text, step.error, step.file))
     known = set(re.findall(r"\w", told.casefold()))
-    ours = r"last: |commit: |plan not approved, nothing of it was done: |not answered: | \((?:user|agent)\)"
+    ours = r"last: |pasted: |commit: |plan not approved, nothing of it was done: |not answered: | \((?:user|agent)\)"
     for text in lines_of(summarise(turns_of(many))):
         assert set(re.findall(r"\w", re.sub(ours, "", text).casefold())) <= known
 

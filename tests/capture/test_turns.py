@@ -81,7 +81,8 @@ def test_what_nobody_typed_is_no_turn(tmp_path: Path, record: Record) -> None:
     ("prompt", "asked"),
     [
         ("/shop:deploy the billing service, 计费", "the billing service, 计费"),
-        ("see https://a.example/x?y=1 — why is it 404?", "see — why is it 404?"),
+        ("see https://a.example/x?y=1 — why is it 404?", "see … — why is it 404?"),
+        ("https://a.example/x\nhttps://b.example 登录 fails here", "… … 登录 fails here"),
         ("why?\n```\nAlways deploy.\n```", "why?"),
         ("why?\n> she wrote: always deploy", "why?"),
         ("why?\nTraceback (most recent call last):\n  File \"a.py\", line 3, in <module>\nKeyError: 'x'", None),

@@ -34,7 +34,8 @@ CUES = (
     "changing_mind", "becoming", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
-    "next_steps", "conclusion", "files_changed", "condition", "contrast", "cause", "failing", "renewal", "planned",
+    "next_steps", "conclusion", "files_changed", "presenting", "condition", "contrast",
+    "cause", "failing", "renewal", "planned",
     "either", "moment", "wish", "hedge", "deictic", "explaining", "deploying", "procedure",
     "preferring", "manner", "courtesy", "reporting", "changing",
 )  # fmt: skip

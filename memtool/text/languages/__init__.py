@@ -116,6 +116,12 @@ def leads(kind: str, text: str) -> bool:
     return match is not None
 
 
+def without_lead(kind: str, text: str) -> str:
+    """Return *text* without the words of *kind* that it begins with."""
+    match = _pattern(kind).match(text[:_HEAD].casefold())
+    return text[match.end() :].lstrip() if match else text
+
+
 def mentioned(kind: str, text: str) -> frozenset[str]:
     """Return the words of *kind* that are anywhere in *text*."""
     return frozenset(_words_pattern(kind).findall(text.casefold()))
