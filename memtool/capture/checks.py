@@ -104,7 +104,7 @@ def fixes_in(turns: Sequence[Turn]) -> list[Fix]:
     failed: dict[str, tuple[int, str]] = {}
     for at, turn in enumerate(turns):
         for run in turn.runs:
-            command = _known(run.command)
+            command = check_in(run.command) or one_line(run.command.split("\n", 1)[0])
             if not command:
                 continue
             if run.error:
@@ -126,11 +126,6 @@ def telling_error(output: str) -> str:
     telling = [line for line in lines if width(line) >= 12 and not _TRIFLE.match(line)]
     best = next((line for line in telling if _TELLING.search(line)), "")
     return shortened(best, _WIDEST_ERROR).replace('"', "'")
-
-
-def _known(command: str) -> str:
-    """Return what a command is known by: a check without what leads in to it, else its first line."""
-    return check_in(command) or one_line(command.split("\n", 1)[0])
 
 
 def _change(turns: Sequence[Turn], error: str) -> str:

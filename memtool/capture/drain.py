@@ -131,7 +131,8 @@ class _Worker:
             self._done = done._replace(failed=(*done.failed, job.session_id))
 
     def _capture(self, job: Job) -> str:
-        captured = _do(self._work_in, job)
+        take = summarise_note if job.event == NOTE else capture_session
+        captured = take(self._work_in, job)
         (self._empty.discard if captured.refs else self._empty.add)(job.session_id)
         if captured.refs and job.event not in GOES_ON:
             self._captured.append(captured)
@@ -173,26 +174,20 @@ class _Worker:
         self._tell_entry(LogEntry(self._work_in.now().isoformat(timespec="seconds"), level, "worker", sentence))
 
 
-def _do(work: Workspace, job: Job) -> Captured:
-    return summarise_note(work, job.transcript) if job.event == NOTE else capture_session(work, job)
-
-
 def _message(captured: Sequence[Captured]) -> str:
     """Return what is committed, and below it why: each session that ended, with its note."""
     if not captured:
         return "capture: daily notes\n\nA session ended that left no note of its own."
     told = {one.refs[0]: one for one in captured}
     subject = f"capture: {_said(captured[-1])}"[:100] if len(told) == 1 else f"capture: {len(told)} sessions"
-    return "\n".join([subject, "", *(f"- {_said(one, _client(one))[:200]} ({ref})" for ref, one in told.items())])
+    return "\n".join([subject, "", *(f"- {_said(one, is_listed=True)[:200]} ({ref})" for ref, one in told.items())])
 
 
-def _said(captured: Captured, client: str = "") -> str:
-    return f"{f'{captured.project}: ' if captured.project else ''}{client}{captured.topic or 'a session'}"
-
-
-def _client(captured: Captured) -> str:
-    """Return whose session it was, to stand before its topic: a line is cut at its end; empty for Claude Code."""
-    return "" if captured.client == CLAUDE_CODE else f"({title_of(captured.client)}) "
+def _said(captured: Captured, *, is_listed: bool = False) -> str:
+    """Return the project and the topic; of one that *is_listed* before that whose it was, if not Claude Code's."""
+    project = f"{captured.project}: " if captured.project else ""
+    client = f"({title_of(captured.client)}) " if is_listed and captured.client != CLAUDE_CODE else ""
+    return f"{project}{client}{captured.topic or 'a session'}"
 
 
 def queue_summary(work: Workspace, ref: str, text: str) -> bool:
@@ -208,12 +203,13 @@ def queue_summary(work: Workspace, ref: str, text: str) -> bool:
     return True
 
 
-def summarise_note(work: Workspace, ref: str) -> Captured:
-    """Write a summary into the note at *ref*. A note that is gone, or has one, stays as it is.
+def summarise_note(work: Workspace, job: Job) -> Captured:
+    """Write a summary into the note that *job* names. A note that is gone, or has one, stays as it is.
 
     Raises:
         MemtoolError: someone changed the note meanwhile, or the vault cannot be written.
     """
+    ref = job.transcript
     path = work.vault.path(ref)
     try:
         text, expected = read_text(path)

@@ -42,7 +42,8 @@ class LogEntry(NamedTuple):
 
 def log(folders: Iterable[Path], entry: LogEntry) -> None:
     """Append *entry* to the log in the first of *folders* that takes it. If none does, nobody can be told."""
-    line = f"{entry.at} {entry.level} {_word(entry.subject)} {_text(entry)}\n"
+    subject = "".join(char for char in entry.subject if char.isalnum() or char in "-_")[:40] or "-"
+    line = f"{entry.at} {entry.level} {subject} {_text(entry)}\n"
     for folder in folders:
         with suppress(OSError):
             _append(folder / NAME, line.encode("utf-8", "replace"))
@@ -87,10 +88,6 @@ def _entry(line: str, since: datetime) -> LogEntry | None:
 
 def _text(entry: LogEntry) -> str:
     return " ".join(entry.message.split())[:_LONGEST]
-
-
-def _word(text: str) -> str:
-    return "".join(char for char in text if char.isalnum() or char in "-_")[:40] or "-"
 
 
 class PastProblems(NamedTuple):

@@ -96,18 +96,15 @@ def _lines(turns: Sequence[Turn], *, most: int) -> Iterator[_Line]:
 def _lines_of(turn: Turn) -> Iterator[_Line]:
     yield _Line("USER, REFUSING A TOOL" if turn.refused else "USER", one_line(turn.asked), "user")
     yield _Line("USER CHOSE", one_line("; ".join(turn.chosen)), "user")
-    yield _Line("FILES", one_line(", ".join(file.replace("\\", "/").rsplit("/", 1)[-1] for file in _some_files(turn))))
+    files = [file.replace("\\", "/").rsplit("/", 1)[-1] for file in turn.files]
+    more = [f"{len(files) - _MOST_FILES} more"] if len(files) > _MOST_FILES else []
+    yield _Line("FILES", one_line(", ".join([*files[:_MOST_FILES], *more])))
     for run in turn.runs[-_MOST_RUNS:]:
         outcome = f"failed: {without_middle(one_line(run.error), _WIDEST_ERROR)}" if run.error else "passed"
         yield _Line("RAN", f"{without_middle(one_line(run.command), _WIDEST_RUN)} ({outcome})")
     refused = " (not approved)" if turn.plan_refused else ""
     yield _Line("PLAN", turn.plan and one_line(turn.plan) + refused)
     yield _Line("AGENT", _said(turn), "agent")
-
-
-def _some_files(turn: Turn) -> list[str]:
-    more = len(turn.files) - _MOST_FILES
-    return [*turn.files[:_MOST_FILES], *([f"{more} more"] if more > 0 else [])]
 
 
 def _said(turn: Turn) -> str:

@@ -90,8 +90,10 @@ def read_record(vault: Vault, session_id: str) -> Record:
     try:
         fields: Any = json.loads(read_state(record_path(vault, session_id), largest=_LARGEST))
         summary, reading = _summary(fields.pop("summary")), _reading(fields.pop("reading"))
-        gone = tuple(map(str, _list(fields.pop("gone"))))
-        record = Record(**fields, summary=summary, gone=gone, reading=reading)
+        gone = fields.pop("gone")
+        if not isinstance(gone, list):
+            return Record()
+        record = Record(**fields, summary=summary, gone=tuple(map(str, gone)), reading=reading)
     except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return Record()
     return record if is_like(record, Record()) else Record()
@@ -102,24 +104,27 @@ def write_record(vault: Vault, session_id: str, record: Record) -> None:
     path = record_path(vault, session_id)
     told = {"turns": [_turn_fields(turn) for turn in record.reading.turns], "last": _turn_fields(record.reading.last)}
     reading = record.reading._asdict() | told
-    fields = record._asdict() | {"summary": _summary_fields(record.summary), "reading": reading}
+    points = [list(point) for point in record.summary.key_points]
+    summary = record.summary._asdict() | {"rows": [], "key_points": points}
+    fields = record._asdict() | {"summary": summary, "reading": reading}
     with suppress(OSError):
         if not path.parent.is_dir():  # else it would be searched for symlinks, for each of thousands of files
             make_state_folder(path.parent)
         write_state(path, json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def switch_off(vault: Vault, ref: str, *, off: bool) -> None:
-    """Let the session whose note is at *ref* be captured no more, or again: its capture was taken back, or is back."""
-    session_id = Path(ref).stem
-    write_record(vault, session_id, read_record(vault, session_id)._replace(off=off))
+def switch_off(vault: Vault, session_id: str, *, off: bool = True) -> None:
+    """Let nobody capture the session, no sweep and no import either; or let it be captured again."""
+    record = read_record(vault, session_id)
+    if record.off != off:
+        write_record(vault, session_id, record._replace(off=off))
 
 
 def follow_undo(vault: Vault, change: Change) -> None:
     """Let sessions whose first capture was taken back be captured no more, and those that are back again."""
     for file in change.files:
         if file.path.startswith("sessions/") and file.deed != "changed":
-            switch_off(vault, file.path, off=not vault.path(file.path).exists())
+            switch_off(vault, Path(file.path).stem, off=not vault.path(file.path).exists())
 
 
 def kept_turns(turns: list[Turn]) -> tuple[Turn, ...]:
@@ -131,16 +136,6 @@ def kept_turns(turns: list[Turn]) -> tuple[Turn, ...]:
 def record_path(vault: Vault, session_id: str) -> Path:
     """Return where the record of the session lies."""
     return vault.state_path / "captured" / f"{Path(session_ref(session_id)).stem}.json"
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError("no list")
-    return value
-
-
-def _summary_fields(summary: Summary) -> dict[str, Any]:
-    return summary._asdict() | {"rows": [], "key_points": [list(point) for point in summary.key_points]}
 
 
 def _summary(fields: Mapping[str, Any]) -> Summary:

@@ -113,14 +113,16 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
     if not any(turn.asked or turn.told for turn in session.turns):
         write_record(work.vault, job.session_id, record)
         return Captured()
-    area = _area(work, session.conversation, job)
+    where = Path(folder or work.home)
+    area = find_registered_area(work.vault, where, work.home, work.now().timestamp())
     digest = _digest(session.turns)
     if record.provider in ("", EXTRACTIVE):
         record = record._replace(digest=digest, provider=EXTRACTIVE)
     refs, record, topic = _write(work, job, session, area, record, later)
     if not refs or not _wants_model(work, job, session.conversation, record, digest):
         return Captured(refs, topic, area.name, client=session.conversation.client)
-    if _is_too_early(work, job, record):
+    age = work.now().timestamp() - record.model_at
+    if job.event in _NOW_AND_THEN and age < work.settings.capture.every_minutes * 60:
         write_record(work.vault, job.session_id, record._replace(owed=True))  # a later sweep will see to it
         return Captured(refs, topic, area.name, client=session.conversation.client)
     if session.conversation.start:
@@ -184,22 +186,12 @@ def _digest(turns: list[Turn]) -> str:
     return digest.hexdigest()
 
 
-def _area(work: Workspace, conversation: Conversation, job: Job) -> ProjectArea:
-    folder = Path(conversation.cwd or job.cwd or work.home)
-    return find_registered_area(work.vault, folder, work.home, work.now().timestamp())
-
-
 def _wants_model(work: Workspace, job: Job, conversation: Conversation, record: Record, digest: str) -> bool:
     if set(work.settings.llm.providers) <= {EXTRACTIVE} or job.event in _WITHOUT_MODEL:
         return False
     if record.provider != EXTRACTIVE and record.digest == digest:
         return False
     return _length_since_compaction(conversation) >= _LITTLE or not _has_compaction(conversation)
-
-
-def _is_too_early(work: Workspace, job: Job, record: Record) -> bool:
-    pause = work.settings.capture.every_minutes * 60
-    return job.event in _NOW_AND_THEN and work.now().timestamp() - record.model_at < pause
 
 
 def _has_compaction(conversation: Conversation) -> bool:

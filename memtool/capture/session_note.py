@@ -76,11 +76,12 @@ def session_note(
     last = _span(conversation, now, zone)[1]
     shown = dict.fromkeys(_last_parts(shown_path(os.path.normpath(file), root, home)) for file in files)
     named = [file for file in shown if file][:_MOST_FILES]
+    is_home = bool(conversation.cwd) and Path(conversation.cwd) == home
     note = SessionNote(
         id=session_ref(conversation.session_id).removeprefix("sessions/").removesuffix(".md"),
         project=one_line(project),
         updated=last.replace(tzinfo=None).isoformat(" ", "minutes"),
-        directory=_directory(conversation.cwd, home),
+        directory="~" if is_home else _short_path(shown_path(conversation.cwd, None, home)),
         branch="" if summary.topic.startswith(f"{conversation.branch}: ") else one_line(conversation.branch),
         topic=shortened(summary.topic or conversation.title, _WIDEST_TOPIC),
         key_points=tuple(filter(None, map(_short_point, summary.key_points[:_MOST_ITEMS]))),
@@ -131,10 +132,6 @@ def _local(at: datetime | None, zone: tzinfo | None) -> datetime | None:
         return at and at.astimezone(zone)
     except (OverflowError, ValueError, OSError):  # a time that the machine's calendar does not reach
         return None
-
-
-def _directory(cwd: str, home: Path) -> str:
-    return "~" if cwd and Path(cwd) == home else _short_path(shown_path(cwd, None, home))
 
 
 def _last_parts(path: str) -> str:

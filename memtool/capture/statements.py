@@ -142,7 +142,8 @@ def _with_contrasts(told: list[Statement]) -> list[Statement]:
     """Return what is *told*, each "However, …" put behind the sentence that does not hold without it."""
     joined: list[Statement] = []
     for each in told:
-        if joined and _begins_contrast(each) and not joined[-1].is_listed:
+        is_contrast = not (each.is_listed or each.text.endswith(("?", "？"))) and leads("contrast", each.text)
+        if joined and is_contrast and not joined[-1].is_listed:
             before = joined.pop()
             space = "" if is_unspaced(before.text[-1]) or before.text[-1] in "。！？" else " "
             text = f"{before.text}{space}{each.text.rstrip(':：')}"
@@ -150,10 +151,6 @@ def _with_contrasts(told: list[Statement]) -> list[Statement]:
         else:
             joined.append(each)
     return joined
-
-
-def _begins_contrast(each: Statement) -> bool:
-    return not each.is_listed and not each.text.endswith(("?", "？")) and leads("contrast", each.text)
 
 
 def _says_nothing(each: Statement) -> bool:

@@ -8,6 +8,7 @@ All else is the user's words and what came of them.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -138,13 +139,9 @@ def _problem(turns: Sequence[Turn]) -> str:
 def _shares(turns: Sequence[Turn]) -> list[float]:
     """Return how much of each turn's prompt the other turns are about."""
     asked = [telling_words(turn.asked) for turn in turns]
-    counts = Counter(word for turn in turns for word in telling_words(_about(turn)))
+    parts = ([turn.asked, *(one.text for one in turn.told), *map(os.path.basename, turn.files)] for turn in turns)
+    counts = Counter(word for part in parts for word in telling_words(" ".join(part)))
     return [sum(counts[word] - 1 for word in one) / math.sqrt(len(one) or 1) for one in asked]
-
-
-def _about(turn: Turn) -> str:
-    files = (file.rsplit("/", 1)[-1] for file in turn.files)
-    return " ".join([turn.asked, *(piece.text for piece in turn.told), *files])
 
 
 def _edits_follow(turns: Sequence[Turn], at: int) -> bool:
@@ -184,7 +181,8 @@ def _rows(turns: Sequence[Turn], language: str) -> Iterator[Row]:
         asked = shown if is_shown(first) and not is_told else ""
         if is_shown(first) and not pieces and not _is_question(first.asked):
             pieces = list(_objected(first, labels("summary", language)["objected"]))
-        yield Row(asked, tuple(pieces), _weight(first) * (_LAST if stop == len(turns) else 1.0))
+        weight = _REFUSED_WEIGHT if first.refused else _QUESTION_WEIGHT if _is_question(first.asked) else 1.0
+        yield Row(asked, tuple(pieces), weight * (_LAST if stop == len(turns) else 1.0))
 
 
 def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
@@ -195,7 +193,8 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
     factor = _RISE + (1 - _RISE) * (at / (len(turns) - 1) if len(turns) > 1 else 1)
     factor *= _LAST if at == len(turns) - 1 else 1.0
     is_doubted = turn.verdict == "rejected"
-    factor *= _CONTRADICTED if is_doubted else _PRAISED if _is_praised(turns, at) else 1.0
+    is_praised = at + 1 < len(turns) and begins_with("praise", turns[at + 1].asked)
+    factor *= _CONTRADICTED if is_doubted else _PRAISED if is_praised else 1.0
     pieces = (piece._replace(value=piece.value * factor) for piece in turn.told)
     named = turn.offered if at < len(turns) - 1 else ()  # what was said of one of several options led to a choice
     told = (piece for piece in pieces if piece.value >= _LEAST_DOUBTED or not is_doubted)
@@ -231,10 +230,6 @@ def _meant(turns: Sequence[Turn], at: int) -> dict[Meant, str]:
     return meant(turns[at].asked, [dict(turn.offered) for turn in turns[max(0, at - _REFERENCE_BACK) : at]])
 
 
-def _is_praised(turns: Sequence[Turn], at: int) -> bool:
-    return at + 1 < len(turns) and begins_with("praise", turns[at + 1].asked)
-
-
 def is_shown(turn: Turn) -> bool:
     """Return whether a row shows what was typed: it tells or names something, or says in a word that it was right."""
     if _tells(turn) or begins_with("praise", turn.asked):
@@ -249,12 +244,6 @@ def _is_option(piece: Piece, turns: Sequence[Turn], at: int) -> bool:
         return False
     told = [words(piece.text)]
     return any(is_said(words(text.removesuffix("…")), told, _SAME_OPTION) for _, text in turns[at].offered)
-
-
-def _weight(turn: Turn) -> float:
-    if turn.refused:
-        return _REFUSED_WEIGHT
-    return _QUESTION_WEIGHT if _is_question(turn.asked) else 1.0
 
 
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:

@@ -8,7 +8,6 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 
 from memtool.settings.sections import CaptureSettings
-from memtool.vault.layout import Vault
 
 SWITCH = "MEMTOOL_CAPTURE"  # the variable that is `off` for a session that is not to be captured
 _ENTRY = "CLAUDE_CODE_ENTRYPOINT"  # says how the client was started: `cli`, or `sdk-cli` for `claude -p`
@@ -31,26 +30,13 @@ def is_excluded(folder: str, patterns: Sequence[str], home: Path) -> bool:
     """Whether work in *folder* is excluded by one of *patterns*: a folder, or a remote such as `github.com/acme/*`."""
     if not folder or not patterns:
         return False
-    places = [pattern for pattern in patterns if pattern.startswith("~") or _is_path(pattern)]
+    places = [pattern for pattern in patterns if pattern.startswith(("~", "*")) or os.path.isabs(pattern)]  # noqa: PTH117
     for place in places:
         path = f"{home}{place[1:]}" if place.startswith("~") else place
         if PurePath(folder).is_relative_to(path) or fnmatch(folder, path) or fnmatch(folder, f"{path}/*"):
             return True
     remotes = [pattern for pattern in patterns if pattern not in places]
     return bool(remotes) and _has_remote(Path(folder), remotes)
-
-
-def switch_off(vault: Vault, session_id: str) -> None:
-    """Let nobody capture the session, no sweep and no import either."""
-    from memtool.capture.records import read_record, write_record  # no hook after an edit needs them
-
-    record = read_record(vault, session_id)
-    if not record.off:
-        write_record(vault, session_id, record._replace(off=True))
-
-
-def _is_path(pattern: str) -> bool:
-    return os.path.isabs(pattern) or pattern.startswith("*")  # noqa: PTH117  (a hook runs this)
 
 
 def _has_remote(folder: Path, patterns: Sequence[str]) -> bool:

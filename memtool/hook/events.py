@@ -95,10 +95,12 @@ def _done(action: str, occasion: Occasion) -> Reply | None:
 
 def is_private(occasion: Occasion) -> bool:
     """Whether the session is not to be captured; one that the user has switched off is passed over by sweeps, too."""
-    from memtool.capture.switches import is_excluded, is_off, switch_off
+    from memtool.capture.switches import is_excluded, is_off
 
     if is_off(occasion.work.environ, occasion.work.settings.capture):
         if occasion.name != "PostToolUse" and occasion.text("session_id"):
+            from memtool.capture.records import switch_off  # no hook after an edit needs them
+
             switch_off(occasion.work.vault, occasion.text("session_id"))
         return True
     return is_excluded(occasion.text("cwd"), occasion.work.settings.capture.exclude, occasion.work.home)

@@ -123,11 +123,13 @@ class _RolloutTranslation:
             self._calls[call] = [self._running.get(str(given.get("session_id")), call)]
             return
         command = _command(item, given) if name in _SHELLS or item.get("type") == "local_shell_call" else ""
-        patch = patch_in(command) if command else _patch(item, given) if name == "apply_patch" else ""
+        edit = text_at(item, "input") or text_at(given, "input") or text_at(given, "patch")
+        patch = patch_in(command or (edit if name == "apply_patch" else ""))
         if files := files_in_patch(patch):
             self._calls[call] = [f"{call}#{number}" for number in range(len(files))]
             for its, file in zip(self._calls[call], files, strict=True):
-                yield use(its, "Edit", {"file_path": _below(text_at(given, "workdir"), file)})
+                folder = "" if file.startswith("/") else text_at(given, "workdir")
+                yield use(its, "Edit", {"file_path": f"{folder}/{file}" if folder else file})
         elif name == "request_user_input":
             asked = dicts_of(given.get("questions"))
             self._questions[call] = {text_at(one, "id"): text_at(one, "question") for one in asked}
@@ -148,10 +150,6 @@ class _RolloutTranslation:
             made = {"toolUseResult": {"answers": _answers(self._questions.pop(call), output)}}
         for its in calls:
             yield result(its, text, failed=failed, stopped=stopped) | made
-
-
-def _below(folder: str, file: str) -> str:
-    return f"{folder}/{file}" if folder and not file.startswith("/") else file
 
 
 def _message(item: Record) -> Iterator[Record]:
@@ -192,10 +190,6 @@ def _command(item: Record, given: Record) -> str:
         words = [word for word in command if isinstance(word, str)]
         command = words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
     return command if isinstance(command, str) else text_at(item, "arguments")
-
-
-def _patch(item: Record, given: Record) -> str:
-    return patch_in(text_at(item, "input") or text_at(given, "input") or text_at(given, "patch"))
 
 
 def _output(output: object) -> str:
