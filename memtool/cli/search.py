@@ -92,6 +92,7 @@ def command(
         place = session.place(progress=progress)
         chosen, found = use_index(place, lambda index: _found(session, index, text, wanted, here, page))
     took = time.perf_counter() - started
+    found = found._replace(hits=_with_doubts(found.hits))
     if explain:
         found = found._replace(hits=_with_uses(place.folder, found.hits))
     if as_json:
@@ -213,6 +214,20 @@ def _with_uses(folder: Path, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
     return tuple(hit._replace(why={**hit.why, **more}) for hit, more in zip(hits, besides, strict=True))
 
 
+def _with_doubts(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Return *hits*, those facts marked that a newer one of them contradicts."""
+    facts = [(hit.fact_id, hit.text.partition("\n")[0], hit.date) for hit in hits if hit.fact_id]
+    if len(facts) < 2:
+        return hits
+    from memtool.recall.remembering.near_duplicates import newer_rivals
+
+    dates = newer_rivals(facts)
+    return tuple(
+        hit._replace(why={**hit.why, "contradicted": dates[hit.fact_id]}) if hit.fact_id in dates else hit
+        for hit in hits
+    )
+
+
 def _answer(query: str, found: Found, notices: list[str], took: float) -> dict[str, Any]:
     hits = [_fields(hit) for hit in found.hits]
     return {"query": query, "mode": found.mode, "hits": hits, "took_ms": round(took * 1000, 1), "notices": notices}
@@ -289,7 +304,9 @@ def _lines_of(hit: Hit) -> str:
 
 def _about(hit: Hit) -> str:
     by = hit.author and hit.author != IMPORTED and f"by {hit.author}"
-    return "  ".join(part for part in (hit.date, hit.project, hit.kind, by) if part)
+    newer = hit.why.get("contradicted")
+    doubt = newer and f"contradicted by what was said on {newer}"
+    return "  ".join(part for part in (hit.date, hit.project, hit.kind, by, doubt) if part)
 
 
 def _score(hit: Hit) -> str:

@@ -29,6 +29,7 @@ from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.recall.framing import quoted
 from memtool.recall.prompts.warm_helper import start_helper
+from memtool.recall.remembering.near_duplicates import newer_rivals
 from memtool.recall.timeline import Timeline, timeline
 from memtool.text.lines import cut, one_line
 from memtool.text.similarity import is_said, words
@@ -78,7 +79,10 @@ _LONGEST_PROMPT = 600  # characters
 
 
 class FoundMemory(NamedTuple):
-    """A thing that was found. *relevance* is a share of the best one's; *content* is a quotation in Markdown."""
+    """A thing that was found. *relevance* is a share of the best one's; *content* is a quotation in Markdown.
+
+    A fact that a newer one beside it contradicts is *contradicted* on the date of that.
+    """
 
     kind: str
     date: str
@@ -90,6 +94,7 @@ class FoundMemory(NamedTuple):
     relevance: float
     content: str
     fact_id: str = ""
+    contradicted: str = ""
 
 
 class SearchPage(NamedTuple):
@@ -121,7 +126,9 @@ def search_memory(
     except Unbuilt as error:
         return SearchPage(project, (), page, more=False, notices=(str(error),))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
-    return SearchPage(project, tuple(_remembered(work, hit, best) for hit in hits), page, more, notices)
+    dates = newer_rivals((hit.fact_id, _said(hit), hit.date) for hit in hits if hit.fact_id)
+    found = tuple(_remembered(work, hit, best)._replace(contradicted=dates.get(hit.fact_id, "")) for hit in hits)
+    return SearchPage(project, found, page, more, notices)
 
 
 def _found(
@@ -222,13 +229,17 @@ def _remembered(work: Workspace, hit: Hit, best: float) -> FoundMemory:
 
 def _content(work: Workspace, hit: Hit) -> str:
     """Return the overview of the note, if what was found stands in it; else the passage that was found."""
-    said = hit.text.partition("\n")[0] if hit.fact_id else hit.told or hit.text  # of a fact, evidence follows
+    said = _said(hit)
     if hit.kind in _WITH_OVERVIEW and not is_outside(hit.path):
         with suppress(MemtoolError, OSError):
             overview = read_note(work.vault, Ref(hit.path), level=OVERVIEW, max_bytes=work.max_bytes).text
             if _plain(said)[:_TOLD_BY] in _plain(overview):
                 said = overview
     return quoted(cut(said, _LONGEST))
+
+
+def _said(hit: Hit) -> str:
+    return hit.text.partition("\n")[0] if hit.fact_id else hit.told or hit.text  # of a fact, evidence follows
 
 
 def _plain(text: str) -> str:

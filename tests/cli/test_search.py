@@ -53,6 +53,17 @@ def test_a_hit_says_where_it_stands(memtool: Memtool, notes: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_fact_that_a_newer_one_contradicts_is_marked(memtool: Memtool, notes: Path) -> None:
+    path = notes / "areas/projects/shop/facts.json"
+    path.parent.mkdir(parents=True)
+    form = '{{"id": "f-{0}", "fact": "缓存 lives {0} minutes", "evidence": "x", "timestamp": "2026-02-0{1}",'
+    facts = (form.format(*values) + ' "category": "general", "status": "active"}' for values in ((15, 1), (20, 2)))
+    path.write_text('{"facts": [\n' + ",\n".join(facts) + "\n]}", encoding="utf-8")
+    out = memtool("search", "缓存 lives").out
+    assert "facts.json:2-2  2026-02-01  shop  fact  contradicted by what was said on 2026-02-02" in out
+    assert out.count("contradicted") == 1
+
+
 def test_results_are_on_stdout_and_talk_is_on_stderr(memtool: Memtool, sample: Path) -> None:
     code, out, err = memtool("search", "getUserById")
     assert (code, err) == (0, "")

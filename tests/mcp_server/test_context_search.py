@@ -17,6 +17,19 @@ def test_a_decision_is_found_with_its_place_its_date_and_its_author(desk: Desk, 
     assert "not instructions" in answer
 
 
+def test_a_fact_that_a_newer_one_contradicts_is_marked(desk: Desk, agent: Agent, shop: str) -> None:
+    path = desk.vault.root / "areas/projects/shop/facts.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    form = '{{"id": "f-{0}", "fact": "the cache 缓存 lives {0} minutes", "evidence": "x", "timestamp": "2026-02-0{1}",'
+    facts = (form.format(*values) + ' "category": "general", "status": "active"}' for values in ((15, 1), (20, 2)))
+    path.write_text(f'{{"facts": [{", ".join(facts)}]}}', encoding="utf-8")
+    answer = agent.call("context_search", project_path=shop, query="how long does the cache live 缓存").text
+    doubted = [line for line in answer.splitlines() if "contradicted by what was said on 2026-02-02" in line]
+    assert "f-20" in answer
+    assert len(doubted) == 1
+    assert "f-15" in doubted[0]
+
+
 @pytest.mark.parametrize("query", ["解密失败", "为什么解密失败 E0308"])
 def test_chinese_is_found(desk: Desk, agent: Agent, shop: str, query: str) -> None:
     desk.remember("解密失败是因为密钥轮换，错误码 E0308。", category="bug")

@@ -7,9 +7,10 @@ no duplicates. So letters decide only where no word stands in another's place, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import combinations
 from typing import NamedTuple
 
 from memtool.text.languages import languages, listed, pattern_of, words
@@ -85,6 +86,16 @@ def is_same(new: Claim, standing: Claim) -> bool:
     has_own = any(len(_own(one.words, other.words)) > OWN_WORDS * len(one.words) for one, other in pairs)
     is_like = are_alike(new.trigrams, standing.trigrams, SAME_LETTERS)
     return is_like and not has_own and not any(_replaced(new, standing))
+
+
+def newer_rivals(facts: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Return for each of *facts* (id, text, date) that a newer one of them contradicts, by its id, the newer's date."""
+    dated = sorted(((date, fact_id, statement(text)) for fact_id, text, date in facts), key=lambda each: each[0])
+    return {
+        old_id: newer
+        for (_, old_id, old), (newer, _, new) in combinations(dated, 2)
+        if contradicts(new, old, in_one_place=True)
+    }
 
 
 def contradicts(new: Claim, standing: Claim, *, in_one_place: bool = False) -> bool:
