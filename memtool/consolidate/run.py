@@ -62,6 +62,7 @@ from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommi
 from memtool.workspace import Workspace
 
 MEMORY = "MEMORY.md"
+_MOST_TOLD = 20  # changes in the message of a commit; the report has all of them
 _QUICK = 0.2  # seconds; another run is at work, or not
 
 
@@ -182,7 +183,8 @@ def _finish(work: Workspace, outcome: Outcome) -> None:
     """Commit what was written, what a run that was cut off had left, too; and bring the index up to date."""
     if outcome.written:
         with alone(work.vault):
-            outcome.kept = commit(work.vault, list(outcome.written), "consolidate", _subject(outcome))
+            why = "\n".join(f"- {line}" for line in outcome.changes[:_MOST_TOLD])
+            outcome.kept = commit(work.vault, list(outcome.written), "consolidate", _subject(outcome), why)
     try:
         commit_noted(work.vault, f"consolidate: {outcome.week}: what was left by a run that was cut off")
     except MemtoolError as error:  # it is still noted, and the next capture commits it

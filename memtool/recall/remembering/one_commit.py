@@ -55,26 +55,27 @@ def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
     commit(vault, refs, KEEP, ", ".join(refs))
 
 
-def commit(vault: Vault, refs: Sequence[str], deed: str, what: str) -> Kept:
+def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "") -> Kept:
     """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
     subject = cut(f"{deed}: {one_line(what)}", _LONGEST_SUBJECT)
+    message = f"{subject}\n\n{why}" if why else subject
     note_uncommitted(vault, refs)  # should git refuse, or we be killed now, the next capture takes it along
     try:
         if history.find_repository(vault.root) != vault.root:
             return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
-        if not _committed(vault, refs, subject):
+        if not _committed(vault, refs, message):
             return Kept(notice="nothing was committed: for git, nothing has changed")
         return Kept(tell(vault.root, "rev-parse", "--short", "HEAD").strip())
     except HistoryFailed as error:
         return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
 
 
-def _committed(vault: Vault, refs: Sequence[str], subject: str) -> bool:
+def _committed(vault: Vault, refs: Sequence[str], message: str) -> bool:
     """Commit, and wait a little for others who use the repository now, such as an editor."""
     deadline = time.monotonic() + _GIT_PATIENCE
     while True:
         try:
-            return bool(history.commit(vault.root, refs, subject, is_ours=not subject.startswith(f"{KEEP}: ")))
+            return bool(history.commit(vault.root, refs, message, is_ours=not message.startswith(f"{KEEP}: ")))
         except HistoryFailed as error:
             if "index.lock" not in str(error) or time.monotonic() >= deadline:
                 raise
