@@ -95,7 +95,8 @@ def _follow(work: Workspace, index: Index, db: sqlite3.Connection) -> int:
         told = events_of(work, index, ref)
         before = json.loads(seen[ref][1]) if ref in seen and seen[ref][1] is not None else None
         if before is not None or ref not in seen:
-            found += [event for event in told if _key(event) not in (before or ())]
+            known = set(before or ())
+            found += [event for event in told if _key(event) not in known]
         else:
             found += [event for event in told if (event.date, event.minute) >= tuple(begun)]
         now_seen.append((ref, notes[ref], _keys(told)))

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPConnection
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from web.service import PATIENCE, Service
 
 from memtool.recall.event_log import EventLog
+from memtool.recall.timeline import Event
 
 pytestmark = pytest.mark.slow
 
@@ -73,11 +76,19 @@ def test_streams_end_with_the_service(service: Service) -> None:
     assert time.monotonic() - started < 5.0
 
 
-def test_ten_readers_get_every_event_once_also_after_a_cut(service: Service) -> None:
+def put_events(service: Service, many: int) -> None:
+    """Write *many* events into the log, as if they had happened."""
+    fields = json.dumps(Event("2026-02-10", "", "fact", "", "茶", "x.md", 1, "x"))
+    with closing(sqlite3.connect(service.work.index_folder / "events.sqlite", timeout=PATIENCE)) as db, db:
+        db.executemany("INSERT INTO event (at, fields) VALUES ('2026-02-10', ?)", [(fields,)] * many)
+
+
+def test_ten_readers_get_every_one_of_ten_thousand_events_once_also_after_a_cut(service: Service) -> None:
     service.get("/memories")
     time.sleep(1.0)
     log = EventLog(service.work.index_folder)
-    many, got = 500, [[] for _ in range(10)]  # type: ignore[var-annotated]
+    many, new, got = 10_000, 400, [[] for _ in range(10)]  # type: ignore[var-annotated]
+    put_events(service, many - new)
 
     def read(mine: list[int]) -> None:
         last = 0
@@ -88,24 +99,24 @@ def test_ten_readers_get_every_event_once_also_after_a_cut(service: Service) -> 
                     continue
                 mine.append(number)
                 last = number
-                if len(mine) in (120, 330, many):  # cut
+                if len(mine) in (1_200, 7_777, many - new // 2, many):  # cut
                     break
             reader.close()
 
-    readers = [threading.Thread(target=read, args=(mine,)) for mine in got]
+    readers = [threading.Thread(target=read, args=(mine,), daemon=True) for mine in got]
     for reader in readers:
         reader.start()
     facts = [
         {"id": f"f{n}", "fact": f"Fact {n} says {n}.", "timestamp": "2026-02-10", "status": "active"}
-        for n in range(many)
+        for n in range(new)
     ]
     path = service.vault.root / "areas/global/facts.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    for part in (100, 300, many):
+    for part in (100, 300, new):
         path.write_text(json.dumps({"facts": facts[:part]}), encoding="utf-8")
         time.sleep(0.5)
     for reader in readers:
-        reader.join(PATIENCE)
+        reader.join(3 * PATIENCE)
     assert log.last_id() == many
     assert all(mine == list(range(1, many + 1)) for mine in got)
 
