@@ -28,7 +28,7 @@ from memtool.workspace import Workspace
 
 SESSION, EDIT, FACT, DAY = "session", "edit", "fact", "daily"
 _PAGES = ("rules", "memory", "project", "pattern", "tool", "schema", "todo")  # kinds that are no event
-_UNTIMED = "24:00"  # where what has no minute stands in its day
+UNTIMED = "24:00"  # where what has no minute stands in its day
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d\S*)?")
 _MOST_OF_A_DAY = 5_000  # rows
 _LARGEST = 4_194_304  # bytes of a file that are read for minutes
@@ -65,7 +65,7 @@ class Event(NamedTuple):
     @property
     def when(self) -> tuple[str, str, str, int]:
         """Its place in the order of time."""
-        return self.date, self.minute or _UNTIMED, self.path, self.line
+        return self.date, self.minute or UNTIMED, self.path, self.line
 
 
 class Timeline(NamedTuple):
@@ -152,6 +152,13 @@ def timeline(
     shown = [*older[len(older) - min(before, len(older)) :], *([] if at is None else [middle[at]]), *newer[:after]]
     place = None if at is None else min(before, len(older))
     return Timeline(tuple(shown), place, earlier=len(older) > before, later=len(newer) > after)
+
+
+def events_on(work: Workspace, index: Index, days: Iterable[dt.date], *, project: str = "") -> list[Event]:
+    """Return the events of some *days*, in order; with a *project*, only its own."""
+    past = _Events(work, index, (project, "") if project else ())
+    found = [event for day in days for event in past.events(past.rows(day.isoformat()))]
+    return sorted((each for each in found if not project or each.project == project), key=lambda each: each.when)
 
 
 def events_of(work: Workspace, index: Index, ref: str) -> list[Event]:

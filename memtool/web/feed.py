@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from pydantic import BaseModel, Field
 
 from memtool.consolidate.memories import id_of, list_memories
-from memtool.errors import UsageError
+from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import projects_in
 from memtool.index.search import Hit
-from memtool.recall.timeline import DAY, EDIT, Event, timeline
+from memtool.recall.event_log import GIVEN
+from memtool.recall.given import PROMPT, read_givings, sessions_given
+from memtool.recall.ledger import ledger_folder
+from memtool.recall.timeline import DAY, EDIT, FACT, SESSION, UNTIMED, Event, timeline
+from memtool.vault.files import read_head
+from memtool.vault.note import Note, parse_note
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY
 from memtool.web.finding import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
 PART = 30  # cards
 
-_TRIES = 3  # parts of the timeline that are looked through for edits at once; the next part goes on there
+_TRIES = 3  # parts of the timeline that are looked through for what is wanted; the next part goes on there
 _LAST = "24:01"  # behind all minutes of a day, and behind what has none
+_HEAD = 8_192  # bytes of a note that hold its summary
+_FIRST_TIME, _LAST_TIME = ("", ""), ("9999", "")
 
 
 class Wanted(BaseModel):
@@ -32,26 +42,48 @@ class Wanted(BaseModel):
     kind: str = Field(default="", max_length=LONGEST_NAME)
     category: str = Field(default="", max_length=LONGEST_NAME)
     since: str = Field(default="", max_length=LONGEST_NAME)
-    cursor: str = Field(default="", max_length=LONGEST_NAME)
+    until: str = Field(default="", max_length=LONGEST_NAME)
+    cursor: str = Field(default="", pattern=r"^(|[0-9-]{0,10}_([0-9]{2}:[0-9]{2}_|-_)?[0-9]{1,9})$")
 
     def query(self, **changes: str) -> str:
         """Return it as the query of an address, with *changes*."""
         return urlencode({name: value for name, value in {**self.model_dump(), **changes}.items() if value})
 
+    @property
+    def day(self) -> str:
+        """The day on which the part before has ended; empty for the first part."""
+        return self.cursor.partition("_")[0]
+
+    def holds(self, project: str, date: str) -> bool:
+        """Return whether something of a *project* and a *date* is wanted."""
+        is_of_project = not self.project or project.casefold() == self.project.casefold()
+        return is_of_project and date >= self.since and (not self.until or date <= self.until)
+
 
 class Card(NamedTuple):
-    """One entry of the feed. *pieces* is its text, cut into pieces that match the search and pieces that do not."""
+    """One entry of the feed.
 
-    id: str
+    Args:
+        href: where it is read.
+        kind: of a note, or `edit`, `fact`, `prompt`.
+        date, minute: when it happened; the minute may be unknown.
+        pieces: its text, cut into pieces that match the search and pieces that do not.
+        title, summary: of a note.
+        given: of a prompt, how many lines it was given.
+    """
+
+    href: str
     kind: str
-    when: str
+    date: str
+    minute: str
     project: str
-    category: str
-    title: str
     pieces: tuple[tuple[str, bool], ...]
-    author: str
-    status: str
-    place: str
+    category: str = ""
+    title: str = ""
+    summary: str = ""
+    author: str = ""
+    status: str = ""
+    given: int = 0
 
 
 class Part(NamedTuple):
@@ -62,6 +94,18 @@ class Part(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
+class Given(NamedTuple):
+    """A prompt of a session, and how many lines it was *given*."""
+
+    date: str
+    minute: str
+    project: str
+    session: str
+    turn: int
+    prompt: str
+    given: int
+
+
 def read_part(work: Workspace, wanted: Wanted) -> Part:
     """Return the part of the feed that is *wanted*.
 
@@ -70,6 +114,8 @@ def read_part(work: Workspace, wanted: Wanted) -> Part:
     """
     if wanted.q.strip():
         return _searched(work, wanted)
+    if wanted.kind == GIVEN:
+        return _prompts(work, wanted)
     if wanted.category or wanted.kind not in ("", EDIT):
         return _listed(work, wanted)
     return _happened(work, wanted)
@@ -80,14 +126,35 @@ def read_projects(work: Workspace) -> list[str]:
     return use_index(place_of(work)._replace(is_followed=True), lambda index: projects_in(index.db))
 
 
+def prompts_given(work: Workspace) -> list[Given]:
+    """Return the prompts of which there are records, the newest first."""
+    folder = ledger_folder(work)
+    found: list[Given] = []
+    for session in sessions_given(folder):
+        with suppress(OSError):
+            stat = (folder / f"{session}.jsonl").stat()
+            found += _of_session(folder, session, stat.st_mtime_ns, stat.st_size)
+    return sorted(found, reverse=True)
+
+
+@lru_cache(maxsize=64)
+def _of_session(folder: Path, session: str, _mtime_ns: int, _size: int) -> tuple[Given, ...]:
+    return tuple(
+        Given(each.at[:10], each.at[11:16], each.project, session, each.turn, each.prompt, len(each.lines))
+        for each in read_givings(folder, session)
+        if each.event == PROMPT
+    )
+
+
 def _asked(wanted: Wanted) -> SearchAsked:
     return SearchAsked(
         query=wanted.q,
         limit=PART,
         project=wanted.project or None,
-        kind=wanted.kind if wanted.kind != EDIT else "daily",
+        kind=wanted.kind if wanted.kind != EDIT else DAY,
         category=wanted.category,
         since=wanted.since,
+        until=wanted.until,
     )
 
 
@@ -100,26 +167,47 @@ def _searched(work: Workspace, wanted: Wanted) -> Part:
 
 
 def _listed(work: Workspace, wanted: Wanted) -> Part:
-    offset = int(wanted.cursor) if wanted.cursor.isdecimal() else 0
+    offset = int(wanted.cursor.rpartition("_")[2] or 0)
     listing = list_memories(work, filter_of(work, _asked(wanted)), limit=PART, offset=offset)
     more = offset + PART < listing.total
-    return Part(tuple(map(_card_of_hit, listing.hits)), str(offset + PART) if more else "")
+    return Part(tuple(map(_card_of_hit, listing.hits)), f"{listing.hits[-1].date}_{offset + PART}" if more else "")
+
+
+def _prompts(work: Workspace, wanted: Wanted) -> Part:
+    offset = int(wanted.cursor.rpartition("_")[2] or 0)
+    found = [each for each in prompts_given(work) if wanted.holds(each.project, each.date)]
+    shown = found[offset : offset + PART]
+    more = offset + PART < len(found)
+    return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].date}_{offset + PART}" if more else "")
 
 
 def _happened(work: Workspace, wanted: Wanted) -> Part:
-    cards: list[Event] = []
+    events: list[Event] = []
     cursor = wanted.cursor
     for _ in range(_TRIES):
-        events, cursor = _older(work, wanted, cursor)
-        cards += (event for event in events if _is_wanted(event, wanted))
-        if len(cards) >= PART or not cursor:
+        found, cursor = _older(work, wanted, cursor)
+        events += (
+            event for event in found if wanted.kind in ("", event.kind) and wanted.holds(event.project, event.date)
+        )
+        if len(events) >= PART or not cursor:
             break
-    return Part(tuple(map(_card_of_event, cards)), cursor)
+    cards = [(event.when[:2], _card_of_event(work, event)) for event in events]
+    if not wanted.kind:
+        newest = _moment(wanted.cursor) if wanted.cursor else _LAST_TIME
+        oldest = _moment(cursor) if cursor else _FIRST_TIME
+        cards += (
+            ((each.date, each.minute), _card_of_prompt(each))
+            for each in prompts_given(work)
+            if oldest <= (each.date, each.minute) < newest and wanted.holds(each.project, each.date)
+        )
+        cards.sort(key=lambda pair: pair[0], reverse=True)
+    return Part(tuple(card for _, card in cards), cursor)
 
 
-def _is_wanted(event: Event, wanted: Wanted) -> bool:
-    is_of_project = not wanted.project or event.project.casefold() == wanted.project.casefold()
-    return is_of_project and wanted.kind in ("", event.kind)
+def _moment(cursor: str) -> tuple[str, str]:
+    """Return the place in time of the last event before *cursor*."""
+    date, minute = (*cursor.split("_"), "-")[:2]
+    return date, UNTIMED if minute == "-" else minute
 
 
 def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Event], str]:
@@ -127,20 +215,19 @@ def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Event], s
     date, minute, shown = (*cursor.split("_"), "", "", "")[:3]
     skip = int(shown) if shown.isdecimal() else 0
     projects = (wanted.project, "") if wanted.project else ()  # the note of a day tells of all projects
-    asked = f"{date} {_behind(minute)}" if date else ""
     kinds = (DAY,) if wanted.kind == EDIT else ()
+    asked = f"{date} {_behind(minute)}" if date else f"{wanted.until} {_LAST}" if wanted.until else ""
     found = use_index(
         place_of(work)._replace(is_followed=bool(cursor)),  # who reads on has just had the vault looked at
         lambda index: timeline(work, index, asked, projects=projects, kinds=kinds, before=PART + skip, after=0),
     )
     events = list(reversed(found.events))[skip:]
-    kept = [event for event in events if event.date >= wanted.since] if wanted.since else events
-    if not events or not found.earlier or len(kept) < len(events):
-        return kept, ""
+    if not events or not found.earlier or events[-1].date < wanted.since:
+        return events, ""
     last = events[-1]
     same = sum(event.when[:2] == last.when[:2] for event in events)
     before = skip if (date, minute) == (last.date, last.minute or "-") else 0
-    return kept, f"{last.date}_{last.minute or '-'}_{same + before}"
+    return events, f"{last.date}_{last.minute or '-'}_{same + before}"
 
 
 def _behind(minute: str) -> str:
@@ -148,35 +235,59 @@ def _behind(minute: str) -> str:
     return _LAST if minute in ("", "-") else f"{minute[:3]}{int(minute[3:]) + 1:02d}"
 
 
-def _card_of_event(event: Event) -> Card:
+def _card_of_event(work: Workspace, event: Event) -> Card:
+    is_note = event.kind not in (FACT, EDIT) and ":" not in event.id
+    summary = _summary(work, event.path, event.kind) if is_note else ""
     return Card(
-        event.id if event.kind == "fact" else event.path,
+        _address(event.id if event.kind == FACT else event.path),
         event.kind,
-        f"{event.date} {event.minute}".strip(),
+        event.date,
+        event.minute,
         event.project,
-        "",
-        "",
         ((event.text, False),),
-        event.author,
-        event.status,
-        f"{event.path}:{event.line}",
+        summary="" if summary.casefold() == event.text.casefold() else summary,
+        author=event.author,
+        status=event.status,
+    )
+
+
+def _summary(work: Workspace, ref: str, event_kind: str) -> str:
+    with suppress(OSError, MemtoolError):
+        note = parse_note(ref, read_head(work.vault.path(ref), _HEAD))
+        if isinstance(note, Note):
+            return note.field("summary") if event_kind == SESSION else note.summary
+    return ""
+
+
+def _card_of_prompt(given: Given) -> Card:
+    return Card(
+        f"/given/{quote(given.session)}/{given.turn}",
+        GIVEN,
+        given.date,
+        given.minute,
+        given.project,
+        ((given.prompt or "…", False),),
+        given=given.given,
     )
 
 
 def _card_of_hit(hit: Hit) -> Card:
     shown = hit.snippet()
     return Card(
-        id_of(hit),
+        _address(id_of(hit)),
         hit.kind,
         hit.date,
-        hit.project,
-        hit.category,
-        "" if hit.fact_id else hit.title,
-        tuple(_pieces(shown.text, shown.marks)),
-        hit.author,
         "",
-        f"{hit.path}:{hit.start_line}",
+        hit.project,
+        tuple(_pieces(shown.text, shown.marks)),
+        category=hit.category,
+        title="" if hit.fact_id else hit.title,
+        author=hit.author,
     )
+
+
+def _address(memory_id: str) -> str:
+    return f"/read/{quote(memory_id)}"
 
 
 def _pieces(text: str, marks: tuple[tuple[int, int], ...]) -> Iterator[tuple[str, bool]]:

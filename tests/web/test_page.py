@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from html import unescape
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -14,22 +15,13 @@ from memtool.consolidate.review import store_proposals, stored_proposals
 from memtool.consolidate.week import week_of
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
-from memtool.vault.layout import open_vault
-from memtool.web.app import make_app
-from memtool.web.gate import Access
-from memtool.web.life import Life
+from memtool.settings.sections import ABOUT
+from memtool.vault.fact_rules import CATEGORIES
+from memtool.vault.layout import KINDS
 from memtool.web.markdown import as_html
+from memtool.web.rendering import words_in
 
-HX = {"hx-request": "true"}
-
-
-@pytest.fixture
-def client(desk: Desk) -> Iterator[TestClient]:
-    """A browser that has passed the gate."""
-    access = Access("a token that nobody guesses", ["testserver"], 80)
-    app = make_app(lambda _folder: desk.work._replace(vault=open_vault(desk.vault.root)), access, Life())
-    with TestClient(app, raise_server_exceptions=False) as client:
-        yield client
+PART = {"x-part": "1"}
 
 
 def texts(html: str) -> list[str]:
@@ -71,10 +63,16 @@ def test_it_speaks_chinese_to_who_reads_it_and_remembers_the_choice(client: Test
 
 
 def test_both_languages_have_the_same_words() -> None:
-    from memtool.web.page import _words
+    def names(table: Mapping[str, Any]) -> set[str]:
+        inner = {f"{name}.{each}" for name, value in table.items() if isinstance(value, dict) for each in value}
+        return table.keys() | {name for name in inner if not name.startswith("setting_help.")}
 
-    assert _words("en").keys() == _words("zh").keys()
-    assert all(_words("zh").values())
+    english, chinese = words_in("en"), words_in("zh")
+    assert names(english) == names(chinese)
+    assert all(chinese.values())
+    assert english["kind_names"].keys() == {"prompt", "edit", *KINDS}
+    assert english["category_names"].keys() == set(CATEGORIES)
+    assert chinese["setting_help"].keys() == {key for key, about in ABOUT.items() if not about.trusted}
 
 
 @pytest.mark.slow
@@ -98,7 +96,7 @@ def test_parts_of_the_feed_follow_each_other_without_loss(client: TestClient, de
     for _ in range(20):
         html = client.get(address).text
         seen += texts(html)
-        more = re.search(r'data-hx-get="(/feed\?cursor=[^"]+)"', html)
+        more = re.search(r'data-next="(/feed\?cursor=[^"]+)"', html)
         if not more:
             break
         address = unescape(more[1])
@@ -134,8 +132,8 @@ def test_a_note_is_read_with_its_history_and_what_links_to_it(client: TestClient
     assert "服务之间必须互相认证" in html
     assert "remember: shop" in html
     assert "More on tokens" in html
-    assert "<html" not in client.get(f"/read/{path}", headers=HX).text
-    linked = client.get("/read/areas/projects/shop/knowledge/2026-02-11-more.md", headers=HX).text
+    assert "<html" not in client.get(f"/read/{path}", headers=PART).text
+    linked = client.get("/read/areas/projects/shop/knowledge/2026-02-11-more.md", headers=PART).text
     assert f'href="/read/{quote(stem)}"' in linked
     assert client.get("/read/../../etc/passwd").status_code == 404
 
@@ -162,7 +160,7 @@ def test_a_fact_is_changed_archived_and_brought_back(client: TestClient, desk: D
     undo = re.findall(r'action="(/undo/\w+)"', client.get(f"/read/{new.id}").text)
     client.post(undo[0], data={"name": new.id}).raise_for_status()  # the newest first: bringing it back
     assert desk.facts()[-1].status == "archived"
-    assert client.post(f"/fact/{new.id}/change", data={"content": "x"}, headers=HX).status_code == 200
+    assert client.post(f"/fact/{new.id}/change", data={"content": "x"}, headers=PART).status_code == 200
 
 
 HOSTILE = """# <script>alert(1)</script>
@@ -213,22 +211,23 @@ def test_a_feed_that_fails_leaves_the_page(client: TestClient, monkeypatch: pyte
     assert 'id="filters"' in html
 
 
-def test_what_is_shipped_is_what_was_published() -> None:
-    from memtool.web.page import _files
-
-    assert _files()["htmx.min.js"].version == "a0abb04f2f45"  # htmx.org 4.0.1, dist/htmx.min.js, SHA-256
-
-
 def test_prompts_show_what_each_was_given_and_why(client: TestClient, desk: Desk) -> None:
     fact = desk.remember("登录令牌有效期为 24 小时。")
     given = GivenLine("k3f9", SHOP, fact.start_line, fact.id, relevance=0.8, evidence={"lead": 1.0})
     other = GivenLine("", SHOP, 0, fact.id, relevance=0.1, left_out="floor")
     giving = Giving(desk.now.isoformat(), PROMPT, "shop", 3, "令牌 有效期", (given,), (other,))
     keep_giving(ledger_folder(desk.work), "3f2a9c", giving)
-    html = client.get("/prompts").text
-    assert "3. 令牌 有效期" in html
-    assert f'href="/read/{fact.id}"' in html
-    assert "too unlikely" in html
+    for html in (client.get("/prompts").text, client.get("/given/3f2a9c/3").text):
+        assert "令牌 有效期" in html
+        assert f'href="/read/{fact.id}"' in html
+        assert "begins with it" in html
+        assert "too unlikely" in html
+    assert "可能性太低" in client.get("/given/3f2a9c/3?lang=zh").text
+    assert client.get("/given/../3").status_code == 404
+    feed = client.get("/feed").text
+    assert 'href="/given/3f2a9c/3"' in feed
+    assert texts(client.get("/feed?kind=prompt&lang=en").text) == ["令牌 有效期"]
+    assert texts(client.get("/feed?kind=prompt&project=teahouse").text) == []
 
 
 def test_proposals_of_a_week_are_kept_changed_dropped_or_left(client: TestClient, desk: Desk) -> None:

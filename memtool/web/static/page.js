@@ -1,8 +1,9 @@
-// What HTML does not do by itself: the stream of events, keys, the theme, and the pane that opens and closes.
+// What HTML does not do by itself: parts of the page that are fetched, the stream of events, keys, the theme.
+// Without it every link and every form still works.
 "use strict";
 const byId = (id) => document.getElementById(id);
-const feed = byId("feed"), pane = byId("pane"), news = byId("news"), filters = byId("filters");
-let unseen = 0, opener = null;
+const feed = byId("feed"), pane = byId("pane"), filters = byId("filters"), news = byId("news");
+const isFeed = Boolean(filters);
 
 // The theme.
 const theme = byId("theme");
@@ -13,62 +14,177 @@ theme.addEventListener("change", () => {
   try { localStorage.setItem("theme", theme.value); } catch { /* it holds until the page is left */ }
 });
 
-// The stream. It announces; only a reader at the top, who reads nothing that would move, sees it come by itself.
+// Parts of the page. What cannot be fetched is said in its place; the rest of the page stays.
+const latest = new Map();
+const fetchPart = async (address, target, options = {}) => {
+  latest.get(target)?.abort();
+  const asked = new AbortController();
+  latest.set(target, asked);
+  try {
+    const answer = await fetch(address, { headers: { "x-part": "1" }, signal: asked.signal, ...options });
+    if (!(answer.headers.get("content-type") || "").startsWith("text/html")) throw new Error(answer.status);
+    return await answer.text();
+  } catch (error) {
+    return error.name === "AbortError" ? null : byId("failed").innerHTML;
+  }
+};
+
+// The feed. Parts far from the screen keep their height and give up their cards, so that it may be of any length.
+const parts = new WeakMap();
+const far = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting, boundingClientRect } of entries) {
+    const kept = parts.get(target);
+    if (isIntersecting && kept) {
+      target.innerHTML = kept;
+      target.style.height = "";
+      parts.delete(target);
+    } else if (!isIntersecting && !kept && !target.contains(document.activeElement)) {
+      parts.set(target, target.innerHTML);
+      target.style.height = `${boundingClientRect.height}px`;
+      target.replaceChildren();
+    }
+  }
+}, { rootMargin: "6000px" });
+const near = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) if (isIntersecting) readOn(target);
+}, { rootMargin: "1200px" });
+const follow = () => {
+  for (const part of feed.querySelectorAll(":scope > .part:not([data-seen])")) {
+    part.dataset.seen = "";
+    far.observe(part);
+  }
+  const more = feed.querySelector(":scope > .more");
+  if (more) near.observe(more);
+};
+const readOn = async (more) => {
+  near.unobserve(more);
+  const html = await fetchPart(more.firstElementChild.dataset.next, more);
+  if (html === null || !more.isConnected) return;
+  if (html === byId("failed").innerHTML) return;  // the link stays, and can be followed
+  more.insertAdjacentHTML("afterend", html);
+  more.remove();
+  follow();
+};
 const filtered = () => new URLSearchParams([...new FormData(filters)].filter(([, value]) => value)).toString();
-const refresh = () => {
+let unseen = 0;
+const refresh = async () => {
+  const before = new Set([...feed.querySelectorAll(".card a")].map((each) => each.href + each.textContent));
+  const html = await fetchPart(`/feed?${filtered()}`, feed);
+  if (html === null) return;
   unseen = 0;
   news.hidden = true;
-  htmx.ajax("GET", `/feed?${filtered()}`, { target: "#feed", swap: "innerHTML" });
+  feed.innerHTML = html;
+  follow();
+  if (!before.size) return;
+  for (const link of feed.querySelectorAll(".card .text a"))
+    if (!before.has(link.href + link.textContent)) link.closest(".card").classList.add("new");
 };
-const announce = () => {
-  unseen += 1;
-  if (scrollY < 40 && !byId("q").value && document.activeElement.closest("#feed, #pane") === null) { refresh(); return; }
-  byId("count").textContent = unseen;
-  news.hidden = false;
-};
-if (filters) {
-  news.addEventListener("click", () => { refresh(); scrollTo(0, 0); });
-  let late = 0;
-  const stream = new EventSource("/stream");
-  stream.onopen = () => { byId("gone").hidden = true; };
-  stream.onerror = () => { byId("gone").hidden = false; };
-  stream.onmessage = (event) => {
-    if (JSON.parse(event.data).type === "connected") return;
-    clearTimeout(late);
-    late = setTimeout(announce, 50);  // a burst is one piece of news
-  };
-  // Filters live in the address, so that it can be kept and gone back to.
-  filters.addEventListener("input", () => history.replaceState(null, "", `/?${filtered()}`));
-}
 
 // The pane.
+let opener = null, isCovering = false;
+const show = (html) => {
+  if (html === null) return;
+  pane.innerHTML = html;
+  pane.hidden = false;
+  pane.scrollTop = 0;
+  pane.focus({ preventScroll: true });
+};
+const open = async (link) => {
+  if (feed.contains(link)) opener = link;
+  document.querySelector(".card.open")?.classList.remove("open");
+  opener?.closest(".card")?.classList.add("open");
+  show(await fetchPart(link.href, pane));
+  if (!isCovering) history.pushState({ pane: true }, "");  // so that the browser's way back closes it
+  isCovering = true;
+};
 const close = () => {
+  if (pane.hidden) return;
   pane.hidden = true;
   pane.replaceChildren();
-  if (opener && opener.isConnected) opener.focus();
+  document.querySelector(".card.open")?.classList.remove("open");
+  if (opener?.isConnected) opener.focus({ preventScroll: true });
 };
-if (pane && !pane.classList.contains("alone")) {
-  feed.addEventListener("click", (event) => { opener = event.target.closest("a") || opener; });
-  new MutationObserver(() => {
-    if (!pane.childElementCount || !pane.hidden) return;
-    pane.hidden = false;
-    pane.focus();
-  }).observe(pane, { childList: true });
-  pane.addEventListener("click", (event) => {
-    if (event.target.closest("[data-close]")) { event.preventDefault(); close(); }
+const leave = () => { if (isCovering) history.back(); else close(); };
+addEventListener("popstate", () => { isCovering = false; if (isFeed) close(); });
+document.addEventListener("click", (event) => {
+  if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const link = event.target.closest("a");
+  if (!link || !isFeed) return;
+  const isRead = /^\/(read|given)\//.test(link.getAttribute("href"));
+  if (!isRead && !("close" in link.dataset)) return;
+  event.preventDefault();
+  if (isRead) open(link); else leave();
+});
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form === filters) { event.preventDefault(); refresh(); return; }
+  if (!isFeed || !pane.contains(form)) return;
+  event.preventDefault();
+  const body = new URLSearchParams(new FormData(form, event.submitter));
+  show(await fetchPart(form.action, pane, { method: "POST", body }));
+});
+
+// The stream. It announces; only a reader at the top, who reads nothing that would move, sees it come by itself.
+if (feed.querySelector(":scope > .part")) follow();
+if (isFeed) {
+  let late = 0, typed = 0;
+  const isAway = () => scrollY > 40 || byId("q").value || document.activeElement.closest(".card") || !pane.hidden;
+  const announce = (count) => {
+    if (!isAway()) { refresh(); return; }
+    unseen += count;
+    byId("count").textContent = unseen;
+    news.hidden = false;
+  };
+  let count = 0;
+  let stream;
+  const tell = (isGone) => { byId("gone").hidden = !isGone; };
+  const hear = (event) => {
+    if (JSON.parse(event.data).type === "connected") return;
+    count += 1;
+    clearTimeout(late);
+    late = setTimeout(() => { announce(count); count = 0; }, 50);  // a burst is one piece of news
+  };
+  const listen = () => {
+    stream = new EventSource("/stream");  // it comes back by itself, and says what it heard last
+    stream.onopen = () => tell(false);
+    stream.onerror = () => tell(true);
+    stream.onmessage = hear;
+  };
+  listen();
+  // A service that hangs closes nothing: it is asked as long as somebody looks.
+  setInterval(async () => {
+    if (document.hidden) return;
+    const isThere = await fetch("/health", { signal: AbortSignal.timeout(3000) }).then(() => true, () => false);
+    if (!isThere || stream.readyState === EventSource.OPEN) tell(!isThere);
+    else if (stream.readyState === EventSource.CLOSED) { listen(); announce(1); }  // it was refused for a while
+  }, 5000);
+  news.addEventListener("click", () => { refresh(); scrollTo(0, 0); });
+  // Filters live in the address, so that it can be kept and gone back to.
+  filters.addEventListener("input", () => {
+    clearTimeout(typed);
+    typed = setTimeout(() => { history.replaceState(null, "", `/?${filtered()}`); scrollTo(0, 0); refresh(); }, 150);
   });
+  addEventListener("scroll", () => { byId("top").hidden = scrollY < 600; }, { passive: true });
+  byId("top").addEventListener("click", (event) => { event.preventDefault(); scrollTo(0, 0); feed.focus({ preventScroll: true }); });
 }
 
+// Parts of other pages that take a moment.
+for (const slow of document.querySelectorAll("[data-load]"))
+  fetchPart(slow.dataset.load, slow).then((html) => { slow.innerHTML = html; slow.removeAttribute("aria-busy"); });
+
 // Keys.
+const help = byId("help");
+byId("keys").hidden = false;
+byId("keys").addEventListener("click", () => help.showModal());
 const step = (by) => {
   const links = [...feed.querySelectorAll(".card .text a")];
-  const at = links.indexOf(document.activeElement);
-  const next = links[Math.max(0, Math.min(links.length - 1, at < 0 ? 0 : at + by))];
-  if (next) next.focus();
+  const at = links.indexOf(document.activeElement.closest(".card")?.querySelector(".text a") || opener);
+  links[Math.max(0, Math.min(links.length - 1, at < 0 ? 0 : at + by))]?.focus();
 };
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && pane && !pane.hidden && filters) { close(); return; }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-  const deeds = { "/": () => byId("q").focus(), j: () => step(1), k: () => step(-1), t: () => scrollTo(0, 0) };
-  if (filters && deeds[event.key]) { event.preventDefault(); deeds[event.key](); }
+  if (event.key === "Escape" && isFeed && !pane.hidden && !help.open) { leave(); return; }
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open || event.target.closest("input, textarea, select")) return;
+  const deeds = { "?": () => help.showModal() };
+  if (isFeed) Object.assign(deeds, { "/": () => byId("q").focus(), j: () => step(1), k: () => step(-1), t: () => { scrollTo(0, 0); feed.focus({ preventScroll: true }); } });
+  if (deeds[event.key]) { event.preventDefault(); deeds[event.key](); }
 });

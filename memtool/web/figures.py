@@ -1,0 +1,194 @@
+"""The figures of the page: what a week held, what was given in it, and how a project grew; as columns of a chart."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from memtool.consolidate.week import Week
+from memtool.index.engine import Index, place_of, use_index
+from memtool.index.lookup import find_fact
+from memtool.recall.given import read_givings, sessions_given
+from memtool.recall.ledger import ledger_folder
+from memtool.recall.timeline import Event, events_on
+from memtool.web.feed import prompts_given
+from memtool.workspace import Workspace
+
+HELD = ("session", "decision", "fact", "note", "edit")
+GIVEN = ("given", "nothing")
+HEIGHT = 120  # of a chart
+
+_SERIES = {"session": "session", "decision": "decision", "change": "decision", "fact": "fact", "edit": "edit"}
+_MOST_GIVEN = 6  # lines
+_MOST_WEEKS = 104
+
+
+class Column(NamedTuple):
+    """One column of a chart: its day or week, what it *counts*, and its pieces as (series, y, height), bottom first."""
+
+    label: str
+    counts: Mapping[str, int]
+    pieces: tuple[tuple[str, float, float], ...]
+
+
+class Held(NamedTuple):
+    """The figures of a week. *projects* are those in which most happened, with their counts."""
+
+    columns: tuple[Column, ...]
+    totals: Mapping[str, int]
+    projects: tuple[tuple[str, int], ...]
+
+
+class GivenAgain(NamedTuple):
+    """A line that was given, where it is read, and how often."""
+
+    text: str
+    memory_id: str
+    times: int
+
+
+class GivenInWeek(NamedTuple):
+    """What prompts were given in a week: columns by day, sums, and the lines that were given most."""
+
+    columns: tuple[Column, ...]
+    prompts: int
+    lines: int
+    most: tuple[GivenAgain, ...]
+
+
+class Totals(NamedTuple):
+    """The number of things that the vault holds."""
+
+    session: int
+    decision: int
+    fact: int
+    note: int
+    project: int
+
+
+def columns_of(rows: Sequence[tuple[str, Mapping[str, int]]], series: Sequence[str]) -> tuple[Column, ...]:
+    """Return a column for each of *rows*, which are labels with counts by series. Pure."""
+    highest = max((sum(counts.values()) for _, counts in rows), default=0) or 1
+
+    def pieces(counts: Mapping[str, int]) -> Iterator[tuple[str, float, float]]:
+        y = float(HEIGHT)
+        for name in series:
+            if counts.get(name):
+                height = HEIGHT * counts[name] / highest
+                y -= height
+                yield name, round(y, 1), round(height, 1)
+
+    return tuple(Column(label, counts, tuple(pieces(counts))) for label, counts in rows)
+
+
+def held_in(work: Workspace, week: Week) -> Held:
+    """Return what a week held.
+
+    Raises:
+        MemtoolError: the vault or its index cannot be read.
+    """
+    events = use_index(place_of(work), lambda index: events_on(work, index, week.days()))
+    counts: dict[str, Counter[str]] = {day.isoformat(): Counter() for day in week.days()}
+    for event in events:
+        counts[event.date][_series(event)] += 1
+    projects = Counter(event.project for event in events if event.project)
+    return Held(columns_of(list(counts.items()), HELD), _sum(counts.values()), tuple(projects.most_common(8)))
+
+
+def given_in(work: Workspace, week: Week) -> GivenInWeek:
+    """Return what prompts were given in a week, from the records that are still there.
+
+    Raises:
+        MemtoolError: the index cannot be read.
+    """
+    prompts = [each for each in prompts_given(work) if week.holds(each.date)]
+    counts: dict[str, Counter[str]] = {day.isoformat(): Counter() for day in week.days()}
+    for each in prompts:
+        counts[each.date]["given" if each.given else "nothing"] += 1
+    folder = ledger_folder(work)
+    times = Counter(
+        (line.fact_id, line.ref, line.text)
+        for session in sessions_given(folder)
+        for giving in read_givings(folder, session)
+        if week.holds(giving.at)
+        for line in giving.lines
+    )
+
+    def most(index: Index) -> Iterator[GivenAgain]:
+        for (fact_id, ref, text), count in times.most_common(_MOST_GIVEN):
+            fact = find_fact(index.db, fact_id) if fact_id else None
+            said = fact.text.split("\n", 1)[0] if fact else text or ref
+            yield GivenAgain(said, fact_id if fact else ref, count)
+
+    told = use_index(place_of(work)._replace(is_followed=True), lambda index: tuple(most(index))) if times else ()
+    columns = columns_of(list(counts.items()), GIVEN)
+    return GivenInWeek(columns, len(prompts), sum(each.given for each in prompts), told)
+
+
+def totals(work: Workspace) -> Totals:
+    """Return how much the vault holds.
+
+    Raises:
+        MemtoolError: the vault or its index cannot be read.
+    """
+    query = (
+        "SELECT kind, count(DISTINCT note_id), count(DISTINCT fact_id), count(DISTINCT project) FROM chunk"
+        " WHERE status <> 'superseded' GROUP BY kind"
+    )
+    projects = "SELECT count(DISTINCT project) FROM chunk WHERE project <> ''"
+
+    def look(index: Index) -> Totals:
+        found = {kind: (notes, facts) for kind, notes, facts, _ in index.db.execute(query)}
+        notes = {kind: counted[0] for kind, counted in found.items()}
+        others = sum(count for kind, count in notes.items() if kind not in ("session", "decision", "fact", "daily"))
+        return Totals(
+            notes.get("session", 0), notes.get("decision", 0), found.get("fact", (0, 0))[1], others,
+            index.db.execute(projects).fetchone()[0],
+        )  # fmt: skip
+
+    return use_index(place_of(work)._replace(is_followed=True), look)
+
+
+def growth_of(work: Workspace, project: str) -> tuple[Column, ...]:
+    """Return what was written of a *project* in each week from its first one on; its edits are left out.
+
+    Raises:
+        MemtoolError: the vault or its index cannot be read.
+    """
+    query = (
+        "SELECT date, kind, count(DISTINCT note_id || fact_id) FROM chunk"
+        " WHERE project = ? AND date <> '' AND kind IN ('session', 'decision', 'change', 'fact', 'knowledge')"
+        " GROUP BY date, kind"
+    )
+    rows = use_index(place_of(work), lambda index: index.db.execute(query, (project,)).fetchall())
+    counts: dict[str, Counter[str]] = {}
+    for date, kind, count in rows:
+        counts.setdefault(_monday(date), Counter())[_SERIES.get(kind, "note")] += count
+    return columns_of([(monday, counts.get(monday, {})) for monday in _mondays(sorted(counts))], HELD)
+
+
+def _series(event: Event) -> str:
+    return _SERIES.get(event.kind, "note")
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return total
+
+
+def _monday(date: str) -> str:
+    day = dt.date.fromisoformat(date)
+    return (day - dt.timedelta(days=day.weekday())).isoformat()
+
+
+def _mondays(known: Sequence[str]) -> list[str]:
+    """Return all Mondays from the first to the last of those *known*; of very many, the last ones."""
+    if not known:
+        return []
+    last = dt.date.fromisoformat(known[-1])
+    weeks = min(_MOST_WEEKS, (last - dt.date.fromisoformat(known[0])).days // 7 + 1)
+    return [(last - dt.timedelta(weeks=before)).isoformat() for before in range(weeks - 1, -1, -1)]

@@ -1,0 +1,114 @@
+"""The settings as a form: those that travel with the vault may be changed, those of its owner are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from memtool.errors import BadSetting, MemtoolError
+from memtool.recall.remembering.one_commit import alone, commit, keep_edits
+from memtool.settings import Settings, choices_of
+from memtool.settings.editing import with_settings
+from memtool.settings.sections import ABOUT
+from memtool.vault.files import read_text, replace
+from memtool.vault.layout import SETTINGS_FILE
+from memtool.web.calls import OpenWorkspace
+from memtool.web.problems import status_of
+from memtool.web.rendering import form_of, rendered, sentence
+from memtool.workspace import Workspace
+
+
+class Field(NamedTuple):
+    """A setting in the form.
+
+    Args:
+        key: such as `search.limit`.
+        value: as text; a list has one item on each line.
+        kind: `choice`, `number`, `list` or `text`.
+        help: what it is for.
+        choices: of a choice.
+        least: of a number.
+        origin: where the value in force came from.
+        is_open: whether the vault's own file decides it.
+    """
+
+    key: str
+    value: str
+    kind: str
+    help: str
+    choices: tuple[str, ...]
+    least: int
+    origin: str
+    is_open: bool
+
+
+def add_settings_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    """Add the form and what it sends to *app*."""
+
+    @app.get("/settings", include_in_schema=False)
+    def settings(request: Request) -> Response:
+        return _form(request, open_workspace(None))
+
+    @app.post("/settings", include_in_schema=False)
+    async def change(request: Request) -> Response:
+        form = await form_of(request)
+        return await run_in_threadpool(lambda: _changed(request, open_workspace, form))
+
+
+def change_settings(work: Workspace, values: Mapping[str, object]) -> None:
+    """Write *values* by key into the vault's settings, in one commit; None takes the default back.
+
+    Raises:
+        BadSetting: a value is none, or not for a vault to say.
+        MemtoolError: nothing was written.
+    """
+    path = work.vault.settings_path
+    with alone(work.vault):
+        keep_edits(work.vault, [SETTINGS_FILE])
+        with work.vault.lock():
+            text, expected = read_text(path)
+            replace(path, with_settings(text, values), expected=expected)
+        commit(work.vault, [SETTINGS_FILE], "settings", ", ".join(values))
+
+
+def _changed(request: Request, open_workspace: OpenWorkspace, form: Mapping[str, str]) -> Response:
+    work = open_workspace(None)
+    now = {field.key: field.value for field in _fields(work) if field.is_open}
+    values = {key: text for key, text in form.items() if key in now and text.strip() != now[key]}
+    try:
+        if values:
+            change_settings(work, values)
+    except MemtoolError as error:
+        status = 400 if isinstance(error, BadSetting) else status_of(error)
+        return _form(request, work, fault=sentence(error), status=status)
+    return _form(request, open_workspace(None), is_new=bool(values))
+
+
+def _form(request: Request, work: Workspace, *, fault: str = "", status: int = 200, is_new: bool = False) -> Response:
+    sections: dict[str, list[Field]] = {}
+    for field in _fields(work):
+        sections.setdefault(field.key.rpartition(".")[0] if field.is_open else "*", []).append(field)
+    closed = sections.pop("*", [])
+    return rendered(
+        request, work, "settings.html", status=status, sections=sections, closed=closed, fault=fault, is_new=is_new
+    )
+
+
+def _fields(work: Workspace) -> Iterator[Field]:
+    for key, about in ABOUT.items():
+        value, origin = _value(work.settings, key), work.settings.origins.get(key, "default")
+        is_own = origin in ("default", str(work.vault.settings_path))
+        choices = ("true", "false") if isinstance(value, bool) else () if isinstance(value, tuple) else choices_of(key)
+        kind = "choice" if choices else {int: "number", tuple: "list"}.get(type(value), "text")
+        text = "\n".join(value) if isinstance(value, tuple) else str(value).lower() if choices else str(value)
+        yield Field(key, text, kind, about.help, choices, about.least, origin, is_own and not about.trusted)
+
+
+def _value(settings: Settings, key: str) -> str | int | bool | tuple[str, ...]:
+    section, _, name = key.rpartition(".")
+    value: str | int | bool | tuple[str, ...] = getattr(getattr(settings, section or "general"), name)
+    return value
