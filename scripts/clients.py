@@ -1,7 +1,8 @@
 """The clients that the tests run for real. `python3 scripts/clients.py [NAME]...` installs them by npm.
 
-Without names: Claude Code (365 MB), Codex (404 MB) and Gemini CLI (100 MB); OpenCode (354 MB) has to be named. The
-tests take the program that a variable such as MEMTOOL_TEST_CLIENT names, else the one that this puts into the clone.
+Without names: Claude Code (365 MB), Codex (404 MB), Gemini CLI (100 MB), and axe-core (3 MB), which examines the page;
+OpenCode (354 MB) has to be named. The tests take the program that a variable such as MEMTOOL_TEST_CLIENT names, else
+the one that this puts into the clone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Package(NamedTuple):
     Args:
         title: its name for people.
         package, version: by which npm knows it.
-        program: the name of its program.
+        program: its program or script, below `node_modules`.
         variable: of the environment; it may name another program.
         folder: in the clone; git ignores it.
     """
@@ -37,13 +38,18 @@ class Package(NamedTuple):
 
 PACKAGES = {
     "claude-code": Package(
-        "Claude Code", "@anthropic-ai/claude-code", "2.1.330", "claude", "MEMTOOL_TEST_CLIENT", ".claude-client"
+        "Claude Code", "@anthropic-ai/claude-code", "2.1.330", ".bin/claude", "MEMTOOL_TEST_CLIENT", ".claude-client"
     ),
-    "codex": Package("Codex", "@openai/codex", "0.169.0", "codex", "MEMTOOL_TEST_CODEX", ".clients/codex"),
-    "gemini": Package("Gemini CLI", "@google/gemini-cli", "0.61.0", "gemini", "MEMTOOL_TEST_GEMINI", ".clients/gemini"),
-    "opencode": Package("OpenCode", "opencode-ai", "1.18.33", "opencode", "MEMTOOL_TEST_OPENCODE", ".clients/opencode"),
+    "codex": Package("Codex", "@openai/codex", "0.169.0", ".bin/codex", "MEMTOOL_TEST_CODEX", ".clients/codex"),
+    "gemini": Package(
+        "Gemini CLI", "@google/gemini-cli", "0.61.0", ".bin/gemini", "MEMTOOL_TEST_GEMINI", ".clients/gemini"
+    ),
+    "axe": Package("axe-core", "axe-core", "4.14.1", "axe-core/axe.min.js", "MEMTOOL_TEST_AXE", ".clients/axe"),
+    "opencode": Package(
+        "OpenCode", "opencode-ai", "1.18.33", ".bin/opencode", "MEMTOOL_TEST_OPENCODE", ".clients/opencode"
+    ),
 }
-USUAL = ("claude-code", "codex", "gemini")
+USUAL = ("claude-code", "codex", "gemini", "axe")
 
 
 def find_client(name: str = "claude-code") -> Path | None:
@@ -52,7 +58,7 @@ def find_client(name: str = "claude-code") -> Path | None:
     named = os.environ.get(package.variable)
     if named:
         return Path(named).absolute()
-    program = ROOT / package.folder / package.version / "node_modules" / ".bin" / package.program
+    program = ROOT / package.folder / package.version / "node_modules" / package.program
     return program if program.exists() else None
 
 
