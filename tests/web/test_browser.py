@@ -47,9 +47,9 @@ def page(browser: Any, service: Service) -> Iterator[Any]:
 @pytest.fixture
 def sample(tmp_path: Path) -> Iterator[Service]:
     """A service of the sample vault, with prompts that were given something."""
-    root = tmp_path / "sample"
+    root = tmp_path / "memory"
     shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".memtool"))
-    service = Service(open_vault(root))
+    service = Service(open_vault(root), HOME=str(tmp_path))  # the page names it `~/memory`
     fact = GivenLine("k3f9", "areas/projects/shop/facts.json", 3, "fact-20260304-b07e5521dd", relevance=0.82)
     facts = {each["summary"]: each for each in service.get("/memories?kind=fact&project=shop&limit=50")["memories"]}
     token = next(each for text, each in facts.items() if text.startswith("Access tokens"))
