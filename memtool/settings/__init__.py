@@ -305,16 +305,6 @@ def _section(
     return kind(**chosen)
 
 
-def checked(key: str, value: object) -> object:
-    """Return *value* as the setting *key* has it; text may stand for a number, a list or yes and no.
-
-    Raises:
-        BadSetting: it is not one of those that the setting may have.
-    """
-    section, _, name = key.rpartition(".")
-    return _checked(key, value, SECTIONS[section]._field_defaults[name], f"'{key}'")
-
-
 def _checked(key: str, value: object, default: object, name: str) -> object:
     about = ABOUT[key]
     if isinstance(default, bool):

@@ -10,15 +10,12 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from memtool.errors import BadSetting, MemtoolError
-from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.settings import Settings, choices_of
-from memtool.settings.editing import with_settings
 from memtool.settings.sections import ABOUT
-from memtool.vault.files import read_text, replace
-from memtool.vault.layout import SETTINGS_FILE
 from memtool.web.calls import OpenWorkspace
 from memtool.web.problems import status_of
 from memtool.web.rendering import form_of, rendered, sentence
+from memtool.web.state_api import change_settings
 from memtool.workspace import Workspace
 
 
@@ -45,6 +42,17 @@ class Field(NamedTuple):
     origin: str
     is_open: bool
 
+    def said(self, text: str) -> str | int | bool | list[str]:
+        """Return the value that *text* in the form means; text that means none is left to be refused."""
+        if self.kind == "list":
+            return [line.strip() for line in text.split("\n") if line.strip()]
+        if self.kind == "number" and text.isascii() and text.isdigit():
+            return int(text)
+        return text == "true" if self.choices == _YES_NO else text
+
+
+_YES_NO = ("true", "false")
+
 
 def add_settings_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     """Add the form and what it sends to *app*."""
@@ -59,26 +67,12 @@ def add_settings_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         return await run_in_threadpool(lambda: _changed(request, open_workspace, form))
 
 
-def change_settings(work: Workspace, values: Mapping[str, object]) -> None:
-    """Write *values* by key into the vault's settings, in one commit; None takes the default back.
-
-    Raises:
-        BadSetting: a value is none, or not for a vault to say.
-        MemtoolError: nothing was written.
-    """
-    path = work.vault.settings_path
-    with alone(work.vault):
-        keep_edits(work.vault, [SETTINGS_FILE])
-        with work.vault.lock():
-            text, expected = read_text(path)
-            replace(path, with_settings(text, values), expected=expected)
-        commit(work.vault, [SETTINGS_FILE], "settings", ", ".join(values))
-
-
 def _changed(request: Request, open_workspace: OpenWorkspace, form: Mapping[str, str]) -> Response:
     work = open_workspace(None)
-    now = {field.key: field.value for field in _fields(work) if field.is_open}
-    values = {key: text for key, text in form.items() if key in now and text.strip() != now[key]}
+    fields = (field for field in _fields(work) if field.is_open)
+    values = {
+        field.key: field.said(form[field.key]) for field in fields if form.get(field.key, field.value) != field.value
+    }
     try:
         if values:
             change_settings(work, values)
@@ -102,7 +96,7 @@ def _fields(work: Workspace) -> Iterator[Field]:
     for key, about in ABOUT.items():
         value, origin = _value(work.settings, key), work.settings.origins.get(key, "default")
         is_own = origin in ("default", str(work.vault.settings_path))
-        choices = ("true", "false") if isinstance(value, bool) else () if isinstance(value, tuple) else choices_of(key)
+        choices = _YES_NO if isinstance(value, bool) else () if isinstance(value, tuple) else choices_of(key)
         kind = "choice" if choices else {int: "number", tuple: "list"}.get(type(value), "text")
         text = "\n".join(value) if isinstance(value, tuple) else str(value).lower() if choices else str(value)
         yield Field(key, text, kind, about.help, choices, about.least, origin, is_own and not about.trusted)

@@ -139,10 +139,9 @@ if (isFeed) {
   let stream;
   const tell = (isGone) => { byId("gone").hidden = !isGone; };
   const hear = (event) => {
-    if (JSON.parse(event.data).type === "connected") return;
+    if (event.data === '{"type": "connected"}') return;
     count += 1;
-    clearTimeout(late);
-    late = setTimeout(() => { announce(count); count = 0; }, 50);  // a burst is one piece of news
+    late ||= setTimeout(() => { announce(count); count = late = 0; }, 50);  // a burst is one piece of news
   };
   const listen = () => {
     stream = new EventSource("/stream");  // it comes back by itself, and says what it heard last
