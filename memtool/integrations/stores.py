@@ -50,7 +50,7 @@ _BOOKKEEPING = ("untagged", "conflict:")  # tags that mcp-memory-service sets by
 _KINDS = {"decision": "decision", "bugfix": "fix", "feature": "feature", "refactor": "refactor", "change": "change"}
 
 
-class StoredMemory(NamedTuple):
+class ForeignMemory(NamedTuple):
     """One memory of another program. *at* is when it was learned; *superseded_by* is the id of a newer one."""
 
     id: str
@@ -71,7 +71,7 @@ class Document(NamedTuple):
     at: datetime
 
 
-Item: TypeAlias = StoredMemory | Document | SessionNote
+Item: TypeAlias = ForeignMemory | Document | SessionNote
 
 
 class Store(NamedTuple):
@@ -173,7 +173,7 @@ def _is_anothers(work: Workspace, ref: str, name: str) -> bool:
     return not isinstance(note, Note) or note.field("client") != name
 
 
-def _fact(name: str, memory: StoredMemory) -> Fact:
+def _fact(name: str, memory: ForeignMemory) -> Fact:
     category = memory.category if memory.category in CATEGORIES else "general"
     return Fact(
         id=_id(name, memory.id, memory.at),
@@ -193,7 +193,7 @@ def _id(name: str, foreign: str, at: datetime) -> str:
     return f"fact-{at:%Y%m%d}-{hashlib.sha256(f'{name}:{foreign}'.encode()).hexdigest()[:10]}"
 
 
-def _note(name: str, memory: StoredMemory, project: str, files: Mapping[str, str]) -> tuple[str, str]:
+def _note(name: str, memory: ForeignMemory, project: str, files: Mapping[str, str]) -> tuple[str, str]:
     """Return the path and the text of the note that *memory* becomes."""
     title, day, source = memory.title or title_of(memory.text), f"{memory.at:%Y-%m-%d}", f"{name}:{memory.id}"
     made = NewNote(
@@ -236,11 +236,11 @@ def _claude_mem(path: Path) -> Iterator[Item]:
             yield _claude_mem_session(name, sessions.get(name), observations[name], summaries[name])
 
 
-def _saved_memory(row: sqlite3.Row) -> StoredMemory:
+def _saved_memory(row: sqlite3.Row) -> ForeignMemory:
     text = row["narrative"] or row["text"] or row["title"] or ""
     project = _column(row, "merged_into_project") or row["project"]
     tags = tuple(_strings(row["concepts"]))
-    return StoredMemory(str(row["id"]), text, _milliseconds(row), row["title"] or "", tags=tags, project=project)
+    return ForeignMemory(str(row["id"]), text, _milliseconds(row), row["title"] or "", tags=tags, project=project)
 
 
 def _claude_mem_session(
@@ -285,7 +285,7 @@ def _memory_service(path: Path) -> Iterator[Item]:
         for row in db.execute("SELECT * FROM memories ORDER BY created_at, id"):
             if _column(row, "deleted_at") is None:
                 tags = [tag.strip() for tag in (row["tags"] or "").split(",")]
-                yield StoredMemory(
+                yield ForeignMemory(
                     row["content_hash"],
                     row["content"],
                     datetime.fromtimestamp(row["created_at"] or 0, UTC),
@@ -305,7 +305,7 @@ def _mem0(path: Path) -> Iterator[Item]:
             latest[row["memory_id"]] = row
     for name, row in latest.items():
         if row["event"] != "DELETE" and row["new_memory"]:
-            yield StoredMemory(name, row["new_memory"], _iso(row["updated_at"] or row["created_at"]))
+            yield ForeignMemory(name, row["new_memory"], _iso(row["updated_at"] or row["created_at"]))
 
 
 def _mem0_results(path: Path) -> list[dict[str, Any]]:
@@ -318,12 +318,12 @@ def _mem0_results(path: Path) -> list[dict[str, Any]]:
     return results
 
 
-def _mem0_result(result: dict[str, Any]) -> StoredMemory:
+def _mem0_result(result: dict[str, Any]) -> ForeignMemory:
     about = result.get("metadata") or {}
     categories = [about.get("category"), *(result.get("categories") or [])]
     category = next((each for each in categories if each in CATEGORIES), "")
     at = _iso(result.get("updated_at") or result.get("created_at"))
-    return StoredMemory(str(result["id"]), str(result["memory"]), at, category=category)
+    return ForeignMemory(str(result["id"]), str(result["memory"]), at, category=category)
 
 
 def _markdown(path: Path) -> Iterator[Item]:
