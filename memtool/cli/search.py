@@ -13,15 +13,16 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.errors import UsageError
-from memtool.index.engine import Index, use_index
+from memtool.errors import MemtoolError, UsageError
+from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter, parse_day, projects_in, reach
 from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import IMPORTED
-from memtool.vault.layout import KINDS
+from memtool.vault.files import read_text
+from memtool.vault.layout import KINDS, Vault
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -94,7 +95,7 @@ def command(
     took = time.perf_counter() - started
     found = found._replace(hits=_with_doubts(found.hits))
     if explain:
-        found = found._replace(hits=_with_uses(place.folder, found.hits))
+        found = found._replace(hits=_with_uses(place, found.hits))
     if as_json:
         notices = [*session.settings.notices, *chosen.notices, *found.notices]
         output.emit_json(_answer(text, found, notices, took))
@@ -203,15 +204,29 @@ def _filter(today: date, *, since: str | None, until: str | None, **given: Any) 
     )
 
 
-def _with_uses(folder: Path, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+def _with_uses(place: Place, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
     """Return *hits* with their authors and how often each was used. Neither has a part in the score of a search."""
     from memtool.recall.ledger import key_of
     from memtool.recall.uses import read_uses
 
     keys = [key_of(hit.path, hit.fact_id) for hit in hits]
-    uses = read_uses(folder, keys)
-    besides = ({"author": hit.author, "uses": uses.get(key, 0)} for hit, key in zip(hits, keys, strict=True))
+    uses = read_uses(place.folder, keys)
+    authors = [hit.author or _authors(place.vault, hit) for hit in hits]
+    besides = ({"author": author, "uses": uses.get(key, 0)} for author, key in zip(authors, keys, strict=True))
     return tuple(hit._replace(why={**hit.why, **more}) for hit, more in zip(hits, besides, strict=True))
+
+
+def _authors(vault: Vault, hit: Hit) -> str:
+    """Return who said what the lines of a session note hold that *hit* found; empty for other notes."""
+    if hit.kind != "session":
+        return ""
+    from memtool.vault.session_lines import lines_of
+
+    try:
+        lines = lines_of(read_text(vault.path(hit.path))[0])
+    except (MemtoolError, OSError, UnicodeDecodeError):
+        return ""
+    return ", ".join(sorted({line.author for line in lines if hit.start_line <= line.number <= hit.end_line}))
 
 
 def _with_doubts(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -47,7 +48,7 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
         reading = _reading(session, _given(session, text), level)
     used = _used(session, reading)
     if as_json:
-        output.emit_json({"level": level, **asdict(reading), "uses": used})
+        output.emit_json({"level": level, **asdict(reading), **_statements(reading), "uses": used})
         return
     if reading.problem:
         output.say(f"{reading.path}: {reading.problem}")
@@ -56,6 +57,16 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
         if author := named(str(reading.fields.get("author", ""))):
             output.say(f"said by {author}")
         output.say(f"used {counted(used, 'time')}")
+
+
+def _statements(reading: Reading) -> dict[str, Any]:
+    """Return the lines of a session note with their roles and authors; nothing for any other note."""
+    if reading.kind != "session":
+        return {}
+    from memtool.vault.session_lines import lines_of
+
+    first = reading.start_line - 1
+    return {"lines": [{**line._asdict(), "number": line.number + first} for line in lines_of(reading.text)]}
 
 
 def _print(reading: Reading) -> None:

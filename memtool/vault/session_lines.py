@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
-from memtool.vault.authors import AGENT, IMPORTED, USER
+from memtool.vault.authors import AGENT, IMPORTED, USER, signed_by
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import ARROW, Piece, split_row
 from memtool.vault.sessions import KEY_POINT_KINDS, read_line
@@ -28,7 +28,6 @@ _ROLES = {"decisions": DECISION, "rules": RULE, "done": DONE, "commands": COMMAN
 BRANCH = r"^[\w.]+[-/_][\w./-]*: "
 _OLD_KINDS = {"bugfix": "fix", "discovery": "finding"}
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
-_AUTHOR = rf"\s*\(({AGENT}|{USER})\)(?=(?:\s+#\S+)*$)"
 _LARGEST = 1_048_576  # bytes of a file of values
 _MOST_VALUES, _MOST = 500, 1_000.0
 _VARIABLE = r"(?i)0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+(?:\.\d+)*|/[^\s:'\"]+/|\"[^\"]{30,}\""
@@ -105,8 +104,8 @@ def _author_of(asked: str) -> str:
 
 def _with_author(text: str, author: str) -> tuple[str, str]:
     """Return *text* without the name of its author at its end, and the author; else *author*."""
-    match = re.search(_AUTHOR, text)
-    return (text[: match.start()] + text[match.end() :], match[1]) if match else (text, author)
+    said, named = signed_by(text)
+    return said, named or author
 
 
 def read_values(vault: Vault, ref: str) -> dict[str, float]:

@@ -102,6 +102,19 @@ def test_a_fact_is_shown_by_its_id(memtool: Memtool, sample: Path) -> None:
     assert "\n".join(lines) + "\n" == whole
 
 
+def test_the_lines_of_a_session_name_their_authors(memtool: Memtool, sample: Path) -> None:
+    path = "sessions/said.md"
+    told = "- [decision] ULIDs, because they sort by time (user)\n   - 令牌 15 分钟 (imported) #auth\n"
+    (sample / path).write_text(f"# Session: said\n\n1. **Key points**:\n   {told}", encoding="utf-8")
+    lines = memtool("show", path, "--json").answer["lines"]
+    assert [(line["text"], line["role"], line["author"], line["number"]) for line in lines] == [
+        ("ULIDs, because they sort by time", "decision", "user", 4), ("令牌 15 分钟 #auth", "", "imported", 5),
+    ]  # fmt: skip
+    assert "lines" not in memtool("show", FACT, "--json").answer
+    hits = memtool("search", "ULIDs sort by time", "--explain", "--json").answer["hits"]
+    assert next(hit["why"]["author"] for hit in hits if hit["path"] == path) == "imported, user"
+
+
 def fact_file(*ids: str) -> str:
     fact = {"fact": "f", "evidence": "e", "timestamp": "2026-01-01", "status": "active", "category": "fact"}
     return json.dumps({"facts": [{"id": fact_id, **fact} for fact_id in ids]})
