@@ -18,7 +18,7 @@ LARGEST_PAGE = 100
 LAST_OFFSET = 10_000
 
 
-class Asked(BaseModel):
+class Body(BaseModel):
     """The body of a request. A field that nobody knows is a mistake, and is said."""
 
     model_config = ConfigDict(extra="forbid")

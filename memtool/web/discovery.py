@@ -23,14 +23,14 @@ _LETTERS = 40  # of a prompt, by which a note that shortened it is known to tell
 _MOST = 10_000_000  # tokens of a message; what is more is no figure
 
 
-class Turn(NamedTuple):
+class TurnCost(NamedTuple):
     """A prompt, letters only, and the tokens that its turn took."""
 
     prompt: str
     tokens: int
 
 
-def turns_in(lines: Iterable[bytes]) -> tuple[Turn, ...]:
+def turns_in(lines: Iterable[bytes]) -> tuple[TurnCost, ...]:
     """Return the turns of a transcript."""
     return tuple(_turns(lines))
 
@@ -44,7 +44,7 @@ def tokens_of(work: Workspace, session_id: str, asked: str = "") -> int | None:
     return sum(turn.tokens for turn in turns) or None
 
 
-def _read(client: Path, session_id: str) -> tuple[Turn, ...]:
+def _read(client: Path, session_id: str) -> tuple[TurnCost, ...]:
     with suppress(OSError, ValueError):
         for path in (client / "projects").glob(f"*/{glob.escape(session_id)}.jsonl"):
             about = path.stat()
@@ -54,12 +54,12 @@ def _read(client: Path, session_id: str) -> tuple[Turn, ...]:
 
 
 @lru_cache(maxsize=64)
-def _read_as_it_is(path: Path, _size: int, _mtime_ns: int) -> tuple[Turn, ...]:
+def _read_as_it_is(path: Path, _size: int, _mtime_ns: int) -> tuple[TurnCost, ...]:
     with path.open("rb") as lines:
         return turns_in(lines)
 
 
-def _turns(lines: Iterable[bytes]) -> Iterator[Turn]:
+def _turns(lines: Iterable[bytes]) -> Iterator[TurnCost]:
     prompt, tokens, seen = "", 0, set[str]()
     for line in lines:
         if b'"usage"' not in line and b'"user"' not in line:
@@ -73,9 +73,9 @@ def _turns(lines: Iterable[bytes]) -> Iterator[Turn]:
                 seen.add(message)
                 tokens += _used(record)
             elif record.get("type") == "user" and is_by_a_person(record) and (typed := text_in(content_of(record))):
-                yield Turn(prompt, tokens)
+                yield TurnCost(prompt, tokens)
                 prompt, tokens = _letters(typed), 0
-    yield Turn(prompt, tokens)
+    yield TurnCost(prompt, tokens)
 
 
 def _used(record: dict[str, object]) -> int:

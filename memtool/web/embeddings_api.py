@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import base64
+import threading
 from typing import Any, Literal
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from memtool.embeddings import Embedder
+from memtool.embeddings import Embedder, open_embedder
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.embedding import embed, forget_unused, open_vectors
 from memtool.index.engine import Index, place_of, use_index
 from memtool.text.lines import tokens_in
-from memtool.web.calls import LONGEST_NAME, Asked, OpenWorkspace, example
+from memtool.web.calls import LONGEST_NAME, Body, OpenWorkspace, example
 from memtool.web.jobs import Jobs, Tell
-from memtool.web.models import Models
 from memtool.web.state_api import JOB, begun
 from memtool.workspace import Workspace
 
@@ -27,14 +27,14 @@ _PATIENCE = 600.0  # seconds for another process that is indexing
 _VECTOR = [0.0213, -0.0178, 0.0446]
 
 
-class EmbedAsked(Asked):
+class EmbedAsked(Body):
     """A text, and whether it is a question or something that is looked through."""
 
     text: str = Field(min_length=1, max_length=LONGEST_TEXT)
     task_type: Literal["retrieval.query", "retrieval.passage"] = "retrieval.query"
 
 
-class EmbeddingsAsked(Asked):
+class EmbeddingsAsked(Body):
     """The request of OpenAI's API. *model* and *user* are taken and change nothing: there is one model."""
 
     input: Any
@@ -44,10 +44,30 @@ class EmbeddingsAsked(Asked):
     user: str = Field(default="", max_length=LONGEST_NAME)
 
 
-class RebuildAsked(Asked):
+class RebuildAsked(Body):
     """*batch_size* is taken for the sake of its callers: the model's own settings decide."""
 
     batch_size: int = Field(default=64, ge=1, le=10_000)
+
+
+class Models:
+    """The model that the settings name; another one where they change."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opened: tuple[object, Embedder] | None = None
+
+    def embedder(self, work: Workspace) -> Embedder:
+        """Return the embedder of *work*.
+
+        Raises:
+            ProviderMissing, ProviderFailed, BadSetting: there is none.
+        """
+        wanted = (work.settings.embeddings, work.settings.keys.embeddings)
+        with self._lock:
+            if self._opened is None or self._opened[0] != wanted:
+                self._opened = (wanted, open_embedder(*wanted, work.cache, may_download=False))
+            return self._opened[1]
 
 
 def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:

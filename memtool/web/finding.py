@@ -18,13 +18,13 @@ from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.recall.prompts.evidence import Recalled, score
 from memtool.text.tokens import index_terms
-from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Asked
+from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body
 from memtool.workspace import Workspace
 
 _GLOBAL = "global"  # what asks for the memories of no project
 
 
-class SearchAsked(Asked):
+class SearchAsked(Body):
     """A question, and the part of the vault to look in."""
 
     query: str = Field(default="", max_length=LONGEST_QUERY, description="Words, in any language, without syntax.")

@@ -12,7 +12,7 @@ from pydantic import Field
 from memtool.index.filters import Filter
 from memtool.text.tokens import index_terms
 from memtool.vault.project_area import find_area
-from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Asked
+from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body
 from memtool.web.finding import SearchAsked, filter_of
 from memtool.web.observations import OLD_TYPES, Observation, find_hits, observations_in, summaries_in
 from memtool.web.sessions import Prompt, prompts
@@ -24,7 +24,7 @@ _NOTES_FOR_ONE = 4  # notes and facts that are looked at for each observation, b
 _TYPES = ("observations", "sessions", "prompts")
 
 
-class HistoryAsked(Asked):
+class HistoryAsked(Body):
     """What is looked for. Lists are separated by commas; one of their members is enough."""
 
     query: str = Field(default="", max_length=LONGEST_QUERY)

@@ -11,7 +11,7 @@ from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.remembering.memory import FACT, Memory
 from memtool.recall.timeline import timeline
-from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Asked, OpenWorkspace, example
+from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
 from memtool.web.history import HistoryAsked, search_history
 from memtool.web.memory_api import LONGEST_FACT, save_memory
 from memtool.web.observations import find_observation, of_event
@@ -19,7 +19,7 @@ from memtool.web.observations import find_observation, of_event
 Name = Annotated[str, Query(max_length=LONGEST_NAME)]
 
 
-class NoteAsked(Asked):
+class NoteAsked(Body):
     """A memory by hand. With a *title* it is a note."""
 
     text: str = Field(min_length=1, max_length=500_000)

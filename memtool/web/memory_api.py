@@ -20,7 +20,7 @@ from memtool.recall.remembering.remember import AlreadyKnown, Remembered, rememb
 from memtool.recall.uses import count_uses
 from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.undoing import undo
-from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Asked, OpenWorkspace, example
+from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
 from memtool.web.finding import SearchAsked, filter_of, found_fields, hit_fields, search_vault
 from memtool.web.problems import QuickerWriter, Refusal
 from memtool.workspace import Workspace
@@ -32,7 +32,7 @@ Category = Annotated[str, Field(max_length=LONGEST_NAME)]
 Tags = Annotated[list[Annotated[str, Field(max_length=LONGEST_NAME)]], Field(max_length=50)]
 
 
-class SaveAsked(Asked):
+class SaveAsked(Body):
     """Something to be remembered. Without a *kind* it is a fact; where it is too long for one, knowledge."""
 
     content: str = Field(min_length=1, max_length=_LONGEST_TEXT)
@@ -50,7 +50,7 @@ class SaveAsked(Asked):
     supersedes: str = Field(default="", max_length=LONGEST_NAME, description="The id of the fact that it replaces.")
 
 
-class ChangeAsked(Asked):
+class ChangeAsked(Body):
     """The fields of a memory that are to be others."""
 
     content: str | None = Field(default=None, min_length=1, max_length=_LONGEST_TEXT)

@@ -11,7 +11,7 @@ from pydantic import AliasChoices, ConfigDict, Field
 
 from memtool.capture.queue import Queue
 from memtool.errors import UsageError
-from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY, Asked, OpenWorkspace, example
+from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
 from memtool.web.sessions import folder_of, last_folder, status_of, tell
 from memtool.workspace import Workspace
 
@@ -28,7 +28,7 @@ SessionId = Annotated[
 Said = Annotated[str, Field(max_length=LONGEST_QUERY)]
 
 
-class InitAsked(Asked):
+class InitAsked(Body):
     """A prompt. Without a folder the *project* says where the session works."""
 
     session_id: SessionId
@@ -37,7 +37,7 @@ class InitAsked(Asked):
     cwd: str = Field(default="", max_length=4_096)
 
 
-class ObservationAsked(Asked):
+class ObservationAsked(Body):
     """What a tool did: its input as the client's hooks give it, and its output."""
 
     session_id: SessionId
@@ -48,7 +48,7 @@ class ObservationAsked(Asked):
     cwd: str = Field(default="", max_length=4_096)
 
 
-class SummaryAsked(Asked):
+class SummaryAsked(Body):
     """What a session came to, in the words of whoever worked; or the last answer."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
@@ -62,7 +62,7 @@ class SummaryAsked(Asked):
     last_assistant_message: Said = ""
 
 
-class SessionAsked(Asked):
+class SessionAsked(Body):
     """A session."""
 
     session_id: SessionId
