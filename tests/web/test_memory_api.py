@@ -249,7 +249,8 @@ def test_each_call_has_an_example(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_the_examples_of_requests_are_good_ones(client: TestClient) -> None:
+def test_the_examples_of_requests_are_good_ones(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtool.capture.queue.start_worker", lambda *_: False)
     document = client.get("/openapi.json").json()
     for path, each in document["paths"].items():
         for method, call in each.items():
