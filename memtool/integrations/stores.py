@@ -388,11 +388,7 @@ STORES: Mapping[str, Store] = {
         _claude_mem,
     ),
     "memory-service": Store("mcp-memory-service", _memory_service_place, _memory_service),
-    "mem0": Store(
-        "mem0",
-        lambda home, environ: Path(environ.get("MEM0_DIR") or home / ".mem0") / "history.db",
-        _mem0,
-    ),
+    "mem0": Store("mem0", lambda home, environ: Path(environ.get("MEM0_DIR") or home / ".mem0") / "history.db", _mem0),
     "basic-memory": Store(
         "Basic Memory",
         lambda home, environ: Path(environ.get("BASIC_MEMORY_HOME") or home / "basic-memory"),
