@@ -94,7 +94,7 @@ class Part(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-class Given(NamedTuple):
+class GivenPrompt(NamedTuple):
     """A prompt of a session, and how many lines it was *given*."""
 
     date: str
@@ -126,10 +126,10 @@ def read_projects(work: Workspace) -> list[str]:
     return use_index(place_of(work)._replace(is_followed=True), lambda index: projects_in(index.db))
 
 
-def prompts_given(work: Workspace) -> list[Given]:
+def prompts_given(work: Workspace) -> list[GivenPrompt]:
     """Return the prompts of which there are records, the newest first."""
     folder = ledger_folder(work)
-    found: list[Given] = []
+    found: list[GivenPrompt] = []
     for session in sessions_given(folder):
         with suppress(OSError):
             stat = (folder / f"{session}.jsonl").stat()
@@ -138,9 +138,9 @@ def prompts_given(work: Workspace) -> list[Given]:
 
 
 @lru_cache(maxsize=64)
-def _of_session(folder: Path, session: str, _mtime_ns: int, _size: int) -> tuple[Given, ...]:
+def _of_session(folder: Path, session: str, _mtime_ns: int, _size: int) -> tuple[GivenPrompt, ...]:
     return tuple(
-        Given(each.at[:10], each.at[11:16], each.project, session, each.turn, each.prompt, len(each.lines))
+        GivenPrompt(each.at[:10], each.at[11:16], each.project, session, each.turn, each.prompt, len(each.lines))
         for each in read_givings(folder, session)
         if each.event == PROMPT
     )
@@ -259,7 +259,7 @@ def _summary(work: Workspace, ref: str, event_kind: str) -> str:
     return ""
 
 
-def _card_of_prompt(given: Given) -> Card:
+def _card_of_prompt(given: GivenPrompt) -> Card:
     return Card(
         f"/given/{quote(given.session)}/{given.turn}",
         GIVEN,

@@ -33,7 +33,7 @@ class Column(NamedTuple):
     pieces: tuple[tuple[str, float, float], ...]
 
 
-class Held(NamedTuple):
+class WeekFigures(NamedTuple):
     """The figures of a week. *projects* are those in which most happened, with their counts."""
 
     columns: tuple[Column, ...]
@@ -83,7 +83,7 @@ def columns_of(rows: Sequence[tuple[str, Mapping[str, int]]], series: Sequence[s
     return tuple(Column(label, counts, tuple(pieces(counts))) for label, counts in rows)
 
 
-def held_in(work: Workspace, week: Week) -> Held:
+def held_in(work: Workspace, week: Week) -> WeekFigures:
     """Return what a week held.
 
     Raises:
@@ -94,7 +94,7 @@ def held_in(work: Workspace, week: Week) -> Held:
     for event in events:
         counts[event.date][_series(event)] += 1
     projects = Counter(event.project for event in events if event.project)
-    return Held(columns_of(list(counts.items()), HELD), _sum(counts.values()), tuple(projects.most_common(8)))
+    return WeekFigures(columns_of(list(counts.items()), HELD), _sum(counts.values()), tuple(projects.most_common(8)))
 
 
 def given_in(work: Workspace, week: Week) -> GivenInWeek:

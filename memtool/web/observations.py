@@ -71,7 +71,7 @@ class Observation(NamedTuple):
         }
 
 
-class SessionDigest(NamedTuple):
+class SessionSummary(NamedTuple):
     """A session, summed up."""
 
     id: str
@@ -114,7 +114,7 @@ def observations_in(work: Workspace, hits: Sequence[Hit], query: str) -> Iterato
                 yield one
 
 
-def summaries_in(work: Workspace, hits: Sequence[Hit]) -> Iterator[SessionDigest]:
+def summaries_in(work: Workspace, hits: Sequence[Hit]) -> Iterator[SessionSummary]:
     """Give the sessions of which *hits* tell, each once."""
     for ref in dict.fromkeys(hit.path for hit in hits if is_of_session(hit.path)):
         text = _text(work, ref)
@@ -237,14 +237,14 @@ def _of_line(work: Workspace, ref: str, note: SessionNote, project: str, line: L
     )
 
 
-def _summary(work: Workspace, ref: str, text: str) -> SessionDigest:
+def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
     note, lines, session = parse_session(text), lines_of(text), PurePosixPath(ref).stem
 
     def said(*roles: str) -> tuple[str, ...]:
         return tuple(line.text for line in lines if line.role in roles)
 
     asked = next((line.text for line in lines if line.role == ASKED), note.topic)
-    return SessionDigest(
+    return SessionSummary(
         ref,
         session,
         note.project,
