@@ -110,7 +110,9 @@ def _fact_checks(work: Workspace) -> Iterator[Check]:
     failed = [finding for finding in found if finding.kind in FAILING]
     fix = "Mend the file with an editor, or take the change back: `memtool undo`."
     for finding in failed[:_NAMED]:
-        yield Check("facts", BROKEN, finding.sentence, fix)
+        place = f"{finding.ref}:{finding.line}" if finding.line else finding.ref
+        is_named = finding.ref in finding.sentence
+        yield Check("facts", BROKEN, finding.sentence if is_named else f"{place}: {finding.sentence}", fix)
     if len(failed) > _NAMED:
         yield Check("facts", BROKEN, f"and {len(failed) - _NAMED} more", "`memtool facts verify` names them all.")
     if not failed:

@@ -37,7 +37,7 @@ def test_facts_that_break_the_format_are_named(desk: Desk) -> None:
     (desk.vault.root / "areas/global/facts.json").write_text('{"facts": [{"id": "x", "fact": ""}]}')
     checks = found(vault_room.content_checks(desk.work, deep=False), "facts")
     assert {check.state for check in checks} == {BROKEN}
-    assert "facts.json' line 1" in checks[0].sentence
+    assert checks[0].sentence.startswith("areas/global/facts.json:1: ")
 
 
 def test_an_area_without_a_summary_is_an_orphan(desk: Desk) -> None:
