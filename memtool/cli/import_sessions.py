@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from memtool.workspace import Workspace
 
 _INTERRUPTED = 130  # the exit code
-
-
 _LARGEST_EXPORT = 1 << 30  # bytes
 _NAMED_FILES = 10  # files
 
@@ -296,5 +294,5 @@ for _name, _title in (
     ("mem0", "mem0"),
     ("basic-memory", "Basic Memory"),
     ("markdown", "any folder of Markdown"),
-):  # memtool.integrations.stores has them, and imports much
+):  # as in memtool.integrations.stores, which `--help` need not import
     command.add_command(_command_of_store(_name, _title))

@@ -20,6 +20,7 @@ import contextlib
 import difflib
 import itertools
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,7 @@ class LeftAlone(Exception):
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(ABC):
     """The share that the part called *part* has in the file at *path*. None stands for no file."""
 
     part: str
@@ -61,6 +62,7 @@ class Share:
         """Return whether *text* holds nothing of ours in another place, such as that of another project."""
         return True
 
+    @abstractmethod
     def put(self, text: str | None) -> str | None:
         """Return *text* with our share, up to date, and every other byte kept.
 
@@ -68,8 +70,8 @@ class Share:
             LeftAlone: something of the user stands where it should be.
             ValueError: the text is not of the form that the file should have.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def take(self, text: str | None, original: str | None) -> str | None:
         """Return *text* without our share, whichever memtool put it in; *text* itself if there is none.
 
@@ -79,7 +81,6 @@ class Share:
         Raises:
             LeftAlone, ValueError
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
 from fastapi.responses import JSONResponse
-from pydantic import AliasChoices, ConfigDict, Field
+from pydantic import AliasChoices, Field
 
 from memtool.capture.queue import Queue
 from memtool.errors import UsageError
@@ -28,19 +28,23 @@ SessionId = Annotated[
 Said = Annotated[str, Field(max_length=LONGEST_QUERY)]
 
 
-class InitAsked(Body):
-    """A prompt. Without a folder the *project* says where the session works."""
+class SessionAsked(Body):
+    """A session."""
 
     session_id: SessionId
+
+
+class InitAsked(SessionAsked):
+    """A prompt. Without a folder the *project* says where the session works."""
+
     prompt: Said = Field(min_length=1, validation_alias=AliasChoices("prompt", "userPrompt", "user_prompt"))
     project: str = Field(default="", max_length=LONGEST_NAME)
     cwd: str = Field(default="", max_length=4_096)
 
 
-class ObservationAsked(Body):
+class ObservationAsked(SessionAsked):
     """What a tool did: its input as the client's hooks give it, and its output."""
 
-    session_id: SessionId
     tool_name: str = Field(min_length=1, max_length=LONGEST_NAME)
     tool_input: dict[str, Any] = Field(default_factory=dict)
     tool_response: Any = Field(default="", validation_alias=AliasChoices("tool_response", "tool_output", "output"))
@@ -48,12 +52,9 @@ class ObservationAsked(Body):
     cwd: str = Field(default="", max_length=4_096)
 
 
-class SummaryAsked(Body):
+class SummaryAsked(SessionAsked):
     """What a session came to, in the words of whoever worked; or the last answer."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-
-    session_id: SessionId
     request: Said = ""
     investigated: Said = ""
     learned: Said = ""
@@ -62,16 +63,10 @@ class SummaryAsked(Body):
     last_assistant_message: Said = ""
 
 
-class SessionAsked(Body):
-    """A session."""
-
-    session_id: SessionId
-
-
 def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     """Add the calls to *app*."""
 
-    def goes_on(asked: Any, cwd: str = "") -> Workspace:  # noqa: ANN401  (any that names a session)
+    def goes_on(asked: SessionAsked, cwd: str = "") -> Workspace:
         work = open_workspace(None)
         return open_workspace(_absolute(cwd) if cwd else last_folder(work, asked.session_id))
 
