@@ -37,6 +37,7 @@ SWEEP = "sweep"  # the id of the job that looks for sessions nobody captured
 _PATIENCE = 8.0  # seconds
 _LARGEST = 1_048_576  # bytes; a job that is larger was not written by memtool
 _START = 5.0  # seconds in which a process that was started takes its lock
+_WORKERS_PATIENCE = 1.0  # seconds; a hook that asks whether there is a worker holds the lock for some milliseconds
 
 
 class Job(NamedTuple):
@@ -184,11 +185,15 @@ class Queue(NamedTuple):
 
 
 @contextmanager
-def only_worker(vault: Vault) -> Iterator[bool]:
-    """Be the one worker of *vault* for the length of a `with` block; gives False if there is another."""
+def only_worker(vault: Vault, patience: float = _WORKERS_PATIENCE) -> Iterator[bool]:
+    """Be the one worker of *vault* for the length of a `with` block; gives False if there is another.
+
+    A worker waits a moment for the lock: it may have been taken by a hook that will find this worker about to start,
+    start no other, and leave its job to it.
+    """
     with ExitStack() as held:
         try:
-            held.enter_context(vault.lock("worker", timeout=0.0))
+            held.enter_context(vault.lock("worker", timeout=patience))
             alone = True
         except Busy:
             alone = False
@@ -223,7 +228,7 @@ def start_worker(vault: Vault, environ: Mapping[str, str]) -> bool:
 
     A worker looks at the queue once more after it has let go of its lock, so that no job is left behind.
     """
-    with only_worker(vault) as alone:
+    with only_worker(vault, patience=0.0) as alone:
         if not alone or _is_starting(vault):
             return False
         _start_path(vault).touch(mode=0o600)

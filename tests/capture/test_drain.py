@@ -3,7 +3,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
@@ -274,6 +276,16 @@ def test_a_second_worker_leaves_the_work_to_the_first(desk: Desk) -> None:
     with only_worker(desk.vault):
         assert desk.drain().busy
     assert desk.drain().captured == ("one",)
+
+
+def test_a_worker_that_comes_while_a_hook_asks_whether_there_is_one_does_its_work(desk: Desk) -> None:
+    desk.put(write_transcript(desk.home / "one.jsonl", TALK))
+    with ExitStack() as hook:
+        hook.enter_context(only_worker(desk.vault))
+        leaves = Timer(0.1, hook.close)
+        leaves.start()
+        assert desk.drain().captured == ("one",)
+        leaves.join()
 
 
 def test_a_bug_in_one_session_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

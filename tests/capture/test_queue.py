@@ -170,7 +170,7 @@ def test_a_queue_that_leads_elsewhere_is_neither_read_nor_written(queue: Queue, 
 def test_there_is_one_worker_at_a_time(tmp_path: Path) -> None:
     (tmp_path / "memtool.toml").touch()
     vault = Vault(tmp_path)
-    with only_worker(vault) as first, only_worker(vault) as second:
+    with only_worker(vault) as first, only_worker(vault, patience=0.0) as second:
         assert (first, second) == (True, False)
     with only_worker(vault) as third:
         assert third
