@@ -36,7 +36,7 @@ CHECKS = (
 def main(arguments: list[str]) -> int:
     """Run every check, even after one has failed; return 1 if any has."""
     try:
-        make_ready(ENVIRONMENT, CLONE, "dev,vectors,llm")
+        make_ready(ENVIRONMENT, CLONE, "dev,vectors,llm,postgres")
     except SetupFailed as error:
         print(f"\nSetting up failed: {error}", file=sys.stderr)
         return 1

@@ -118,6 +118,20 @@ class ProviderFailed(MemtoolError):
     exit_code = 32
 
 
+class DatabaseUnavailable(MemtoolError):
+    """The shared database cannot be reached, or refuses."""
+
+    exit_code = 33
+    hint = "Check that the server runs and that `index.dsn` (or MEMTOOL_POSTGRES) names it; then try again."
+
+
+class SchemaMismatch(MemtoolError):
+    """The shared database has the tables of another version of memtool."""
+
+    exit_code = 34
+    hint = "Run `memtool index`, which brings them up to date."
+
+
 class TranscriptUnreadable(MemtoolError):
     """The file that holds a session does not exist, or cannot be read."""
 

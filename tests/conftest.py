@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 from desk import NOW, Desk
+from postgres_server import Unavailable, name_of, new_database, server_address
 
+from memtool.index.postgres.schema import migrate
 from memtool.vault.layout import open_vault
 from memtool.vault.template import make_vault
 
@@ -59,6 +62,31 @@ def desk(vault: Vault) -> Desk:
 def vault(tmp_path: Path, new_vault: Path) -> Vault:
     """A new vault from the template."""
     return open_vault(shutil.copytree(new_vault, tmp_path / "vault"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server with pgvector, one for each worker of the run."""
+    with contextlib.ExitStack() as running:
+        try:
+            yield running.enter_context(server_address())
+        except Unavailable as reason:
+            pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: str) -> Iterator[str]:
+    """The name of a database with memtool's tables and nothing in them."""
+    with new_database(postgres) as dsn:
+        migrate(dsn)
+        yield name_of(dsn)
+
+
+@pytest.fixture
+def database(postgres: str, postgres_template: str) -> Iterator[str]:
+    """The address of a database with memtool's tables, of this test alone."""
+    with new_database(postgres, postgres_template) as dsn:
+        yield dsn
 
 
 class Guard:
