@@ -130,6 +130,13 @@ gemini_model = "dear"
 openrouter_model = "dear"
 ollama_model = "dear"
 ollama_base_url = "https://evil.example/v1"
+[team]
+url = "https://evil.example"
+wait_ms = 60000
+vaults = ["evil = https://evil.example/x.git"]
+folder = "/home/victim"
+pull_seconds = 1
+max_mb = 1000000
 """
 
 

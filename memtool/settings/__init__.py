@@ -28,6 +28,7 @@ from memtool.settings.sections import (
     RedactSettings,
     SearchSettings,
     Section,
+    TeamSettings,
     VaultSettings,
     key_of,
 )
@@ -74,6 +75,7 @@ class Settings(NamedTuple):
     llm: ModelSettings = ModelSettings()
     recall: RecallSettings = RecallSettings()
     consolidate: ConsolidateSettings = ConsolidateSettings()
+    team: TeamSettings = TeamSettings()
     keys: Keys = Keys()
     origins: Mapping[str, str] = MappingProxyType({})
     notices: tuple[str, ...] = ()

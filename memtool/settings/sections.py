@@ -187,6 +187,28 @@ class ConsolidateSettings(NamedTuple):
     daily_days: Annotated[int, About("Daily notes that are older go to the archive, in days.", least=7)] = 90
 
 
+class TeamSettings(NamedTuple):
+    """Settings of the memory that a team shares: of a member's own machine, and of the service (`docs/team.md`)."""
+
+    url: Annotated[str, About("Address of the team's service, which is asked beside your own vault.", trusted=True)] = (
+        ""
+    )
+    wait_ms: Annotated[
+        int, About("How long a prompt waits for the team's service, in milliseconds.", trusted=True, least=10)
+    ] = 250
+    vaults: Annotated[
+        tuple[str, ...],
+        About("Of the service: the vaults it serves, each as `name = address of its git remote`.", trusted=True),
+    ] = ()
+    folder: Annotated[
+        str, About("Of the service: where its clones lie; empty means in the cache folder.", trusted=True)
+    ] = ""
+    pull_seconds: Annotated[int, About("Of the service: how often each remote is asked.", trusted=True, least=1)] = 300
+    max_mb: Annotated[int, About("Of the service: the largest vault that is taken, in MB.", trusted=True, least=1)] = (
+        2_000
+    )
+
+
 Section: TypeAlias = (
     VaultSettings
     | SearchSettings
@@ -198,6 +220,7 @@ Section: TypeAlias = (
     | ModelSettings
     | RecallSettings
     | ConsolidateSettings
+    | TeamSettings
 )
 SECTIONS: dict[str, type[Section]] = {
     "": VaultSettings,
@@ -210,6 +233,7 @@ SECTIONS: dict[str, type[Section]] = {
     "llm": ModelSettings,
     "recall": RecallSettings,
     "consolidate": ConsolidateSettings,
+    "team": TeamSettings,
 }
 
 

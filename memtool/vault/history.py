@@ -77,14 +77,20 @@ def has_commits(folder: Path) -> bool:
 
 
 def commit(
-    folder: Path, names: Sequence[str], message: str, *, is_ours: bool = True, timeout: float | None = 60.0
+    folder: Path,
+    names: Sequence[str],
+    message: str,
+    *,
+    is_ours: bool = True,
+    author: str = "",
+    timeout: float | None = 60.0,
 ) -> tuple[str, ...]:
     """Commit the files *names*, relative to the top level *folder*, and return those that had changed.
 
     A file that is gone is committed as removed. What the user has staged stays staged and out of this commit. Files
     that git ignores or cannot read are left out. Hooks do not run and nothing is signed: there may be nobody to ask.
     Each step may take *timeout* seconds; None sets no limit.
-    A change that *is_ours* is known as such to `memtool log` and `memtool undo`.
+    A change that *is_ours* is known as such to `memtool log` and `memtool undo`. *author* is as in `Vault`.
 
     Raises:
         HistoryFailed: git refuses, or the repository is in the middle of a merge, a rebase or the like.
@@ -105,14 +111,14 @@ def commit(
         message = signed(message) if is_ours else message
         options = ("--quiet", "--only", "--cleanup=whitespace", f"--message={message}")
         committing = (*_IN_FOREGROUND, *author_options(folder), "commit", *options, *_FROM_STDIN)
-        tell(folder, *committing, paths=changed, timeout=timeout)
+        tell(folder, *committing, paths=changed, timeout=timeout, variables=_author_variables(author))
     elif added and added.code > 1:
         raise refused(folder, added)
     return changed
 
 
 def commit_contents(
-    folder: Path, contents: Mapping[str, NewContent | None], message: str, *, is_ours: bool = True
+    folder: Path, contents: Mapping[str, NewContent | None], message: str, *, is_ours: bool = True, author: str = ""
 ) -> str:
     """Commit *contents* for the files of those names, whatever is in the folder, and return the new commit.
 
@@ -132,10 +138,16 @@ def commit_contents(
         tree = tell(folder, "write-tree", variables=variables).strip()
     options = (*author_options(folder), "commit-tree", tree, "-p", head, "-F", "-")
     message = signed(message) if is_ours else message
-    made = tell(folder, *options, stdin=message.encode("utf-8", "replace")).strip()
+    variables = _author_variables(author)
+    made = tell(folder, *options, stdin=message.encode("utf-8", "replace"), variables=variables).strip()
     tell(folder, "update-index", "-z", "--index-info", stdin=entries)
     tell(folder, "update-ref", "-m", message.partition("\n")[0], "HEAD", made, head)
     return made
+
+
+def _author_variables(author: str) -> dict[str, str]:
+    name, _, address = author.rstrip(">").partition(" <")
+    return {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": address} if author else {}
 
 
 def signed(message: str) -> str:

@@ -38,10 +38,17 @@ _LARGEST_SETTINGS = 65_536  # bytes
 
 
 class Vault(NamedTuple):
-    """A folder of Markdown files. *root* is absolute and resolved; *daily* is the name of its folder of daily notes."""
+    """A folder of Markdown files.
+
+    Args:
+        root: absolute and resolved.
+        daily: the name of its folder of daily notes.
+        author: by whom changes are committed, `Name <address>`; empty for the user of this machine.
+    """
 
     root: Path
     daily: str = DAILY
+    author: str = ""
 
     @property
     def state_path(self) -> Path:

@@ -41,7 +41,7 @@ _NL = "\n\n"
 _SINCE = f"capture: what was written since{_NL}So that it is known on the other machines."
 
 _PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "ssh:https:file"}
-_ADDRESS = re.compile(r"(?:ssh|https|file)://\S.*|(?!-)(?:[^:/@\s]+@)?[^:/@\s]+:(?!:|//).+|[./~].*|[A-Za-z]:[\\/].*")
+ADDRESS = re.compile(r"(?:ssh|https|file)://\S.*|(?!-)(?:[^:/@\s]+@)?[^:/@\s]+:(?!:|//).+|[./~].*|[A-Za-z]:[\\/].*")
 # Settings of a repository that make git run a program to reach a remote or to merge: see `history.refuse_programs`.
 _PROGRAMS = (
     r"^(filter|hook|credential|protocol)\.|^core\.(sshcommand|gitproxy|askpass)$|^gc\.recentobjectshook$"
@@ -108,12 +108,14 @@ def sync(
     join: bool = False,
     edits: bool = False,
     before_commit: Callable[[Sequence[str]], None] | None = None,
+    before_merge: Callable[[Remote], None] = lambda _remote: None,
 ) -> Synced:
     """Bring *vault* and its remote together, after completing a merge of ours that was cut off.
 
     *wait* is called with the number of the try when another machine was quicker, *after_merge* to bring up to date what
-    follows from the files, *before_commit* with the paths that memtool wrote, before they are committed. With *join*, a
-    remote that began as another vault is merged as well; with *edits*, the user's own edits are committed, too.
+    follows from the files, *before_commit* with the paths that memtool wrote, before they are committed, *before_merge*
+    once what is new is fetched: what it raises keeps that out. With *join*, a remote that began as another vault is
+    merged as well; with *edits*, the user's own edits are committed, too.
 
     Raises:
         RemoteFailed: there is no remote, it cannot be reached, or refuses.
@@ -132,9 +134,10 @@ def sync(
         if edits and (names := history.uncommitted_files(vault.root)):
             with vault.lock("history", timeout=_PATIENCE):
                 history.commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
-        _fetch(vault, remote)
+        fetch(vault, remote)
         ahead, behind = distance(vault, remote)
         if behind:
+            before_merge(remote)
             _merge(vault, remote, behind, join=join)
             received += behind
             after_merge()
@@ -160,7 +163,7 @@ def find_remote(vault: Vault) -> Remote:
         hint = "Make an empty private repository, then `git remote add origin ADDRESS` in the vault."
         raise RemoteFailed("the vault has no remote to synchronise with", hint=hint)
     address = _setting(vault, f"remote.{name}.url")
-    if not _ADDRESS.fullmatch(address):
+    if not ADDRESS.fullmatch(address):
         hint = "Use an address of ssh or https, or the full path of a folder."
         raise RemoteFailed(f"the remote '{name}' is not reached over ssh, https or a path", hint=hint)
     return Remote(name, address, branch)
@@ -182,9 +185,14 @@ def _setting(vault: Vault, name: str) -> str:
     return ask(vault.root, "config", "--local", "--get", name).out.removesuffix("\n")
 
 
-def _fetch(vault: Vault, remote: Remote) -> None:
+def fetch(vault: Vault, remote: Remote) -> None:
+    """Learn the state of *remote*.
+
+    Raises:
+        RemoteFailed: it cannot be reached, or refuses.
+    """
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
-    answer = _over_network(vault, "fetch", *options, remote.name, f"+refs/heads/{remote.branch}:{remote.tracked}")
+    answer = over_network(vault, "fetch", *options, remote.name, f"+refs/heads/{remote.branch}:{remote.tracked}")
     if answer.code and "couldn't find remote ref" in answer.err:
         ask(vault.root, "update-ref", "-d", remote.tracked)  # it is empty, or was emptied
     elif answer.code:
@@ -291,7 +299,7 @@ def _push(vault: Vault, remote: Remote) -> bool:
     """Send what is new here; return False if another machine was quicker."""
     target = f"HEAD:refs/heads/{remote.branch}"
     options = ("--quiet", "--no-verify", "--no-signed", "--recurse-submodules=no")
-    answer = _over_network(vault, "push", *options, remote.name, target)
+    answer = over_network(vault, "push", *options, remote.name, target)
     if answer.code == 0:
         tell(vault.root, "update-ref", remote.tracked, "HEAD")
         return True
@@ -300,7 +308,8 @@ def _push(vault: Vault, remote: Remote) -> bool:
     raise _failure(remote, answer)
 
 
-def _over_network(vault: Vault, *args: str) -> GitAnswer:
+def over_network(vault: Vault, *args: str) -> GitAnswer:
+    """Run git with the protocols that a remote may have, and return its answer."""
     return ask(vault.root, *_QUIET, *args, timeout=_TIMEOUT, variables=_PROTOCOLS)
 
 

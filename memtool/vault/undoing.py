@@ -86,7 +86,8 @@ def undo(vault: Vault, change: Change) -> Undone:
         note_uncommitted(vault, wanted)  # should we be killed in between, the next commit completes it
         for one in restored:
             _write(vault, one)
-        return Undone(change, history.commit_contents(vault.root, wanted, _message(change)), tuple(wanted))
+        made = history.commit_contents(vault.root, wanted, _message(change), author=vault.author)
+        return Undone(change, made, tuple(wanted))
 
 
 def _check(change: Change) -> None:

@@ -75,7 +75,8 @@ def _committed(vault: Vault, refs: Sequence[str], message: str) -> bool:
     deadline = time.monotonic() + _GIT_PATIENCE
     while True:
         try:
-            return bool(history.commit(vault.root, refs, message, is_ours=not message.startswith(f"{KEEP}: ")))
+            is_ours = not message.startswith(f"{KEEP}: ")
+            return bool(history.commit(vault.root, refs, message, is_ours=is_ours, author=vault.author))
         except HistoryFailed as error:
             if "index.lock" not in str(error) or time.monotonic() >= deadline:
                 raise

@@ -1,0 +1,103 @@
+"""The keeper of a team's clones: it brings each together with its remote, on a timer, after a write, or when told."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from memtool.errors import MemtoolError
+from memtool.team.clones import Clone, bring_together, make_clone, waiting
+from memtool.vault.syncing import Synced
+
+_AT_ONCE = 4  # remotes that are spoken to at the same time
+_SOON = 0.2  # seconds in which more writes come along
+_LONGEST = 300.0  # seconds between two tries of a remote that fails
+
+
+class Kept:
+    """The state of one clone, as the keeper knows it. Times are seconds of the wall clock; 0 means never."""
+
+    def __init__(self, clone: Clone) -> None:
+        self.clone = clone
+        self.synced_at = 0.0
+        self.problem = ""  # the sentence of the last try, if it failed
+        self.failures = 0  # in a row
+        self.waiting = 0  # commits that the remote lacks
+        self.due = 0.0  # of the monotonic clock
+        self.is_busy = False
+
+
+class Keeper:
+    """Keeps *clones* up to date, in threads of its own, every *pause* seconds.
+
+    *changed* is called with a clone whose files may have changed, before anybody is told that it is up to date.
+    """
+
+    def __init__(self, clones: Iterable[Clone], *, pause: float, changed: Callable[[Clone], None]) -> None:
+        self.kept = {clone.name: Kept(clone) for clone in clones}
+        self._pause = pause
+        self._changed = changed
+        self._turn = threading.Condition()
+        self._is_ending = False
+        self._pool = ThreadPoolExecutor(_AT_ONCE, "memtool-remote")
+        self._thread = threading.Thread(target=self._run, daemon=True, name="memtool-keeper")
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """End, once the remotes that are spoken to now have answered. What waits is pushed after the next start."""
+        with self._turn:
+            self._is_ending = True
+            self._turn.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._pool.shutdown(cancel_futures=True)
+
+    def soon(self, name: str) -> None:
+        """Bring the clone *name* together with its remote now. Told twice, it is done once."""
+        with self._turn:
+            kept = self.kept[name]
+            kept.due = min(kept.due, time.monotonic() + _SOON)
+            self._turn.notify_all()
+
+    def keep(self, name: str) -> None:
+        """Bring the clone *name* together with its remote, and note how that went."""
+        kept = self.kept[name]
+        try:
+            is_new = not kept.clone.folder.exists()
+            make_clone(kept.clone)
+            done: Synced = bring_together(kept.clone)
+            if is_new or done.received or not kept.synced_at:
+                self._changed(kept.clone)
+            kept.synced_at, kept.problem, kept.failures = time.time(), "", 0
+        except (MemtoolError, OSError) as error:
+            kept.problem, kept.failures = str(error), kept.failures + 1
+        try:
+            kept.waiting = waiting(kept.clone)
+        except (MemtoolError, OSError):
+            kept.waiting = 0
+
+    def _run(self) -> None:
+        with self._turn:
+            while not self._is_ending:
+                now = time.monotonic()
+                idle = [each for each in self.kept.values() if not each.is_busy]
+                for kept in (each for each in idle if each.due <= now):
+                    kept.is_busy, kept.due = True, now + self._pause
+                    self._pool.submit(self._keep, kept)
+                later = [each.due for each in idle if not each.is_busy]
+                self._turn.wait(max(0.0, min(later) - now) if later else None)
+
+    def _keep(self, kept: Kept) -> None:
+        try:
+            self.keep(kept.clone.name)
+        finally:
+            with self._turn:
+                kept.is_busy = False
+                if kept.failures:
+                    kept.due = time.monotonic() + min(2.0**kept.failures, _LONGEST, self._pause)
+                self._turn.notify_all()
