@@ -14,6 +14,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os.path import commonprefix
 from typing import NamedTuple
 
 from memtool.text.languages import leads
@@ -33,6 +34,7 @@ _CONTRAST = 0.5  # of the room of a text that is cut, for a "but …" at its end
 _ASKED, _SHORTEST_ASKED = 320, 60  # columns of a prompt at most; that are left of each at least
 _WIDEST, _WIDEST_FIRST, _LEAST_FIRST = 220, 160, 110  # columns of a piece; of the one that each prompt is given first
 _SHORTEST_HEAD = 8  # characters by which a text is known that was cut
+_SHOWN = 48  # columns of the beginning of a prompt, from which on it is not shown again
 _WHOLLY = 0.9  # of the words of a text that stands elsewhere in the note already
 _DENSITY = 0.6  # exponent of a piece's width, by which its value is divided
 _OVERHEAD = 3  # columns around a piece
@@ -40,6 +42,8 @@ _ROW = 12  # bytes around a row
 MOST_ROWS = 10
 LEAST_ROW = 120  # columns of room that each row needs
 OF_LIST = r"(.{1,160}?) \((?:\d{1,3}/)?(\d{1,3})\): "  # an item, with how many the list has
+_REST = "… "  # before what is left of a prompt whose beginning is shown elsewhere
+_MARKS = " ,;:.!?，、；：。！？"
 _SENTENCE_START = r"(?<=[。！？；])|(?<=[.!?;])\s+"
 _CLAUSE_START = r"(?<=[，、：])|(?<=[,:])\s+|\s+[-–—]\s+|\s+(?=\()"
 
@@ -92,13 +96,15 @@ def texts_of(rows: Iterable[Row]) -> list[str]:
 
 def without_texts(rows: Iterable[Row], gone: Sequence[str]) -> list[Row]:
     """Return *rows* without the texts that a note showed as *gone*, where they may have been cut."""
-    heads = [
-        head for text in map(_uncounted, gone) if len(head := re.split(r" … |…$", text.strip('"'))[0]) >= _SHORTEST_HEAD
-    ]
+    beginnings = (re.split(r"(?<=.) … |…$", _uncounted(text).strip('"'))[0] for text in gone)
+    heads = [head for head in beginnings if len(head) >= _SHORTEST_HEAD]
 
     def is_gone(text: str) -> bool:
         plain = _uncounted(text).strip('"')
-        return any(plain.startswith(head) or f": {head}" in plain for head in heads)
+        return any(
+            plain.startswith(head) or f": {head}" in plain or (head.startswith(_REST) and head[len(_REST) :] in plain)
+            for head in heads
+        )
 
     kept = (
         row._replace(
@@ -137,7 +143,11 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     was_asked = [bool(row.asked) for row in rows]
     rows = [row._replace(asked="" if is_said(words(row.asked), known, _WHOLLY) else row.asked) for row in rows]
     shown = _asked_within(rows, int(_USER_SHARE * room))
-    asked = _newest_within(["" if is_said(words(text), known, _WHOLLY) else text for text in shown], room)
+    new = [
+        "" if is_said(words(text), known, _WHOLLY) else _unshown(row.asked, said, text)
+        for row, text in zip(rows, shown, strict=True)
+    ]
+    asked = _newest_within(new, room)
     taken = _Taken(room - sum(width(text) + _ROW for text in asked if text), known)
     order = sorted(
         ((at, place, piece) for at, row in enumerate(rows) for place, piece in enumerate(row.pieces)),
@@ -158,6 +168,18 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
     return fitted
 
 
+def _unshown(asked: str, said: Iterable[str], short: str) -> str:
+    """Return *asked* as it was made *short*, or as much of what is between the two ends that one of *said* shows."""
+    for text in said:
+        head = commonprefix([asked, text[max(0, text.find(asked[:_SHORTEST_HEAD])) :]])
+        if width(head) >= _SHOWN:
+            end = text.rfind(asked[-_SHORTEST_HEAD:]) + _SHORTEST_HEAD
+            tail = commonprefix([asked[::-1], text[:end][::-1]])
+            rest = asked[len(head) : len(asked) - len(tail)].strip(_MARKS)
+            return f"{_REST}{without_middle(rest, width(short))}" if width(rest) >= _SHORTEST_TAIL else ""
+    return short
+
+
 def _best_of(rows: Sequence[Row], most: int, known: Sequence[frozenset[str]]) -> list[Row]:
     """Return *most* of *rows*: the last, the first if it says what was asked, and those with the best pieces.
 
@@ -171,15 +193,15 @@ def _best_of(rows: Sequence[Row], most: int, known: Sequence[frozenset[str]]) ->
 
 
 def _may_stand(fitted: Sequence[Row], at: int, rows: Sequence[Row], known: Sequence[frozenset[str]]) -> bool:
-    """Return whether a prompt may be shown without its outcome: it is the last, or is whole and no question.
+    """Return whether a prompt may be shown without its outcome: it is the last, or that is *known* from elsewhere.
 
-    What came of it, if anything did, must be *known* from elsewhere: else there was no room for it.
+    One of which nothing came must not be cut here, and be no question.
     """
     if at == len(fitted) - 1:
         return True
     asked = fitted[at].asked
-    is_untold = any(_tells(piece) and not is_said(words(piece.text), known, _WHOLLY) for piece in rows[at].pieces)
-    return not (is_untold or asked.endswith(("?", "？", "…")) or " … " in asked)
+    told = [is_said(words(piece.text), known, _WHOLLY) for piece in rows[at].pieces if _tells(piece)]
+    return all(told) and (bool(told) or (asked == rows[at].asked and not asked.endswith(("?", "？"))))
 
 
 class _Taken:
@@ -195,7 +217,9 @@ class _Taken:
         """Take *piece*, whose row and place are *at*, unless it is said already or there is no room for it."""
         text = _shortened(piece, widest)
         told = words(piece.text)
-        if not text or at in self._texts or width(text) + _OVERHEAD > self.room or is_said(told, self._said):
+        if not text or at in self._texts or width(text) + _OVERHEAD > self.room:
+            return False
+        if is_said(told, (other for other in self._said if not _differ(told, other))):
             return False
         if is_said(told, self._elsewhere, _WHOLLY):
             return False
@@ -284,6 +308,12 @@ def _each_lead_once(pieces: Iterable[Piece]) -> Iterator[Piece]:
         else:
             yield piece
         lead = piece.text[: match.end()] if match else before + colon if colon else ""
+
+
+def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether each of two texts, of which these are the words, has a number of its own, or one word."""
+    own = one - other, other - one
+    return all(any(word[0].isdigit() for word in each) for each in own) or len(own[0]) == len(own[1]) == 1
 
 
 def _tells(piece: Piece) -> bool:

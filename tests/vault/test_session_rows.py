@@ -16,6 +16,7 @@ from memtool.vault.session_rows import (
     render_row,
     shortened_fairly,
     without_middle,
+    without_texts,
 )
 
 LOGIN = Row(
@@ -244,3 +245,51 @@ def test_a_prompt_for_whose_answer_there_was_no_room_gives_way() -> None:
         "write the 订单 into a file",
         "and now?",
     ]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "outcome", "names"),
+    [
+        ("set the timeout of {} to {} seconds", "Done: the timeout of {} is {} s now, in src/clients.py.", "en"),
+        ("把 {} 的超时改成 {} 秒", "已改：src/clients.py 里 {} 的超时现在是 {} 秒。", "zh"),
+        ("turn on keepalive for {1}_{0}", "Keepalive is on for {1}_{0} in src/clients.py, tests pass.", "en"),
+    ],
+)
+def test_prompts_that_differ_in_a_name_or_a_number_only_are_all_told(prompt: str, outcome: str, names: str) -> None:
+    services = ["auth", "billing", "export"] if names == "en" else ["登录", "账单", "导出"]
+    rows = [
+        Row(prompt.format(name, at + 3), (Piece(outcome.format(name, at + 3), 2.0),))
+        for at, name in enumerate(services)
+    ]
+    assert fit_rows(rows, 1_200) == rows
+
+
+def test_a_prompt_whose_outcome_the_topic_tells_is_shown_though_it_is_cut() -> None:
+    corrected = "ok, 04:00. But no boto3: sign the request with the standard library. " + "The image is too large. " * 20
+    rows = [
+        Row("where does the export run?", (Piece("It runs at 02:30 from cron/export.cron.", 2.0),)),
+        Row(corrected, (Piece("The export signs its own requests in jobs/s3.py.", 2.0),)),
+        Row("and the docs?", (Piece("They name the new bucket in docs/export.md now.", 2.0),)),
+    ]
+    fitted = fit_rows(rows, 900, ["the export → last: The export signs its own requests in jobs/s3.py."])
+    assert "But no boto3" in fitted[1].asked
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_of_a_long_prompt_a_row_shows_what_the_topic_does_not(language: str) -> None:
+    prompt = {
+        "en": "We need to move the nightly export of the accounting data to the new bucket. "
+        "The files keep their names, since the advisor imports them by name. Credentials come from the environment.",
+        "zh": "我们要把每晚的会计数据导出从旧的 FTP 服务器迁到新的存储桶，月底 FTP 就关了。"
+        "文件名必须保持不变，因为税务顾问按文件名导入；凌晨两点到三点在做备份，那段时间不能跑。密钥一律从环境变量里读。",
+    }[language]
+    topic = f"{without_middle(prompt, 130)} → last: 5 tests pass"
+    row = Row(prompt, (Piece("The export runs at 02:30 from cron/export.cron.", 2.0),))
+    (fitted,) = fit_rows([row], 1_000, [topic])
+    began, _, ended = topic.partition(" → ")[0].partition(" … ")
+    assert fitted.asked.startswith("… ")
+    assert fitted.asked.removeprefix("… ") in prompt
+    assert began not in fitted.asked
+    assert ended not in fitted.asked
+    assert ("keep their names" in fitted.asked) or ("文件名必须保持不变" in fitted.asked)
+    assert without_texts([row], [fitted.asked])[0].asked == ""

@@ -350,8 +350,8 @@ def _session(session: PastSession, taken_back: str, room: int) -> Iterator[Block
 
 
 def _whole_text(row: Row) -> str:
-    """Return the longest text of *row* that stands so in the note: without what was left out in its middle or end."""
-    return max((re.split("…", text)[0].strip() for text in texts_of([row])), key=len)
+    """Return the longest text of *row* that stands so in the note: without what was left out of it."""
+    return max((part.strip() for text in texts_of([row]) for part in text.split("…")), key=len)
 
 
 def _note_part(note: Excerpt, share: float, levels: Iterable[str]) -> BlockPart | None:

@@ -150,16 +150,18 @@ def _is_asking(text: str) -> bool:
 
 
 def said_as(sessions: Iterable[PastSession], role: str) -> list[Said]:
-    """Return the lines of this *role*, newest first, each that says something of its own; a question says nothing."""
-    found: list[Said] = []
-    told: list[frozenset[str]] = []
+    """Return the lines of this *role*, newest first, each once; of commands that are alike, the newest.
+
+    A question says nothing.
+    """
+    found: dict[str, Said] = {}
     for session in sessions:
         for line in reversed(session.lines):
-            is_question = any(mark in line.text.rpartition(ARROW)[2] for mark in _MARKS) and role != COMMAND
-            if line.role == role and not is_question and not is_said(words(line.text), told):
-                found.append(Said(session.when, session.ref, line))
-                told.append(words(line.text))
-    return found
+            is_command = role == COMMAND
+            is_question = any(mark in line.text.rpartition(ARROW)[2] for mark in _MARKS) and not is_command
+            if line.role == role and not (is_question or (is_command and is_said(words(line.text), map(words, found)))):
+                found.setdefault(line.text, Said(session.when, session.ref, line))
+    return list(found.values())
 
 
 def still_open(sessions: Sequence[PastSession]) -> list[Said]:

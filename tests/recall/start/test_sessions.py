@@ -13,7 +13,7 @@ from memtool.recall.start.sessions import PastSession, last_sessions, read_sessi
 from memtool.text.lines import width
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
-from memtool.vault.session_lines import DECISION, write_values
+from memtool.vault.session_lines import DECISION, RULE, write_values
 from memtool.vault.session_rows import Piece, Row, render_row
 from memtool.vault.sessions import SessionNote, render_session
 
@@ -89,6 +89,18 @@ def test_a_decision_that_was_taken_twice_is_told_once_with_its_newer_day(vault: 
     write(vault, note("a1", 1, decisions=(decided,)), note("b2", 2, decisions=(decided, "用 JWT → 是 (user)")))
     found = said_as(read_sessions(vault, "shop", 5), DECISION)
     assert [(said.when, said.line.author) for said in found] == [("2026-03-02 14:30", "user")] * 2
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ("always run pytest before a commit", "always run mypy before a commit"),
+        ("提交前一定要先跑单元测试", "提交前一定要先跑集成测试"),
+    ],
+)
+def test_rules_that_differ_in_one_word_are_two(vault: Vault, rules: tuple[str, str]) -> None:
+    write(vault, note("a1", 1, rules=rules[:1]), note("b2", 2, rules=rules))
+    assert sorted(said.line.text for said in said_as(read_sessions(vault, "shop", 5), RULE)) == sorted(rules)
 
 
 def test_an_open_item_is_told_until_a_later_session_takes_it_up(vault: Vault) -> None:
