@@ -14,7 +14,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from os.path import commonprefix
 from typing import NamedTuple
 
 from memtool.text.languages import leads
@@ -171,13 +170,19 @@ def fit_rows(rows: Sequence[Row], room: int, said: Iterable[str] = (), *, least_
 def _unshown(asked: str, said: Iterable[str], short: str) -> str:
     """Return *asked* as it was made *short*, or as much of what is between the two ends that one of *said* shows."""
     for text in said:
-        head = commonprefix([asked, text[max(0, text.find(asked[:_SHORTEST_HEAD])) :]])
-        if width(head) >= _SHOWN:
+        begun = _shared(asked, text[max(0, text.find(asked[:_SHORTEST_HEAD])) :])
+        if width(asked[:begun]) >= _SHOWN:
             end = text.rfind(asked[-_SHORTEST_HEAD:]) + _SHORTEST_HEAD
-            tail = commonprefix([asked[::-1], text[:end][::-1]])
-            rest = asked[len(head) : len(asked) - len(tail)].strip(_MARKS)
+            ended = _shared(asked[::-1], text[:end][::-1])
+            rest = asked[begun : len(asked) - ended].strip(_MARKS)
             return f"{_REST}{without_middle(rest, width(short))}" if width(rest) >= _SHORTEST_TAIL else ""
     return short
+
+
+def _shared(one: str, other: str) -> int:
+    """Return with how many characters both texts begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (here, there) in pairs if here != there), min(len(one), len(other)))
 
 
 def _best_of(rows: Sequence[Row], most: int, known: Sequence[frozenset[str]]) -> list[Row]:

@@ -265,7 +265,7 @@ def test_prompts_that_differ_in_a_name_or_a_number_only_are_all_told(prompt: str
 
 
 def test_a_prompt_whose_outcome_the_topic_tells_is_shown_though_it_is_cut() -> None:
-    corrected = "ok, 04:00. But no boto3: sign the request with the standard library. " + "The image is too large. " * 20
+    corrected = "ok, 04:00. But no boto3: sign it with the standard library. " + "The image is too large. " * 20
     rows = [
         Row("where does the export run?", (Piece("It runs at 02:30 from cron/export.cron.", 2.0),)),
         Row(corrected, (Piece("The export signs its own requests in jobs/s3.py.", 2.0),)),

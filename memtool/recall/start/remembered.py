@@ -344,7 +344,8 @@ def _session(session: PastSession, taken_back: str, room: int) -> Iterator[Block
         return
     name = _short_name(session.ref)
     told = _clipped(topic) or taken_back
-    yield BlockLine(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref))
+    note = "" if topic else taken_back
+    yield BlockLine(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref), note=note)
     for row in rows:
         yield BlockLine(f"  - {defused(render_row(row))}", session.ref, said=_whole_text(row))
 
