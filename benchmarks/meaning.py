@@ -45,7 +45,7 @@ class RandomEmbedder:
 
 
 @contextlib.contextmanager
-def fill(folder: Path, embedder: RandomEmbedder, count: int) -> Iterator[tuple[sqlite3.Connection, VectorStore]]:
+def fill(folder: Path, embedder: RandomEmbedder, count: int) -> Iterator[tuple[schema.SqliteTables, VectorStore]]:
     """Give an index and a store in *folder*, with *count* vectors."""
     hashes = [text_hash(str(number)) for number in range(count)]
     with open_store(folder, embedder.name, embedder.dimension) as store:

@@ -168,7 +168,8 @@ def _nothing(_: Index) -> None:
 def _sizes(index: Index) -> Answer:
     count = "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM chunk), (SELECT sum(size) FROM note)"
     notes, chunks, note_bytes = index.db.execute(count).fetchone()
-    return {"files": notes, "chunks": chunks, "note_bytes": note_bytes, "index_bytes": index.path.stat().st_size}
+    index_bytes = Path(index.address).stat().st_size
+    return {"files": notes, "chunks": chunks, "note_bytes": note_bytes, "index_bytes": index_bytes}
 
 
 def _revise(place: Place, numbers: list[int], revision: int) -> None:
@@ -184,7 +185,7 @@ def _walk_and_insert(vault: str, db: sqlite3.Connection, paths: list[str]) -> No
 
 def _asked(index: Index, asked: list[Question], wanted: Filter, repeat: int) -> dict[str, dict[str, list[float]]]:
     times: dict[str, dict[str, list[float]]] = {}
-    with contextlib.closing(schema.connect(index.path)) as raw:
+    with contextlib.closing(schema.connect(Path(index.address))) as raw:
         for kind, text in Random(0).sample(asked, len(asked)):
             tried = _in_turn(repeat, ours=_asking(index, text, wanted), floor=_asking_barely(raw, text))
             sides = times.setdefault(kind, {"ours": [], "floor": []})

@@ -16,8 +16,7 @@ from memtool.recall.prompts.finding import judged
 from memtool.recall.prompts.question import ask
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from memtool.index.tables import Tables
     from memtool.recall.prompts.evidence import Evidence
     from memtool.recall.prompts.meaning import Meaning
 
@@ -28,7 +27,7 @@ _LONGEST_STEP = 1.0  # of a weight; a whole step of Newton's may go too far at f
 
 
 def fit(
-    db: sqlite3.Connection,
+    db: Tables,
     conversations: Iterable[Conversation],
     shelf: Shelf,
     today: dt.date,
@@ -62,7 +61,7 @@ def fit(
 
 
 def samples_of(
-    db: sqlite3.Connection,
+    db: Tables,
     conversations: Iterable[Conversation],
     shelf: Shelf,
     today: dt.date,

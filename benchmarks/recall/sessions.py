@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from memtool.embeddings import helper, open_embedder
 from memtool.embeddings.helper import end_helper, find_address, helper_place
 from memtool.hook.main import run
 from memtool.index.read_only import current_index
+from memtool.index.tables import Tables
 from memtool.index.vectors import open_store
 from memtool.recall.prompts.meaning import Meaning
 from memtool.recall.prompts.warm_helper import InProcess, Warm
@@ -102,7 +102,7 @@ class Hook:
             self.late += 1
         return context_of(answer)
 
-    def index(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+    def index(self) -> contextlib.AbstractContextManager[Tables]:
         """Open the index of the vault."""
         vault = open_vault(self._vault)
         return current_index(state_folder(vault, lambda: self._folder / "cache"))
@@ -126,7 +126,7 @@ class Hook:
             finally:
                 end_helper(place)
 
-    def meaning(self, db: sqlite3.Connection, today: date) -> Callable[[str], Meaning]:
+    def meaning(self, db: Tables, today: date) -> Callable[[str], Meaning]:
         """Return what tells the meaning of a prompt in this process, as the helper would."""
         vault, cache = open_vault(self._vault), self._folder / "cache"
         loaded = settings.load(vault.settings_path, self._environ)

@@ -17,6 +17,7 @@ from memtool.errors import MemtoolError, NotWritable
 from memtool.index import generations
 from memtool.index.embedding import chunks_skipped, chunks_waiting
 from memtool.index.engine import Index, Place, place_of, use_index
+from memtool.index.tables import Tables
 from memtool.settings import Settings
 from memtool.text.lines import counted
 from memtool.vault.layout import Vault
@@ -85,7 +86,7 @@ def _built_anew(work: Workspace) -> str:
     return f"built the index in '{folder}' anew"
 
 
-def _damage(db: sqlite3.Connection) -> str:
+def _damage(db: Tables) -> str:
     answer = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
     if answer != "ok":
         return answer

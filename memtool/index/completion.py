@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from memtool.text.tokens import (
     is_stop_word,
@@ -16,6 +16,9 @@ from memtool.text.tokens import (
     unspaced_runs,
     words_of,
 )
+
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
 
 MOST_COMPLETED = 8  # words of one query: each costs a look at every word of the vault
 MOST_WORDS = 20  # completions of one word
@@ -29,7 +32,7 @@ _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопр�
 _LAST = "\U0010ffff"
 
 
-def complete(db: sqlite3.Connection, text: str, absent: frozenset[str]) -> dict[str, tuple[str, ...]]:
+def complete(db: Tables, text: str, absent: frozenset[str]) -> dict[str, tuple[str, ...]]:
     """Return the words that may be meant by each word of *text*, or part of one, that occurs nowhere.
 
     `authen` gives `authentication`, and `deploiment` `deployment`.
@@ -52,7 +55,7 @@ def _absent_forms(word: str, absent: frozenset[str]) -> Iterator[str]:
         yield from (part for part in parts if stem(part) in absent)
 
 
-def other_spellings(db: sqlite3.Connection, text: str) -> dict[str, str]:
+def other_spellings(db: Tables, text: str) -> dict[str, str]:
     """Return what the vault writes as one word and *text* as several, or the reverse, with what *text* writes.
 
     `log in` gives `login: log in`, and `login` gives `log in: login`; all are terms, or phrases of terms.
@@ -75,17 +78,11 @@ def other_spellings(db: sqlite3.Connection, text: str) -> dict[str, str]:
     spelt = {
         stem(word): together[word]
         for word in sorted(together.keys() & known)
-        if _count(db, stem(word)) >= _count(db, together[word])
+        if db.phrase_frequency(stem(word)) >= db.phrase_frequency(together[word])
     }
     halved = sorted(filter(known.issuperset, apart), key=lambda halves: (-min(map(len, halves)), halves))
     spelt |= {" ".join(map(stem, halves)): stem("".join(halves)) for halves in halved[:MOST_APART]}
-    return {form: typed for form, typed in spelt.items() if _count(db, form)}
-
-
-def _count(db: sqlite3.Connection, phrase: str) -> int:
-    """Return in how many chunks the terms of *phrase* stand side by side."""
-    find = "SELECT count(*) FROM chunk_terms WHERE chunk_terms MATCH ?"
-    return int(db.execute(find, (f'"{phrase}"',)).fetchone()[0])
+    return {form: typed for form, typed in spelt.items() if db.phrase_frequency(form)}
 
 
 def completed_terms(completed: Mapping[str, tuple[str, ...]]) -> list[str]:
@@ -93,13 +90,13 @@ def completed_terms(completed: Mapping[str, tuple[str, ...]]) -> list[str]:
     return list(dict.fromkeys(stem(word) for words in completed.values() for word in words))
 
 
-def _words_like(db: sqlite3.Connection, word: str) -> list[str]:
+def _words_like(db: Tables, word: str) -> list[str]:
     found: list[str] = []
     if len(word) >= SHORTEST_PREFIX:
         begins = "SELECT word FROM word WHERE word > ? AND word < ? ORDER BY length(word), word"
         found = _first_living(db, (row[0] for row in db.execute(begins, (word, word + _LAST))))
     if not found and len(word) >= SHORTEST_PART:
-        found = _first_living(db, sorted(_words_with(db, word), key=lambda each: (len(each), each)))
+        found = _first_living(db, sorted(db.words_with(word), key=lambda each: (len(each), each)))
     if not found and SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED:
         found = _first_living(db, known_words(db, _one_slip_away(word)))
     return found
@@ -118,23 +115,12 @@ def _one_slip_away(word: str) -> set[str]:
     return swapped | missing | wrong | added
 
 
-def known_words(db: sqlite3.Connection, words: Collection[str]) -> list[str]:
+def known_words(db: Tables, words: Collection[str]) -> list[str]:
     """Return those of *words*, folded, that some note of the index *db* holds, in order."""
     marks = ", ".join("?" * len(words))
     return [row[0] for row in db.execute(f"SELECT word FROM word WHERE word IN ({marks}) ORDER BY word", [*words])]
 
 
-def _words_with(db: sqlite3.Connection, part: str) -> list[str]:
-    # Ten times faster than to ask SQLite for each word whether it holds the part.
-    lists = (words for (words,) in db.execute("SELECT words FROM word_list") if part in words)
-    return [word for words in lists for word in words.split("\n") if part in word]
-
-
-def _first_living(db: sqlite3.Connection, words: Iterable[str]) -> list[str]:
+def _first_living(db: Tables, words: Iterable[str]) -> list[str]:
     """Return the first words that still occur: words stay in their table when the last note with them goes."""
-    return list(islice((word for word in words if occurs(db, stem(word))), MOST_WORDS))
-
-
-def occurs(db: sqlite3.Connection, term: str) -> bool:
-    """Return whether any chunk holds *term*."""
-    return db.execute("SELECT 1 FROM occurrence WHERE term = ? LIMIT 1", (term,)).fetchone() is not None
+    return list(islice((word for word in words if db.occurs(stem(word))), MOST_WORDS))

@@ -18,6 +18,7 @@ import gc
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
@@ -30,6 +31,7 @@ from memtool.vault.scan import Changes, KnownStamp, Outside, Scan, broken, chang
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
+    from memtool.index.tables import Tables, VectorShelf
     from memtool.vault.note import BrokenNote
 
 T = TypeVar("T")
@@ -144,10 +146,10 @@ class Index:
     *behind* that another process is writing, so it may be older; *waiting* how many files were left to others.
     """
 
-    def __init__(self, place: Place, db: sqlite3.Connection, path: Path) -> None:
+    db: Tables
+
+    def __init__(self, place: Place) -> None:
         self.place = place
-        self.db = db
-        self.path = path
         self.applied = Applied()
         self.problems: list[BrokenNote] = []
         self.rebuilt = ""
@@ -158,19 +160,86 @@ class Index:
     def stamps(self) -> dict[str, KnownStamp]:
         """Return the stamps of the files in the index, by path."""
         # A file that was too large to read, and is so no longer, counts as just written. Other hashes are longer.
-        read_at = "iif(length(hash) < 64 AND size <= ?, mtime_ns, read_at_ns)"
+        read_at = "CASE WHEN length(hash) < 64 AND size <= ? THEN mtime_ns ELSE read_at_ns END"
         rows = self.db.execute(f"SELECT ref, size, mtime_ns, {read_at} FROM note", (self.place.max_bytes,))
         return {row[0]: cast("KnownStamp", row[1:]) for row in rows}  # named tuples would take longer than the query
+
+    def broken_notes(self) -> list[BrokenNote]:
+        """Return the files of the vault that could not be read, or only in part."""
+        rows = self.db.execute("SELECT ref, problem FROM note WHERE problem <> '' ORDER BY ref")
+        return [*self.problems, *(broken(ref, problem) for ref, problem in rows)]
+
+    def is_settled_by(self, found: Scan) -> bool:
+        """Return whether the index is known to hold all that *found* shows, with no file to be read again."""
+        raise NotImplementedError
+
+    @property
+    def address(self) -> str:
+        """Where the index lies, as a person should see it."""
+        raise NotImplementedError
+
+    def size(self) -> int:
+        """Return how many bytes the index takes, without its vectors."""
+        raise NotImplementedError
+
+    def lock_of_vectors(self, *, waits: bool = True) -> AbstractContextManager[None]:
+        """Hold the lock of whoever makes vectors; `Busy` is raised where another process has it."""
+        raise NotImplementedError
+
+    def open_vectors(self, model: str, dimension: int) -> VectorShelf:
+        """Return the vectors of *model*."""
+        raise NotImplementedError
+
+    def forget_vectors(self, model: str, store: VectorShelf) -> None:
+        """Drop the vectors in *store* of texts that are gone, and those of other models than *model*."""
+        raise NotImplementedError
+
+
+class SqliteIndex(Index):
+    """An index in the file at *path*."""
+
+    db: schema.SqliteTables
+
+    def __init__(self, place: Place, db: schema.SqliteTables, path: Path) -> None:
+        super().__init__(place)
+        self.db = db
+        self.path = path
 
     def is_settled_by(self, found: Scan) -> bool:
         """Return whether the index is known to hold all that *found* shows, with no file to be read again."""
         row = self.db.execute("SELECT scan FROM settled WHERE max_bytes = ?", (self.place.max_bytes,)).fetchone()
         return row is not None and row[0] == found.as_bytes()
 
-    def broken_notes(self) -> list[BrokenNote]:
-        """Return the files of the vault that could not be read, or only in part."""
-        rows = self.db.execute("SELECT ref, problem FROM note WHERE problem <> '' ORDER BY ref")
-        return [*self.problems, *(broken(ref, problem) for ref, problem in rows)]
+    @property
+    def address(self) -> str:
+        """Where the index lies, as a person should see it."""
+        return str(self.path)
+
+    def size(self) -> int:
+        """Return how many bytes the index takes, without its vectors."""
+        return sum(path.stat().st_size for path in self.path.parent.glob(f"{self.path.name}*"))
+
+    def lock_of_vectors(self, *, waits: bool = True) -> AbstractContextManager[None]:
+        """Hold the lock of whoever makes vectors; `Busy` is raised where another process has it."""
+        return self.place._replace(patience=self.place.patience if waits else 0.0).lock("vectors")
+
+    def open_vectors(self, model: str, dimension: int) -> VectorShelf:
+        """Return the vectors of *model*, which lie beside the index."""
+        from memtool.index.vectors import open_store
+
+        store = open_store(self.place.folder / "vectors", model, dimension)
+        if not len(store) and self.db.execute("SELECT 1 FROM piece_list LIMIT 1").fetchone():
+            # New, deleted or damaged: what the index says of embedded chunks holds no longer.
+            self.db.execute("DELETE FROM meta WHERE key = ?", (schema.embedding_mark(model),))
+        return store
+
+    def forget_vectors(self, model: str, store: VectorShelf) -> None:
+        """Drop the vectors in *store* of texts that are gone, and those of other models than *model*."""
+        from memtool.index.vectors import VectorStore, delete_other_models
+
+        if isinstance(store, VectorStore):
+            store.collect_garbage({row[0] for row in self.db.execute("SELECT hash FROM piece")})
+        delete_other_models(self.place.folder / "vectors", model)
 
 
 class _Built(NamedTuple):
@@ -197,7 +266,7 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
         from memtool.index.read_only import is_current, opened_on_full_disk
 
         with contextlib.closing(opened_on_full_disk(path, error)) as db:
-            index = Index(place, db, path)
+            index = SqliteIndex(place, db, path)
             if not is_current(index):
                 raise error from None
             return use(index)
@@ -233,10 +302,10 @@ def _open_and_use(place: Place, use: Callable[[Index], T], rebuild_because: str)
         with contextlib.closing(schema.connect(path)) as db:
             rebuild_because = schema.misfit(db, place.vault.daily)
             if not rebuild_because:
-                return use(_refreshed(Index(place, db, path)))
+                return use(_refreshed(SqliteIndex(place, db, path)))
     path, built = _rebuild(place)
     with contextlib.closing(schema.connect(path)) as db:
-        index = Index(place, db, path)
+        index = SqliteIndex(place, db, path)
         if built is None:
             return use(_refreshed(index))
         index.applied, index.problems, index.resumed = built
@@ -244,7 +313,7 @@ def _open_and_use(place: Place, use: Callable[[Index], T], rebuild_because: str)
         return use(index)
 
 
-def _refreshed(index: Index) -> Index:
+def _refreshed(index: SqliteIndex) -> SqliteIndex:
     """Bring *index* up to date with its vault and return it."""
     if index.place.is_followed or _is_vouched_for(index):
         return index
@@ -271,7 +340,7 @@ def _refreshed(index: Index) -> Index:
     return index
 
 
-def _is_vouched_for(index: Index) -> bool:
+def _is_vouched_for(index: SqliteIndex) -> bool:
     """Return whether a service has watched the vault, and says that there is nothing to be found."""
     folder = index.place.watchers
     if folder is None or not folder.is_dir():
@@ -318,7 +387,7 @@ def _build(place: Place, found: Scan) -> tuple[Path, _Built]:
     path = _interrupted(place) or generations.begin(place.generations)
     try:
         with contextlib.closing(schema.connect(path)) as db:
-            built = _fill(Index(place, db, path), found)
+            built = _fill(SqliteIndex(place, db, path), found)
         generations.make_current(path)
     except BaseException as error:
         # On a full disk, a half-built index would make things worse; and one without a journal is not whole.
@@ -339,7 +408,7 @@ def _interrupted(place: Place) -> Path | None:
     return None
 
 
-def _fill(index: Index, found: Scan) -> _Built:
+def _fill(index: SqliteIndex, found: Scan) -> _Built:
     db, daily = index.db, index.place.vault.daily
     # Nobody reads this file yet. Where it is done in one go it needs no journal: if we die, it is never made current.
     db.execute("PRAGMA journal_mode = OFF")
@@ -365,7 +434,7 @@ def _fill(index: Index, found: Scan) -> _Built:
     return _Built(applied, found.problems + applied.unreadable, resumed)
 
 
-def _apply(index: Index, found: Scan, pending: Changes, *, batch: int = 0) -> Applied:
+def _apply(index: SqliteIndex, found: Scan, pending: Changes, *, batch: int = 0) -> Applied:
     """Write what is *pending*: additions first, so that a moved note is never missing.
 
     It is one transaction, so that no reader sees half of it; or, where nobody reads yet, one for each *batch* of files.

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import sqlite3
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import UsageError
 from memtool.text.languages import words
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold
+
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
 
 DECISION = "decision"  # a kind, a category, and the tag of a session's chunk that holds one
 
@@ -59,13 +61,13 @@ class Filter(NamedTuple):
         values: list[object] = []
         for column, wanted in (("kind", self.kinds), ("project", self.projects), ("category", self.categories)):
             if wanted:
-                condition = f"lower(c.{column}) IN ({', '.join(['lower(?)'] * len(wanted))})"
-                values += map(_speakable, wanted)
+                condition = f"lower(c.{column}) IN ({', '.join('?' * len(wanted))})"
+                values += (_speakable(name).encode().lower().decode() for name in wanted)  # ASCII, as SQLite's `lower`
                 if column != "project" and DECISION in map(str.casefold, wanted):  # a session's note holds some, too
-                    condition = f"({condition} OR (c.kind = 'session' AND instr(c.tags, ' {DECISION} ')))"
+                    condition = f"({condition} OR (c.kind = 'session' AND instr(c.tags, ' {DECISION} ') > 0))"
                 parts.append(condition)
         for tag in self.tags:
-            parts.append("(instr(c.tags, ?) OR instr(c.tags, ?))")  # `project` finds `project/web` as well
+            parts.append("(instr(c.tags, ?) > 0 OR instr(c.tags, ?) > 0)")  # `project` finds `project/web` as well
             values += [f" {folded_tag(_speakable(tag).lstrip('#'))}{end}" for end in (" ", "/")]
         if self.since:
             parts.append("c.date >= ?")
@@ -73,7 +75,7 @@ class Filter(NamedTuple):
         if self.until:
             parts.append("c.date <> '' AND c.date <= ?")
             values.append(self.until)
-        return " AND ".join([*parts, *self._living(values)]) or "1", values
+        return " AND ".join([*parts, *self._living(values)]) or "1 = 1", values
 
     def _living(self, values: list[object]) -> list[str]:
         if self.status:
@@ -133,7 +135,7 @@ def _speakable(value: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8")
 
 
-def reach(db: sqlite3.Connection, here: str, text: str = "") -> tuple[str, ...]:
+def reach(db: Tables, here: str, text: str = "") -> tuple[str, ...]:
     """Return the projects whose chunks may surface, as a `Filter` takes them: an empty name is that of none.
 
     Args:
@@ -147,7 +149,7 @@ def reach(db: sqlite3.Connection, here: str, text: str = "") -> tuple[str, ...]:
     return (here, "", *(name for name in others if is_named(name, text)))
 
 
-def projects_in(db: sqlite3.Connection) -> list[str]:
+def projects_in(db: Tables) -> list[str]:
     """Return the names of the projects that the index *db* holds anything of."""
     return [row[0] for row in db.execute(_PROJECTS)]
 

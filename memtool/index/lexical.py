@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtool.index.completion import complete, completed_terms, occurs, other_spellings
+from memtool.index.completion import complete, completed_terms, other_spellings
 from memtool.index.dates import asked_dates
 from memtool.index.filters import Filter
-from memtool.index.schema import unpack_terms
 from memtool.text.tokens import is_stop_word, query_characters, query_names, query_terms, stem, stretches
+
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
 
 CANDIDATES = 100  # the best of BM25 that are looked at more closely
 MOST_TERMS = 48  # of a long query, its rarest terms
@@ -55,10 +56,10 @@ class Lexical(NamedTuple):
     dropped: int = 0  # terms of a long query that were left out
 
 
-def lexical_search(db: sqlite3.Connection, text: str, wanted: Filter, *, depth: int = CANDIDATES) -> Lexical:
+def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = CANDIDATES) -> Lexical:
     """Return the *depth* chunks that hold most of the terms of *text*, best first."""
     asked = query_terms(text)[: MOST_TERMS * 10]
-    present = [term for term in asked if occurs(db, term)]
+    present = [term for term in asked if db.occurs(term)]
     completed = complete(db, text, frozenset(asked).difference(present))
     spelt = other_spellings(db, text)
     present = list(dict.fromkeys([*_rarest(db, present), *spelt]))
@@ -71,7 +72,7 @@ def lexical_search(db: sqlite3.Connection, text: str, wanted: Filter, *, depth: 
     return Lexical(tuple(hits), tuple(asked[:MOST_TERMS]), completed, tuple(spelt), dropped)
 
 
-def coverage(db: sqlite3.Connection, terms: Sequence[str], held: Iterable[str]) -> float:
+def coverage(db: Tables, terms: Sequence[str], held: Iterable[str]) -> float:
     """Return the share, by idf, of the distinct *terms* of a query that are among *held*, from 0 to 1."""
     return share_of(inverse_frequencies(db, terms), held)
 
@@ -81,10 +82,10 @@ def share_of(idf: Mapping[str, float], held: Iterable[str]) -> float:
     return sum(idf[term] for term in idf.keys() & set(held)) / (sum(idf.values()) or 1.0)
 
 
-def inverse_frequencies(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, float]:
+def inverse_frequencies(db: Tables, terms: Iterable[str]) -> dict[str, float]:
     """Return the idf of each of *terms* among all chunks."""
     count = int(db.execute("SELECT count(*) FROM chunk").fetchone()[0])
-    return {term: inverse_frequency(count, each) for term, each in _document_frequencies(db, terms).items()}
+    return {term: inverse_frequency(count, each) for term, each in db.frequencies(terms).items()}
 
 
 def inverse_frequency(count: int, frequency: int) -> float:
@@ -92,42 +93,27 @@ def inverse_frequency(count: int, frequency: int) -> float:
     return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
 
 
-def _document_frequencies(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
-    # This walks through all occurrences of each term, which takes about as long as a search.
-    find = "SELECT doc FROM vocabulary WHERE term = ?"
-    return {term: (db.execute(find, (term,)).fetchone() or (0,))[0] for term in terms}
-
-
-def _rarest(db: sqlite3.Connection, terms: list[str]) -> list[str]:
+def _rarest(db: Tables, terms: list[str]) -> list[str]:
     if len(terms) <= MOST_TERMS:
         return terms
-    frequency = _document_frequencies(db, terms)
+    frequency = db.frequencies(terms)
     kept = set(sorted(terms, key=frequency.__getitem__)[:MOST_TERMS])
     return [term for term in terms if term in kept]
 
 
-def _bm25(db: sqlite3.Connection, terms: Sequence[str], wanted: Filter, depth: int) -> list[LexicalHit]:
-    """Ask FTS5 for the best chunks. Only if the filter throws many of them out is every match looked at."""
+def _bm25(db: Tables, terms: Sequence[str], wanted: Filter, depth: int) -> list[LexicalHit]:
+    """Return the best chunks. Only if the filter throws many of them out is every match looked at."""
     if not terms:
         return []
-    match = " OR ".join(f'"{term}"' for term in terms)
     if not wanted.narrows:
-        best = db.execute(
-            "SELECT rowid, rank FROM chunk_terms WHERE chunk_terms MATCH ? ORDER BY rank LIMIT ?", (match, depth)
-        ).fetchall()
+        best = db.best(terms, depth)
         allowed = admitted(db, [chunk_id for chunk_id, _ in best], wanted)
         if len(allowed) * 2 > len(best) or len(best) < depth:
-            return [LexicalHit(chunk_id, -rank) for chunk_id, rank in best if chunk_id in allowed]
-    condition, values = wanted.where()
-    rows = db.execute(
-        "SELECT c.id, t.rank FROM chunk_terms AS t JOIN chunk AS c ON c.id = t.rowid"
-        f" WHERE t.chunk_terms MATCH ? AND {condition} ORDER BY t.rank LIMIT ?",
-        (match, *values, depth),
-    )
-    return [LexicalHit(chunk_id, -rank) for chunk_id, rank in rows]
+            return [LexicalHit(chunk_id, bm25) for chunk_id, bm25 in best if chunk_id in allowed]
+    return [LexicalHit(chunk_id, bm25) for chunk_id, bm25 in db.best(terms, depth, *wanted.where())]
 
 
-def admitted(db: sqlite3.Connection, chunk_ids: Sequence[int], wanted: Filter) -> set[int]:
+def admitted(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> set[int]:
     """Return those of *chunk_ids* that the filter lets through."""
     condition, values = wanted.where()
     ids = ", ".join(map(str, chunk_ids))
@@ -194,9 +180,7 @@ class _Closer(NamedTuple):
     size: int  # bytes of its note
 
 
-def _look_closer(
-    db: sqlite3.Connection, hits: list[LexicalHit], text: str, terms: Sequence[str], names: Sequence[_Name]
-) -> None:
+def _look_closer(db: Tables, hits: list[LexicalHit], text: str, terms: Sequence[str], names: Sequence[_Name]) -> None:
     characters = query_characters(text)
     dates = asked_dates(text)
     closer = _read_closer(db, hits)
@@ -217,7 +201,7 @@ def _look_closer(
         hit.named = best * min(1.0, sum(name.share for name in names if any(form in held for form in name.forms)))
 
 
-def _read_closer(db: sqlite3.Connection, hits: Iterable[LexicalHit]) -> dict[int, _Closer]:
+def _read_closer(db: Tables, hits: Iterable[LexicalHit]) -> dict[int, _Closer]:
     """Return what stands in the chunks that were hit. A fact counts as a note, although many share a file."""
     ids = ", ".join(str(hit.chunk_id) for hit in hits)
     rows = db.execute(
@@ -227,7 +211,7 @@ def _read_closer(db: sqlite3.Connection, hits: Iterable[LexicalHit]) -> dict[int
     )
     closer = {}
     for chunk_id, title, heading, text, packed, date, fact_id, note_id, size in rows:
-        terms = unpack_terms(packed, text)
+        terms = db.unpacked(packed, text)
         place = (fact_id, len(terms)) if fact_id else (note_id, size)
         closer[chunk_id] = _Closer(f"{title} {heading} {text}", f" {terms} ", date, *place)
     return closer

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import sqlite3
+from typing import TYPE_CHECKING
 
 from memtool.errors import UsageError
 from memtool.text.tokens import fold
 from memtool.vault.reading import Reading, resolve
 
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
 
-def note_refs(db: sqlite3.Connection) -> list[str]:
+
+def note_refs(db: Tables) -> list[str]:
     """Return the paths of all notes."""
     return [row[0] for row in db.execute("SELECT ref FROM note ORDER BY ref")]
 
 
-def find_note(db: sqlite3.Connection, name: str) -> str:
+def find_note(db: Tables, name: str) -> str:
     """Return the path of the one note that *name* means (`memtool.vault.reading.resolve`), its aliases included.
 
     Raises:
@@ -23,14 +26,14 @@ def find_note(db: sqlite3.Connection, name: str) -> str:
 
     def named(alias: str) -> list[str]:
         rows = db.execute(
-            "SELECT ref FROM note WHERE instr(names, ?) ORDER BY ref", (f"\n{fold(_speakable(alias))}\n",)
+            "SELECT ref FROM note WHERE instr(names, ?) > 0 ORDER BY ref", (f"\n{fold(_speakable(alias))}\n",)
         )
         return [row[0] for row in rows]
 
     return resolve(name, note_refs(db), named)
 
 
-def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
+def find_fact(db: Tables, fact_id: str) -> Reading | None:
     """Return the fact whose id is *fact_id*, with its evidence; None if there is none.
 
     Raises:
@@ -53,13 +56,13 @@ def find_fact(db: sqlite3.Connection, fact_id: str) -> Reading | None:
     return Reading(ref, first, last, "fact", project, title, text, fields)
 
 
-def linking_to(db: sqlite3.Connection, ref: str, limit: int) -> list[tuple[str, str]]:
+def linking_to(db: Tables, ref: str, limit: int) -> list[tuple[str, str]]:
     """Return the paths and titles of at most *limit* notes that link to the note at *ref*, by its file's name."""
     name = ref.rsplit("/", 1)[-1]
     stem = name.rpartition(".")[0] or name
     rows = db.execute(
-        "SELECT DISTINCT n.ref, n.title FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE n.ref <> ?"
-        " AND (instr(c.text, ?) OR instr(c.text, ?) OR instr(c.text, ?)) ORDER BY n.mtime_ns DESC LIMIT ?",
+        "SELECT DISTINCT n.ref, n.title, n.mtime_ns FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE n.ref <> ?"
+        " AND (instr(c.text, ?) > 0 OR instr(c.text, ?) > 0 OR instr(c.text, ?) > 0) ORDER BY n.mtime_ns DESC LIMIT ?",
         (ref, f"[[{stem}]]", f"[[{stem}|", f"/{name})", limit),
     )
     return [(row[0], row[1]) for row in rows]

@@ -12,7 +12,8 @@ from memtool.errors import Busy, NotWritable
 from memtool.index import generations, schema
 
 if TYPE_CHECKING:
-    from memtool.index.engine import Index
+    from memtool.index.engine import SqliteIndex
+    from memtool.index.tables import Tables
 
 _PATIENCE = 0.05  # seconds; a reader waits for nobody unless somebody repairs the file
 _NOT_OURS = (  # errors of reading that the state of the file explains; any other is a bug of whoever reads
@@ -22,7 +23,7 @@ _NOT_OURS = (  # errors of reading that the state of the file explains; any othe
 
 
 @contextmanager
-def current_index(folder: Path) -> Iterator[sqlite3.Connection]:
+def current_index(folder: Path) -> Iterator[Tables]:
     """Give the index in *folder* (`memtool.vault.state`), as it is, for the length of a `with` block.
 
     It is never built, brought up to date or waited for.
@@ -36,7 +37,10 @@ def current_index(folder: Path) -> Iterator[sqlite3.Connection]:
     uri = f"{path.absolute().as_uri()}?mode=rw"  # a log of changes can only be read by who may write
     with ExitStack() as opened:
         try:
-            db = opened.enter_context(closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)))
+            opening = sqlite3.connect(
+                uri, uri=True, timeout=_PATIENCE, isolation_level=None, factory=schema.SqliteTables
+            )
+            db = opened.enter_context(closing(opening))
             db.execute("PRAGMA query_only = ON")
             reason = schema.misfit(db)
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where a table's definition is no text
@@ -51,7 +55,7 @@ def current_index(folder: Path) -> Iterator[sqlite3.Connection]:
             raise Busy(f"the index cannot be used: {error}") from None
 
 
-def opened_on_full_disk(path: Path, refusal: NotWritable) -> sqlite3.Connection:
+def opened_on_full_disk(path: Path, refusal: NotWritable) -> schema.SqliteTables:
     """Return the database at *path*, opened without a file of its own.
 
     Raises:
@@ -64,7 +68,7 @@ def opened_on_full_disk(path: Path, refusal: NotWritable) -> sqlite3.Connection:
         raise refusal from None
 
 
-def is_current(index: Index) -> bool:
+def is_current(index: SqliteIndex) -> bool:
     """Return whether *index* holds what the files of its vault say now."""
     from memtool.vault.scan import changes  # which a prompt does without
 
@@ -81,7 +85,7 @@ def is_current(index: Index) -> bool:
         return False
 
 
-def _is_as_indexed(index: Index, ref: str) -> bool:
+def _is_as_indexed(index: SqliteIndex, ref: str) -> bool:
     """Return whether the file at *ref*, which may be too young for its stamp to be trusted, is what the index holds."""
     from memtool.index.writer import read_file
     from memtool.vault.files import content_hash

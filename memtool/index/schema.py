@@ -6,13 +6,23 @@ rebuilt.
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import unicodedata
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from memtool.vault.layout import DAILY
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memtool.index.filters import Filter
+    from memtool.index.semantic import Semantic
+    from memtool.index.tables import Tables
 
 # FTS5 gets terms that Python has made, joined by spaces; its tokenizer only has to leave them whole. No user text
 # is ever FTS syntax: terms hold letters, digits and these characters, and are always quoted in a query.
@@ -68,6 +78,95 @@ CREATE TABLE piece (hash INTEGER NOT NULL, chunk_id INTEGER NOT NULL, PRIMARY KE
 """
 
 
+class SqliteTables(sqlite3.Connection):
+    """An open index of SQLite's: see `memtool.index.tables`. A damaged one raises `sqlite3.DatabaseError`."""
+
+    @contextlib.contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Let all that is read in a `with` block come from one state of the index."""
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self.in_transaction:
+                self.execute("ROLLBACK")
+
+    def occurs(self, term: str) -> bool:
+        """Return whether any chunk holds *term*."""
+        return self.execute("SELECT 1 FROM occurrence WHERE term = ? LIMIT 1", (term,)).fetchone() is not None
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return in how many chunks each of *terms* occurs."""
+        # This walks through all occurrences of each term, which takes about as long as a search.
+        find = "SELECT doc FROM vocabulary WHERE term = ?"
+        return {term: (self.execute(find, (term,)).fetchone() or (0,))[0] for term in terms}
+
+    def phrase_frequency(self, phrase: str) -> int:
+        """Return in how many chunks the terms of *phrase* stand side by side."""
+        find = "SELECT count(*) FROM chunk_terms WHERE chunk_terms MATCH ?"
+        return int(self.execute(find, (f'"{phrase}"',)).fetchone()[0])
+
+    def best(
+        self, terms: Sequence[str], depth: int, condition: str = "", values: Sequence[Any] = ()
+    ) -> list[tuple[int, float]]:
+        """Return the *depth* best chunks for *terms*, with their BM25, best first."""
+        match = " OR ".join(f'"{term}"' for term in terms)
+        if not condition:
+            find = "SELECT rowid, -rank FROM chunk_terms WHERE chunk_terms MATCH ? ORDER BY rank LIMIT ?"
+            return self.execute(find, (match, depth)).fetchall()
+        return self.execute(
+            "SELECT c.id, -t.rank FROM chunk_terms AS t JOIN chunk AS c ON c.id = t.rowid"
+            f" WHERE t.chunk_terms MATCH ? AND {condition} ORDER BY t.rank LIMIT ?",
+            (match, *values, depth),
+        ).fetchall()
+
+    def holding(self, any_of: Sequence[Sequence[str]], most: int) -> list[int]:
+        """Return *most* chunks, in no order, that hold all terms of any of the lists."""
+        # Without an order FTS5 only walks through the list of each term; ranking would take ten times as long.
+        quoted = ([f'"{term}"' for term in terms] for terms in any_of)
+        match = " OR ".join(f"({' AND '.join(terms)})" for terms in quoted)
+        find = "SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ? LIMIT ?"
+        return [row[0] for row in self.execute(find, (match, most))]
+
+    def words_with(self, part: str) -> list[str]:
+        """Return the words that hold *part*."""
+        # Ten times faster than to ask SQLite for each word whether it holds the part.
+        lists = (words for (words,) in self.execute("SELECT words FROM word_list") if part in words)
+        return [word for words in lists for word in words.split("\n") if part in word]
+
+    def unpacked(self, terms: bytes, text: str) -> str:
+        """Return the terms of a chunk, joined by spaces, from the column `terms` and the chunk's *text*."""
+        return unpack_terms(terms, text)
+
+    def embedded_up_to(self, model: str) -> int:
+        """Return the last chunk that *model* has embedded, or 0."""
+        row = self.execute("SELECT value FROM meta WHERE key = ?", (embedding_mark(model),)).fetchone()
+        return int(row[0]) if row else 0
+
+    def remember_pieces(self, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
+        """Write down the hashes of what has a vector in each chunk, and that *model* has come up to *up_to*."""
+        # Another process may have replaced a chunk in the meantime: its pieces come with its new number.
+        living = "WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)"
+        lists = [(chunk_id, packed(hashes)) for chunk_id, hashes in pieces.items()]
+        each = [(chunk_id, content_hash) for chunk_id, hashes in pieces.items() for content_hash in hashes]
+        with self:
+            self.execute("BEGIN IMMEDIATE")
+            self.executemany(f"INSERT OR IGNORE INTO piece_list (chunk_id, hashes) SELECT ?1, ?2 {living}", lists)
+            self.executemany(f"INSERT OR IGNORE INTO piece (chunk_id, hash) SELECT ?1, ?2 {living}", each)
+            self.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (embedding_mark(model), str(up_to)))
+
+    def semantic(self, store: Any, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ANN401
+        """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
+        from memtool.index.semantic import likenesses
+
+        return likenesses(self, store, query, wanted, also)
+
+
+def embedding_mark(model: str) -> str:
+    """Return under which key of `meta` it is kept how far *model* has come."""
+    return f"embedded up to: {model}"
+
+
 def fingerprint(daily: str = DAILY) -> str:
     """Return what an index must have been built with to be usable: tokenizer, chunker and Unicode tables.
 
@@ -85,14 +184,16 @@ def create(db: sqlite3.Connection, daily: str = DAILY) -> None:
     db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
-def connect(path: Path, *, mode: str = "rw") -> sqlite3.Connection:
+def connect(path: Path, *, mode: str = "rw") -> SqliteTables:
     """Open the database at *path*, which must exist, without starting a transaction.
 
     Raises:
         sqlite3.DatabaseError: it cannot be opened, or is damaged.
     """
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    db = sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(
+        uri, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False, factory=SqliteTables
+    )
     try:
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -16384")  # KiB; with the default of 2 MB, vectors' chunks are read each time
@@ -133,7 +234,7 @@ def unpack_terms(packed_terms: bytes, text: str) -> str:
         raise sqlite3.DatabaseError("the terms of a chunk are damaged") from None
 
 
-def terms_of(db: sqlite3.Connection, chunk_id: int) -> str:
+def terms_of(db: Tables, chunk_id: int) -> str:
     """Return the terms of a chunk, joined by spaces.
 
     Raises:
@@ -143,7 +244,7 @@ def terms_of(db: sqlite3.Connection, chunk_id: int) -> str:
     row = db.execute(find, (chunk_id,)).fetchone()
     if row is None:
         raise sqlite3.DatabaseError("a chunk has no terms")
-    return unpack_terms(*row)
+    return db.unpacked(*row)
 
 
 def _dictionary(text: str) -> bytes:

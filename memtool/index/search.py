@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import MemtoolError
 from memtool.index import ranking
@@ -22,12 +20,15 @@ from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.text.languages import all_labels
 from memtool.text.tokens import is_stop_word, query_terms, term_spans
 
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
+
 LONGEST_QUERY = 20_000  # characters
 _FIELDS = (
     "c.start_line, c.end_line, c.heading, c.text, c.kind, c.project, c.date, c.category, c.fact_id, c.author,"
     " c.tags, c.expires, n.ref AS path, n.title"
 )
-_DAY = "iif(c.date <> '', c.date, date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime'))"
+_DAY = "CASE WHEN c.date <> '' THEN c.date ELSE date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime') END"
 _HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
 WIDTH = 240  # characters
 _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
@@ -114,7 +115,7 @@ def search(
         notices.append(f"the query is long: only its first {LONGEST_QUERY:,} characters were used")
         text = text[:LONGEST_QUERY]
     depth = max(limit, CANDIDATES)
-    with _one_state_of(index.db):
+    with index.db.one_state():
         try:
             ranked = _rank(index.db, text, wanted, mode, fusion, vectors, depth=depth)
         except MemtoolError as error:  # an endpoint that answered before may fail now
@@ -130,19 +131,8 @@ def search(
     return Found(tuple(hits), ranked.mode, tuple(notices))
 
 
-@contextlib.contextmanager
-def _one_state_of(db: sqlite3.Connection) -> Iterator[None]:
-    """Let everything that is read come from one state of the index, whatever another process writes meanwhile."""
-    db.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-
-
 def _rank(
-    db: sqlite3.Connection, text: str, wanted: Filter, mode: str, fusion: str, vectors: Vectors | None, *, depth: int
+    db: Tables, text: str, wanted: Filter, mode: str, fusion: str, vectors: Vectors | None, *, depth: int
 ) -> Ranking:
     lexical = lexical_search(db, text, wanted, depth=depth)
     words = {hit.chunk_id: hit.score for hit in lexical.hits}
@@ -161,7 +151,7 @@ def _rank(
     return Ranking(merged, mode, lexical, semantic, weight)
 
 
-def _covered(db: sqlite3.Connection, lexical: Lexical) -> float:
+def _covered(db: Tables, lexical: Lexical) -> float:
     """Return the share of the query's idf that the best lexical chunk holds."""
     if not lexical.hits:
         return 0.0
@@ -172,7 +162,7 @@ def _in_order(scores: dict[int, float]) -> list[int]:
     return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
 
 
-def _hits(db: sqlite3.Connection, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Hit]:
+def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Hit]:
     order = list(ranked.scores) if ranked.mode == "bm25" else _in_order(ranked.scores)
     kept = ranking.without_near_duplicates(order, partial(_text_of, db), limit)
     rows = _chunks(db, kept)
@@ -185,11 +175,11 @@ def _hits(db: sqlite3.Connection, ranked: Ranking, terms: Sequence[str], limit: 
     ]
 
 
-def _text_of(db: sqlite3.Connection, chunk_id: int) -> str:
+def _text_of(db: Tables, chunk_id: int) -> str:
     return str(db.execute("SELECT text FROM chunk WHERE id = ?", (chunk_id,)).fetchone()[0])
 
 
-def _chunks(db: sqlite3.Connection, chunk_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+def _chunks(db: Tables, chunk_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     ids = ", ".join(map(str, chunk_ids))
     cursor = db.execute(
         f"SELECT c.id, {_FIELDS} FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.id IN ({ids})"
@@ -248,14 +238,16 @@ def newest(index: Index, wanted: Filter, *, limit: int, page: int = 1) -> Page:
     """
     where, values = wanted.where()
     where += f" AND NOT (c.text = n.title AND n.ref IN {SHIPPED})"
-    chunks = f"FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE {where} GROUP BY c.note_id, c.fact_id"
-    total = index.db.execute(f"SELECT count(*) FROM (SELECT 1 {chunks})", values).fetchone()[0]
+    chunks = "FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
+    first = f"SELECT min(c.id) AS id {chunks} WHERE {where} GROUP BY c.note_id, c.fact_id"
+    total = index.db.execute(f"SELECT count(*) FROM ({first}) AS listed", values).fetchone()[0]
     cursor = index.db.execute(
-        f"SELECT {_FIELDS}, min(c.id) {chunks} ORDER BY {_DAY} DESC, n.mtime_ns DESC, n.ref, c.id LIMIT ? OFFSET ?",
+        f"SELECT {_FIELDS} {chunks} WHERE c.id IN ({first})"
+        f" ORDER BY {_DAY} DESC, n.mtime_ns DESC, n.ref, c.id LIMIT ? OFFSET ?",
         [*values, limit, limit * (page - 1)],
     )
-    names = [column[0] for column in cursor.description[:-1]]
-    rows = (dict(zip(names, row, strict=False)) for row in cursor)
+    names = [column[0] for column in cursor.description]
+    rows = (dict(zip(names, row, strict=True)) for row in cursor)
     return Page(tuple(Hit(score=0.0, told=_told(row, wanted), **row) for row in rows), int(total))
 
 

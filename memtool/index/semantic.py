@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtool.embeddings import Embedder
+    from memtool.index.schema import SqliteTables
+    from memtool.index.tables import Tables, VectorShelf
     from memtool.index.vectors import VectorStore
 
 CANDIDATES = 100  # chunks
@@ -35,7 +36,7 @@ class Vectors(NamedTuple):
     """An embedder and the vectors that it made of this vault."""
 
     embedder: Embedder
-    store: VectorStore
+    store: VectorShelf
 
 
 class Semantic(NamedTuple):
@@ -49,12 +50,16 @@ class Semantic(NamedTuple):
     deviation: float
 
 
-def semantic_search(
-    db: sqlite3.Connection, vectors: Vectors, text: str, wanted: Filter, also: Iterable[int]
-) -> Semantic:
+def semantic_search(db: Tables, vectors: Vectors, text: str, wanted: Filter, also: Iterable[int]) -> Semantic:
     """Return the likeness of the chunks nearest to *text*, and of the chunks *also*, which words have found."""
-    store = vectors.store
-    scores = store.scores(vectors.embedder.embed_query(text))
+    return db.semantic(vectors.store, vectors.embedder.embed_query(text), wanted, also)
+
+
+def likenesses(
+    db: SqliteTables, store: VectorStore, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]
+) -> Semantic:
+    """Return what `semantic_search` does, from the vectors in files and what SQLite says of them."""
+    scores = store.scores(query)
     lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
     near = _likeness(_select(db, lists, _nearest_hashes(store, scores)), store, scores)
     found = _best_admitted(db, near, wanted)
@@ -67,7 +72,7 @@ def semantic_search(
     return Semantic(found | _likeness(more, store, scores), mean, store.deviation())
 
 
-def _best_admitted(db: sqlite3.Connection, near: dict[int, float], wanted: Filter) -> dict[int, float]:
+def _best_admitted(db: SqliteTables, near: dict[int, float], wanted: Filter) -> dict[int, float]:
     """Return the first candidates of *near* that the filter lets through, without asking about those behind them."""
     found: dict[int, float] = {}
     chunk_ids = list(near)
@@ -114,7 +119,7 @@ def _likeness(lists: list[tuple[int, bytes]], store: VectorStore, scores: NDArra
     return dict(zip(ids[order].tolist(), mean[order].tolist(), strict=True))
 
 
-def _select(db: sqlite3.Connection, sql: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
+def _select(db: SqliteTables, sql: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     listed = sorted(numbers)
     for start in range(0, len(listed), _MOST_NUMBERS):

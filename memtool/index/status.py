@@ -22,8 +22,8 @@ def status(index: Index, settings: Settings, cache: Path) -> dict[str, Any]:
     problems = [{"path": note.ref, "reason": note.reason} for note in index.broken_notes()]
     return {
         "vault": str(index.place.vault.root),
-        "path": str(index.path),
-        "bytes": sum(path.stat().st_size for path in index.path.parent.glob(f"{index.path.name}*")),
+        "path": index.address,
+        "bytes": index.size(),
         "notes": _count(index, "SELECT count(*) FROM note"),
         "chunks": chunks,
         "facts": _count(index, "SELECT count(*) FROM chunk WHERE kind = 'fact'"),

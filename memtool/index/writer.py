@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,7 +61,7 @@ class Writer:
     *stamps* are those of all files that were read, changed or not.
     """
 
-    def __init__(self, db: sqlite3.Connection, max_bytes: int, vault: Vault, outside: Outside) -> None:
+    def __init__(self, db: schema.SqliteTables, max_bytes: int, vault: Vault, outside: Outside) -> None:
         self.db = db
         self.max_bytes = max_bytes
         self.vault = vault

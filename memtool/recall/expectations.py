@@ -15,11 +15,10 @@ Without a prompt it is about what a session of the project is given at its start
 
 from __future__ import annotations
 
-import sqlite3
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from memtool.errors import UsageError
 from memtool.index.engine import Index
@@ -28,6 +27,9 @@ from memtool.recall.prompts.prompt import Asked, memories_for_prompt
 from memtool.recall.prompts.question import ask
 from memtool.recall.start.session_start import session_context
 from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
 
 _TEXTS, _LISTS = ("project", "prompt"), ("gives", "gives_not")
 _HINT = "docs/history.md shows one."
@@ -57,18 +59,25 @@ class Expectation(NamedTuple):
 class _SharedIndex:
     """An index of which each question is asked once: nothing is written meanwhile, and a thousand share their words."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Tables) -> None:
         self._db = db
-        self._known: dict[tuple[str, tuple[object, ...]], list[tuple[Any, ...]]] = {}
+        self._known: dict[str, Any] = {}
+        self.unpacked = db.unpacked
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> _Rows:
         """Return the rows that *sql* with *values* gives."""
-        key = (sql, tuple(values))
-        if key not in self._known:
+        return _Rows(self._answer(f"{sql} {values!r}", lambda: self._db.execute(sql, values).fetchall()))
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return the method *name* of the index."""
+        return lambda *given: self._answer(f"{name} {given!r}", lambda: getattr(self._db, name)(*given))
+
+    def _answer(self, question: str, ask: Callable[[], Any]) -> Any:  # noqa: ANN401  (whatever the index answers)
+        if question not in self._known:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[key] = self._db.execute(sql, values).fetchall()
-        return _Rows(self._known[key])
+            self._known[question] = ask()
+        return self._known[question]
 
 
 class _Rows:
@@ -123,7 +132,7 @@ def try_expectations(work: Workspace, index: Index, expectations: Sequence[Expec
         UsageError: one names a project that the vault does not know.
     """
     known = {path.name for path in work.vault.path("areas/projects").glob("*/")}
-    db = cast("sqlite3.Connection", _SharedIndex(index.db))
+    db = cast("Tables", _SharedIndex(index.db))
     for one in expectations:
         if one.project and one.project not in known:
             raise UsageError(f"expectation {one.number}: there is no project '{one.project}' in the vault", hint="")
@@ -131,7 +140,7 @@ def try_expectations(work: Workspace, index: Index, expectations: Sequence[Expec
         yield Verdict(one, tuple(_faults(one, given)), given)
 
 
-def _given(work: Workspace, db: sqlite3.Connection, one: Expectation) -> str:
+def _given(work: Workspace, db: Tables, one: Expectation) -> str:
     if not one.prompt:
         return session_context(work, one.project).text
     question = ask(one.prompt)

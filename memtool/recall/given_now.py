@@ -213,12 +213,10 @@ def told_now(work: Workspace, givings: Sequence[Giving]) -> Iterator[dict[str, A
 
 def _frequency(work: Workspace, terms: Sequence[str]) -> dict[str, float]:
     """Return the share of the chunks of the vault that hold each of *terms*."""
-    marks = ", ".join("?" * len(terms))
-    query = f"SELECT term, doc FROM vocabulary WHERE term IN ({marks})"  # noqa: S608  (marks only)
 
     def look(index: Index) -> dict[str, float]:
         count = index.db.execute("SELECT count(*) FROM chunk").fetchone()[0] or 1
-        return {term: number / count for term, number in index.db.execute(query, terms)}
+        return {term: number / count for term, number in index.db.frequencies(terms).items() if number}
 
     return use_index(place_of(work), look) if terms else {}
 

@@ -34,7 +34,7 @@ _MOST_OF_A_DAY = 5_000  # rows
 _LARGEST = 4_194_304  # bytes of a file that are read for minutes
 _TRIED = 10  # hits among which one bears a date
 _FROM = " FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
-_COLUMNS = f"n.ref, n.title, c.fact_id, c.kind, c.project, c.date, c.status, c.author, min(c.start_line), c.text{_FROM}"
+_COLUMNS = f"n.ref, n.title, c.fact_id, c.kind, c.project, c.date, c.status, c.author, c.start_line, c.text{_FROM}"
 
 
 class Event(NamedTuple):
@@ -164,10 +164,15 @@ def events_on(work: Workspace, index: Index, days: Iterable[dt.date], *, project
 def events_of(work: Workspace, index: Index, ref: str) -> list[Event]:
     """Return the events that the note at *ref* tells of, dated or not; a session that is only listed there, too."""
     found = index.db.execute(
-        f"SELECT {_COLUMNS} WHERE n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)}) GROUP BY c.note_id, c.fact_id",
+        _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)})", "c.note_id, c.fact_id"),
         (ref, *_PAGES),
     )
     return _Events(work, index).events(map(_DatedRow._make, found))
+
+
+def _first_chunks(where: str, group: str) -> str:
+    """Return a statement for the first chunk of each *group* of those that *where* leaves."""
+    return f"SELECT {_COLUMNS} WHERE c.id IN (SELECT min(c.id){_FROM} WHERE {where} GROUP BY {group}) ORDER BY {group}"
 
 
 class _Events:
@@ -202,7 +207,7 @@ class _Events:
             return _Anchor(date, path=fact.path, fact_id=asked, project=fact.project) if date else None
         with suppress(NoteNotFound, UsageError):
             path = find_note(db, asked)
-            ours = f"SELECT {_COLUMNS} WHERE n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)}) GROUP BY c.note_id"
+            ours = _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)})", "c.note_id")
             for row in map(_DatedRow._make, db.execute(ours, (path, *_PAGES))):
                 return _Anchor(row.date, path=path, project=row.project) if row.date and row.kind != FACT else None
         return None
@@ -219,10 +224,10 @@ class _Events:
     def rows(self, date: str) -> list[_DatedRow]:
         """Return the notes and facts of the day *date*, each once."""
         found = self._index.db.execute(
-            f"SELECT {_COLUMNS} WHERE {self._dated} AND c.date = ? GROUP BY c.note_id, c.fact_id LIMIT ?",
-            (*self._values, date, _MOST_OF_A_DAY),
+            _first_chunks(f"{self._dated} AND c.date = ?", "c.note_id, c.fact_id"),
+            (*self._values, date),
         )
-        return [_DatedRow._make(row) for row in found]
+        return [_DatedRow._make(row) for row in found.fetchmany(_MOST_OF_A_DAY)]
 
     def beyond(self, count: int, nearest: Sequence[Event], *, newest_first: bool, than: str) -> list[Event]:
         """Return *nearest* and events of other days, more than *count* of them if there are so many, in order."""

@@ -110,11 +110,11 @@ class Watcher:
             if path:
                 self._open(path)
             told, state = path and claim(place, path), self._state()  # both from before the look
-        seen, problems = use_index(place, lambda index: (None if index.behind else index.path, index.problems))
+        seen, problems = use_index(place, lambda index: (None if index.behind else index.address, index.problems))
         if problems:
             raise MemtoolError("some files cannot be read")  # of which a walk tells
         with self._lock:
-            if told and seen == path and self._state() == state:
+            if told and seen == str(path) and self._state() == state:
                 self._vouched = (told, state)
             return self._vouched is not None
 

@@ -155,6 +155,7 @@ import os, shutil, sqlite3, sys
 from pathlib import Path
 from index.notebook import Notebook, fill, finds_all
 from memtool.index import engine
+from memtool.index.schema import SqliteTables
 
 root, scene, last = Path(sys.argv[1]), sys.argv[2], [0]
 
@@ -166,13 +167,13 @@ def deed(true):
         return true(*args, **more)
     return do
 
-class Database(sqlite3.Connection):
+class Database(SqliteTables):
     execute, executemany = deed(sqlite3.Connection.execute), deed(sqlite3.Connection.executemany)
     executescript, close = deed(sqlite3.Connection.executescript), deed(sqlite3.Connection.close)
 
 def arm(at):
     last[0], connect = at, sqlite3.connect
-    sqlite3.connect = lambda *args, **more: connect(*args, **more, factory=Database)
+    sqlite3.connect = lambda *args, **more: connect(*args, **{**more, "factory": Database})
     os.replace, os.fsync, os.unlink, os.mkdir = map(deed, (os.replace, os.fsync, os.unlink, os.mkdir))
 
 def prepare(folder):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import sqlite3
 from typing import Any
 
 import pytest
@@ -602,6 +603,7 @@ def test_a_search_sees_one_state_while_another_process_deletes_everything(notebo
                     path.unlink()
                 assert notebook.opened().applied.removed
 
+        assert isinstance(index.db, sqlite3.Connection)
         index.db.set_trace_callback(delete)
         try:
             return [hit.path for hit in search(index, query, Filter(TODAY), limit=6).hits]

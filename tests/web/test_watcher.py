@@ -18,7 +18,7 @@ from web.service import PATIENCE, Service
 
 from memtool.embeddings.helper import HelperPlace
 from memtool.index import generations, schema
-from memtool.index.engine import WATCHERS, Index, Place, place_of, use_index
+from memtool.index.engine import WATCHERS, Place, SqliteIndex, place_of, use_index
 from memtool.index.unchanged import claim
 from memtool.vault.scan import Outside, changes
 from memtool.web.inotify import Tree, check_mounts
@@ -182,7 +182,7 @@ def is_all_indexed(place: Place) -> bool:
     path = generations.current(place.generations)
     assert path
     with closing(schema.connect(path)) as db:
-        return not changes(Index(place, db, path).stamps(), place.scan())
+        return not changes(SqliteIndex(place, db, path).stamps(), place.scan())
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import sqlite3
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +25,7 @@ from memtool.vault.sessions import session_ref
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
+    from memtool.index.tables import Tables
     from memtool.text.json_list import JsonItem
 
 _LARGEST = 10_485_760  # bytes of a file that are read: as many as are indexed, unless the settings say otherwise
@@ -36,7 +36,7 @@ _BEGINNING = 4_096  # characters of a line that tell what sort of line it is
 _MOST_PLACES = 20  # at which a passage is looked at
 
 
-def as_they_stand(hits: Iterable[Recalled], db: sqlite3.Connection, work: Workspace, session_id: str) -> list[Recalled]:
+def as_they_stand(hits: Iterable[Recalled], db: Tables, work: Workspace, session_id: str) -> list[Recalled]:
     """Return those of *hits* that still stand in their files and come from elsewhere, as their files word them now.
 
     *db* is the index that found them; what the session *session_id* wrote itself is no news to it. Each file
@@ -82,7 +82,7 @@ class _FileNow(NamedTuple):
         return not is_suspect(known.stamp, self.stamp) or content_hash(self.content) == known.hash
 
 
-def _known(db: sqlite3.Connection, refs: Sequence[str]) -> dict[str, _IndexedFile]:
+def _known(db: Tables, refs: Sequence[str]) -> dict[str, _IndexedFile]:
     marks = ", ".join("?" * len(refs))
     rows = db.execute(f"SELECT ref, hash, size, mtime_ns, read_at_ns FROM note WHERE ref IN ({marks})", refs)  # noqa: S608
     return {ref: _IndexedFile(KnownStamp(*stamp), digest) for ref, digest, *stamp in rows}

@@ -13,16 +13,14 @@ found only if the prompt names that project (`memtool.index.filters`).
 from __future__ import annotations
 
 import datetime as dt
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from functools import lru_cache
 from heapq import nlargest
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index.completion import complete
 from memtool.index.filters import Filter, reach
 from memtool.index.ranking import without_near_duplicates
-from memtool.index.schema import unpack_terms
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity
 from memtool.recall.prompts.evidence import (
@@ -42,6 +40,9 @@ from memtool.recall.prompts.question import COMMON, Question
 from memtool.recall.prompts.thesaurus import Synonyms
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, stem
 from memtool.vault.session_lines import RULE
+
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
 
 BESIDE_THE_BEST = 0.5  # share of the best one's relevance that the others need
 
@@ -95,7 +96,7 @@ class Candidate(NamedTuple):
 
 
 def find(
-    db: sqlite3.Connection, question: Question, project: str, today: dt.date, meaning: Meaning | None = None
+    db: Tables, question: Question, project: str, today: dt.date, meaning: Meaning | None = None
 ) -> list[Recalled]:
     """Return what the index *db* holds about *question*, most relevant first, each note once.
 
@@ -111,7 +112,7 @@ def find(
 
 
 def judged(
-    db: sqlite3.Connection,
+    db: Tables,
     question: Question,
     project: str,
     today: dt.date,
@@ -187,9 +188,7 @@ def _likenesses(nearness: Nearness, nearest: int) -> Iterator[tuple[int, Likenes
         yield near.chunk_id, likeness_of(near, nearness.nearest)
 
 
-def _most_likely(
-    db: sqlite3.Connection, rare: Iterable[tuple[float, Sequence[int]]], scope: Scope, wanted: Filter
-) -> list[int]:
+def _most_likely(db: Tables, rare: Iterable[tuple[float, Sequence[int]]], scope: Scope, wanted: Filter) -> list[int]:
     """Return the chunks that hold the rarest, of all in reach; those in the scope before others."""
     held: dict[int, float] = {}
     for rarity, chunks in rare:
@@ -207,7 +206,7 @@ def _most_likely(
     return [chunk_id for chunk_id in best if chunk_id in in_reach][:_LOOKED_AT]
 
 
-def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[Candidate]:
+def _read(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[Candidate]:
     condition, values = wanted.where()
     rows = db.execute(
         "SELECT c.id, n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date,"  # noqa: S608  (numbers)
@@ -216,7 +215,7 @@ def _read(db: sqlite3.Connection, chunk_ids: Sequence[int], wanted: Filter) -> I
         f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {LONGEST} AND {condition}",
         values,
     )
-    found = (Candidate._make((*row, unpack_terms(packed, row[5]))) for *row, packed in rows)
+    found = (Candidate._make((*row, db.unpacked(packed, row[5]))) for *row, packed in rows)
     return (candidate for candidate in found if not is_given_anyway(candidate.ref))
 
 
@@ -313,7 +312,7 @@ class Occurrence(NamedTuple):
     frequency: int
 
 
-def find_scope(db: sqlite3.Connection, project: str) -> Scope:
+def find_scope(db: Tables, project: str) -> Scope:
     """Return the project at hand with what belongs to none; without a project, or where those are many, the vault."""
     inside = "FROM chunk WHERE project IN (?, '')"
     count = int(db.execute(f"SELECT count(*) {inside}", (project,)).fetchone()[0])
@@ -324,21 +323,20 @@ def find_scope(db: sqlite3.Connection, project: str) -> Scope:
     return Scope(max(_LEAST_SCOPE, count), ids)
 
 
-def of_terms(db: sqlite3.Connection, question: Question, scope: Scope) -> dict[str, Occurrence]:
+def of_terms(db: Tables, question: Question, scope: Scope) -> dict[str, Occurrence]:
     """Return where each term of *question* occurs."""
     common = {word.terms[0] for word in question.words if word.kind is COMMON}
     terms = question.terms()[:_MOST_TERMS]
     limits = ((term, _MOST_CHUNKS_OF_COMMON if term in common else _MOST_CHUNKS) for term in terms)
-    return {term: _occurrence(db, f'"{term}"', scope, most) for term, most in limits}
+    return {term: _occurrence(db, [(term,)], scope, most) for term, most in limits}
 
 
-def of_synonyms(db: sqlite3.Connection, synonyms: Synonyms, scope: Scope) -> Occurrence:
-    """Return where something is said in other words. Terms hold no quotes, so no text is ever FTS5's syntax."""
-    quoted = ([f'"{term}"' for term in other] for other in synonyms.others)
-    return _occurrence(db, " OR ".join(f"({' AND '.join(terms)})" for terms in quoted), scope, _MOST_CHUNKS)
+def of_synonyms(db: Tables, synonyms: Synonyms, scope: Scope) -> Occurrence:
+    """Return where something is said in other words."""
+    return _occurrence(db, synonyms.others, scope, _MOST_CHUNKS)
 
 
-def completed(db: sqlite3.Connection, question: Question, found: dict[str, Occurrence]) -> Iterator[Synonyms]:
+def completed(db: Tables, question: Question, found: dict[str, Occurrence]) -> Iterator[Synonyms]:
     """Give for words that occur nowhere those that may be meant.
 
     `postgres` is said for `postgresql` and the reverse, and `recieve` is a slip of the finger.
@@ -357,7 +355,7 @@ def completed(db: sqlite3.Connection, question: Question, found: dict[str, Occur
             yield Synonyms((term,), tuple((stemmed,) for stemmed in dict.fromkeys(map(stem, words[:_MOST_MEANT]))))
 
 
-def _beginning_alike(db: sqlite3.Connection, term: str) -> Sequence[str]:
+def _beginning_alike(db: Tables, term: str) -> Sequence[str]:
     """Return words that begin with *term*, or with which it begins."""
     least = max(_SHORTEST_BEGINNING, -(-len(term) * 2 // 3))
     beginnings = [term[:end] for end in range(least, len(term))]
@@ -369,8 +367,6 @@ def _beginning_alike(db: sqlite3.Connection, term: str) -> Sequence[str]:
     return [row[0] for row in rows.fetchmany(_MOST_MEANT)]
 
 
-def _occurrence(db: sqlite3.Connection, match: str, scope: Scope, most: int) -> Occurrence:
-    # Without an order FTS5 only walks through the list of each term; ranking would take ten times as long.
-    rows = db.execute("SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ? LIMIT ?", (match, most + 1))
-    ids = [row[0] for row in rows]
+def _occurrence(db: Tables, any_of: Sequence[Sequence[str]], scope: Scope, most: int) -> Occurrence:
+    ids = db.holding(any_of, most + 1)
     return Occurrence(ids, scope.held(ids)) if len(ids) <= most else Occurrence((), max(most, scope.size // 10))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
@@ -23,10 +22,13 @@ from memtool.text.tokens import fold, is_stop_word
 from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
 from memtool.workspace import Workspace
 
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
+
 EVENT = "prompt"
 
 # What finds memories. A service that has vectors at hand can stand in for `find`; a hook has words only.
-Finder: TypeAlias = Callable[[sqlite3.Connection, Question, str, dt.date], list[Recalled]]
+Finder: TypeAlias = Callable[["Tables", Question, str, dt.date], list[Recalled]]
 Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
 _WIDTHS = (220, 150, 90)  # characters of what a memory says: the first with which all fit
@@ -73,7 +75,7 @@ class Given(NamedTuple):
 
 def memories_for_prompt(
     work: Workspace,
-    db: sqlite3.Connection,
+    db: Tables,
     asked: Asked,
     ledger: Ledger,
     uses: Uses,

@@ -6,7 +6,6 @@ import contextlib
 import datetime as dt
 import functools
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from memtool.index.tables import Tables
     from memtool.index.vectors import VectorStore
 
 NEAREST = 20  # chunks in scope that are named unasked
@@ -211,7 +211,7 @@ class Warm:
     def __len__(self) -> int:
         return len(self._vectors or ())
 
-    def follow(self, db: sqlite3.Connection, store: VectorStore, today: dt.date) -> None:
+    def follow(self, db: Tables, store: VectorStore, today: dt.date) -> None:
         """Read the index *db* and its vectors anew. Chunks that were there before need no second look."""
         rows = db.execute("SELECT c.id FROM chunk AS c").fetchall()
         known = self._known
@@ -225,7 +225,7 @@ class Warm:
             return None
         return self._vectors.near([self.embedder.embed_query(text) for text in texts], project, asked)
 
-    def _examined(self, db: sqlite3.Connection, chunk_ids: Sequence[int]) -> dict[int, bool]:
+    def _examined(self, db: Tables, chunk_ids: Sequence[int]) -> dict[int, bool]:
         least, most = min(chunk_ids, default=0), max(chunk_ids, default=-1)
         rows = db.execute(
             "SELECT c.id, n.ref, c.kind, c.text FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
@@ -246,7 +246,7 @@ class VaultVectors:
     chunk also says how near it is to the middle of the vault.
     """
 
-    def __init__(self, db: sqlite3.Connection, store: VectorStore, wanted: Filter, fits: Callable[[int], bool]) -> None:
+    def __init__(self, db: Tables, store: VectorStore, wanted: Filter, fits: Callable[[int], bool]) -> None:
         """Read which chunk has which vectors. *fits* tells of a chunk whether the model knows its script."""
         import numpy as np
 

@@ -47,7 +47,7 @@ def finding(*memories: Recalled) -> Finder:
 def give(vault: Vault) -> Callable[..., Given]:
     """What a prompt is given of the memories that were found."""
     asked = Asked(ask("when is it painted?"), "shop", "s1")
-    db = sqlite3.connect(":memory:")
+    db = sqlite3.connect(":memory:", factory=schema.SqliteTables)
     schema.create(db)
     path = vault.root / FACTS
     path.parent.mkdir(parents=True)

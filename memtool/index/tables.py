@@ -1,0 +1,106 @@
+"""The seam between the index and the engine that keeps it: what search, recall and the service ask of the tables.
+
+Ranking, chunks, terms and filters are the same code for every engine. SQLite (`memtool.index.schema`) is the first one,
+PostgreSQL (`memtool.index.postgres.tables`) the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from memtool.index.filters import Filter
+    from memtool.index.semantic import Semantic
+
+
+class Rows(Protocol):
+    """The rows that a statement gives, as a cursor of Python's database interface."""
+
+    @property
+    def description(self) -> Any: ...  # noqa: D102, ANN401
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def fetchone(self) -> Any: ...  # noqa: D102, ANN401
+
+    def fetchmany(self, size: int = ..., /) -> list[Any]: ...  # noqa: D102
+
+    def fetchall(self) -> list[Any]: ...  # noqa: D102
+
+
+class Tables(Protocol):
+    """An open index, to be read.
+
+    A chunk is known by its number. A term is one that `memtool.text.tokens` makes; several of them, with a space
+    between each two, are a phrase: terms side by side.
+    """
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Rows:
+        """Return what a SELECT gives that both engines understand alike.
+
+        Its tables are `note`, `chunk`, `term_list`, `word` and `piece_list`; a `?` stands for each of *values*.
+        """
+
+    def one_state(self) -> AbstractContextManager[None]:
+        """Let all that is read in a `with` block come from one state of the index, whatever is written meanwhile."""
+
+    def occurs(self, term: str) -> bool:
+        """Return whether any chunk holds *term*."""
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return in how many chunks each of *terms* occurs."""
+
+    def phrase_frequency(self, phrase: str) -> int:
+        """Return in how many chunks the terms of *phrase* stand side by side."""
+
+    def best(
+        self, terms: Sequence[str], depth: int, condition: str = "", values: Sequence[Any] = ()
+    ) -> list[tuple[int, float]]:
+        """Return the *depth* best chunks for *terms* or phrases, with their BM25, best first.
+
+        Only those count whose row `c` of the table `chunk` meets the *condition*, if there is one.
+        """
+
+    def holding(self, any_of: Sequence[Sequence[str]], most: int) -> list[int]:
+        """Return *most* chunks, in no order, that hold all terms of any of the lists."""
+
+    def words_with(self, part: str) -> list[str]:
+        """Return the words that hold *part*."""
+
+    def unpacked(self, terms: Any, text: str) -> str:  # noqa: ANN401  (each engine keeps them in its own way)
+        """Return the terms of a chunk, joined by spaces, from the column `terms` of `term_list` and its *text*."""
+
+    def embedded_up_to(self, model: str) -> int:
+        """Return the last chunk that *model* has embedded, or 0."""
+
+    def remember_pieces(self, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
+        """Write down the hashes of what has a vector in each chunk, and that *model* has come up to *up_to*."""
+
+    def semantic(self, store: VectorShelf, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
+        """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
+
+
+class VectorShelf(Protocol):
+    """The vectors of one model, by the hash of their text. *notices* say what was found damaged."""
+
+    notices: list[str]
+
+    def __enter__(self) -> Any: ...  # noqa: ANN401
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+
+    def missing(self, hashes: Iterable[int]) -> list[int]:
+        """Return those of *hashes* that have no vector yet, each once, in their order."""
+
+    def add(self, hashes: Sequence[int], vectors: ArrayLike) -> None:
+        """Keep a vector for each of *hashes* that has none yet. When this returns, no crash takes them back."""
