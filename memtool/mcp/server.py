@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_PARAMS, INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from memtool import __version__
@@ -65,27 +65,39 @@ def make_http_app(profile: str, open_workspace: OpenWorkspace, path: str) -> Sta
     )
 
 
-def _readable(item: SessionMessage | Exception) -> SessionMessage | Exception:
-    """Return *item* as it is, but for a request that the SDK cannot read and would never answer.
+def _readable(item: SessionMessage | Exception) -> SessionMessage | Exception | None:
+    """Return *item* as it is, but for a line that the SDK cannot read and would never answer; None for an empty one.
 
-    One with half of a surrogate pair, such as an emoji that somebody cut in two, gets a question mark in its place. For
-    any other an error is returned, which is its answer.
+    A request with half of a surrogate pair, such as an emoji that somebody cut in two, gets a question mark in its
+    place. For any other line an error is returned, which is its answer; an answer that nobody understands gets none.
     """
-    line = item.errors()[0]["input"] if isinstance(item, ValidationError) else None
-    try:
-        request = json.loads(line) if isinstance(line, str) else None
-    except (ValueError, RecursionError):
+    if not isinstance(item, ValidationError):
         return item
-    if not (isinstance(request, dict) and isinstance(request.get("method"), str)):
-        return item
-    try:
-        text = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
-        return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
-    except ValidationError as error:
-        if not isinstance(request.get("id"), str | int):
-            return item
-        fault = ErrorData(code=INVALID_REQUEST, message=f"nothing was done: {error.errors()[0]['msg']}")
-        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=request["id"], error=fault))
+    faults = item.errors()
+    # A message lacks a field of one form or another, and that complaint shows all of it.
+    request = next((each["input"] for each in faults if each["type"] == "missing"), faults[0]["input"])
+    fault = "this is no request: send a JSON object with `method`"
+    if faults[0]["type"] == "json_invalid":
+        if not request.strip():
+            return None
+        try:
+            request = json.loads(request)
+            text = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
+            return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+        except ValidationError as error:
+            fault = error.errors()[0]["msg"]
+        except (ValueError, RecursionError) as error:
+            return _refusal(PARSE_ERROR, f"this line is no JSON: {error}")
+    asked = request if isinstance(request, dict) else {}
+    if asked.keys() & {"result", "error"}:
+        return None
+    named = asked.get("id")
+    return _refusal(INVALID_REQUEST, fault, named if isinstance(named, str | int) else None)
+
+
+def _refusal(code: int, fault: str, request_id: str | int | None = None) -> SessionMessage:
+    error = ErrorData(code=code, message=f"nothing was done: {fault}")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
 
 class _MemoryServer(MCPServer[Any]):
@@ -98,7 +110,7 @@ class _MemoryServer(MCPServer[Any]):
         self._open_workspace = open_workspace
 
     async def run_stdio_async(self) -> None:
-        """Serve over stdin and stdout, also the requests that the SDK would drop: see `_readable`."""
+        """Serve over stdin and stdout, and answer the lines that the SDK would drop: see `_readable`."""
         send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
         async def read() -> None:
@@ -107,7 +119,7 @@ class _MemoryServer(MCPServer[Any]):
                     one = _readable(item)
                     if one is not item and isinstance(one, SessionMessage) and isinstance(one.message, JSONRPCError):
                         await answers.send(one)
-                    else:
+                    elif one:
                         await send.send(one)
 
         async with stdio_server() as (heard, answers), anyio.create_task_group() as tasks:
