@@ -35,7 +35,7 @@ DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the difference and
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-@click.group()
+@click.group(chain=True)
 def command() -> None:
     """Let another program work with memtool."""
 

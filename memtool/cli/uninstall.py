@@ -16,12 +16,12 @@ from memtool.consolidate.week import kept_schedule
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
 from memtool.integrations.clients import CLIENTS, ClientSetup, get_client, installed_clients
-from memtool.integrations.plans import Plan, carry_out, plan
+from memtool.integrations.plans import Plan, carry_out
 from memtool.integrations.record import Installations, do_without, update
 from memtool.settings import user_cache_path
 
 
-@click.group()
+@click.group(chain=True)
 def command() -> None:
     """Take memtool out of another program."""
 
@@ -44,7 +44,7 @@ def _command_for(client: ClientSetup) -> click.Command:
 
 def _uninstall(client: ClientSetup, session: Session, *, project: str | None, dry_run: bool, as_json: bool) -> None:
     target = target_of(session, project)
-    planned = plan(client.shares(target), {part.name: False for part in client.parts})
+    planned = client.removal(target)
     if not dry_run:
         carry_out(planned, session.environ)
         do_without(session.environ, client.installation(target), ())

@@ -22,7 +22,7 @@ from memtool.integrations.entries import JsonEntry, TomlTable, YamlEntry
 from memtool.integrations.hook_probe import on_vault, probe
 from memtool.integrations.hook_shares import FlatHooks, HookShare
 from memtool.integrations.hooks import Program
-from memtool.integrations.plans import LeftAlone, Share, original_path, parts_there, plan
+from memtool.integrations.plans import LeftAlone, Share, original_path, plan
 from memtool.text.lines import counted
 from memtool.vault.layout import SETTINGS_FILE, Vault
 from memtool.vault.processes import ISOLATED
@@ -49,7 +49,7 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
             continue  # its home is unknown
         unread = list(_unread(shares))
         yield from (check for check in unread if check.sentence not in told)
-        parts = parts_there(shares)
+        parts = client.parts_in(user)
         if parts and not unread:
             lacks = [part for part in plan(shares, client.wanted()).parts if part not in parts]
             without = f", without {', '.join(lacks)}" if lacks else ""

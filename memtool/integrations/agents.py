@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -86,10 +86,9 @@ def _shares(name: str, target: Target) -> list[Share]:
         found += _hook_shares(name, agent, path, target)
     if mcp := _mcp_share(agent, folder, target):
         found.append(mcp)
-    found += _instruction_shares(name, agent, target)
+    found += _instruction_shares(agent, target)
     if agent.reads_skills and target.project is None:
-        others = (other for other, each in AGENTS.items() if each.reads_skills)
-        found += [] if _is_left_to(others, name, target) else _skill_shares(target)
+        found += _skill_shares(target)
     return found
 
 
@@ -162,16 +161,9 @@ def _server(shape: str, program: tuple[str, ...]) -> Mapping[str, Any]:
     return shapes[shape]
 
 
-def _instruction_shares(name: str, agent: Agent, target: Target) -> list[Share]:
+def _instruction_shares(agent: Agent, target: Target) -> list[Share]:
     path = _instructions_path(agent, target)
-    others = (
-        other
-        for other, each in AGENTS.items()
-        if _has_instructions(other, each) and _instructions_path(each, target) == path
-    )
-    if path is None or _is_left_to(others, name, target):
-        return []
-    return [Block("instructions", path, agent_text("instructions", _language(target)))]
+    return [Block("instructions", path, agent_text("instructions", _language(target)))] if path else []
 
 
 def _instructions_path(agent: Agent, target: Target) -> Path | None:
@@ -192,9 +184,17 @@ def _skill_shares(target: Target) -> list[OwnFile]:
     return own_texts.own_files("skills", wanted, folder.glob(f"memtool-*/{SKILL_FILE}"))
 
 
-def _is_left_to(others: Iterable[str], name: str, target: Target) -> bool:
-    """Return whether memtool goes out of *name* and stays in one of *others*, and with it what both of them read."""
-    return target.vault is None and any(_is_in(other, target) for other in others if other != name)
+def _shared(name: str, target: Target) -> set[str]:
+    """Return the parts whose files another agent reads, too, that has memtool."""
+    path = _instructions_path(AGENTS[name], target)
+    found: set[str] = set()
+    for other, agent in AGENTS.items():
+        reads = {"skills"} if agent.reads_skills and target.project is None else set()
+        if path and _has_instructions(other, agent) and _instructions_path(agent, target) == path:
+            reads.add("instructions")
+        if other != name and not reads <= found and _is_in(other, target):
+            found |= reads
+    return found
 
 
 def _is_in(name: str, target: Target) -> bool:
@@ -223,7 +223,13 @@ def _notices(name: str, target: Target, planned: Plan) -> Iterator[str]:
 
 BY_NAME: Mapping[str, ClientSetup] = {
     name: ClientSetup(
-        name, agent.title, _parts(name, agent), partial(_shares, name), partial(_notices, name), recalls=_recalls(name)
-    )
+        name,
+        agent.title,
+        _parts(name, agent),
+        partial(_shares, name),
+        partial(_notices, name),
+        shared=partial(_shared, name),
+        recalls=_recalls(name),
+    )  # fmt: skip
     for name, agent in AGENTS.items()
 }

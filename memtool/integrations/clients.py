@@ -6,6 +6,7 @@ A client is a module that is imported when it is asked for, and a `ClientSetup` 
 * `shares(target)` gives their shares in files (`memtool.integrations.plans`): every share that may be there, whatever
   is wanted, so that `uninstall` finds them all. A target without a vault is one to uninstall from;
 * `brought(target)` gives the parts that something else brings, such as the client's own plugin: they are left to it;
+* `shared(target)` gives the parts that another client with memtool has in the same files: `uninstall` leaves them;
 * `notices(target, planned)` gives what else its user should know after `install`, and `left(target)` after `uninstall`.
 
 The command line does the rest for all of them: options, the dry run, JSON, the vault, the words.
@@ -19,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.integrations.plans import Plan, Share, parts_there
+from memtool.integrations.plans import Plan, Share, parts_there, plan
 from memtool.vault.layout import Vault
 from memtool.vault.processes import ISOLATED
 
@@ -85,6 +86,7 @@ class ClientSetup(NamedTuple):
     notices: Callable[[Target, Plan], Iterable[str]] = lambda _target, _planned: ()
     left: Callable[[Target], Iterable[str]] = lambda _target: ()
     brought: Callable[[Target], Collection[str]] = lambda _target: ()
+    shared: Callable[[Target], Collection[str]] = lambda _target: ()
     recalls: bool = True
     reads_at_once: bool = False
 
@@ -92,6 +94,21 @@ class ClientSetup(NamedTuple):
         """Return the parts to have and to lack; one that comes on request only and is not named is in neither."""
         chosen = {part.name: True for part in self.parts if part.is_default}
         return chosen | dict.fromkeys(with_parts, True) | dict.fromkeys(without, False)
+
+    def parts_in(self, target: Target) -> list[str]:
+        """Return the parts that this client has; none if it has nothing but what it shares with another one."""
+        parts = parts_there(self.shares(target))
+        return parts if {*parts} - {*self.shared(target)} else []
+
+    def removal(self, target: Target) -> Plan:
+        """Return the plan that takes all parts out but those that another client needs.
+
+        Raises:
+            BadSetting: a file cannot be read, or is not what it should be.
+        """
+        shared = self.shared(target)
+        shares = [share for share in self.shares(target) if share.part not in shared]
+        return plan(shares, {part.name: False for part in self.parts})
 
     def installation(self, target: Target) -> str:
         """Return the name under which an installation of this client is remembered (`memtool.integrations.record`)."""
@@ -101,7 +118,7 @@ class ClientSetup(NamedTuple):
 def installed_clients(target: Target) -> list[str]:
     """Return the names of the clients in which the user has memtool for all projects."""
     user = target._replace(project=None, vault=None)
-    return [name for name in CLIENTS if parts_there(get_client(name).shares(user))]
+    return [name for name in CLIENTS if get_client(name).parts_in(user)]
 
 
 def get_client(name: str) -> ClientSetup:

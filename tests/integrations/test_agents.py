@@ -61,7 +61,7 @@ def install(name: str, target: Target, *with_parts: str) -> Plan:
 
 def uninstall(name: str, target: Target) -> Plan:
     client = get_client(name)
-    planned = plan(client.shares(target._replace(vault=None)), {part.name: False for part in client.parts})
+    planned = client.removal(target._replace(vault=None))
     carry_out(planned, target.environ)
     return planned
 
@@ -173,10 +173,15 @@ def test_a_project_has_its_own(target: Target, tmp_path: Path, name: str) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, agent in AGENTS.items() if agent.reads_skills])
 def test_the_shared_skills_stay_while_another_agent_has_memtool(target: Target, name: str) -> None:
+    def has_skills(name: str) -> bool:
+        return "skills" in get_client(name).parts_in(target._replace(vault=None))
+
     other = "gemini" if name == "codex" else "codex"
     install(other, target)
     install(name, target)
+    assert [*map(has_skills, (name, other))] == [True, True]
     uninstall(name, target)
+    assert [*map(has_skills, (name, other))] == [False, True]
     skills = target.home / ".agents" / "skills" / "memtool-recall" / "SKILL.md"
     assert skills.is_file()
     uninstall(other, target)

@@ -1,4 +1,4 @@
-"""Stand-ins for the APIs of OpenAI and Google on the loopback, which say what a script holds."""
+"""Stand-ins for the APIs of Anthropic, OpenAI and Google on the loopback, which say what a script holds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from claude_code.script import Json, Turn, Use
 
 
 class OtherApis(Messages):
-    """The Responses API (Codex), Gemini's, and Chat Completions (OpenCode), told apart by their paths."""
+    """The APIs of Claude Code, Codex (Responses), Gemini and OpenCode (Chat Completions), told apart by their paths."""
 
     def do_POST(self) -> None:  # noqa: N802  (http.server names it so)
+        if "/messages" in self.path:
+            super().do_POST()
+            return
         body = self.asked()
         if self.path.endswith("/responses"):
             self.send_events(_responses(self._turn(body)))
@@ -31,7 +34,7 @@ class OtherApis(Messages):
 
 
 def other_apis() -> ScriptedApi:
-    """Return a server of all three."""
+    """Return a server of all four."""
     return ScriptedApi(OtherApis)
 
 

@@ -1,4 +1,4 @@
-"""The real Codex, Gemini CLI and OpenCode in a closed box, against a scripted API."""
+"""The real Claude Code, Codex, Gemini CLI and OpenCode in a closed box, against a scripted API."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ class Agent(NamedTuple):
             return ["exec", *(["resume", "--last"] if resumes else []), "--skip-git-repo-check", *trusted, prompt]
         if self.name == "gemini":
             return ["--skip-trust", "-y", *(["--resume", "latest"] if resumes else []), "-p", prompt]
+        if self.name == "claude-code":
+            return [*(["--continue"] if resumes else []), "-p", prompt, "--allowedTools", "Write Bash"]
         return ["run", *(["--continue"] if resumes else []), prompt]
 
     def writes(self, path: Path) -> Turn:
@@ -50,8 +52,8 @@ class Agent(NamedTuple):
         if self.name == "codex":
             patch = f"*** Begin Patch\n*** Add File: {path.name}\n+text\n*** End Patch\n"
             return use("apply_patch", patch=patch)
-        key = {"gemini": "file_path", "opencode": "filePath"}[self.name]
-        tool = {"gemini": "write_file", "opencode": "write"}[self.name]
+        key = {"claude-code": "file_path", "gemini": "file_path", "opencode": "filePath"}[self.name]
+        tool = {"claude-code": "Write", "gemini": "write_file", "opencode": "write"}[self.name]
         return use(tool, **{key: str(path), "content": "text\n"})
 
     def runs(self, command: str) -> Turn:
@@ -60,6 +62,7 @@ class Agent(NamedTuple):
             "codex": ("exec_command", "cmd"),
             "gemini": ("run_shell_command", "command"),
             "opencode": ("bash", "command"),
+            "claude-code": ("Bash", "command"),
         }[self.name]
         described = {} if self.name == "codex" else {"description": "runs it"}
         return use(tool, **{key: command, **described})
@@ -86,6 +89,14 @@ class Box:
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "FAKE_KEY": "dummy-key",
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "dummy-key",
+            "CLAUDE_CODE_TMPDIR": str(self.root / "tmp"),
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_TELEMETRY": "1",
             "GEMINI_API_KEY": "dummy-key",
             "GOOGLE_GEMINI_BASE_URL": url,
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
@@ -100,7 +111,7 @@ class Box:
         elif agent.name == "gemini":
             auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
             _write(self.home / ".gemini" / "settings.json", json.dumps(auth, indent=2))
-        else:
+        elif agent.name == "opencode":
             options = {"baseURL": f"{url}/v1", "apiKey": "dummy-key"}
             provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {"name": "m"}}}
             settings = {
@@ -112,13 +123,17 @@ class Box:
 
     def run(self, agent: Agent, url: str, prompt: str, *, resumes: bool = False) -> str:
         """Run *agent* with *prompt* to its end, and return what it printed."""
+        said = self.client(agent, url, *agent.flags(prompt, resumes=resumes))
+        self.wait_until_idle()
+        return said
+
+    def client(self, agent: Agent, url: str, *arguments: str) -> str:
+        """Return what the program of *agent* prints, which must succeed."""
         ran = subprocess.run(
-            [str(agent.program), *agent.flags(prompt, resumes=resumes)], cwd=self.project, env=self.environ(url),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-            timeout=_PATIENCE,
+            [str(agent.program), *arguments], cwd=self.project, env=self.environ(url), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=_PATIENCE,
         )  # fmt: skip
         assert ran.returncode == 0, ran.stdout
-        self.wait_until_idle()
         return ran.stdout
 
     def memtool(self, *arguments: str) -> Ran:
@@ -129,21 +144,21 @@ class Box:
         )  # fmt: skip
         return Ran(ran.returncode, ran.stdout, ran.stderr)
 
-    def install(self, name: str) -> str:
-        """Install memtool into the client *name* by its own command, without vectors."""
+    def install(self, *names: str) -> str:
+        """Install memtool into these clients by its own command, without vectors."""
         _write(self.home / ".config" / "memtool" / "config.toml", '[embeddings]\nprovider = "none"\n')
-        return self._must("install", name)
+        return self._must("install", *names)
 
-    def uninstall(self, name: str) -> str:
-        """Take memtool out of the client *name*."""
-        return self._must("uninstall", name)
+    def uninstall(self, *names: str) -> str:
+        """Take memtool out of these clients."""
+        return self._must("uninstall", *names)
 
     def files(self, *, like: dict[str, bytes] | None = None) -> dict[str, bytes]:
         """Return the content of each file at home but memtool's own; *like* others, only of those that are in both.
 
         What a client writes for itself while it runs is none of ours.
         """
-        own = ("memory/", ".config/memtool/", ".cache/memtool/")
+        own = ("memory/", ".config/memtool/", ".cache/")  # a client keeps its logs in the cache, and we a model
         paths = [path for path in sorted(self.home.rglob("*")) if path.is_file()]
         named = {path.relative_to(self.home).as_posix(): path for path in paths}
         ours = ("memtool", "hooks.json", "AGENTS.md", "GEMINI.md", "SKILL.md")

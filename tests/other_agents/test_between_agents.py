@@ -13,6 +13,7 @@ from other_agents.conftest import Client
 
 from memtool.clients import title_of
 
+CLONE = Path(__file__).resolve().parents[2]
 DECIDES = "Add the order model. For the order ids we take ULIDs, because they sort by time."
 DECIDES_IN_CHINESE = "新增订单模型。订单号我们用 ULID，因为它能按时间排序。"
 ENGLISH = (DECIDES, "What is next?", "because they sort by time")
@@ -51,6 +52,43 @@ def test_a_decision_stands_in_the_first_request_of_the_next_session_and_uninstal
     for name in agents:
         box.uninstall(name)
     assert box.files(like=before) == before
+
+
+THREE = ("claude-code", "codex", "gemini")
+CHAIN = [  # who works, what the user says there, and what of it the others are to know
+    ("claude-code", "For the order ids we take ULIDs, because they sort by time.", "because they sort by time"),
+    ("codex", "金额一律存成整数的分，因为浮点数会丢精度。", "因为浮点数会丢精度"),
+    ("gemini", "For the queue we take Redis streams, because they keep what was not acknowledged.", "not acknowledged"),
+    ("claude-code", "What is next?", ""),
+]
+
+
+@pytest.mark.parametrize("by", ["installation", "plugin"])
+def test_what_three_agents_decide_is_in_the_first_request_of_whoever_comes_next(
+    box: Box, api: ScriptedApi, client: Client, by: str
+) -> None:
+    agents = {name: client(name) for name in THREE}
+    before = box.files()
+    installed = THREE if by == "installation" else THREE[1:]
+    if by == "plugin":
+        for command in (("marketplace", "add", str(CLONE)), ("install", "memtool@memtool")):
+            box.client(agents["claude-code"], api.url, "plugin", *command)
+    box.install(*installed)
+    known: list[str] = []
+    for number, (name, says, said) in enumerate(CHAIN):
+        asked = len(api.asked("main"))
+        api.answers([agents[name].writes(box.project / f"part_{number}.py"), f"It is in part_{number}.py.", "…"])
+        box.run(agents[name], api.url, says)
+        first = heard(api.asked("main")[asked])
+        assert [each for each in known if each not in first] == []
+        known.append(said)
+    assert f"{title_of('gemini')}" in box.memtool("log").out
+
+    if by == "installation":
+        assert "Nothing to do" in box.install(*installed)
+        box.uninstall(*installed)
+        assert box.files(like=before) == before
+        assert "memtool" not in (box.home / ".claude.json").read_text(encoding="utf-8")
 
 
 def test_secrets_of_a_session_reach_no_note(box: Box, api: ScriptedApi, client: Client) -> None:
