@@ -22,6 +22,7 @@ from memtool.recall.remembering.forget import (
     forget,
     forget_for_good,
 )
+from memtool.text.lines import brief
 
 
 @click.command()
@@ -59,7 +60,7 @@ def _ask(target: ForgetTarget, *, purge: bool) -> None:
     if sys.stdin is None or not sys.stdin.isatty():
         asking = "--purge" if purge else f"the line stands for a whole session, '{name}': forgetting it"
         raise UsageError(f"{asking} must ask, and there is nobody to answer", hint="If you are sure, add --yes.")
-    text = output.shortened(output.printable(target.text), output.width())
+    text = output.printable(brief(target.text, output.width()))
     click.confirm(f"{text}\n{deed}?", abort=True, err=True)
 
 

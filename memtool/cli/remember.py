@@ -17,6 +17,7 @@ from memtool.recall.remembering.memory import FACT, KINDS, Memory
 from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.remembering.standing import Standing
 from memtool.settings import client_author
+from memtool.text.lines import brief
 from memtool.vault.authors import AUTHORS
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.todos import TYPES
@@ -131,7 +132,7 @@ def _print(session: Session, done: Remembered) -> None:
     if done.superseded:
         click.echo(output.printable(f"It supersedes {done.superseded}."))
     for one in done.contradictions:
-        statement = output.shortened(output.printable(one.text), output.width() - 2)
+        statement = output.printable(brief(one.text, _WIDEST))
         author = f" (by {one.author})" if one.author else ""
         click.echo(f"It may contradict {output.printable(one.name)}{author}:\n  {statement}")
     if done.contradictions:
@@ -143,4 +144,5 @@ def _print(session: Session, done: Remembered) -> None:
     output.say(f"Undo: {undo}" if undo else f"Undo: memtool forget {done.id}")
 
 
+_WIDEST = 200  # columns of what stands already: a fact in whole, the beginning of a note
 _LARGEST = 64 << 20  # bytes on stdin; what is a note at most, the settings say

@@ -42,6 +42,12 @@ def shortened(text: str, limit: int) -> str:
     return text[:end].rstrip(" ,;:，；、：-–—(（「『“\"'") + "…" if end else ""
 
 
+def brief(text: str, limit: int) -> str:
+    """Return *text* on one line of at most *limit* columns, cut as `shortened` does, within a word if it must be."""
+    line = one_line(text)
+    return shortened(line, limit) or cut(line, limit)
+
+
 def cut(text: str, limit: int) -> str:
     """Return *text* in at most *limit* characters: cut with `…` wherever that is."""
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
-from memtool.text.lines import cut, one_line
+from memtool.text.lines import brief
 from memtool.vault import history
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
@@ -20,7 +20,7 @@ KEEP = "keep"  # the deed of committing what the user wrote, so that a change of
 _PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
 _GIT_PATIENCE = 2.0  # seconds
 _PAUSE = 0.05
-_LONGEST_SUBJECT = 72  # characters
+_LONGEST_SUBJECT = 72  # columns
 
 
 class Kept(NamedTuple):
@@ -57,7 +57,7 @@ def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
 
 def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "") -> Kept:
     """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
-    subject = cut(f"{deed}: {one_line(what)}", _LONGEST_SUBJECT)
+    subject = brief(f"{deed}: {what}", _LONGEST_SUBJECT)
     message = f"{subject}\n\n{why}" if why else subject
     note_uncommitted(vault, refs)  # should git refuse, or we be killed now, the next capture takes it along
     try:

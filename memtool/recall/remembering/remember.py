@@ -23,7 +23,7 @@ from memtool.recall.remembering.near_duplicates import is_same, letters, stateme
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.remembering.standing import Neighbours, Standing, find_standing
 from memtool.text.languages import labels
-from memtool.text.lines import cut
+from memtool.text.lines import brief
 from memtool.vault.authors import USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
@@ -35,7 +35,7 @@ from memtool.workspace import Workspace
 
 GLOBAL = "areas/global"
 
-_QUOTED = 120  # characters of what stands already
+_QUOTED = 120  # columns of what stands already
 
 
 class Remembered(NamedTuple):
@@ -62,7 +62,7 @@ class AlreadyKnown(MemtoolError):
     hint = "To write it all the same: --force. To put it in the place of a fact: --supersedes ID."
 
     def __init__(self, standing: Standing) -> None:
-        shown = cut(" ".join(standing.text.split()), _QUOTED)
+        shown = brief(standing.text, _QUOTED)
         super().__init__(f"'{standing.name}' says so already: {shown}")
         self.standing = standing
 
@@ -97,8 +97,7 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
             keep_edits(work.vault, [ref])
         written = _WRITERS.get(memory.kind, _write_note)(work, memory, ref, project)
         refs = [written.path, *_register(work, memory, project)]
-        said = memory.text[:_QUOTED]
-        kept = commit(work.vault, refs, "remember", f"{project}: {said}" if project else said)
+        kept = commit(work.vault, refs, "remember", f"{project}: {memory.text}" if project else memory.text)
     return Remembered(
         written.id,
         written.path,

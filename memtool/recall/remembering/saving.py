@@ -19,7 +19,7 @@ from memtool.recall.remembering.managing import check_folder
 from memtool.recall.remembering.memory import FACT, LONGEST_FACT, TODO, Memory, prepared
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.recall.remembering.remember import AlreadyKnown, by_words, remember
-from memtool.text.lines import cut, one_line
+from memtool.text.lines import brief, one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
 from memtool.vault.fact_rules import CATEGORIES
@@ -32,7 +32,7 @@ SAVED, DUPLICATE, REFUSED = "saved", "duplicate", "refused"
 OTHER = "other"
 STORED_CATEGORIES = (*CATEGORIES, OTHER)
 
-_QUOTED = 200  # characters
+_QUOTED = 200  # columns
 _EVERYWHERE = ("identity", "preference")  # are the user's, whatever project they are told in
 
 
@@ -84,7 +84,7 @@ def _save(work: Workspace, entry: NewEntry) -> Saved:
     try:
         return _save_session(work, entry) if entry.type == SESSION else _remember(work, entry)
     except AlreadyKnown as known:
-        said = cut(one_line(known.standing.text), _QUOTED)
+        said = brief(known.standing.text, _QUOTED)
         return Saved(DUPLICATE, entry.type, known.standing.name, (f"it says: {said}",))
     except (MemtoolError, OSError) as error:
         return Saved(REFUSED, entry.type, notes=(str(error),))
