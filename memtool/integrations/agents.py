@@ -230,6 +230,6 @@ BY_NAME: Mapping[str, ClientSetup] = {
         partial(_notices, name),
         shared=partial(_shared, name),
         recalls=_recalls(name),
-    )  # fmt: skip
+    )
     for name, agent in AGENTS.items()
 }

@@ -45,7 +45,7 @@ def shortened(text: str, limit: int) -> str:
 def brief(text: str, limit: int) -> str:
     """Return *text* on one line of at most *limit* columns, cut as `shortened` does, within a word if it must be."""
     line = one_line(text)
-    return shortened(line, limit) or cut(line, limit)
+    return shortened(line, limit) or f"{line[: _fitting(line, limit - 1)].rstrip()}…" if line else ""
 
 
 def cut(text: str, limit: int) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
-from desk import Desk
 from mcp_server.agent import Agent, Answer
 
 ULID = "For the order ids we take ULIDs, because they sort by time."
@@ -94,7 +93,7 @@ def _in(phrase: str, text: str) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("session", [ENGLISH, CHINESE, CORRECTING], ids=["english", "chinese", "correcting"])
 def test_two_to_five_calls_are_enough_for_whoever_goes_by_the_descriptions(
-    desk: Desk, agent: Agent, shop: str, session: Sequence[Said]
+    agent: Agent, shop: str, session: Sequence[Said]
 ) -> None:
     for content in (ULID, CENTS):
         entries = [{"type": "decision", "content": content}]

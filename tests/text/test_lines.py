@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.text.lines import counted, one_line, shortened, width
+from memtool.text.lines import brief, counted, one_line, shortened, width
 
 anything = st.text(st.characters(exclude_categories=()), max_size=400)
 mixed = st.text(st.sampled_from("ab.,;:!? -_/…修复。！？；，、（e\u0301👩\u200d💻\ufe0f"), max_size=300)
@@ -17,6 +17,16 @@ mixed = st.text(st.sampled_from("ab.,;:!? -_/…修复。！？；，、（e\u03
 )
 def test_a_wide_character_takes_two_columns(text: str, columns: int) -> None:
     assert width(text) == columns
+
+
+@given(anything | mixed, st.integers(2, 60))
+def test_a_brief_text_fits_on_one_line_and_is_never_lost(text: str, limit: int) -> None:
+    short = brief(text, limit)
+    assert width(short) <= limit
+    assert bool(short) == bool(one_line(text))
+    assert brief("remember: " + "x" * 100, 20) == "remember:…"
+    assert brief("x" * 100, 5) == "xxxx…"
+    assert brief("订单号\n用 ULID", 40) == "订单号 用 ULID"
 
 
 @pytest.mark.slow
