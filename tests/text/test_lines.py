@@ -24,7 +24,6 @@ def test_a_brief_text_fits_on_one_line_and_is_never_lost(text: str, limit: int) 
     short = brief(text, limit)
     assert width(short) <= limit
     assert bool(short) == bool(one_line(text))
-    assert brief("remember: " + "x" * 100, 20) == "remember:…"
     assert brief("x" * 100, 5) == "xxxx…"
     assert brief("订单号\n用 ULID", 40) == "订单号 用 ULID"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
-from memtool.text.lines import brief
+from memtool.text.lines import brief, width
 from memtool.vault import history
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
@@ -57,7 +57,7 @@ def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
 
 def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "") -> Kept:
     """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
-    subject = brief(f"{deed}: {what}", _LONGEST_SUBJECT)
+    subject = f"{deed}: {brief(what, _LONGEST_SUBJECT - width(deed) - 2)}"
     message = f"{subject}\n\n{why}" if why else subject
     note_uncommitted(vault, refs)  # should git refuse, or we be killed now, the next capture takes it along
     try:
