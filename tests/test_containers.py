@@ -48,6 +48,7 @@ def test_the_port_is_the_services_and_only_this_machines() -> None:
     assert f"--port {PORT}" in DOCKERFILE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "healthy"), [(200, True), (503, False)])
 def test_the_health_check_tells_ready_from_not(status: int, *, healthy: bool) -> None:
     class Health(BaseHTTPRequestHandler):

@@ -179,6 +179,7 @@ def test_the_launcher_starts_the_server_and_without_memtool_it_ends(machine: Mac
     assert run(check=False).stdout == "ran mcp\n"
 
 
+@pytest.mark.slow
 @unix
 def test_without_a_vault_the_start_of_a_session_says_what_to_do(machine: Machine) -> None:
     machine.install_program()

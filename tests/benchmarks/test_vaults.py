@@ -43,6 +43,7 @@ def test_these_bytes_are_the_same_on_every_machine() -> None:
     assert "\ntitle: Becor erdafloment renination or boveral\ndate: 2023-06-09\n" in note(4, seed=7).text
 
 
+@pytest.mark.slow
 def test_a_larger_vault_begins_with_the_notes_of_a_smaller_one() -> None:
     assert list(files(40, seed=7)) == all_files()[: len(list(files(40, seed=7)))]
 

@@ -55,6 +55,7 @@ def subjects(vault: Vault) -> list[str]:
     return git(vault.root, "log", "--format=%s").splitlines()
 
 
+@pytest.mark.slow
 def test_a_capture_commits_what_its_owner_wrote_into_a_daily_note_first(vault: Vault) -> None:
     path = vault.root / DAILY
     path.parent.mkdir(exist_ok=True)
@@ -71,6 +72,7 @@ def test_a_capture_commits_what_its_owner_wrote_into_a_daily_note_first(vault: V
     assert git(vault.root, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_capture_commits_what_its_owner_wrote_into_a_sessions_note_first(vault: Vault) -> None:
     ref = "sessions/s1.md"
     path = vault.root / ref

@@ -55,6 +55,7 @@ def test_a_session_becomes_a_note_and_a_line_of_its_day(desk: Desk) -> None:
     assert (desk.queue.waiting(), desk.told) == ([], [])
 
 
+@pytest.mark.slow
 def test_it_is_one_commit(desk: Desk) -> None:
     before = len(log_of(desk))
     for name in ("one", "two"):
@@ -65,6 +66,7 @@ def test_it_is_one_commit(desk: Desk) -> None:
     assert subprocess.run(status, capture_output=True, check=True).stdout == b""
 
 
+@pytest.mark.slow
 def test_a_turn_is_not_a_commit_yet(desk: Desk) -> None:
     before = log_of(desk)
     desk.put(write_transcript(desk.home / "one.jsonl", TALK), "Stop")
@@ -85,6 +87,7 @@ def uncommitted(desk: Desk) -> str:
     return subprocess.run(status, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_an_edit_is_committed_with_the_next_session_that_ends(desk: Desk) -> None:
     edit_in(desk, "支付.ts")
     desk.pass_time(86_400)  # the session speaks of a later day
@@ -98,6 +101,7 @@ def test_an_edit_is_committed_with_the_next_session_that_ends(desk: Desk) -> Non
     assert log_of(desk)[0].startswith("capture: shop")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
 def test_edits_are_committed_though_the_session_leaves_no_note(desk: Desk, is_there: bool) -> None:
     edit_in(desk, "支付.ts")
@@ -122,6 +126,7 @@ def test_an_edit_that_says_nothing_new_is_not_noted_again(desk: Desk) -> None:
     assert first == noted.read_text() == "daily/2026-02-10.md\n"
 
 
+@pytest.mark.slow
 def test_the_same_session_again_gives_the_same_note(desk: Desk) -> None:
     path = write_transcript(desk.home / "one.jsonl", TALK)
     desk.put(path)
@@ -271,6 +276,7 @@ def test_what_cannot_be_written_yet_is_told_and_kept(desk: Desk, monkeypatch: py
     assert "`a.ts`" in desk.read("daily/2026-02-10.md")
 
 
+@pytest.mark.slow
 def test_a_second_worker_leaves_the_work_to_the_first(desk: Desk) -> None:
     desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     with only_worker(desk.vault):
@@ -278,6 +284,7 @@ def test_a_second_worker_leaves_the_work_to_the_first(desk: Desk) -> None:
     assert desk.drain().captured == ("one",)
 
 
+@pytest.mark.slow
 def test_a_worker_that_comes_while_a_hook_asks_whether_there_is_one_does_its_work(desk: Desk) -> None:
     desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     with ExitStack() as hook:

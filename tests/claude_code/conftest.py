@@ -20,8 +20,9 @@ CLIENT = find_client()  # read before the guard forgets the variables of memtool
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark all tests of the client as slow."""
+    own = Path(__file__).parent
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.path.parent == own:
             item.add_marker(pytest.mark.slow)
 
 

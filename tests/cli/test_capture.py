@@ -113,6 +113,7 @@ def test_a_bug_is_logged(memtool: Memtool, notes: Path, transcript: Path, monkey
     assert "TypeError" in (notes / ".memtool" / "hook.log").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_while_another_worker_is_at_work_the_session_is_left_to_it(
     memtool: Memtool, notes: Path, transcript: Path
 ) -> None:

@@ -39,6 +39,7 @@ def test_a_run_tells_what_it_did_and_how_to_undo(memtool: Memtool, worked: list[
     assert not any(path.startswith("reports/") for path in paths)
 
 
+@pytest.mark.slow
 def test_json_names_each_proposal_with_its_fate(memtool: Memtool, worked: list[str]) -> None:
     answer = memtool("consolidate", "--json", *worked).answer
     assert [(one["fate"], one["author"], one["sources"]) for one in answer["proposals"]] == [

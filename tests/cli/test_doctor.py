@@ -48,6 +48,7 @@ def test_json_gives_every_finding(memtool: Memtool, sample: Path) -> None:
     assert {check["state"] for check in ran.answer["checks"]} == {"ok", "note", "broken"}
 
 
+@pytest.mark.slow
 def test_where_each_setting_comes_from_is_shown(
     memtool: Memtool, sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,6 +58,7 @@ def test_where_each_setting_comes_from_is_shown(
     assert "search.limit from MEMTOOL_SEARCH_LIMIT" in out
 
 
+@pytest.mark.slow
 def test_what_killed_runs_left_is_removed_on_request(
     memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

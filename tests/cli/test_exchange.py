@@ -33,6 +33,7 @@ def test_what_was_exported_is_imported(name: str, memtool: Memtool, sample: Path
     assert sample.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sample")
 def test_a_pipe_carries_one_project(memtool: Memtool, tmp_path: Path) -> None:
     told = memtool("export", "--project", "tideline")

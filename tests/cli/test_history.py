@@ -60,6 +60,7 @@ def test_a_deed_is_shown_undone_and_shown_as_undone(memtool: Memtool, here: Vaul
     assert "令牌" in (here.root / "areas/global/facts.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_users_own_change_is_named_and_taken_back_by_its_id_only(memtool: Memtool, here: Vault) -> None:
     commit_by_hand(here, "MEMORY.md", "# 我的\n", "整理")
     refused = memtool("undo", "1")
@@ -86,6 +87,7 @@ def test_the_log_has_pages_and_filters(memtool: Memtool) -> None:
     assert memtool("log", "nothing.md").err == "No change is known.\n"
 
 
+@pytest.mark.slow
 def test_what_waits_and_what_differs_since_a_day_is_shown(memtool: Memtool, here: Vault) -> None:
     assert memtool("diff", "--uncommitted").err == "Nothing differs.\n"
     (here.root / "MEMORY.md").write_text("# 新\n", encoding="utf-8")

@@ -156,6 +156,7 @@ def test_uninstalling_names_the_projects_that_still_have_it(
     assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("home_vault")
 def test_the_instructions_of_a_project_are_touched_on_request_only(
     memtool: Memtool, client: Path, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

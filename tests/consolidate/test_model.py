@@ -101,6 +101,7 @@ def distil(desk: Desk, server: ModelServer) -> tuple[Outcome, list[Fact]]:
     return outcome, list(parse_facts(path.read_text(encoding="utf-8")).facts) if path.exists() else []
 
 
+@pytest.mark.slow
 def test_a_model_is_asked_once_about_the_sessions_of_a_project(
     desk: Desk, lines: list[NamedLine], server: ModelServer
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_model_is_asked_once_about_the_sessions_of_a_project(
     assert CHINESE in asked
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_leaves_no_fact_and_a_sentence(
     desk: Desk, lines: list[NamedLine], server: ModelServer
 ) -> None:

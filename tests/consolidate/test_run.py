@@ -86,6 +86,7 @@ def test_sessions_become_facts_a_report_and_one_commit(work: Workspace) -> None:
     assert [finding.kind for finding in verify(work)] == []
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing(work: Workspace) -> None:
     session(work.vault, "one", rules=("always write table-driven tests (user)",), commands=("pnpm test",))
     consolidate(work, WEEK)
@@ -267,6 +268,7 @@ def test_the_repository_shows_its_package_manager_until_it_changes(work: Workspa
     assert "pnpm-lock.yaml is gone" in session_context(work, "shop").text
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_do_not_meet(work: Workspace) -> None:
     with work.vault.lock("consolidate"), pytest.raises(Busy, match="another run of"):
         consolidate(work, WEEK)
@@ -410,6 +412,7 @@ def test_facts_alone(work: Workspace) -> None:
     assert not (work.vault.root / "reports").exists()
 
 
+@pytest.mark.slow
 def test_a_broken_file_hides_no_other(work: Workspace) -> None:
     session(work.vault, "one", rules=("always write table-driven tests (user)",))
     broken = work.vault.root / "areas/projects/api/facts.json"

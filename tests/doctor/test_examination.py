@@ -197,6 +197,7 @@ def index_of(vault: Vault) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_damaged_index_is_told(vault: Vault) -> None:
     index_of(vault).write_bytes(b"\0" * 10_000)
     (note,) = [check for check in checks(vault.root) if check.subject == "index"]
@@ -322,6 +323,7 @@ def test_a_home_that_nobody_knows_is_a_finding(vault: Vault, monkeypatch: pytest
     assert (broken.state, broken.fix) == (BROKEN, "Set HOME or CLAUDE_CONFIG_DIR.")
 
 
+@pytest.mark.slow
 def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> None:
     now = datetime.now().astimezone()
     folders = [vault.state_path, outer_folder(vault.root, settings.user_cache_path(settings.environment()))]

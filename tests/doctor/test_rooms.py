@@ -126,6 +126,7 @@ def test_parts_are_named_and_the_server_is_asked_for_its_tools(installed: Callab
     assert (server.state, server.sentence) == (OK, "Claude Code's server answers with 4 tools")
 
 
+@pytest.mark.slow
 def test_the_server_of_a_project_is_asked_unless_the_project_itself_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

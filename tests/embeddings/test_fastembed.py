@@ -259,6 +259,7 @@ def test_a_model_by_name_is_downloaded_once_and_then_needs_no_network(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_a_download_that_breaks_off_is_no_model_and_goes_on_later(
     tmp_path: Path, opened: Open, hub: Callable[[str], None]
 ) -> None:

@@ -153,6 +153,7 @@ def test_a_megabyte_that_asks_nothing_is_given_nothing(agent: Agent, prompt: str
     assert (agent.ledger().turn, agent.log()) == (1, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filler", [TRACE, "这个那个，" * 10])
 def test_a_question_at_either_end_of_a_megabyte_is_heard(agent: Agent, filler: str) -> None:
     assert FACT in agent.ask(f"{TOKENS}\n\n{filler * (MEGABYTE // len(filler))}")

@@ -135,6 +135,7 @@ def test_a_plist_holds_the_words_of_the_command(work: Workspace) -> None:
     assert read["Label"] == schedule_files.name_of(work.vault.root)
 
 
+@pytest.mark.slow
 def test_a_windows_task_starts_what_was_missed(work: Workspace) -> None:
     (path,) = schedule_files.plan(work, WINDOWS).texts
     schedule.install(work, schedule_files.plan(work, WINDOWS))
@@ -203,6 +204,7 @@ def test_other_lines_of_a_crontab_keep_every_byte(work: Workspace, system: Syste
     assert system.crontab.read_bytes() == others + b"\n"
 
 
+@pytest.mark.slow
 def test_a_crontab_that_cannot_be_read_is_not_written(work: Workspace, system: System) -> None:
     system.crontab.write_bytes(b"5 4 * * * backup\n")
     system.refuse("-l")
@@ -279,6 +281,7 @@ def test_the_kind_is_what_the_machine_has(
     assert schedule.choose_kind(work) == kind
 
 
+@pytest.mark.slow
 def test_a_systemd_that_nobody_answers_for_is_none(work: Workspace, system: System) -> None:
     system.refuse("show")
     if sys.platform == "linux":

@@ -33,7 +33,9 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-@pytest.fixture(params=["anthropic", "openai"])
+@pytest.fixture(
+    params=[pytest.param("anthropic", marks=pytest.mark.slow), "openai"]
+)  # whose SDK takes a second to import
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -58,6 +60,7 @@ def test_the_answer_is_what_the_model_says(name: str, provider: Provider, server
     assert provider.complete(REQUEST, PATIENT) == Answer("hello, 你好", name, "small", taken, 20)
 
 
+@pytest.mark.slow
 def test_the_request_to_anthropic_is_what_the_protocol_says(server: ModelServer) -> None:
     opened("anthropic", server).complete(REQUEST, PATIENT)
     (asked,) = server.requests
@@ -99,6 +102,7 @@ def test_without_its_sdk_anthropic_is_missing(server: ModelServer, monkeypatch: 
     assert "pipx inject memtool-vault" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_addresses_and_keys_of_the_environment_are_not_used(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +231,7 @@ def test_nonsense_is_one_sentence(provider: Provider, server: ModelServer, reply
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
     [message("half", stop_reason="max_tokens"), message("", stop_reason="refusal")],

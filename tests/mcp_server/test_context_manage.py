@@ -59,6 +59,7 @@ def test_what_is_deleted_is_archived_and_found_no_more(
     assert desk.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_note_keeps_its_front_matter_when_its_text_is_changed(desk: Desk, agent: Agent, shop: str) -> None:
     ref = desk.remember("# Login\n\nTokens live 24 hours.", kind="decision", tags=("auth",), author="user").path
     answer = manage(agent, shop, "update", listed(agent, shop)["Login"], "# 登录\n\n令牌有效期 15 分钟。")
@@ -140,6 +141,7 @@ def test_what_belongs_to_another_project_is_out_of_reach(desk: Desk, agent: Agen
     assert "archived" in manage(agent, shop, "delete", everyones)
 
 
+@pytest.mark.slow
 def test_a_project_is_made_once_with_its_overview(desk: Desk, agent: Agent, shop: str) -> None:
     made = agent.call("context_manage", project_path=shop, action="init_project", content="一个网上商店。FastAPI.")
     assert "made: areas/projects/shop/summary.md (project shop)" in made

@@ -67,6 +67,7 @@ def test_what_stands_already_is_not_written_twice(desk: Desk, agent: Agent, shop
     assert desk.git("log", "--format=%h") == before
 
 
+@pytest.mark.slow
 def test_a_summary_becomes_a_session_that_the_next_one_begins_with(desk: Desk, agent: Agent, shop: str) -> None:
     agent.call("context_save", project_path=shop, entries=[entry("session_summary", SUMMARY, tags=["auth"])])
     (ref,) = (path.relative_to(desk.vault.root).as_posix() for path in desk.vault.root.glob("sessions/saved-*.md"))
@@ -84,6 +85,7 @@ def test_a_summary_becomes_a_session_that_the_next_one_begins_with(desk: Desk, a
     assert {"limit the rate", "document it"} == {each["text"] for each in fields["pending_items"]}
 
 
+@pytest.mark.slow
 def test_secrets_are_removed_and_that_is_said(desk: Desk, agent: Agent, shop: str) -> None:
     key = "AKIA" + "IOSFODNN7EXAMPLE".replace("EXAMPLE", "QWERTYU")
     entries = [entry(sort, f"The key of the build is {key}, {sort}.") for sort in ("knowledge", "session_summary")]

@@ -30,12 +30,14 @@ def test_a_fact_that_a_newer_one_contradicts_is_marked(desk: Desk, agent: Agent,
     assert "f-15" in doubted[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["解密失败", "为什么解密失败 E0308"])
 def test_chinese_is_found(desk: Desk, agent: Agent, shop: str, query: str) -> None:
     desk.remember("解密失败是因为密钥轮换，错误码 E0308。", category="bug")
     assert "密钥轮换" in agent.call("context_search", project_path=shop, query=query)
 
 
+@pytest.mark.slow
 def test_another_project_is_found_only_where_it_is_asked_for(desk: Desk, agent: Agent, shop: str) -> None:
     desk.remember("The deploy key of the bank is rotated monthly.", project="bank")
     desk.remember("Deploy keys are ED25519 everywhere.", project="")
@@ -67,6 +69,7 @@ def test_a_long_note_is_shown_by_its_overview_or_by_the_passage_that_was_found(
     assert "Paragraph 50" not in first
 
 
+@pytest.mark.slow
 def test_without_a_query_the_newest_comes_first_and_pages_follow_each_other(
     desk: Desk, agent: Agent, shop: str
 ) -> None:

@@ -58,6 +58,7 @@ def test_what_is_the_user_s_is_known_in_every_project(desk: Desk, agent: Agent, 
     assert "8080" not in agent.call("memory_search", query="port of the service")
 
 
+@pytest.mark.slow
 def test_a_long_text_becomes_a_note_and_is_stored_once(agent: Agent) -> None:
     text = "The scheduler retries a failed job after 60 seconds. " * 50
     stored = agent.call("memory_store", text=text, category="research").fields
@@ -65,6 +66,7 @@ def test_a_long_text_becomes_a_note_and_is_stored_once(agent: Agent) -> None:
     assert agent.call("memory_store", text=text, category="research").fields["status"] == "duplicate"
 
 
+@pytest.mark.slow
 def test_what_may_contradict_is_named(desk: Desk, agent: Agent) -> None:
     old = desk.remember("The API listens on port 8080.", category="configuration").id
     stored = agent.call("memory_store", text="The API listens on port 9090.", category="configuration").fields

@@ -18,6 +18,7 @@ def read(agent: Agent, uri: str) -> str:
     return content.text
 
 
+@pytest.mark.slow
 def test_memory_and_the_overview_of_each_project_are_listed_and_read(desk: Desk, agent: Agent, shop: str) -> None:
     for folder, overview in (("shop", "A shop in FastAPI."), ("商店", "一个网上商店。")):
         (desk.home / folder).mkdir(exist_ok=True)

@@ -23,8 +23,9 @@ Client: TypeAlias = Callable[[str], Agent]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark all tests of real clients as slow."""
+    own = Path(__file__).parent
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.path.parent == own:
             item.add_marker(pytest.mark.slow)
 
 

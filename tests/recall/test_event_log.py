@@ -30,6 +30,7 @@ def test_what_stood_before_is_no_event(desk: Desk) -> None:
     assert (log.since(0, 10), log.last_id()) == ([], 0)
 
 
+@pytest.mark.slow
 def test_a_new_fact_is_one_event_and_the_same_look_again_is_none(desk: Desk, log: EventLog) -> None:
     desk.remember("令牌有效期 24 小时。")
     assert log.follow(desk.work) == 1
@@ -41,6 +42,7 @@ def test_a_new_fact_is_one_event_and_the_same_look_again_is_none(desk: Desk, log
     assert len(log.since(0, 1)) == 1
 
 
+@pytest.mark.slow
 def test_a_fact_that_is_superseded_is_told_of_again(desk: Desk, log: EventLog) -> None:
     first = desk.remember("Tokens live 24 hours.").id
     log.follow(desk.work)

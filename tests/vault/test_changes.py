@@ -45,6 +45,7 @@ def test_a_message_that_looks_like_ours_is_none_unless_its_last_paragraph_says_s
     assert signed("keep: a: b\n\n- c: d") == "keep: a: b\n\n- c: d\n\nMemtool: keep\n"
 
 
+@pytest.mark.slow
 def test_a_change_is_found_by_number_and_by_the_beginning_of_its_id(vault: Vault) -> None:
     write(vault, "remember: 茶", a="1\n")
     newest = read_changes(vault)[0]
@@ -62,6 +63,7 @@ def test_a_vault_without_a_history_says_what_is_missing(tmp_path: Path) -> None:
     assert "memtool init" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_what_a_change_did_is_told_by_file_and_line(vault: Vault) -> None:
     write(vault, "remember: a", a="一\n二\n三\n四\n五\n六\n", b="b\n")
     write(vault, "remember: b", a="一\n二!\n三\n四\n五\n6\n", 带_空格="diff --git a/x b/x\n")

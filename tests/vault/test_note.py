@@ -236,6 +236,7 @@ def test_a_heading_has_marks_and_a_space(line: str, text: str) -> None:
     assert heading_text(line) == text
 
 
+@pytest.mark.slow
 def test_a_hostile_heading_costs_no_more_than_its_length() -> None:
     """A regular expression took time with the square of it: hours, for these."""
     assert heading_text("# a" + " " * 3_000_000 + "b")[-1] == "b"

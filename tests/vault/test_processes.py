@@ -140,12 +140,14 @@ def niceness(folder: Path) -> int:
     return int((folder / "told").read_text()) - os.getpriority(os.PRIO_PROCESS, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("yielding", "more"), [(False, 0), (True, 10)])
 def test_a_command_yields_if_it_is_to(program: Path, *, yielding: bool, more: int) -> None:
     start_command(program.parent, os.environ, "helper", yielding=yielding)
     assert niceness(program.parent) == min(more, 19 - os.getpriority(os.PRIO_PROCESS, 0))
 
 
+@pytest.mark.slow
 def test_the_worker_yields(program: Path, vault: Vault) -> None:
     assert start_worker(vault, os.environ)
     assert niceness(program.parent) > 0

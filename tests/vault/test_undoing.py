@@ -81,6 +81,7 @@ def test_without_a_name_it_steps_back_one_change_after_the_other(vault: Vault) -
         take_back(vault)
 
 
+@pytest.mark.slow
 def test_what_was_taken_back_already_is_not_taken_back_again(vault: Vault) -> None:
     write(vault, "a.md", "一\n")
     done = take_back(vault)
@@ -89,6 +90,7 @@ def test_what_was_taken_back_already_is_not_taken_back_again(vault: Vault) -> No
     assert done.commit[:10] in caught.value.hint
 
 
+@pytest.mark.slow
 def test_what_the_user_wrote_and_did_not_commit_stays_and_is_not_committed(vault: Vault) -> None:
     write(vault, "a.md", "一\n二\n三\n四\n", "")
     git(vault, "add", "a.md")
@@ -105,6 +107,7 @@ def test_what_the_user_wrote_and_did_not_commit_stays_and_is_not_committed(vault
     assert git(vault, "show", "--format=", "--name-only") == "a.md\n"
 
 
+@pytest.mark.slow
 def test_an_edit_in_the_same_place_is_a_sentence_that_names_the_file_and_changes_nothing(vault: Vault) -> None:
     write(vault, "a.md", "一\n", "")
     write(vault, "路.md", "1\n", "")
@@ -128,6 +131,7 @@ def test_what_the_user_staged_of_the_same_file_is_a_sentence(vault: Vault) -> No
         take_back(vault)
 
 
+@pytest.mark.slow
 def test_a_line_is_taken_back_although_more_was_written_next_to_it(vault: Vault) -> None:
     text = render_daily(DAY, [DailyEntry("09:00", "商店", ("a.ts",))])
     for minute, name in (("09:01", "二.ts"), ("09:02", "c.ts")):
@@ -139,6 +143,7 @@ def test_a_line_is_taken_back_although_more_was_written_next_to_it(vault: Vault)
     assert "- 09:00 **商店**: `a.ts`\n- 09:02 **商店**: `c.ts`\n" in read(vault, DAILY)
 
 
+@pytest.mark.slow
 def test_a_daily_note_that_it_began_keeps_what_others_wrote_into_it(vault: Vault) -> None:
     first = render_daily(DAY, [DailyEntry("09:00", "商店", ("a.ts",))])
     write(vault, DAILY, first)
@@ -187,6 +192,7 @@ def test_facts_of_a_weekly_run_are_archived_and_so_not_found_again(vault: Vault)
     assert json.loads(read(vault, FACTS))["facts"][1]["supersedes"] == "f1"
 
 
+@pytest.mark.slow
 def test_a_removed_and_a_moved_file_come_back(vault: Vault) -> None:
     write(vault, "sessions/x.md", "会话\n")
     (vault.root / "archive/sessions").mkdir(parents=True, exist_ok=True)
@@ -198,6 +204,7 @@ def test_a_removed_and_a_moved_file_come_back(vault: Vault) -> None:
     assert is_clean(vault)
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_come_back_as_they_were(vault: Vault) -> None:
     for content in (b"\xff\x00\x01", b"\xfe\n"):
         (vault.root / "a.md").write_bytes(content)
@@ -206,6 +213,7 @@ def test_bytes_that_are_no_text_come_back_as_they_were(vault: Vault) -> None:
     assert (vault.root / "a.md").read_bytes() == b"\xff\x00\x01"
 
 
+@pytest.mark.slow
 def test_the_beginning_and_a_merge_are_not_taken_back(vault: Vault) -> None:
     with pytest.raises(UsageError, match="beginning of a vault"):
         take_back(vault, "1")

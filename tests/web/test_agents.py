@@ -39,6 +39,7 @@ def begin(client: TestClient, path: str) -> Any:
     return call(client, path, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client_info)
 
 
+@pytest.mark.slow
 def test_an_agent_that_speaks_http_finds_what_is_remembered(client: TestClient, desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     desk.remember("登录令牌有效期为 24 小时。")
@@ -50,6 +51,7 @@ def test_an_agent_that_speaks_http_finds_what_is_remembered(client: TestClient, 
     assert "登录令牌有效期为 24 小时" in found["content"][0]["text"]
 
 
+@pytest.mark.slow
 def test_the_other_profile_has_an_address_of_its_own(client: TestClient) -> None:
     begin(client, "/mcp/memory")
     names = {tool["name"] for tool in call(client, "/mcp/memory", "tools/list")["tools"]}
@@ -57,6 +59,7 @@ def test_the_other_profile_has_an_address_of_its_own(client: TestClient) -> None
     assert "context_search" not in names
 
 
+@pytest.mark.slow
 def test_a_service_that_no_agent_asks_does_not_import_the_sdk() -> None:
     import subprocess
 

@@ -96,6 +96,7 @@ def titles(client: TestClient, **asked: Any) -> list[str]:
     return [one["title"] for one in find(client, type="observations", **asked)["observations"]]
 
 
+@pytest.mark.slow
 def test_statements_of_sessions_edits_and_facts_are_observations(client: TestClient) -> None:
     assert titles(client, query="令牌有效期") == ["令牌有效期 24 小时"]
     assert titles(client, query="Deploys") == ["Deploys happen on Tuesdays."]
@@ -107,6 +108,7 @@ def test_statements_of_sessions_edits_and_facts_are_observations(client: TestCli
     assert again == [found]
 
 
+@pytest.mark.slow
 def test_what_finding_it_out_took_stands_beside_what_was_asked(client: TestClient) -> None:
     found = find(client, query="refresh tokens", type="observations")["observations"]
     told = {one["title"]: one["discovery_tokens"] for one in found}
@@ -120,6 +122,7 @@ def test_figures_that_are_none_count_for_nothing() -> None:
     assert [turn.tokens for turn in turns_in([b"{", b'"usage"', b"[1]", *lines])] == [0, 155, 7]
 
 
+@pytest.mark.slow
 def test_without_a_query_the_filters_alone_decide(client: TestClient) -> None:
     assert titles(client, obs_type="decision,finding", project="shop") == [
         "令牌有效期 24 小时", "JWT rather than server sessions",
@@ -134,6 +137,7 @@ def test_without_a_query_the_filters_alone_decide(client: TestClient) -> None:
     assert titles(client, limit=1, offset=1) == titles(client)[1:2]
 
 
+@pytest.mark.slow
 def test_sessions_and_prompts_are_found_beside_them(client: TestClient) -> None:
     found = find(client, query="JWT")
     session = found["sessions"][0]
@@ -147,6 +151,7 @@ def test_sessions_and_prompts_are_found_beside_them(client: TestClient) -> None:
     assert client.get("/api/search", params={"dateStart": "soon"}).status_code == 400
 
 
+@pytest.mark.slow
 def test_a_prompt_that_comes_by_http_is_found(client: TestClient, desk: Desk) -> None:
     client.post("/api/session/init", json={"session_id": "s-9", "prompt": "限流怎么做", "project": "shop"})
     found = find(client, type="prompts", query="限流")["prompts"]
@@ -164,6 +169,7 @@ def done(client: TestClient, job: dict[str, Any]) -> Any:
     return job
 
 
+@pytest.mark.slow
 def test_an_export_comes_in_again_as_a_job(client: TestClient, desk: Desk) -> None:
     document = client.get("/api/data/export").content
     (desk.vault.root / "sessions/s-1.md").unlink()
@@ -178,6 +184,7 @@ def test_an_export_comes_in_again_as_a_job(client: TestClient, desk: Desk) -> No
     assert done(client, client.post("/api/data/import", content=b"{}").json())["state"] == "failed"
 
 
+@pytest.mark.slow
 def test_settings_of_the_vault_are_changed_and_no_others(client: TestClient, desk: Desk) -> None:
     def change(**asked: Any) -> Any:
         return client.post("/api/settings", json={name.replace("__", "."): value for name, value in asked.items()})

@@ -41,6 +41,7 @@ def titles(client: TestClient, **asked: object) -> list[str]:
     return [each["title"] for each in answer.json()["observations"]]
 
 
+@pytest.mark.slow
 def test_a_timeline_tells_what_happened_around_something(client: TestClient) -> None:
     assert titles(client) == ["a.ts, 支付.ts", "茶.py", "令牌有效期 24 小时。"]
     assert titles(client, depth_before=1) == ["令牌有效期 24 小时。"]
@@ -51,6 +52,7 @@ def test_a_timeline_tells_what_happened_around_something(client: TestClient) -> 
     assert client.get("/api/timeline", params={"anchor": "nothing"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_observations_are_read_by_their_ids(client: TestClient, desk: Desk) -> None:
     fact = desk.facts()[0].id
     edit = client.get("/api/timeline").json()["observations"][0]
@@ -63,6 +65,7 @@ def test_observations_are_read_by_their_ids(client: TestClient, desk: Desk) -> N
     assert client.get("/api/observations", params={"ids": many}).status_code == 400
 
 
+@pytest.mark.slow
 def test_a_memory_by_hand_is_a_fact_or_with_a_title_a_note(client: TestClient, desk: Desk) -> None:
     fact = client.post("/api/memory/save", json={"text": "Deploys happen on Tuesdays.", "project": "shop"}).json()
     assert fact["stored"]
@@ -72,17 +75,20 @@ def test_a_memory_by_hand_is_a_fact_or_with_a_title_a_note(client: TestClient, d
     assert "# Why JWT" in desk.read(note["id"])
 
 
+@pytest.mark.slow
 def test_everything_comes_out_as_one_document(client: TestClient) -> None:
     assert "令牌有效期 24 小时。" in client.get("/api/data/export").content.decode()
     assert client.get("/api/data/export", params={"project": "nobody"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_settings_tell_where_they_come_from_and_no_key(client: TestClient) -> None:
     told = {each["key"]: each for each in client.get("/api/settings").json()["settings"]}
     assert told["search.limit"]["value"] == 6
     assert all("key" not in name or name.endswith("key_env") for name in told)
 
 
+@pytest.mark.slow
 def test_the_log_is_told_newest_first(client: TestClient, desk: Desk) -> None:
     for number in range(3):
         log([desk.vault.state_path], LogEntry(desk.now.isoformat(), ERROR, "worker", f"fault {number}"))

@@ -58,6 +58,7 @@ def test_what_is_saved_is_found_read_and_listed(client: TestClient) -> None:
     assert (listed["total"], listed["memories"][0]["id"]) == (1, saved["id"])
 
 
+@pytest.mark.slow
 def test_a_near_duplicate_is_not_stored_and_counts_as_a_use(client: TestClient, desk: Desk) -> None:
     first = save(client, "The API listens on port 8080.")
     again = save(client, "The API listens on port 8080")
@@ -66,6 +67,7 @@ def test_a_near_duplicate_is_not_stored_and_counts_as_a_use(client: TestClient, 
     assert len(desk.facts("areas/global/facts.json")) == 1
 
 
+@pytest.mark.slow
 def test_a_secret_is_taken_out_before_it_is_written(client: TestClient, desk: Desk) -> None:
     save(client, "The deploy key is AKIAIOSFODNN7EXAMPLE for the shop.")
     assert b"AKIAIOSFODNN7EXAMPLE" not in desk.everything()
@@ -193,6 +195,7 @@ def test_what_cannot_be_is_a_problem_with_a_sentence(
     assert problem(client.request(method, path, headers=headers, **content))[0] == status
 
 
+@pytest.mark.slow
 def test_without_a_model_vectors_are_refused_with_a_way_out(client: TestClient) -> None:
     status, detail = problem(client.post("/embed", json={"text": "why?"}))
     assert (status, "embedder" in detail) == (503, True)
@@ -207,6 +210,7 @@ def model(desk: Desk) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("model")
 def test_vectors_are_made_as_openai_makes_them(client: TestClient) -> None:
     one = client.post("/embed", json={"text": "为什么用 JWT"}).json()
@@ -237,6 +241,7 @@ def test_a_rebuild_is_a_job_that_tells_its_progress(client: TestClient) -> None:
     assert client.post("/search", json={"query": "tokens", "mode": "vector"}).json()["mode"] == "vector"
 
 
+@pytest.mark.slow
 def test_each_call_has_an_example(client: TestClient) -> None:
     document = client.get("/openapi.json").json()
     calls = [(path, method, call) for path, each in document["paths"].items() for method, call in each.items()]
@@ -259,6 +264,7 @@ def test_the_examples_of_requests_are_good_ones(client: TestClient, monkeypatch:
                 assert client.request(method, path, json=asked).status_code not in (400, 422), path
 
 
+@pytest.mark.slow
 def test_a_vault_that_went_away_is_a_problem(client: TestClient, desk: Desk, tmp_path: Path) -> None:
     desk.vault.root.rename(tmp_path / "elsewhere")
     assert problem(client.post("/search", json={"query": "x y"}))[0] == 503

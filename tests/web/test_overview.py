@@ -37,6 +37,7 @@ def test_the_pieces_of_a_column_lie_on_each_other_and_stay_in_the_chart(counts: 
         assert min(y for column in columns for _, y, _ in column.pieces) < 0.2
 
 
+@pytest.mark.slow
 def test_a_week_tells_what_it_held_and_what_was_given(desk: Desk) -> None:
     fact = desk.remember("登录令牌有效期为 24 小时。")
     write(desk, "daily/2026-02-09.md", "# Daily\n\n- 09:10 **shop**: `a.ts`\n- 10:00 **teahouse**: `b.ts`\n")
@@ -61,6 +62,7 @@ def test_a_week_tells_what_it_held_and_what_was_given(desk: Desk) -> None:
     assert growth_of(desk.work, "nothing like it") == ()
 
 
+@pytest.mark.slow
 def test_the_overview_shows_figures_queue_costs_and_health(client: TestClient, desk: Desk) -> None:
     desk.remember("Deploys happen on Tuesdays.")
     desk.queue.put(Job("3f2a9c", "/nowhere.jsonl", cwd="/src/shop", queued_at=desk.now.timestamp()))
@@ -75,6 +77,7 @@ def test_the_overview_shows_figures_queue_costs_and_health(client: TestClient, d
     assert client.get("/overview?week=never").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_panel_that_fails_leaves_the_others(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise Busy("the records cannot be read now")
@@ -85,6 +88,7 @@ def test_a_panel_that_fails_leaves_the_others(client: TestClient, monkeypatch: p
     assert "No session waits" in html
 
 
+@pytest.mark.slow
 def test_a_timeline_is_that_of_one_project_and_ends_where_it_is_told(client: TestClient, desk: Desk) -> None:
     desk.remember("Deploys happen on Tuesdays.")
     desk.remember("Nobody calls the teahouse.", project="teahouse")
@@ -98,6 +102,7 @@ def test_a_timeline_is_that_of_one_project_and_ends_where_it_is_told(client: Tes
     assert "Deploys happen" not in earlier
 
 
+@pytest.mark.slow
 def test_the_log_is_told_by_level(client: TestClient, desk: Desk) -> None:
     assert "Nothing went wrong" in client.get("/log").text
     at = desk.now.isoformat()

@@ -36,6 +36,7 @@ def write(desk: Desk, ref: str, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_remembered_and_asks_nobody_else(client: TestClient, desk: Desk) -> None:
     desk.remember("令牌有效期 24 小时。")
     html = client.get("/").text
@@ -47,6 +48,7 @@ def test_the_page_shows_what_is_remembered_and_asks_nobody_else(client: TestClie
         assert client.get(path).status_code == 200
 
 
+@pytest.mark.slow
 def test_the_first_page_is_small(client: TestClient, desk: Desk) -> None:
     for number in range(40):
         write(desk, f"areas/global/knowledge/2026-02-{number % 28 + 1:02d}-n{number}.md", f"# Note {number}\n\nText.\n")
@@ -55,6 +57,7 @@ def test_the_first_page_is_small(client: TestClient, desk: Desk) -> None:
     assert len(html.encode()) + sum(len(client.get(path).content) for path in files) < 60 * 1024
 
 
+@pytest.mark.slow
 def test_it_speaks_chinese_to_who_reads_it_and_remembers_the_choice(client: TestClient) -> None:
     assert "搜索记忆" in client.get("/", headers={"accept-language": "zh-CN,zh"}).text
     assert "Search the memory" in client.get("/", headers={"accept-language": "fr"}).text
@@ -177,6 +180,7 @@ HOSTILE = """# <script>alert(1)</script>
 """
 
 
+@pytest.mark.slow
 def test_nothing_that_a_note_says_can_run(client: TestClient, desk: Desk) -> None:
     write(desk, "areas/global/knowledge/2026-02-09-hostile.md", HOSTILE)
     html = client.get("/read/areas/global/knowledge/2026-02-09-hostile.md").text
@@ -199,6 +203,7 @@ def test_a_huge_note_is_cut_and_a_huge_table_stays_a_table() -> None:
     assert len(as_html("x" * 3_000_000, "a.md")) < 500_000
 
 
+@pytest.mark.slow
 def test_a_feed_that_fails_leaves_the_page(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     from memtool.errors import Busy
 
@@ -211,6 +216,7 @@ def test_a_feed_that_fails_leaves_the_page(client: TestClient, monkeypatch: pyte
     assert 'id="filters"' in html
 
 
+@pytest.mark.slow
 def test_prompts_show_what_each_was_given_and_why(client: TestClient, desk: Desk) -> None:
     fact = desk.remember("登录令牌有效期为 24 小时。")
     given = GivenLine("k3f9", SHOP, fact.start_line, fact.id, relevance=0.8, evidence={"lead": 1.0})
@@ -230,6 +236,7 @@ def test_prompts_show_what_each_was_given_and_why(client: TestClient, desk: Desk
     assert texts(client.get("/feed?kind=prompt&project=teahouse").text) == []
 
 
+@pytest.mark.slow
 def test_proposals_of_a_week_are_kept_changed_dropped_or_left(client: TestClient, desk: Desk) -> None:
     texts_of = (
         "Deploys happen on Tuesdays.",

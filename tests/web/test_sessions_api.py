@@ -46,6 +46,7 @@ def work_a_while(client: TestClient, session: str = "s-1") -> None:
     post(client, "summarize", session_id=session, completed="Login by JWT.", learned="Access tokens live 24 hours.")
 
 
+@pytest.mark.slow
 def test_a_session_by_http_becomes_a_note_as_all_others_do(client: TestClient, desk: Desk) -> None:
     work_a_while(client)
     told = client.get("/api/session/status", params={"session_id": "s-1"}).json()
@@ -66,6 +67,7 @@ def test_a_session_by_http_becomes_a_note_as_all_others_do(client: TestClient, d
     assert not desk.told
 
 
+@pytest.mark.slow
 def test_no_secret_of_a_session_reaches_the_disk(client: TestClient, desk: Desk) -> None:
     post(client, "init", session_id="s-1", prompt=f"The key is {SECRET}", project="shop")
     work_a_while(client)
@@ -73,12 +75,14 @@ def test_no_secret_of_a_session_reaches_the_disk(client: TestClient, desk: Desk)
     assert SECRET.encode() not in desk.everything()
 
 
+@pytest.mark.slow
 def test_old_names_of_fields_are_understood(client: TestClient) -> None:
     told = post(client, "init", contentSessionId="s-2", userPrompt="Use tabs.")
     assert (told["session_id"], told["prompts"]) == ("s-2", 1)
     post(client, "observation", claudeSessionId="s-2", tool_name="Bash", tool_input={"command": "ls"}, tool_output="a")
 
 
+@pytest.mark.slow
 def test_a_session_of_which_nothing_was_told_is_not_found(client: TestClient) -> None:
     assert client.get("/api/session/status", params={"session_id": "none"}).status_code == 404
     for call in ("complete", "summarize", "observation"):
@@ -89,6 +93,7 @@ def test_a_session_of_which_nothing_was_told_is_not_found(client: TestClient) ->
     assert client.post("/api/session/summarize", json={"session_id": "s"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_names_of_sessions_lead_nowhere(client: TestClient, desk: Desk) -> None:
     post(client, "init", session_id="../../../x", prompt="hi")
     path = heard_path(desk.vault, "../../../x")
@@ -96,6 +101,7 @@ def test_names_of_sessions_lead_nowhere(client: TestClient, desk: Desk) -> None:
     assert json.loads(path.read_text().splitlines()[0])["sessionId"] == "../../../x"
 
 
+@pytest.mark.slow
 def test_what_is_not_to_be_captured_is_not_kept(client: TestClient, desk: Desk) -> None:
     desk.settings = desk.settings._replace(capture=CaptureSettings(exclude=("/private/*",)))
     body = {"session_id": "s-3", "prompt": "秘密", "cwd": "/private/diary"}
@@ -103,6 +109,7 @@ def test_what_is_not_to_be_captured_is_not_kept(client: TestClient, desk: Desk) 
     assert not heard_path(desk.vault, "s-3").exists()
 
 
+@pytest.mark.slow
 def test_sessions_of_one_project_stay_together(client: TestClient, desk: Desk) -> None:
     for session in ("s-1", "s-2"):
         work_a_while(client, session)

@@ -118,6 +118,7 @@ def test_what_belongs_to_no_walk_ends_no_trust(watched: Watched) -> None:
     assert watched.is_vouched_for()
 
 
+@pytest.mark.slow
 def test_new_folders_are_watched_when_it_was_looked_at_again(watched: Watched) -> None:
     path = watched.write("a/b/c.md", "# C\n")
     os.utime(path, (1.6e9, 1.6e9))
@@ -127,6 +128,7 @@ def test_new_folders_are_watched_when_it_was_looked_at_again(watched: Watched) -
     assert not watched.is_vouched_for()
 
 
+@pytest.mark.slow
 def test_whoever_indexes_otherwise_is_no_witness(watched: Watched) -> None:
     memory = watched.desk.home / ".claude/projects/-home-u-shop/memory/MEMORY.md"
     memory.parent.mkdir(parents=True)

@@ -219,6 +219,7 @@ def test_an_import_that_was_cut_off_is_completed_by_the_next(desk: Desk, monkeyp
     assert tell(desk.vault.root, "ls-files", "notes").count(".md") == 3
 
 
+@pytest.mark.slow
 def test_the_template_travels_into_a_new_vault(tmp_path: Path) -> None:
     one, other = (make_vault(tmp_path / name).vault for name in ("one", "other"))
     content = export(filled(one), TAR).content

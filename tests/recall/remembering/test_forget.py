@@ -17,6 +17,7 @@ from memtool.vault.undoing import undo
 TODOS = "areas/projects/shop/todos.md"
 
 
+@pytest.mark.slow
 def test_a_fact_is_archived_and_comes_up_no_more(desk: Desk) -> None:
     done = desk.remember("访问令牌有效期是 24 小时")
     forgotten = desk.forget(done.id)
@@ -50,6 +51,7 @@ def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: Desk, nam
     assert desk.find("雪花算法", archived=True) == [done.path]
 
 
+@pytest.mark.slow
 def test_a_note_without_front_matter_gets_one(desk: Desk) -> None:
     (desk.vault.root / "loose.md").write_text("# Loose\r\n\r\nwords\r\n", newline="")
     desk.forget("loose")
@@ -66,6 +68,7 @@ def test_an_open_item_is_struck_out(desk: Desk) -> None:
     assert not desk.forget(TODOS + ":9-9").changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fact", "knowledge"])
 def test_forgetting_twice_changes_nothing(desk: Desk, kind: str) -> None:
     done = desk.remember("The API listens on port 8080.", kind=kind)
@@ -174,6 +177,7 @@ def test_a_purged_note_and_a_purged_item_are_gone(desk: Desk) -> None:
     assert desk.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: Desk) -> None:
     from memtool.recall.remembering.forget import find_target, forget_for_good
 
@@ -209,6 +213,7 @@ SESSION = SessionNote(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ref", ["k3f9", "[k3f9]"])
 def test_a_given_fact_is_archived_by_its_short_id(desk: Desk, ref: str) -> None:
     done = desk.remember("访问令牌有效期是 24 小时")
@@ -218,6 +223,7 @@ def test_a_given_fact_is_archived_by_its_short_id(desk: Desk, ref: str) -> None:
     assert not desk.forget(ref).changed
 
 
+@pytest.mark.slow
 def test_a_given_line_is_taken_out_of_its_note_and_git_brings_it_back(desk: Desk) -> None:
     before = "# Rules\n\n- Migrations go forward only.\n- 部署前先备份数据库，\n  再通知值班的人。\n"
     write(desk, "areas/projects/shop/rules.md", before)

@@ -90,6 +90,7 @@ def test_a_todo_is_a_line_of_the_list(desk: Desk) -> None:
     assert desk.find("幂等键", kinds=("todo",)) == [done.path]
 
 
+@pytest.mark.slow
 def test_a_todo_has_a_type_and_a_day(desk: Desk) -> None:
     desk.remember("Cache the cart 缓存", kind="todo", type="idea", due="2w", tags=("api",))
     assert desk.read("areas/projects/shop/todos.md").endswith(
@@ -481,6 +482,7 @@ def test_a_commit_waits_for_a_moment(desk: Desk, monkeypatch: pytest.MonkeyPatch
 # Whose word it is
 
 
+@pytest.mark.slow
 def test_a_fact_and_a_note_know_their_author(desk: Desk) -> None:
     desk.remember("访问令牌有效期是 24 小时", author="user")
     done = desk.remember("# 订单号\n\n由雪花算法生成。", kind="decision", author="agent")
@@ -490,6 +492,7 @@ def test_a_fact_and_a_note_know_their_author(desk: Desk) -> None:
     assert note.field("author") == "agent"
 
 
+@pytest.mark.slow
 def test_what_the_user_says_takes_the_place_of_the_same_on_a_weaker_word(desk: Desk) -> None:
     old = desk.remember("访问令牌有效期是 24 小时", author="agent", category="configuration")
     new = desk.remember("访问令牌有效期是 24 小时。", author="user")
@@ -531,12 +534,14 @@ def test_the_output_of_a_tool_is_no_decision(desk: Desk, more: dict[str, str]) -
     assert not (desk.vault.root / SHOP).exists()
 
 
+@pytest.mark.slow
 def test_a_contradiction_says_whose_word_stands(desk: Desk) -> None:
     desk.remember("Access tokens live 24 hours.", author="user")
     (standing,) = desk.remember("Access tokens live 15 minutes.", author="agent").contradictions
     assert standing.author == "user"
 
 
+@pytest.mark.slow
 def test_a_fact_whose_commit_failed_is_committed_with_the_next_change(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
