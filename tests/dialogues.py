@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from memtool.capture.turns import Turn
 from memtool.consolidate.sessions import SessionView
-from memtool.vault.session_lines import ASKED, Line
+from memtool.vault.authors import ASKED
+from memtool.vault.session_lines import Line
 from memtool.vault.session_rows import Piece
 from memtool.vault.sessions import SessionNote
 

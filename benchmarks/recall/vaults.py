@@ -10,7 +10,8 @@ from pathlib import Path
 
 from benchmarks.recall.labelled import Area, Memory
 from memtool.vault.facts import Fact, render_facts
-from memtool.vault.sessions import KeyPoint, SessionNote, render_session, session_ref
+from memtool.vault.layout import session_ref
+from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 from memtool.vault.template import make_vault
 
 _FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}

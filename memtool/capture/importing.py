@@ -29,8 +29,8 @@ from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, TranscriptUnreadable
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
+from memtool.vault.layout import session_ref
 from memtool.vault.project_area import find_registered_area
-from memtool.vault.sessions import session_ref
 from memtool.vault.uncommitted import commit_noted, note_uncommitted
 from memtool.workspace import Workspace
 

@@ -12,8 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.vault.layout import Vault
-from memtool.vault.sessions import session_ref
+from memtool.vault.layout import Vault, session_ref
 from memtool.vault.state import append_state, read_state
 
 NAME = "hook.log"

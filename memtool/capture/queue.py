@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 from memtool.errors import Busy, NotWritable, OutsideVault
 from memtool.vault.files import read_content
-from memtool.vault.layout import Vault
+from memtool.vault.layout import Vault, session_ref
 from memtool.vault.processes import start_command
-from memtool.vault.sessions import session_ref
 from memtool.vault.state import make_state_folder, read_record, write_state
 
 LEASE = 300.0  # seconds after which a job whose worker died is taken over

@@ -30,11 +30,11 @@ from memtool.llm import EXTRACTIVE
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits
-from memtool.vault.layout import Vault
+from memtool.vault.layout import Vault, session_ref
 from memtool.vault.project_area import ProjectArea, find_registered_area
 from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
-from memtool.vault.sessions import is_as_written, parse_session, render_session, session_ref
+from memtool.vault.sessions import is_as_written, parse_session, render_session
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 

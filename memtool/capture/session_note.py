@@ -25,10 +25,11 @@ from memtool.text.lines import cut, one_line, shortened, width
 from memtool.text.markdown import blocks, heading_text, without_mark
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.files import replace
+from memtool.vault.layout import session_ref
 from memtool.vault.note import first_sentence
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_rows import fit_rows
-from memtool.vault.sessions import SECTIONS, KeyPoint, SessionNote, render_session, session_ref
+from memtool.vault.sessions import SECTIONS, KeyPoint, SessionNote, render_session
 from memtool.workspace import Workspace
 
 LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two count, as it takes two columns

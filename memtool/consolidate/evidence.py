@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from memtool.capture.turns import Turn
 from memtool.consolidate.sessions import SessionView
-from memtool.vault.session_lines import ASKED, lines_of
+from memtool.vault.authors import ASKED
+from memtool.vault.session_lines import lines_of
 from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import read_line
 

@@ -32,8 +32,8 @@ from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import labels, mentioned
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import AGENT, TOOL, USER
-from memtool.vault.session_lines import COMMAND, DECISION, RULE, Line, parse_fix, same_error
+from memtool.vault.authors import AGENT, COMMAND, DECISION, RULE, TOOL, USER
+from memtool.vault.session_lines import Line, parse_fix, same_error
 from memtool.vault.session_rows import names_something
 from memtool.workspace import Workspace
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from memtool.consolidate.sessions import SessionView
 from memtool.text.similarity import is_said, words
 from memtool.vault import files
+from memtool.vault.authors import DONE
 from memtool.vault.layout import Vault
 from memtool.vault.merging import merge
-from memtool.vault.session_lines import DONE
 from memtool.vault.todos import find_todos
 
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")

@@ -16,8 +16,7 @@ from memtool.errors import MemtoolError
 from memtool.text.languages import labels
 from memtool.vault.facts import FactFile, check_facts, is_expired
 from memtool.vault.files import read_text
-from memtool.vault.layout import Vault
-from memtool.vault.sessions import session_ref
+from memtool.vault.layout import Vault, session_ref
 from memtool.workspace import Workspace
 
 # The kinds of what is found; those that break a rule of the format, or the chain of facts, fail `facts verify`.

@@ -14,8 +14,7 @@ from typing import Any
 from memtool.capture.conversation import EDITING_TOOLS
 from memtool.capture.transcript import forms
 from memtool.hook.occasion import Occasion
-from memtool.vault.layout import Vault
-from memtool.vault.sessions import session_ref
+from memtool.vault.layout import Vault, session_ref
 from memtool.vault.state import append_state, make_state_folder
 
 _LONGEST = 65_536  # characters of one text

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.index import generations, schema
 from memtool.index.writer import Applied, Writer
+from memtool.vault.files import KnownStamp, is_suspect
 from memtool.vault.layout import Vault
 from memtool.vault.processes import lock
-from memtool.vault.scan import Changes, KnownStamp, Outside, Scan, broken, changes, is_suspect, scan
+from memtool.vault.scan import Changes, Outside, Scan, broken, changes, scan
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:

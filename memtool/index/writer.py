@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index import schema
 from memtool.vault.authors import IMPORTED
-from memtool.vault.files import content_hash
-from memtool.vault.layout import ARCHIVE, Vault, is_archived, project_of
-from memtool.vault.scan import KnownStamp, Outside, Stamp, broken, is_outside, names_by_folder, project_of_memory
+from memtool.vault.files import KnownStamp, Stamp, content_hash
+from memtool.vault.layout import ARCHIVE, Vault, is_archived, is_outside, project_of
+from memtool.vault.scan import Outside, broken, names_by_folder, project_of_memory
 
 if TYPE_CHECKING:
     from memtool.index.rows import ChunkRow, NoteRow

@@ -34,11 +34,11 @@ from memtool.vault.authors import IMPORTED
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.facts import Fact, parse_facts, render_facts
 from memtool.vault.files import read_text
-from memtool.vault.layout import FACTS_FILE
+from memtool.vault.layout import FACTS_FILE, session_ref
 from memtool.vault.note import NewNote, Note, parse_note, render_note, slug, title_of
 from memtool.vault.project_area import area_name, known_projects
 from memtool.vault.scan import scan
-from memtool.vault.sessions import KeyPoint, SessionNote, render_session, session_ref
+from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 from memtool.workspace import Workspace
 
 _LONGEST_FACT = 300  # characters; what is longer, or has several lines, becomes a note

@@ -35,11 +35,10 @@ from memtool.text.lines import cut, one_line
 from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER
-from memtool.vault.layout import DAILY, KINDS
+from memtool.vault.layout import DAILY, KINDS, is_outside
 from memtool.vault.processes import start_command
 from memtool.vault.project_area import ProjectArea, remembered_folders
 from memtool.vault.reading import OVERVIEW, Ref, read_note
-from memtool.vault.scan import is_outside
 from memtool.workspace import Workspace
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import SessionNotFound, UsageError
 from memtool.recall.ledger import record_path
-from memtool.vault.sessions import session_ref
+from memtool.vault.layout import session_ref
 from memtool.vault.state import append_state, read_state, write_state
 
 if TYPE_CHECKING:

@@ -36,9 +36,9 @@ from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, un
 from memtool.vault.authors import IMPORTED, signed_by
 from memtool.vault.facts import is_expired, parse_facts
 from memtool.vault.files import read_text
-from memtool.vault.layout import FACTS_FILE, Vault, kind_of
+from memtool.vault.layout import FACTS_FILE, Vault, is_outside, kind_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.scan import Outside, is_outside
+from memtool.vault.scan import Outside
 from memtool.vault.todos import find_todos
 from memtool.workspace import Workspace
 

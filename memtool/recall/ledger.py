@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import NotWritable
-from memtool.vault.sessions import session_ref
+from memtool.vault.layout import session_ref
 from memtool.vault.state import make_state_folder, read_record, write_state
 from memtool.workspace import Workspace
 

@@ -19,10 +19,11 @@ from memtool.index.filters import Filter, parse_day
 from memtool.index.lookup import find_fact, find_note
 from memtool.index.search import search
 from memtool.text.lines import one_line
+from memtool.vault.authors import DECISION
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_head
-from memtool.vault.session_lines import DECISION, lines_of
+from memtool.vault.session_lines import lines_of
 from memtool.vault.sessions import parse_session
 from memtool.workspace import Workspace
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from memtool.text.languages import word_set, words as words_in_languages
-from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNSPACED, is_ideograph
+from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNSPACED, is_ideograph, is_unspaced
 
 CONTEXT_END = " | "  # between the terms of what a chunk is about and those of its text; FTS5 takes no notice of it
 LONGEST_TERM = 64  # characters; longer runs (hashes, base64) are cut, in the index and in the query alike
@@ -219,7 +219,7 @@ def _stemmer(algorithm: str) -> Any:  # noqa: ANN401  (PyStemmer has no types)
 
 def is_spaced(text: str) -> bool:
     """Return whether all of *text* is written in scripts with spaces between the words."""
-    return text.isascii() or max(text, default="") < FIRST_UNSPACED or not _unspaced_pattern().search(text)
+    return text.isascii() or not any(map(is_unspaced, set(text)))
 
 
 @cache

@@ -1,10 +1,11 @@
-"""The authors of statements, and the weight of their words. Pure."""
+"""The authors of statements with the weight of their words, and the roles of statements in a session. Pure."""
 
 from __future__ import annotations
 
 import re
 
 USER, AGENT, TOOL, IMPORTED = "user", "agent", "tool", "imported"
+DECISION, RULE, DONE, COMMAND, OPEN, ASKED = "decision", "rule", "done", "command", "open", "asked"
 AUTHORS = (USER, AGENT, TOOL, IMPORTED)
 STANDING = frozenset({"identity", "preference", "decision"})  # categories that the output of a tool never takes
 

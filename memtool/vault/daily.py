@@ -111,7 +111,7 @@ def add_session(text: str, session: DailySession, *, has_note: bool = True, lang
 
 def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, language: str = "en") -> str:
     """Return *text* with all *sessions*, added one after the other as `add_session` does; each may have a note."""
-    from memtool.vault.sessions import session_ref  # not for hooks, which add entries only
+    from memtool.vault.layout import session_ref  # not for hooks, which add entries only
 
     listed = _Listed(text, _find_sessions)
     for session, has_note in sessions:

@@ -9,14 +9,33 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
 
+# A file saved within the clock's resolution may change again without changing its stamp
+# (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.
+RACY_NS = 2_000_000_000
 _NOT_ASCII = bytes(range(0x80, 0x100))
 _TRIES = 5  # of writing over what somebody else keeps changing
 _TEMPORARY = r"\.memtool-[0-9a-f]{8}\.tmp"  # as `_hidden_beside` names them
 _GIT_LOCKS = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "refs/heads/main.lock")
 _LEFT = 3600.0  # seconds; nobody writes a file, or commits, for an hour
+
+
+class Stamp(NamedTuple):
+    """A cheap sign that a file is the same: its size in bytes and its modification time."""
+
+    size: int
+    mtime_ns: int
+
+
+class KnownStamp(NamedTuple):
+    """A stamp as the index holds it, with the time at which the file's content was read."""
+
+    size: int
+    mtime_ns: int
+    read_at_ns: int
 
 
 def content_hash(content: bytes) -> str:
@@ -32,6 +51,13 @@ def hash_of(path: Path) -> str | None:
         return content_hash(read_content(path))
     except FileNotFoundError:
         return None
+
+
+def is_suspect(known: KnownStamp | None, stamp: tuple[int, int]) -> bool:
+    """Return whether a file that has *stamp* now must be read, or read again."""
+    if known is None or known[0] != stamp[0] or known[1] != stamp[1]:
+        return True
+    return known[2] - known[1] < RACY_NS
 
 
 def read_content(path: Path, *, largest: int | None = None) -> bytes:

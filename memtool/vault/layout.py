@@ -33,6 +33,8 @@ _AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
 _AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
 _FORMAT_LINE = re.compile(r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)""")
 _DAILY_LINE = re.compile(r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?""")
+# The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
+_PLAIN_ID = r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9_][a-z0-9._-]{0,79}"
 _LONGEST_FOLDER = 60  # characters
 _LARGEST_SETTINGS = 65_536  # bytes
 
@@ -102,6 +104,24 @@ class Vault(NamedTuple):
             except OSError as error:
                 raise NotWritable(f"cannot write in '{self.state_path}': {error.strerror}") from None
             yield
+
+
+def is_outside(ref: str) -> bool:
+    """Return whether *ref* is that of a file outside the vault."""
+    return os.path.isabs(ref)  # noqa: PTH117  (speed)
+
+
+def session_ref(session_id: str) -> str:
+    """Return the path of the note of a session: `sessions/<id>.md`, or a hash where the id is no safe name for a file.
+
+    Ids that differ in any way have different paths, on disks that take `A` and `a` for the same, too.
+    """
+    if re.fullmatch(_PLAIN_ID, session_id):
+        return f"sessions/{session_id}.md"
+    import hashlib
+
+    digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"sessions/id-{digest[:20]}.md"
 
 
 def open_vault(root: Path) -> Vault:
@@ -193,7 +213,7 @@ def _own_lines(settings_path: Path) -> list[str]:
 def _daily_folder(lines: Iterable[str], settings_path: Path) -> str:
     match = next(filter(None, map(_DAILY_LINE.match, lines)), None)
     name = match[1] or "" if match else DAILY
-    is_plain = name.isprintable() and not re.search(r'^[.\s]|[\\/:*?"<>|]|[.\s]$', name)
+    is_plain = name == DAILY or (name.isprintable() and not re.search(r'^[.\s]|[\\/:*?"<>|]|[.\s]$', name))
     if not name or len(name) > _LONGEST_FOLDER or not is_plain or name.casefold() in _TAKEN:
         hint = (
             f"Name a folder at the top of the vault that holds no other notes of memtool's (not {', '.join(_TAKEN)})."

@@ -118,7 +118,8 @@ def remembered_folders(vault: Vault) -> dict[str, Any]:
 
 def area_name(text: str) -> str:
     """Return *text* as the name of a folder that every disk accepts; it may be empty."""
-    return re.sub(_FORBIDDEN, "-", text).strip("-. ")[:_LONGEST_NAME].strip("-. ")
+    is_plain = text.replace("-", "_").isidentifier()  # compiling the pattern would take a hook longer than all of this
+    return (text if is_plain else re.sub(_FORBIDDEN, "-", text)).strip("-. ")[:_LONGEST_NAME].strip("-. ")
 
 
 class _KnownFolder(NamedTuple):

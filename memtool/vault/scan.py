@@ -17,32 +17,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, Vault
+from memtool.vault.files import KnownStamp, is_suspect
+from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, Vault, is_outside
 from memtool.vault.project_area import remembered_folders
 
 if TYPE_CHECKING:
     from memtool.vault.note import BrokenNote
 
-# A file saved within the clock's resolution may change again without changing its stamp
-# (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.
-RACY_NS = 2_000_000_000
 MOST_FILES = 100_000  # of one folder; whoever names `/` would wait for it before each search
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
-
-
-class Stamp(NamedTuple):
-    """A cheap sign that a file is the same: its size in bytes and its modification time."""
-
-    size: int
-    mtime_ns: int
-
-
-class KnownStamp(NamedTuple):
-    """A stamp as the index holds it, with the time at which the file's content was read."""
-
-    size: int
-    mtime_ns: int
-    read_at_ns: int
 
 
 class Scan(NamedTuple):
@@ -104,13 +87,6 @@ def changes(known: Mapping[str, KnownStamp], found: Scan) -> Changes:
     unreadable = tuple(found.unreadable)
     gone = [ref for ref in known if ref not in stamps and not ref.startswith(unreadable)]
     return Changes(tuple(sorted(suspects)), tuple(sorted(gone)))
-
-
-def is_suspect(known: KnownStamp | None, stamp: tuple[int, int]) -> bool:
-    """Return whether a file that has *stamp* now must be read, or read again."""
-    if known is None or known[0] != stamp[0] or known[1] != stamp[1]:
-        return True
-    return known[2] - known[1] < RACY_NS
 
 
 if sys.platform == "win32":
@@ -209,11 +185,6 @@ class Outside(NamedTuple):
             return False
         parts = path.relative_to(self.client_projects).parts
         return len(parts) == 3 and parts[1] == "memory"
-
-
-def is_outside(ref: str) -> bool:
-    """Return whether *ref* is that of a file outside the vault."""
-    return os.path.isabs(ref)  # noqa: PTH117  (speed)
 
 
 def folder_named(name: str, home: Path) -> Path:

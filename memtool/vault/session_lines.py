@@ -16,13 +16,11 @@ from typing import NamedTuple
 
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
-from memtool.vault.authors import AGENT, IMPORTED, USER, signed_by
+from memtool.vault.authors import AGENT, ASKED, COMMAND, DECISION, DONE, IMPORTED, OPEN, RULE, USER, signed_by
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import ARROW, Piece, split_row
 from memtool.vault.sessions import KEY_POINT_KINDS, read_line
 from memtool.vault.state import make_state_folder, read_state, write_state
-
-DECISION, RULE, DONE, COMMAND, OPEN, ASKED = "decision", "rule", "done", "command", "open", "asked"
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": DONE, "commands": COMMAND, "open": OPEN}
 BRANCH = r"^[\w.]+[-/_][\w./-]*: "

@@ -34,9 +34,6 @@ _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
 _WIDEST_TITLE = 100  # columns of a title that is made of what a session came to
 _CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
 
-# The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
-_PLAIN_ID = r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9_][a-z0-9._-]{0,79}"
-
 
 class KeyPoint(NamedTuple):
     """One thing worth knowing. *kind* is empty or one of KEY_POINT_KINDS; *tags* are words without `#`."""
@@ -76,19 +73,6 @@ class SessionNote(NamedTuple):
     commands: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     client: str = ""
-
-
-def session_ref(session_id: str) -> str:
-    """Return the path of the note of a session: `sessions/<id>.md`, or a hash where the id is no safe name for a file.
-
-    Ids that differ in any way have different paths, on disks that take `A` and `a` for the same, too.
-    """
-    if re.fullmatch(_PLAIN_ID, session_id):
-        return f"sessions/{session_id}.md"
-    import hashlib
-
-    digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"sessions/id-{digest[:20]}.md"
 
 
 def render_session(note: SessionNote, *, language: str = "en") -> str:

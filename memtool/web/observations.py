@@ -20,9 +20,10 @@ from memtool.index.lookup import find_fact, find_note
 from memtool.index.search import Hit
 from memtool.recall.timeline import EDIT, FACT, SESSION, Event, events_of
 from memtool.text.tokens import index_terms
+from memtool.vault.authors import ASKED
 from memtool.vault.files import read_head
 from memtool.vault.reading import parse_ref
-from memtool.vault.session_lines import ASKED, Line, lines_of
+from memtool.vault.session_lines import Line, lines_of
 from memtool.vault.sessions import SessionNote, parse_session
 from memtool.web.discovery import tokens_of
 from memtool.web.finding import SearchAsked, filter_of, search_vault

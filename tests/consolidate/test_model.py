@@ -16,8 +16,9 @@ from memtool.errors import ProviderFailed
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings, ModelSettings
 from memtool.vault.facts import Fact, parse_facts
+from memtool.vault.layout import session_ref
 from memtool.vault.session_rows import Piece, Row
-from memtool.vault.sessions import SessionNote, render_session, session_ref
+from memtool.vault.sessions import SessionNote, render_session
 
 SAID = "Tokens live 24 hours, because middleware/jwt.ts sets expiresIn to 24h"
 CHINESE = "缓存放在 Redis 7，键的前缀是 shop:cache"

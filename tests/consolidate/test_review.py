@@ -8,7 +8,8 @@ from memtool.consolidate.run import RunParts, apply_review, consolidate
 from memtool.consolidate.week import week_of
 from memtool.errors import NoteNotFound, UsageError
 from memtool.vault.facts import Fact, parse_facts
-from memtool.vault.sessions import SessionNote, render_session, session_ref
+from memtool.vault.layout import session_ref
+from memtool.vault.sessions import SessionNote, render_session
 
 REF = "areas/projects/shop/facts.json"
 WEEK = week_of(NOW.date())

@@ -21,8 +21,8 @@ from memtool.recall.start.session_start import session_context
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
 from memtool.vault.history import commit
-from memtool.vault.layout import Vault
-from memtool.vault.sessions import KeyPoint, SessionNote, render_session, session_ref
+from memtool.vault.layout import Vault, session_ref
+from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 from memtool.workspace import Workspace
 
 WEEK = week_of(NOW.date())

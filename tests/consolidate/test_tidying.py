@@ -4,7 +4,8 @@ import datetime as dt
 
 from memtool.consolidate.sessions import SessionView
 from memtool.consolidate.tidying import done_items, old_dailies, old_sessions, with_links
-from memtool.vault.session_lines import DONE, Line
+from memtool.vault.authors import DONE
+from memtool.vault.session_lines import Line
 from memtool.vault.sessions import SessionNote
 
 TODAY = dt.date(2026, 11, 22)

@@ -21,7 +21,8 @@ from memtool.index.writer import Writer
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault import scan
-from memtool.vault.scan import Changes, KnownStamp, Scan
+from memtool.vault.files import KnownStamp
+from memtool.vault.scan import Changes, Scan
 
 SECOND = 1_000_000_000
 

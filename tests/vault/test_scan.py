@@ -11,19 +11,16 @@ from hypothesis import given, strategies as st
 from unprivileged import unprivileged
 
 from memtool.vault import scan as scan_module
-from memtool.vault.layout import Vault
+from memtool.vault.files import RACY_NS, KnownStamp, Stamp
+from memtool.vault.layout import Vault, is_outside
 from memtool.vault.note import BrokenNote
 from memtool.vault.scan import (
-    RACY_NS,
     Changes,
-    KnownStamp,
     Outside,
     Scan,
-    Stamp,
     changes,
     folder_named,
     is_note_name,
-    is_outside,
     names_by_folder,
     project_of_memory,
     scan,

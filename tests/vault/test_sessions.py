@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.text.languages import all_labels, label_languages, labels
+from memtool.vault.layout import session_ref
 from memtool.vault.note import Note, parse_note
 from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import (
@@ -18,7 +19,6 @@ from memtool.vault.sessions import (
     parse_session,
     read_line,
     render_session,
-    session_ref,
     session_title,
 )
 

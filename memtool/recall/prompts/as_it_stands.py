@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtool.errors import OutsideVault
 from memtool.recall.prompts.evidence import Recalled, is_fact
 from memtool.recall.prompts.passages import Passage, passages
-from memtool.vault.files import content_hash, read_head
-from memtool.vault.scan import KnownStamp, is_outside, is_suspect
-from memtool.vault.sessions import session_ref
+from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
+from memtool.vault.layout import is_outside, session_ref
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:

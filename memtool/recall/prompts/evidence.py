@@ -6,13 +6,15 @@ import math
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from memtool.recall.ledger import key_of
-from memtool.recall.prompts.meaning import Likeness
 from memtool.text.tokens import index_terms, is_stop_word
 from memtool.vault.layout import FACTS_FILE
+
+if TYPE_CHECKING:
+    from memtool.recall.prompts.meaning import Likeness
 
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
 _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters

@@ -34,12 +34,15 @@ from memtool.recall.prompts.evidence import (
     relevance,
     relevance_by_words,
 )
-from memtool.recall.prompts.meaning import Likeness, Meaning, Nearness, likeness_of
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import COMMON, Question
 from memtool.recall.prompts.thesaurus import Synonyms
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, stem
-from memtool.vault.session_lines import RULE
+from memtool.vault.authors import RULE
+
+if TYPE_CHECKING:
+    from memtool.recall.prompts.meaning import Likeness, Meaning, Nearness
+
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
@@ -184,6 +187,8 @@ def _is_convention(memory: Recalled) -> bool:
 
 def _likenesses(nearness: Nearness, nearest: int) -> Iterator[tuple[int, Likeness]]:
     """Give the likeness of so many of the *nearest* chunks and of those that were asked for."""
+    from memtool.recall.prompts.meaning import likeness_of  # most machines have no model
+
     for near in (*nearness.nearest[:nearest], *nearness.asked):
         yield near.chunk_id, likeness_of(near, nearness.nearest)
 

@@ -9,10 +9,7 @@ from typing import NamedTuple
 
 from memtool.text.languages import ENGLISH, all_labels, labels, pattern_of
 from memtool.text.markdown import blocks, without_mark
-from memtool.vault.authors import AGENT
-from memtool.vault.session_lines import ASKED, OPEN, lines_of
-from memtool.vault.session_rows import ARROW
-from memtool.vault.sessions import read_line
+from memtool.vault.authors import AGENT, ASKED, OPEN
 
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of a session note
@@ -85,6 +82,10 @@ def _more_files() -> tuple[str, ...]:
 
 def _lines(text: str) -> Iterator[Passage]:
     """Give the lines of a session's note, or of a chunk of one, and what its owner wrote between them."""
+    from memtool.vault.session_lines import lines_of  # many a prompt meets no session
+    from memtool.vault.session_rows import ARROW
+    from memtool.vault.sessions import read_line
+
     joined, ends = _unwrapped(text.split("\n"))
     begins_inside = next((line for line in joined if line), "").startswith((" ", "\t"))
     before = [f"1. **{labels('session', ENGLISH)[_INSIDE]}**:"] if begins_inside else []
@@ -100,6 +101,8 @@ def _lines(text: str) -> Iterator[Passage]:
 
 def _unwrapped(lines: list[str]) -> tuple[list[str], list[int]]:
     """Return *lines* with wrapped items on one line each, and the line on which each ends. Their number is the same."""
+    from memtool.vault.sessions import read_line
+
     joined: list[str] = []
     ends: list[int] = []
     item = -1

@@ -22,10 +22,9 @@ from memtool.text.markdown import blocks, without_mark
 from memtool.vault import files
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.hand_edits import forget_item, statement_of
-from memtool.vault.layout import FACTS_FILE, is_archived, kind_of
+from memtool.vault.layout import FACTS_FILE, is_archived, is_outside, kind_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.reading import Ref, parse_ref
-from memtool.vault.scan import is_outside
 from memtool.vault.session_lines import lines_of
 from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import parse_session

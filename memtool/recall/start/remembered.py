@@ -21,9 +21,8 @@ from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
 from memtool.text.lines import cut, tokens_in
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import IMPORTED, TOOL, USER, named, standing_category, trust
+from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, USER, named, standing_category, trust
 from memtool.vault.layout import FACTS_FILE, Vault
-from memtool.vault.session_lines import COMMAND, DECISION, RULE
 from memtool.vault.session_rows import Row, render_row, texts_of
 from memtool.workspace import Workspace
 

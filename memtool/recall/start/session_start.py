@@ -21,7 +21,8 @@ from memtool.text.languages import labels
 from memtool.text.lines import tokens_in
 from memtool.text.markdown import without_code
 from memtool.text.similarity import words
-from memtool.vault.sessions import SessionNote, session_ref
+from memtool.vault.layout import session_ref
+from memtool.vault.sessions import SessionNote
 from memtool.workspace import Workspace
 
 START, COMPACTION = "session-start", "pre-compact"  # the events, as the blocks name them

@@ -14,10 +14,10 @@ from memtool.recall.start.last_word import SAME, LastWord
 from memtool.text.languages import begins_with
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import USER
+from memtool.vault.authors import ASKED, COMMAND, OPEN, USER
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
-from memtool.vault.session_lines import ASKED, BRANCH, COMMAND, OPEN, Line, lines_of, read_values
+from memtool.vault.session_lines import BRANCH, Line, lines_of, read_values
 from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row
 from memtool.vault.sessions import SessionNote, parse_session
 

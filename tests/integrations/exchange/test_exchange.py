@@ -18,8 +18,8 @@ from memtool.integrations.exchange.exporting import export
 from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.vault import files
 from memtool.vault.git import tell
-from memtool.vault.layout import Vault
-from memtool.vault.sessions import SessionNote, render_session, session_ref
+from memtool.vault.layout import Vault, session_ref
+from memtool.vault.sessions import SessionNote, render_session
 from memtool.vault.template import make_vault
 from memtool.vault.uncommitted import commit_noted
 

@@ -11,9 +11,10 @@ from hypothesis import given, strategies as st
 
 from memtool.recall.start.sessions import PastSession, last_sessions, read_sessions, said_as, still_open, told_in
 from memtool.text.lines import width
+from memtool.vault.authors import DECISION, RULE
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
-from memtool.vault.session_lines import DECISION, RULE, write_values
+from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Piece, Row, render_row
 from memtool.vault.sessions import SessionNote, render_session
 
