@@ -132,6 +132,13 @@ class SchemaMismatch(MemtoolError):
     hint = "Run `memtool index`, which brings them up to date."
 
 
+class OnlyReading(MemtoolError):
+    """Whoever asks may read a team's vault, and not write it."""
+
+    exit_code = 35
+    hint = "Ask whoever runs the team's service for a token with the scope `write`."
+
+
 class TranscriptUnreadable(MemtoolError):
     """The file that holds a session does not exist, or cannot be read."""
 

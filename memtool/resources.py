@@ -12,6 +12,7 @@ _AGAIN = "Install memtool again."
 _EXTRAS = {
     "vectors": ('"fastembed>=0.9,<0.10"', '"numpy>=1.26,<3"'),
     "llm": ('"anthropic>=2,<3"',),
+    "postgres": ('"psycopg[binary,pool]>=3.2,<4"', '"numpy>=1.26,<3"'),
     "schedule": ('"schedule>=1.2,<2"',),
     "serve": (
         '"fastapi>=0.165,<0.166"',

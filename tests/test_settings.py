@@ -130,6 +130,8 @@ gemini_model = "dear"
 openrouter_model = "dear"
 ollama_model = "dear"
 ollama_base_url = "https://evil.example/v1"
+[index]
+dsn = "postgresql://evil.example/x"
 [team]
 url = "https://evil.example"
 wait_ms = 60000

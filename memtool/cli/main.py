@@ -53,6 +53,7 @@ COMMANDS = {
     "export": "Write all facts and notes into one file.",
     "mcp": "Serve the memory to an agent over MCP.",
     "serve": "Serve the memory over HTTP, with a page to see it.",
+    "team": "Share a memory: tokens, the audit, and joining one.",
     "install": "Let Claude Code and other agents work with memtool.",
     "uninstall": "Take memtool out of an agent, as if it had not been there.",
     "doctor": "Check that everything works, and say how to mend it.",

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import datetime
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.errors import ProviderMissing, UsageError
+from memtool.errors import BadSetting, ProviderMissing, UsageError
 from memtool.resources import how_to_add
+from memtool.settings import database_address, load
 from memtool.vault.processes import start_command
 from memtool.web.asking import NoAnswer, ask
 from memtool.web.runtime import Runtime, find_service, find_token, is_at_work, service_place
@@ -30,6 +33,13 @@ _DEEDS = ("status", "stop", "open_page")
 @click.option(
     "--idle", type=click.FloatRange(min=0), default=0.0, metavar="MINUTES", help="End when nobody asked for so long."
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["sqlite", "postgres"]),
+    default="sqlite",
+    show_default=True,
+    help="With postgres: the vaults of a team, from its settings.",
+)
 @click.option("--status", is_flag=True, help="Say whether a service is there, and where. Exit code 1: none is.")
 @click.option("--stop", is_flag=True, help="End the service that is there.")
 @click.option("--open", "open_page", is_flag=True, help="Open its page in the browser; start it if need be.")
@@ -37,12 +47,24 @@ _DEEDS = ("status", "stop", "open_page")
 @with_vault
 @click.pass_context
 def command(
-    ctx: click.Context, session: Session, /, *, host: str, port: int | None, idle: float, as_json: bool, **deeds: bool
+    ctx: click.Context,
+    session: Session,
+    /,
+    *,
+    host: str,
+    port: int | None,
+    idle: float,
+    engine: str,
+    as_json: bool,
+    **deeds: bool,
 ) -> None:
     """Serve the vault over HTTP, to pages and programs on this machine, until it is stopped.
 
     There is one service for each vault, and nothing needs it: it ends with Ctrl-C, with --stop, or by itself with
     --idle. Requests bring the token that lies in a file only you can read, or MEMTOOL_TOKEN.
+
+    With --engine postgres it serves the vaults of a team, which the settings name, to whoever has a token of
+    `memtool team token`.
     """
     chosen = [name for name in _DEEDS if deeds[name]]
     if len(chosen) > 1:
@@ -54,6 +76,9 @@ def command(
         return
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise ProviderMissing(f"{missing[0]} is not installed", hint=how_to_add("serve"))
+    if engine == "postgres":
+        _serve_team(session, host=host, port=port, as_json=as_json)
+        return
     if deeds["open_page"]:
         _open(session, as_json=as_json)
         return
@@ -68,6 +93,30 @@ def command(
         output.say("`memtool serve --open` shows its page; Ctrl-C ends it.", f"The token for programs lies in {token}.")
 
     serve(session.open_workspace, host=host, port=port, idle=idle * 60, started=told)
+
+
+def _serve_team(session: Session, *, host: str, port: int | None, as_json: bool) -> None:
+    if find_spec("psycopg_pool") is None:
+        raise ProviderMissing("psycopg is not installed", hint=how_to_add("postgres"))
+    from memtool.index.postgres.schema import migrate
+    from memtool.team.service import TeamService
+    from memtool.web.server import serve_team
+
+    known = load(None, session.environ)
+    address = database_address(known, session.environ)
+    if not address or not known.team.vaults:
+        missing = "vault is named that a team shares" if address else "database is named"
+        raise BadSetting(f"no {missing}", hint="Set `[team] vaults` and `[index] dsn`: docs/team.md.")
+    migrate(address)
+    service = TeamService(known, session.environ, Path.home(), address, lambda: datetime.now().astimezone())
+
+    def told(url: str) -> None:
+        if as_json:
+            output.emit_json_line({"state": "starting", "url": url, "vaults": list(service.clones)})
+        else:
+            click.echo(f"Serving {', '.join(service.clones)} at {url}")
+
+    serve_team(service, host=host, port=port, started=told)
 
 
 def _show_status(session: Session, *, as_json: bool) -> int:

@@ -246,7 +246,10 @@ def _plain(text: str) -> str:
 
 
 class RankedMemory(NamedTuple):
-    """A thing that was found. *id* is what `memory_forget` takes; a prompt has none."""
+    """A thing that was found.
+
+    *id* is what `memory_forget` takes; a prompt has none. *relevance* is the part of the score that the query has.
+    """
 
     score: float
     source: str
@@ -258,6 +261,7 @@ class RankedMemory(NamedTuple):
     title: str
     text: str
     place: str
+    relevance: float = 0.0
 
 
 class RankedMemories(NamedTuple):
@@ -267,8 +271,8 @@ class RankedMemories(NamedTuple):
     notices: tuple[str, ...]
 
 
-def search_memories(work: Workspace, query: str, *, limit: int) -> RankedMemories:
-    """Return the best memories for *query* within reach of the project at hand.
+def search_memories(work: Workspace, query: str, *, limit: int, projects: tuple[str, ...] = ()) -> RankedMemories:
+    """Return the best memories for *query* within reach of the project at hand, or of *projects* only.
 
     Raises:
         MemtoolError: the vault or its index cannot be read, or the index is being built.
@@ -277,7 +281,8 @@ def search_memories(work: Workspace, query: str, *, limit: int) -> RankedMemorie
     here = work.area()
 
     def look(index: Index) -> tuple[list[Hit], dict[str, float], tuple[str, ...]]:
-        wanted = within_reach(index, here.name, text, Filter(work.now().date()))
+        wanted = Filter(work.now().date(), projects=projects)
+        wanted = wanted if projects else within_reach(index, here.name, text, wanted)
         found = searched(work, index, text, wanted, limit=_CANDIDATES)
         idf = inverse_frequencies(index.db, query_terms(text))
         return list(found.hits), idf, (*index_notices(index), *found.notices)
@@ -311,6 +316,7 @@ def _written(work: Workspace, hits: Sequence[Hit], idf: Mapping[str, float]) -> 
             "" if hit.fact_id else hit.title,
             hit.text.partition("\n")[0] if hit.fact_id else hit.snippet().text,
             f"{hit.path}:{hit.start_line}-{hit.end_line}",
+            round(relevance, 4),
         )
 
 

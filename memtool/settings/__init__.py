@@ -41,7 +41,10 @@ DEFAULT_VAULT = "~/memory"
 INTERNAL = "MEMTOOL_INTERNAL"  # set while a model works for memtool: its session is none of the user's
 
 OF_THE_VAULT = {"format", "daily_folder"}  # what `memtool.vault.layout` reads of a vault's file; no settings elsewhere
-_OTHER_VARIABLES = ("MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", INTERNAL)
+_OTHER_VARIABLES = (
+    "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", "MEMTOOL_TEAM_TOKEN", "MEMTOOL_TEAM_WEBHOOK_SECRET",
+    "MEMTOOL_POSTGRES", INTERNAL,
+)  # fmt: skip
 _NAMED = 5  # unknown settings of one file
 
 
@@ -186,6 +189,16 @@ def client_session(environ: Mapping[str, str]) -> str:
 def service_token(environ: Mapping[str, str]) -> str:
     """Return the token that requests to `memtool serve` must bring, if the environment names one; else nothing."""
     return environ.get("MEMTOOL_TOKEN", "").strip()
+
+
+def database_address(settings: Settings, environ: Mapping[str, str]) -> str:
+    """Return the address of the database that a team shares; empty if there is none."""
+    return environ.get("MEMTOOL_POSTGRES", "").strip() or settings.index.dsn
+
+
+def webhook_secret(environ: Mapping[str, str]) -> str:
+    """Return the secret with which git hosts sign their messages to a team's service; empty if there is none."""
+    return environ.get("MEMTOOL_TEAM_WEBHOOK_SECRET", "").strip()
 
 
 def client_author(environ: Mapping[str, str]) -> str:

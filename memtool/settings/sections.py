@@ -42,6 +42,10 @@ class IndexSettings(NamedTuple):
     client_memory: Annotated[str, About("Whether Claude Code's own memory files are searched, too.", ("yes", "no"))] = (
         "yes"
     )
+    dsn: Annotated[
+        str,
+        About("Address of the PostgreSQL database that a team shares; MEMTOOL_POSTGRES names it, too.", trusted=True),
+    ] = ""
 
 
 class KnowledgeSettings(NamedTuple):

@@ -57,10 +57,11 @@ class Keeper:
             self._thread.join()
         self._pool.shutdown(cancel_futures=True)
 
-    def soon(self, name: str) -> None:
-        """Bring the clone *name* together with its remote now. Told twice, it is done once."""
+    def soon(self, name: str, *, written: int = 0) -> None:
+        """Bring the clone *name*, in which so much more was *written*, together with its remote now; at most once."""
         with self._turn:
             kept = self.kept[name]
+            kept.waiting += written
             kept.due = min(kept.due, time.monotonic() + _SOON)
             self._turn.notify_all()
 

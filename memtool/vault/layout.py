@@ -10,7 +10,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.errors import BadSetting, BrokenVaultFile, NotAVault, NotWritable, OutsideVault, VaultNotFound, VaultTooNew
+from memtool.errors import (
+    BadSetting,
+    BrokenVaultFile,
+    NotAVault,
+    NotWritable,
+    OnlyReading,
+    OutsideVault,
+    VaultNotFound,
+    VaultTooNew,
+)
 from memtool.vault.processes import lock
 from memtool.vault.state import STATE_FOLDER, make_state_folder
 
@@ -28,6 +37,7 @@ ARCHIVE = "archive/"
 DAILY = "daily"
 _TAKEN = ("areas", "sessions", "archive", "rules")  # folders of other notes
 
+_OF_FILES = ("vault", "history", "daily", "init", "consolidate")  # locks of who writes more than derived state
 _AREA_SUMMARIES = {"projects": "project", "patterns": "pattern", "tools": "tool"}
 _AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
 _AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
@@ -46,11 +56,13 @@ class Vault(NamedTuple):
         root: absolute and resolved.
         daily: the name of its folder of daily notes.
         author: by whom changes are committed, `Name <address>`; empty for the user of this machine.
+        may_write: whether whoever asks may change it: a reader of a team's vault may not.
     """
 
     root: Path
     daily: str = DAILY
     author: str = ""
+    may_write: bool = True
 
     @property
     def state_path(self) -> Path:
@@ -93,10 +105,13 @@ class Vault(NamedTuple):
 
         Raises:
             NotAVault: it was never made one.
+            OnlyReading: whoever asks may not write it, and the lock is that of its files or their history.
             NotWritable: the vault's state folder cannot be written.
             Busy: another process held the lock for *timeout* seconds.
         """
         self.check_made()
+        if not self.may_write and name in _OF_FILES:
+            raise OnlyReading("your token may read this vault, and not write it")
         with contextlib.ExitStack() as held:
             try:
                 make_state_folder(self.state_path / "locks")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError
 from memtool.vault.files import read_head, read_text, replace
-from memtool.vault.layout import Vault
+from memtool.vault.layout import Vault, project_of
 from memtool.vault.state import read_state, write_state
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
         home: the user's home folder, which is no project unless it is a repository.
         now: in seconds since 1970.
     """
+    if within := _area_within(vault, folder):
+        return within
     remembered = _remembered(vault, folder, now)
     # What is remembered for a day was there; its owner may have renamed it.
     if remembered and (now - remembered.found_at >= FRESH - UNSURE or _is_there(vault, remembered.area)):
@@ -64,6 +66,8 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
 
 def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea:
     """Return the area of *folder*, as `find_area` does, after its summary lists all identities of *folder*."""
+    if within := _area_within(vault, folder):
+        return within
     remembered = _remembered(vault, folder, now)
     if remembered and remembered.registered and _is_there(vault, remembered.area):
         return remembered.area
@@ -72,6 +76,12 @@ def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> 
         register(vault, area, folder)
     _remember(vault, folder, _KnownFolder(area, now, registered=True))
     return area
+
+
+def _area_within(vault: Vault, folder: Path) -> ProjectArea | None:
+    """Return the area in whose own folder of the vault somebody works; it is its project's, whatever git says."""
+    name = project_of(f"{folder.relative_to(vault.root).as_posix()}/x") if folder.is_relative_to(vault.root) else ""
+    return ProjectArea(name, folder) if name else None
 
 
 def register(vault: Vault, area: ProjectArea, folder: Path) -> bool:

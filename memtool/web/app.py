@@ -69,11 +69,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
         responses={"default": {"description": "Problem details", "content": {MEDIA_TYPE: {"example": _EXAMPLE}}}},
         separate_input_output_schemas=False,
     )
-    app.add_exception_handler(MemtoolError, _tell)
-    app.add_exception_handler(RequestValidationError, _tell_fields)
-    app.add_exception_handler(HTTPException, _tell_http)
-    app.add_exception_handler(OSError, _tell_system)
-    app.add_exception_handler(Exception, _tell_bug)
+    add_errors(app)
     _add_service_calls(app, access, life)
     add_memory_calls(app, open_workspace)
     add_embedding_calls(app, open_workspace, jobs)
@@ -85,6 +81,15 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     for path, agent in agents.items():
         app.router.routes.append(Route(path, agent))
     return app
+
+
+def add_errors(app: FastAPI) -> None:
+    """Let *app* answer each error with problem details."""
+    app.add_exception_handler(MemtoolError, _tell)
+    app.add_exception_handler(RequestValidationError, _tell_fields)
+    app.add_exception_handler(HTTPException, _tell_http)
+    app.add_exception_handler(OSError, _tell_system)
+    app.add_exception_handler(Exception, _tell_bug)
 
 
 def _add_service_calls(app: FastAPI, access: Access, life: Life) -> None:

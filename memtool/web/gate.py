@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 
+from memtool.errors import MemtoolError
 from memtool.web.life import READY, Life
-from memtool.web.problems import MEDIA_TYPE, Refusal, as_bytes, problem_of
+from memtool.web.problems import MEDIA_TYPE, Refusal, as_bytes, problem_of, status_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -134,7 +135,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
-        answer = _Answer(send, is_page="text/html" in headers.get("accept", ""))
+        answer = Answer(send, is_page="text/html" in headers.get("accept", ""))
         limit = self._larger.get(scope["path"], LARGEST_BODY)
         try:
             self._access.check(scope["method"], scope["path"], headers)
@@ -143,7 +144,8 @@ class Gate:
                 return
             self._check_state(headers, limit)
             with self._life.answering():
-                await self._app(scope, await _whole_body(receive, limit, self._patience), answer.send)
+                again, _ = await whole_body(receive, limit, self._patience)
+                await self._app(scope, again, answer.send)
         except Refusal as refusal:
             await answer.refuse(refusal)
 
@@ -154,8 +156,8 @@ class Gate:
             raise _too_large(limit)
 
 
-async def _whole_body(receive: Receive, limit: int, patience: float) -> Receive:
-    """Return what gives the whole body of a request at once, and then waits for the end of the connection.
+async def whole_body(receive: Receive, limit: int, patience: float) -> tuple[Receive, bytes]:
+    """Return the whole body of a request, and what gives it once more and then waits for the end of the connection.
 
     Raises:
         Refusal: it is too large, or does not come in time.
@@ -176,10 +178,10 @@ async def _whole_body(receive: Receive, limit: int, patience: float) -> Receive:
     async def receive_again() -> Message:
         return next(parts, None) or await receive()
 
-    return receive_again
+    return receive_again, body
 
 
-class _Answer:
+class Answer:
     """The answer to a request, with the headers that each has."""
 
     def __init__(self, send: Send, *, is_page: bool) -> None:
@@ -188,22 +190,25 @@ class _Answer:
         self._has_begun = False
 
     async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
         if message["type"] == "http.response.start":
             self._has_begun = True
             own = {name for name, _ in message["headers"]}
             message["headers"] = [*message["headers"], *(pair for pair in _HEADERS if pair[0] not in own)]
         await self._send(message)
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, refusal: MemtoolError) -> None:
+        """Send the sentence of *refusal* as the answer, unless another one has begun."""
         if self._has_begun:
             return
         kind, body = MEDIA_TYPE, as_bytes(problem_of(refusal))
         if self._is_page:
             kind, body = "text/plain; charset=utf-8", f"{refusal}.\n{refusal.hint}\n".encode()
         headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
-        headers += {401: [(b"www-authenticate", b"Bearer")], 503: [(b"retry-after", b"1")]}.get(refusal.status, [])
-        headers += [(b"connection", b"close")] if refusal.status in (408, 413) else []
-        await self.send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+        status = status_of(refusal)
+        headers += {401: [(b"www-authenticate", b"Bearer")], 503: [(b"retry-after", b"1")]}.get(status, [])
+        headers += [(b"connection", b"close")] if status in (408, 413) else []
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self._send({"type": "http.response.body", "body": body})
 
 

@@ -25,6 +25,7 @@ from memtool.web.runtime import Runtime, find_token, made_known, only_service, s
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
+    from memtool.team.service import TeamService
     from memtool.web.calls import OpenWorkspace
 
 USUAL_PORT = 47_474
@@ -61,7 +62,8 @@ def serve(
     _share_memory()
     work = open_workspace(None)
     place = service_place(work)
-    with only_service(place), _listening(host, port, work) as listener:
+    _check_host(host, work)
+    with only_service(place), _listening(host, port) as listener:
         from memtool.web.app import make_app  # takes most of the start: others know of us when we can answer
         from memtool.web.state_api import IMPORT, LARGEST_IMPORT
 
@@ -80,6 +82,37 @@ def serve(
         with _stopped_by_signals(life), made_known(place, runtime):
             started(runtime)
             _run(app, life, listener)
+
+
+def serve_team(service: TeamService, *, host: str, port: int | None, started: Callable[[str], None]) -> None:
+    """Serve the vaults of a team until somebody stops it; *started* is told the address.
+
+    Raises:
+        BadSetting: *host* is none.
+        MemtoolError: the port is taken.
+    """
+    from memtool.web.team_app import make_team_app
+    from memtool.web.team_gate import TeamGate
+
+    _share_memory()
+    bound_files(service.max_bytes)
+    with _listening(host, port) as listener:
+        life = Life()
+        address = listener.getsockname()
+        shown = f"[{address[0]}]" if ":" in address[0] else address[0]
+        with _stopped_by_signals(life):
+            started(f"http://{shown}:{address[1]}")
+            _run(TeamGate(make_team_app(service, life), service, life), life, listener)
+
+
+def bound_files(max_bytes: int) -> None:
+    """Let neither this process nor the git that it runs write a larger file, such as a remote's pack without an end."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        wanted = max_bytes if most == resource.RLIM_INFINITY else min(max_bytes, most)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (wanted, most))
 
 
 def _share_memory() -> None:
@@ -163,14 +196,12 @@ def _run(app: Any, life: Life, listener: socket.socket) -> None:  # noqa: ANN401
 
 
 @contextlib.contextmanager
-def _listening(host: str, port: int | None, work: Workspace) -> Iterator[socket.socket]:
+def _listening(host: str, port: int | None) -> Iterator[socket.socket]:
     """Give a socket that listens.
 
     Raises:
-        BadSetting: *host* is beyond this machine, and there is no token for that; or it is none.
-        MemtoolError: the port is taken.
+        MemtoolError: the port is taken, or *host* is no address of this machine.
     """
-    _check_host(host, work)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
         if sys.platform == "win32":
@@ -196,6 +227,11 @@ def _bind(listener: socket.socket, host: str, port: int | None) -> None:
 
 
 def _check_host(host: str, work: Workspace) -> None:
+    """Refuse an address beyond this machine, if there is no token for that.
+
+    Raises:
+        BadSetting: see above; or it is no address.
+    """
     if host in LOOPBACK:
         return
     try:

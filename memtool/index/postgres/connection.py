@@ -30,9 +30,17 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
         hint = "Run `pip install 'memtool-vault[postgres]'`."
         raise ProviderMissing("the engine postgres is not installed", hint=hint) from None
     with refusals():
-        return psycopg.connect(
-            dsn, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name="memtool", options=_OPTIONS
-        )
+        return psycopg.connect(dsn, **connection_options())
+
+
+def connection_options() -> dict[str, Any]:
+    """Return how each connection of memtool's is opened."""
+    return {
+        "autocommit": True,
+        "connect_timeout": CONNECT_SECONDS,
+        "application_name": "memtool",
+        "options": _OPTIONS,
+    }
 
 
 @contextlib.contextmanager

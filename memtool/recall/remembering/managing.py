@@ -149,7 +149,8 @@ def check_folder(work: Workspace) -> None:
     Raises:
         UsageError
     """
-    if not work.folder.exists() and not (work.vault.root / work.area().ref).is_file():
+    is_known = work.folder.is_relative_to(work.vault.root) or (work.vault.root / work.area().ref).is_file()
+    if not work.folder.exists() and not is_known:
         raise UsageError(f"there is no folder '{work.folder}'", hint="Give the absolute path of the project.")
 
 

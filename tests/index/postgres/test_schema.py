@@ -113,5 +113,9 @@ def test_every_table_of_a_vault_is_guarded(database: str) -> None:
         " AND has_table_privilege('memtool_reader', oid, 'SELECT')"
     )
     with contextlib.closing(connect(database)) as db:
-        assert db.execute(unguarded).fetchall() == [("migration",), ("model",)]
+        assert db.execute(unguarded).fetchall() == [("audit",), ("migration",), ("model",), ("token",)]
+        for table in ("audit", "token"):  # of no vault: not for those who read or write one
+            for role in (READER, WRITER):
+                right = db.execute("SELECT has_table_privilege(%s, %s, 'SELECT')", (role, f"memtool.{table}"))
+                assert right.fetchone() == (False,)
         assert db.execute(parts).fetchone() == (0,)

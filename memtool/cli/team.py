@@ -1,0 +1,162 @@
+"""`memtool team`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memtool import settings as settings_module
+from memtool.cli import output
+from memtool.errors import BadSetting
+from memtool.settings import environment
+from memtool.team import tokens
+from memtool.team.tokens import SCOPES, Token
+
+if TYPE_CHECKING:
+    import psycopg
+
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_NO_DATABASE = "Set `[index] dsn` in your own config.toml, or MEMTOOL_POSTGRES."
+_BYTES = 32
+
+
+@click.group()
+def command() -> None:
+    """Share a memory: for who runs the service of a team its tokens and its audit; for a member the way in."""
+
+
+@command.group()
+def token() -> None:
+    """Say who may read and write which vaults of the team."""
+
+
+@token.command()
+@click.argument("holder")
+@click.option("--email", required=True, metavar="ADDRESS", help="The author of the holder's commits.")
+@click.option("--on", "vaults", multiple=True, required=True, metavar="VAULT", help="A vault's name; `*` for all.")
+@click.option(
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), default=("read", "write"), show_default=True
+)
+@click.option("--project", "projects", multiple=True, metavar="NAME", help="Only what belongs to this project.")
+@click.option("--days", type=click.IntRange(min=1), default=365, show_default=True, help="How long it is good.")
+@_AS_JSON
+def add(
+    holder: str,
+    *,
+    email: str,
+    vaults: tuple[str, ...],
+    scopes: tuple[str, ...],
+    projects: tuple[str, ...],
+    days: int,
+    as_json: bool,
+) -> None:
+    """Make a token for HOLDER, a person or a machine, and show it: once, because only its hash is kept."""
+    now = _now()
+    wanted = Token("", holder.strip(), email, scopes, vaults, projects, expires_at=now + timedelta(days=days))
+    with _database() as db:
+        _show(*tokens.add_token(db, wanted, os.urandom(_BYTES), now), as_json=as_json)
+
+
+@token.command("list")
+@_AS_JSON
+def list_all(*, as_json: bool) -> None:
+    """List the tokens, with what each may do and when it was last used."""
+    now = _now()
+    with _database() as db:
+        found = tokens.list_tokens(db)
+    if as_json:
+        output.emit_json({"tokens": [_fields(each, now) for each in found]})
+        return
+    for each in found:
+        kept = f" projects {', '.join(each.projects)}" if each.projects else ""
+        used = f"used {each.used_at:%Y-%m-%d %H:%M}" if each.used_at else "never used"
+        until = f"until {each.expires_at:%Y-%m-%d}" if each.expires_at else "for good"
+        about = f"{each.id}  {each.state(now):<8}  {each.author}  {', '.join(each.scopes)} on {', '.join(each.vaults)}"
+        click.echo(output.printable(f"{about}{kept}  {until}  {used}"))
+
+
+@token.command()
+@click.argument("token_id")
+@click.option("--grace", type=click.IntRange(min=0), default=24, show_default=True, metavar="HOURS",
+              help="How long the old one is still good.")  # fmt: skip
+@_AS_JSON
+def rotate(token_id: str, *, grace: int, as_json: bool) -> None:
+    """Make another token in the place of TOKEN_ID, and show it once."""
+    with _database() as db:
+        made = tokens.rotate_token(db, token_id, os.urandom(_BYTES), _now(), timedelta(hours=grace))
+    _show(*made, as_json=as_json)
+
+
+@token.command()
+@click.argument("token_id")
+@_AS_JSON
+def revoke(token_id: str, *, as_json: bool) -> None:
+    """Let the token TOKEN_ID be good no more, from the next request on."""
+    with _database() as db:
+        gone = tokens.revoke_token(db, token_id, _now())
+    if as_json:
+        output.emit_json(_fields(gone, _now()))
+    else:
+        click.echo(output.printable(f"The token {gone.id} of {gone.holder} is revoked."))
+
+
+@command.command()
+@click.option("--days", type=click.IntRange(min=1), default=7, show_default=True, help="How far back.")
+@click.option("--who", default="", metavar="NAME", help="A holder, or the id of a token.")
+@click.option("--on", "vault", default="", metavar="VAULT", help="Of this vault only.")
+@click.option("--writes", is_flag=True, help="Only what may have changed something.")
+@click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True)
+@_AS_JSON
+def audit(*, days: int, who: str, vault: str, writes: bool, limit: int, as_json: bool) -> None:
+    """Show who asked and who wrote, newest first. What they asked for is not kept."""
+    from memtool.team.audit import read_audit
+
+    with _database() as db:
+        found = read_audit(db, since=_now() - timedelta(days=days), holder=who, vault=vault, writes=writes, limit=limit)
+    if as_json:
+        output.emit_json({"deeds": [{**each._asdict(), "at": each.at.isoformat()} for each in found]})
+        return
+    for each in found:
+        said = f"{each.at:%Y-%m-%d %H:%M:%S}  {each.status}  {each.holder} ({each.token})  {each.deed}  {each.vault}"
+        click.echo(output.printable(f"{said}  {each.ms} ms"))
+
+
+@contextmanager
+def _database() -> Iterator[psycopg.Connection[Any]]:
+    """Give a connection to the team's database, whose tables are made if need be."""
+    from memtool.index.postgres.connection import connect, refusals
+    from memtool.index.postgres.schema import migrate
+
+    environ = environment()
+    address = settings_module.database_address(settings_module.load(None, environ), environ)
+    if not address:
+        raise BadSetting("no database is named that a team shares", hint=_NO_DATABASE)
+    migrate(address)
+    with refusals(), connect(address) as db:
+        yield db
+
+
+def _show(made: Token, text: str, *, as_json: bool) -> None:
+    if as_json:
+        output.emit_json({**_fields(made, _now()), "token": text})
+        return
+    click.echo(text)
+    output.say(
+        f"The token {made.id} of {made.holder}. It is shown this once; the member keeps it with `memtool team join`."
+    )
+
+
+def _fields(each: Token, now: datetime) -> dict[str, Any]:
+    times = {
+        name: value.isoformat() if isinstance(value, datetime) else value for name, value in each._asdict().items()
+    }
+    return {**times, "state": each.state(now)}
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

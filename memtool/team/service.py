@@ -1,0 +1,229 @@
+"""The service of a team, without its HTTP: whose a token is, the vault that a request asks for, and what is counted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memtool import settings as settings_module
+from memtool.errors import DatabaseUnavailable, UsageError
+from memtool.index.engine import catch_up
+from memtool.index.postgres.connection import connection_options, refusals
+from memtool.settings import Settings
+from memtool.team.audit import Deed, record
+from memtool.team.clones import Clone, clones_of
+from memtool.team.keeper import Keeper
+from memtool.team.tokens import WRITE, Token, recognised
+from memtool.vault.project_area import area_name
+from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    import psycopg
+
+MOST_AT_ONCE = 16  # requests that are worked on at the same time
+POOL_SECONDS = 2.0  # that a request waits for a connection
+_GATE = "memtool_gate"  # the role of migration 0010
+_BUCKETS = (5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000)  # milliseconds
+
+
+class Asking(NamedTuple):
+    """A request that was let in: whose it is, and the vault that it names; empty for none."""
+
+    token: Token
+    vault: str
+
+
+class Counts:
+    """What the service counts for `/metrics`."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, int]] = Counter()  # by call and status
+        self.within: Counter[int] = Counter()  # by milliseconds
+        self.seconds = 0.0
+        self.refused: Counter[str] = Counter()  # by reason, before a call was known
+
+    def add(self, deed: Deed) -> None:
+        """Count a request."""
+        self.requests[deed.deed, deed.status] += 1
+        self.seconds += deed.ms / 1000
+        self.within.update(bucket for bucket in _BUCKETS if deed.ms <= bucket)
+
+
+class TeamService:
+    """The service of the vaults that *settings* name, with the database at *dsn*."""
+
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], home: Path, dsn: str, clock: Callable[[], datetime]
+    ) -> None:
+        from psycopg_pool import ConnectionPool
+
+        self.clones = clones_of(settings, environ)
+        self.counts = Counts()
+        self.clock = clock
+        self.max_bytes = max((clone.max_bytes for clone in self.clones.values()), default=1 << 30)
+        self.secret = settings_module.webhook_secret(environ)
+        # What the operator keeps on that machine is no part of a team's vault; a list of one line end is empty.
+        nobody = {"CLAUDE_CONFIG_DIR": os.devnull, "MEMTOOL_KNOWLEDGE_FOLDERS": "\n"}
+        self._environ, self._home = {**environ, **nobody, "MEMTOOL_INDEX_CLIENT_MEMORY": "no"}, home
+        self._asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
+        self.keeper = Keeper(self.clones.values(), pause=settings.team.pull_seconds, changed=self._index)
+        self.pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
+            dsn,
+            kwargs=connection_options(),
+            min_size=1,
+            max_size=MOST_AT_ONCE,
+            max_waiting=MOST_AT_ONCE * 4,
+            timeout=POOL_SECONDS,
+            configure=_as_gate,
+            open=False,
+            name="memtool-gate",
+        )
+
+    def start(self) -> None:
+        """Begin to follow the remotes, and to connect to the database."""
+        self.pool.open()
+        self.keeper.start()
+
+    def end(self) -> None:
+        """End. What was written and is not pushed yet lies in the clones."""
+        self.keeper.end()
+        self.pool.close()
+
+    @contextlib.contextmanager
+    def database(self) -> Iterator[psycopg.Connection[Any]]:
+        """Give a connection that may read tokens and add to the audit.
+
+        Raises:
+            DatabaseUnavailable: there is none within the time that a request waits.
+        """
+        import psycopg_pool
+
+        try:
+            with refusals(), self.pool.connection() as db:
+                yield db
+        except (psycopg_pool.PoolTimeout, psycopg_pool.TooManyRequests, psycopg_pool.PoolClosed):
+            hint = "Try again in a moment."
+            raise DatabaseUnavailable("the database is away, or all its connections are in use", hint=hint) from None
+
+    def recognise(self, text: str) -> Token:
+        """Return the token that *text* is.
+
+        Raises:
+            NoToken: it is none that is good now.
+            DatabaseUnavailable: nobody can tell now.
+        """
+        with self.database() as db:
+            return recognised(db, text, self.clock())
+
+    def vaults_of(self, token: Token) -> tuple[str, ...]:
+        """Return the names of the vaults that are served and that *token* is for."""
+        return token.reach(self.clones)
+
+    @contextlib.contextmanager
+    def asked_by(self, asking: Asking) -> Iterator[None]:
+        """Let all that runs for one request know whose it is, for the length of a `with` block."""
+        kept = self._asking.set(asking)
+        try:
+            yield
+        finally:
+            self._asking.reset(kept)
+
+    @property
+    def asking(self) -> Asking:
+        """The request that is answered now.
+
+        Raises:
+            UsageError: none is.
+        """
+        asking = self._asking.get()
+        if asking is None:
+            raise UsageError("this is no request of anybody's")
+        return asking
+
+    def open_workspace(self, folder: Path | None = None) -> Workspace:
+        """Return the workspace of the vault that the request names; a *folder* of the asker's is known by its name.
+
+        Raises:
+            UsageError: the request names none, and the token is for several.
+            MemtoolError: the vault is none that the token is for, or cannot be opened.
+        """
+        return self.workspace(self.asking.vault, folder)
+
+    def workspace(self, name: str, folder: Path | None = None) -> Workspace:
+        """Return the workspace of the vault *name*, for the request that is answered now. It raises the same."""
+        token = self.asking.token
+        if name not in self.vaults_of(token):
+            names = ", ".join(self.vaults_of(token)) or "none that is served"
+            raise UsageError("the request names no vault of its token's", hint=f"Ask /vaults/NAME/…, of: {names}.")
+        vault = self.clones[name].vault(token.author)._replace(may_write=WRITE in token.scopes)
+        known = settings_module.load(vault.settings_path, self._environ)
+        project = area_name(folder.name) if folder else ""
+        within = vault.root / "areas" / "projects" / project if project else Path(vault.root.anchor)  # no project's
+        return Workspace(vault, known, self._environ, self._home, within, self.clock)
+
+    def keep(self, deed: Deed) -> None:
+        """Keep what was asked: in the audit, the log and the counts. When the database is away, the log has it."""
+        self.counts.add(deed)
+        kept = True
+        try:
+            with self.database() as db:
+                record(db, deed)
+        except DatabaseUnavailable:
+            kept = False
+        log(**{**deed._asdict(), "at": deed.at.isoformat(timespec="milliseconds")}, audited=kept)
+        if deed.wrote and deed.status < 300 and deed.vault:
+            self.keeper.soon(deed.vault, written=1)
+
+    def _index(self, clone: Clone) -> None:
+        vault = clone.vault()
+        known = settings_module.load(vault.settings_path, self._environ)
+        catch_up(Workspace(vault, known, self._environ, self._home, vault.root, self.clock))
+
+
+def _as_gate(db: psycopg.Connection[Any]) -> None:
+    db.execute(f"SET ROLE {_GATE}")
+
+
+def log(**fields: object) -> None:
+    """Write a line of the service's log: one JSON object, in which no text of a memory is."""
+    sys.stderr.write(json.dumps(fields, ensure_ascii=False) + "\n")
+    sys.stderr.flush()
+
+
+def metrics_text(service: TeamService) -> str:
+    """Return what the service has counted, in the text format of Prometheus."""
+    counts, rows = service.counts, list[str]()
+
+    def tell(name: str, kind: str, help_text: str, values: Mapping[str, float]) -> None:
+        rows.append(f"# HELP memtool_{name} {help_text}\n# TYPE memtool_{name} {kind}")
+        rows.extend(f"memtool_{name}{labels} {value:g}" for labels, value in values.items())
+
+    requests = {f'{{call="{call}",status="{status}"}}': n for (call, status), n in sorted(counts.requests.items())}
+    tell("requests_total", "counter", "Requests by call and status.", requests)
+    refused = {f'{{reason="{reason}"}}': n for reason, n in sorted(counts.refused.items())}
+    tell("refused_total", "counter", "Requests that were not let in.", refused)
+    total = sum(counts.requests.values())
+    rows.append("# HELP memtool_request_seconds How long requests take.\n# TYPE memtool_request_seconds histogram")
+    rows += [f'memtool_request_seconds_bucket{{le="{each / 1000:g}"}} {counts.within[each]}' for each in _BUCKETS]
+    rows += [f'memtool_request_seconds_bucket{{le="+Inf"}} {total}']
+    rows += [f"memtool_request_seconds_sum {counts.seconds:g}", f"memtool_request_seconds_count {total}"]
+    kept = {f'{{vault="{name}"}}': each for name, each in service.keeper.kept.items()}
+    waiting = {labels: each.waiting for labels, each in kept.items()}
+    tell("outbox_commits", "gauge", "Commits that wait for the remote.", waiting)
+    synced = {labels: each.synced_at for labels, each in kept.items()}
+    tell("synced_timestamp_seconds", "gauge", "When a vault last met its remote.", synced)
+    failures = {labels: each.failures for labels, each in kept.items()}
+    tell("sync_failures", "gauge", "Failures of the remote in a row.", failures)
+    stats = service.pool.get_stats()
+    pool = {f'{{state="{name}"}}': stats.get(name, 0) for name in ("pool_size", "pool_available", "requests_waiting")}
+    tell("pool_connections", "gauge", "Connections of the gate to the database.", pool)
+    tell("pool_errors_total", "counter", "Requests that got no connection.", {"": stats.get("requests_errors", 0)})
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,163 @@
+"""The gate in front of a team's service: whose token a request brings, what it may do; each is kept in the audit.
+
+/health            who watches the service
+/webhook/NAME      a git host, which signs what it says
+/vaults/NAME/…     one vault; without the prefix it is the only one of the token, or all of them
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from memtool.errors import MemtoolError
+from memtool.team.audit import Deed
+from memtool.team.service import Asking, TeamService
+from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
+from memtool.team.webhook import is_genuine
+from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, Answer, whole_body
+from memtool.web.life import READY, Life
+from memtool.web.problems import Refusal
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+WEBHOOK, VAULTS = "/webhook/", "/vaults/"
+METRICS_PATH, AGENTS = "/metrics", ("/mcp", "/mcp/memory")
+_READING = ("/search", "/recall")  # calls that change nothing, though they are posted
+_WRITING_TOOLS = ("context_save", "context_manage", "memory_store", "memory_forget")
+_LONGEST_TOOL = 40  # characters
+_WITH_PROJECTS = ("/recall", "/vaults")  # calls that keep to the projects of a token
+
+
+class TeamGate:
+    """The ASGI application *app* behind the gate of *service*."""
+
+    def __init__(self, app: ASGIApp, service: TeamService, life: Life, *, patience: float = PATIENCE) -> None:
+        self._app = app
+        self._service = service
+        self._life = life
+        self._patience = patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or say why not."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+        answer = Answer(send, is_page=False)
+        try:
+            if scope["path"] == HEALTH:
+                await self._app(scope, receive, answer.send)
+                return
+            _check_state(self._life)
+            with self._life.answering():
+                receive, body = await whole_body(receive, LARGEST_BODY, self._patience)
+                if scope["path"].startswith(WEBHOOK):
+                    await self._take_message(scope, headers, body, answer)
+                else:
+                    await self._let_in(scope, headers, body, receive, answer)
+        except Refusal as refusal:
+            self._service.counts.refused[str(refusal.status)] += 1
+            await answer.refuse(refusal)
+        except MemtoolError as error:
+            self._service.counts.refused[type(error).__name__] += 1
+            await answer.refuse(error)
+
+    async def _let_in(
+        self, scope: Scope, headers: dict[str, str], body: bytes, receive: Receive, answer: Answer
+    ) -> None:
+        """Answer a request that brings a token, and keep in the audit that it was asked."""
+        at, started = self._service.clock(), time.perf_counter()
+        token = await self._token(headers)
+        named, path = _vault_and_path(scope["path"])
+        reach = self._service.vaults_of(token)
+        if named and named not in reach:
+            raise Refusal(404, f"your token is for no vault '{named[:100]}'", "GET /vaults lists those it is for.")
+        vault = named or (reach[0] if len(reach) == 1 else "")
+        deed, wrote = _deed(scope["method"], path, body)
+        status = 500
+
+        async def send(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await answer.send(message)
+
+        try:
+            _check(token, path, wrote=wrote)
+            with self._service.asked_by(Asking(token, vault)):
+                await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+        except Refusal as refusal:
+            status = refusal.status
+            raise
+        finally:
+            ms = round((time.perf_counter() - started) * 1000)
+            done = Deed(at, token.id, token.holder, deed, vault, status, ms, wrote)
+            await asyncio.to_thread(self._service.keep, done)
+
+    async def _token(self, headers: dict[str, str]) -> Token:
+        scheme, _, text = headers.get("authorization", "").partition(" ")
+        brought = text.strip() if scheme.casefold() == "bearer" else ""
+        try:
+            return await asyncio.to_thread(self._service.recognise, brought)
+        except NoToken as error:
+            raise Refusal(401, str(error), error.hint) from None
+
+    async def _take_message(self, scope: Scope, headers: dict[str, str], body: bytes, answer: Answer) -> None:
+        """Ask a remote for what is new, because its host says that there is something."""
+        name = scope["path"].removeprefix(WEBHOOK)
+        if scope["method"] != "POST":
+            raise Refusal(405, f"{scope['method']} is not for this address")
+        if not is_genuine(self._service.secret, headers, body) or name not in self._service.clones:
+            raise Refusal(401, "the message is not signed with the secret of this service, or is for no vault of it")
+        self._service.keeper.soon(name)
+        await answer.send({"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"0")]})
+        await answer.send({"type": "http.response.body", "body": b""})
+
+
+def _check_state(life: Life) -> None:
+    if life.state != READY:
+        raise Refusal(503, f"the service is {life.state}", "Try again in a moment.")
+
+
+def _vault_and_path(path: str) -> tuple[str, str]:
+    """Return the vault that an address names, and the rest of it."""
+    if not path.startswith(VAULTS):
+        return "", path
+    name, slash, rest = path.removeprefix(VAULTS).partition("/")
+    return name, slash + rest
+
+
+def _deed(method: str, path: str, body: bytes) -> tuple[str, bool]:
+    """Return the call without what it asks for, and whether it is one that changes something."""
+    if path in AGENTS:
+        tool = _tool(body)
+        return f"{method} {path} {tool}".strip(), tool in _WRITING_TOOLS
+    call = f"{method} /{path.lstrip('/').split('/')[0][:_LONGEST_TOOL]}"
+    return call, method not in ("GET", "HEAD", "OPTIONS") and path not in _READING
+
+
+def _tool(body: bytes) -> str:
+    """Return the tool that an agent calls, as far as the audit goes: what a reader may not do, the vault refuses."""
+    try:
+        asked: Any = json.loads(body)
+        name = str(asked["params"]["name"]) if asked["method"] == "tools/call" else str(asked["method"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return name if name.replace("_", "").replace("/", "").isalnum() and len(name) < _LONGEST_TOOL else ""
+
+
+def _check(token: Token, path: str, *, wrote: bool) -> None:
+    """Refuse what the scopes of *token* do not cover.
+
+    Raises:
+        Refusal: see above.
+    """
+    needed = METRICS if path == METRICS_PATH else WRITE if wrote else READ
+    if needed not in token.scopes and not (needed == READ and WRITE in token.scopes):
+        raise Refusal(403, f"your token has no scope '{needed}'", "Ask whoever runs the service for another token.")
+    if token.projects and path not in _WITH_PROJECTS:
+        hint = f"It may ask {', '.join(_WITH_PROJECTS)}."
+        raise Refusal(403, "your token is for some projects only, and this call does not keep to them", hint)

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import Desk
+from team.team_server import SECRET, Answer, TeamServer
+from two_machines import git
+
+from memtool.errors import OnlyReading
+from memtool.index.postgres.connection import connect
+from memtool.team.audit import read_audit
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, module_database: str) -> Iterator[TeamServer]:
+    server = TeamServer(tmp_path_factory.mktemp("team"), module_database, ("shop", "api"))
+    yield server
+    server.end()
+
+
+def call(server: TeamServer, path: str, tool: str, token: str, **arguments: Any) -> Answer:
+    """Call a tool as an agent does."""
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    return server.ask("POST", path, asked, token=token, Accept="application/json, text/event-stream")
+
+
+def test_what_one_writes_another_finds_and_git_names_the_author(server: TeamServer) -> None:
+    anna, ben = server.token(), server.token(holder="Ben", address="ben@example.org", scopes=("read",))
+    saved = server.ask("POST", "/save", {"content": "令牌有效期为 24 小时", "project": "login"}, token=anna)
+    assert saved.fields["stored"], saved
+    found = server.ask("POST", "/search", {"query": "令牌"}, token=ben).fields
+    assert "memories" in found, found
+    assert ["令牌有效期为 24 小时" in each["summary"] for each in found["memories"]] == [True]
+    recalled = server.ask("POST", "/recall", {"query": "令牌有效期"}, token=ben).fields
+    assert [(each["vault"], each["text"]) for each in recalled["memories"]] == [("shop", "令牌有效期为 24 小时")]
+    written = "安娜 <anna@example.org> remember: login: 令牌有效期为 24 小时"
+    server.until(lambda: written in git(server.folder / "shop.git", "log", "--format=%an <%ae> %s", "main"))
+
+
+def test_what_is_pushed_by_hand_is_found_once_a_signed_message_says_so(server: TeamServer, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    git(tmp_path, "clone", "-q", str(server.folder / "api.git"), str(work))
+    (work / "notes.md").write_text("# Rollback\n\nThe rollback of zanzibar takes nine minutes.\n")
+    git(work, "add", "notes.md")
+    git(work, "commit", "-q", "-m", "notes")
+    git(work, "push", "-q")
+    body = b'{"ref": "refs/heads/main"}'
+    signature = "sha256=" + hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+    assert server.ask("POST", "/webhook/api", body, token="", X_Hub_Signature_256="sha256=00").status == 401
+    assert server.ask("POST", "/webhook/api", b"{}", token="", X_Hub_Signature_256=signature).status == 401
+    assert server.ask("POST", "/webhook/none", body, token="", X_Hub_Signature_256=signature).status == 401
+    for _ in range(3):  # sent again, it does no harm
+        assert server.ask("POST", "/webhook/api", body, token="", X_Hub_Signature_256=signature).status == 202
+    asked = {"query": "zanzibar rollback"}
+    server.until(lambda: server.ask("POST", "/vaults/api/search", asked).fields["memories"])
+
+
+def test_a_reader_changes_nothing_by_whatever_way(server: TeamServer) -> None:
+    reader = server.token(scopes=("read",))
+    before = git(server.folder / "clones" / "shop", "rev-parse", "HEAD")
+    for method, path, body in (
+        ("POST", "/save", {"content": "An intruder was here."}),
+        ("PUT", "/memory/MEMORY.md", {"content": "An intruder was here."}),
+        ("DELETE", "/memory/MEMORY.md", None),
+        ("POST", "/changes/1/undo", None),
+    ):
+        assert server.ask(method, path, body, token=reader).status == 403, path
+    entries = [{"type": "decision", "content": "An intruder was here."}]
+    for path, tool, arguments in (
+        ("/mcp/memory", "memory_store", {"text": "An intruder was here.", "category": "fact"}),
+        ("/mcp", "context_save", {"project_path": "/home/x/login", "entries": entries}),
+        ("/mcp", "context_manage", {"project_path": "/home/x/new", "action": "init_project"}),
+    ):
+        assert call(server, path, tool, reader, **arguments).status == 403, tool
+    assert git(server.folder / "clones" / "shop", "rev-parse", "HEAD") == before
+    assert not git(server.folder / "clones" / "shop", "status", "--porcelain")
+
+
+def test_agents_save_and_search_the_project_by_its_name(server: TeamServer) -> None:
+    anna = server.token()
+    entries = [{"type": "decision", "content": "# Queue\n\nRabbits carry the letters, 不用 Kafka."}]
+    saved = call(server, "/vaults/shop/mcp", "context_save", anna, project_path="/home/anna/src/post", entries=entries)
+    assert not saved.fields["result"]["isError"], saved
+    found = call(server, "/mcp", "context_search", anna, project_path="/somewhere/else/post", query="Kafka")
+    assert "Rabbits" in found.fields["result"]["content"][0]["text"]
+    tree = ("ls-tree", "-r", "--name-only", "main", "areas/projects/post/")
+    server.until(lambda: "decisions" in git(server.folder / "shop.git", *tree))
+
+
+def test_a_token_of_several_vaults_names_one_or_asks_all(server: TeamServer) -> None:
+    both = server.token(vaults=("shop", "api"))
+    for name in ("shop", "api"):
+        asked = {"content": f"The flamingo of {name} is pink.", "project": "zoo"}
+        assert server.ask("POST", f"/vaults/{name}/save", asked, token=both).fields["stored"]
+    assert server.ask("POST", "/save", {"content": "x"}, token=both).status == 400
+    found = server.ask("POST", "/recall", {"query": "flamingo"}, token=both).fields["memories"]
+    assert {each["vault"] for each in found} == {"shop", "api"}
+
+
+def test_a_token_of_projects_is_given_theirs_only(server: TeamServer) -> None:
+    for project in ("red", "blue"):
+        server.ask(
+            "POST",
+            "/vaults/shop/save",
+            {"content": f"The heron of {project} sleeps at {project} pond.", "project": project},
+        )
+    red = server.token(projects=("red",))
+    server.until(lambda: len(server.ask("POST", "/vaults/shop/search", {"query": "heron"}).fields["memories"]) == 2)
+    found = server.ask("POST", "/recall", {"query": "heron"}, token=red).fields["memories"]
+    assert [each["project"] for each in found] == ["red"]
+    for method, path in (
+        ("GET", "/memories"),
+        ("POST", "/search"),
+        ("POST", "/save"),
+        ("POST", "/mcp"),
+        ("GET", "/changes"),
+    ):
+        assert server.ask(method, path, token=red).status == 403, path
+
+
+def test_the_audit_and_the_log_tell_who_asked_and_hold_no_text(server: TeamServer) -> None:
+    carl = server.token(holder="Carl")
+    server.ask("POST", "/save", {"content": "The password of the pelican is fish."}, token=carl)
+    server.ask("POST", "/search", {"query": "pelican"}, token=carl)
+    server.ask("GET", "/memory/areas/projects/pelican/summary.md", token=carl)
+    with connect(server.dsn) as db:
+        deeds = read_audit(db, since=datetime.now(UTC) - timedelta(hours=1), holder="Carl", limit=9)
+        text = str(db.execute("SELECT row_to_json(audit)::text FROM memtool.audit AS audit").fetchall())
+    assert [(each.deed, each.vault, each.status, each.wrote) for each in deeds] == [
+        ("GET /memory", "shop", 404, False),
+        ("POST /search", "shop", 200, False),
+        ("POST /save", "shop", 200, True),
+    ]
+    log = (server.folder / "log").read_text()
+    assert "pelican" not in text + log
+    assert any(json.loads(line)["holder"] == "Carl" for line in log.splitlines())
+
+
+def test_metrics_are_for_those_who_may_read_them(server: TeamServer) -> None:
+    assert server.ask("GET", "/metrics", token=server.token()).status == 403
+    answer = server.ask("GET", "/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    rows = [row for row in answer.body.decode().splitlines() if not row.startswith("#")]
+    assert all(len(row.rsplit(" ", 1)) == 2 and float(row.rsplit(" ", 1)[1]) >= 0 for row in rows)
+    assert any(row.startswith('memtool_outbox_commits{vault="shop"} ') for row in rows)
+
+
+def test_without_a_token_nobody_is_answered(server: TeamServer) -> None:
+    for path in ("/vaults", "/metrics", "/memories", "/openapi.json", "/", "/nothing", "/vaults/shop/memories"):
+        answer = server.ask("GET", path, token="")
+        assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer"), path
+    assert server.ask("GET", "/health", token="").fields["state"] == "ready"
+
+
+def test_a_vault_that_may_only_be_read_is_not_written_by_whoever_tries(desk: Desk) -> None:
+    desk.vault = desk.vault._replace(may_write=False)
+    before = desk.everything()
+    for kind in ("fact", "todo", "decision"):
+        with pytest.raises(OnlyReading):
+            desk.remember("An intruder was here.", kind=kind)
+    assert desk.everything() == before
