@@ -89,6 +89,13 @@ def database(postgres: str, postgres_template: str) -> Iterator[str]:
         yield dsn
 
 
+@pytest.fixture(scope="session")
+def shared_database(postgres: str, postgres_template: str) -> Iterator[str]:
+    """The address of a database with memtool's tables, for tests that bring a vault of their own."""
+    with new_database(postgres, postgres_template) as dsn:
+        yield dsn
+
+
 class Guard:
     """Refuses and remembers what a test must not do. Code under test may swallow the error; the memory stays."""
 

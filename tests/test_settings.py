@@ -14,7 +14,17 @@ from unprivileged import unprivileged
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting, UsageError
-from memtool.settings import Keys, Settings, _read_toml, choices_of, find_vault_path, load, user_cache_path, variable_of
+from memtool.settings import (
+    Keys,
+    Settings,
+    _read_toml,
+    choices_of,
+    find_vault_path,
+    load,
+    shown_value,
+    user_cache_path,
+    variable_of,
+)
 from memtool.settings.sections import ABOUT, SECTIONS, key_of
 
 DEFAULTS = {
@@ -131,7 +141,9 @@ openrouter_model = "dear"
 ollama_model = "dear"
 ollama_base_url = "https://evil.example/v1"
 [index]
+engine = "postgres"
 dsn = "postgresql://evil.example/x"
+name = "theirs"
 [team]
 url = "https://evil.example"
 wait_ms = 60000
@@ -140,6 +152,20 @@ folder = "/home/victim"
 pull_seconds = 1
 max_mb = 1000000
 """
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:s3cret@db/memtool", "postgresql://me:…@db/memtool"),
+        ("postgresql://me@db/memtool", "postgresql://me@db/memtool"),
+        ("host=db password='s3 cret' user=me", "host=db password=… user=me"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_shown_without_its_password(layers: Layers, address: str, shown: str) -> None:
+    layers.environ["MEMTOOL_INDEX_DSN"] = address
+    assert shown_value(layers.load(), "index.dsn") == shown
 
 
 def test_a_vault_from_a_stranger_names_no_address_no_path_and_no_key(layers: Layers) -> None:

@@ -34,7 +34,7 @@ def command(session: Session, *, rebuild: bool, only_status: bool, as_json: bool
     and downloads the model if it is not on this machine yet. Deleting `.memtool/` loses nothing.
     """
     with output.progress_bar("Reading notes") as progress:
-        place = session.place(progress=progress, patience=_PATIENCE)
+        place = session.place(progress=progress, patience=_PATIENCE)._replace(migrates=True)
         answer = use_index(place, lambda index: _answer(session, index, vectors=not only_status), rebuild=rebuild)
     if as_json:
         output.emit_json(answer)

@@ -73,6 +73,7 @@ class Session:
         past = past_vault(self.vault, moment_of(named, day, now.tzinfo), self.work.cache)
         moment = min(past.moment, now)
         self.overrides |= {"index.client_memory": "no", "knowledge.folders": ()}  # which have no history
+        self.overrides["index.engine"] = "sqlite"  # the past is nobody else's
         known = settings.load(past.vault.settings_path, self.environ, self.overrides)
         self.work = self.work._replace(vault=past.vault, settings=known, clock=lambda: moment)
         self.vault, self.settings = past.vault, known

@@ -82,7 +82,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     asked = Asked(question, occasion.work.project(), session_id)
     finder = partial(find, meaning=meaning)
     try:
-        with current_index(folder) as db:
+        with current_index(folder, occasion.work) as db:
             uses = partial(read_uses, folder)
             given = memories_for_prompt(occasion.work, db, asked, ledger, uses, finder=finder)
             # The vault's words hide what secrets the user has patterns of, but not for sure.

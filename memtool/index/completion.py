@@ -123,4 +123,4 @@ def known_words(db: Tables, words: Collection[str]) -> list[str]:
 
 def _first_living(db: Tables, words: Iterable[str]) -> list[str]:
     """Return the first words that still occur: words stay in their table when the last note with them goes."""
-    return list(islice((word for word in words if db.occurs(stem(word))), MOST_WORDS))
+    return list(islice((word for word in words if db.occurring([stem(word)])), MOST_WORDS))

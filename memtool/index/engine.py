@@ -1,52 +1,38 @@
-"""The index, opened: found or built, healed where it is damaged, and brought up to date with the vault.
+"""The index of a vault: its place, what is seen of it when it is open, and the way to bring it up to date.
 
-    ask a running service whether anything changed          if it vouches for the index, that is all
-    scan the disk, compare the stamps                       no lock, a few milliseconds
-    if something is suspect: take the index's lock
-        scan again, if another process wrote meanwhile      it may have done the work
-        one transaction: read and hash the suspects, write what changed, then remove what is gone
-    if there is no usable index: build a generation aside, in batches, then make it the current one
-    if that was interrupted: go on with it; the stamps that it holds say how far it has come
-
-Readers never wait for a writer (SQLite's write-ahead log), and a process that dies leaves the last good state.
+The engines are `memtool.index.sqlite`, a file of this machine, and `memtool.index.postgres.engine`, a server.
 """
 
 from __future__ import annotations
 
 import contextlib
-import gc
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from memtool.errors import Busy, MemtoolError, NotWritable
-from memtool.index import generations, schema
+from memtool import settings
+from memtool.errors import BadSetting, Busy, MemtoolError, NotWritable
+from memtool.index import generations
 from memtool.index.writer import Applied, Writer
 from memtool.vault.files import KnownStamp, is_suspect
 from memtool.vault.layout import Vault
 from memtool.vault.processes import lock
-from memtool.vault.scan import Changes, Outside, Scan, broken, changes, scan
+from memtool.vault.scan import Changes, Outside, Scan, broken, scan
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
+    from memtool.index.postgres.connection import Database
     from memtool.index.tables import Tables, VectorShelf
     from memtool.vault.note import BrokenNote
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # files done, files in all
 
-# What SQLite's error codes mean. Those of the last line may be damage, or a generation that was just removed: only a
-# second time does the disk refuse.
-_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
-_UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-
 BATCH = 2_000  # files of a first index after which the work so far is kept
 WATCHERS = "watchers"  # the folder in the user's cache
-_FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
+FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
 
 
 class Unbuilt(Busy):
@@ -75,6 +61,8 @@ class Place(NamedTuple):
             is used as it is, and says how many are `waiting`; where there is none, that is `Unbuilt`.
         is_followed: somebody else has just looked at the vault, or follows it: an index is used without a walk.
         watchers: the folder in which a service is found that watches the vault; None asks none.
+        database: where the index is kept by PostgreSQL; None keeps it in *folder*.
+        migrates: whether tables of an older memtool are brought up to date; else that is an error.
     """
 
     vault: Vault
@@ -87,6 +75,8 @@ class Place(NamedTuple):
     at_once: int | None = None
     is_followed: bool = False
     watchers: Path | None = None
+    database: Database | None = None
+    migrates: bool = False
 
     def takes_too_long(self, files: int) -> bool:
         """Return whether reading so many *files* takes longer than whoever asks may wait."""
@@ -131,7 +121,23 @@ def place_of(work: Workspace, *, progress: Progress = no_progress, patience: flo
         progress=progress,
         outside=work.outside,
         watchers=work.cache / WATCHERS,
+        database=database_of(work) if work.settings.index.engine == "postgres" else None,
     )
+
+
+def database_of(work: Workspace) -> Database:
+    """Return the database that keeps the index of the vault at hand.
+
+    Raises:
+        BadSetting: the settings name none.
+    """
+    from memtool.index.postgres.connection import Database, default_name
+
+    address = settings.database_address(work.settings, work.environ)
+    if not address:
+        hint = "Set `dsn` below [index] in your config.toml, or the variable MEMTOOL_POSTGRES."
+        raise BadSetting("the engine postgres needs the address of a server", hint=hint)
+    return Database(address, work.settings.index.name or default_name(work.vault.root))
 
 
 def catch_up(work: Workspace) -> None:
@@ -196,59 +202,6 @@ class Index:
         raise NotImplementedError
 
 
-class SqliteIndex(Index):
-    """An index in the file at *path*."""
-
-    db: schema.SqliteTables
-
-    def __init__(self, place: Place, db: schema.SqliteTables, path: Path) -> None:
-        super().__init__(place)
-        self.db = db
-        self.path = path
-
-    def is_settled_by(self, found: Scan) -> bool:
-        """Return whether the index is known to hold all that *found* shows, with no file to be read again."""
-        row = self.db.execute("SELECT scan FROM settled WHERE max_bytes = ?", (self.place.max_bytes,)).fetchone()
-        return row is not None and row[0] == found.as_bytes()
-
-    @property
-    def address(self) -> str:
-        """Where the index lies, as a person should see it."""
-        return str(self.path)
-
-    def size(self) -> int:
-        """Return how many bytes the index takes, without its vectors."""
-        return sum(path.stat().st_size for path in self.path.parent.glob(f"{self.path.name}*"))
-
-    def lock_of_vectors(self, *, waits: bool = True) -> AbstractContextManager[None]:
-        """Hold the lock of whoever makes vectors; `Busy` is raised where another process has it."""
-        return self.place._replace(patience=self.place.patience if waits else 0.0).lock("vectors")
-
-    def open_vectors(self, model: str, dimension: int) -> VectorShelf:
-        """Return the vectors of *model*, which lie beside the index."""
-        from memtool.index.vectors import open_store
-
-        store = open_store(self.place.folder / "vectors", model, dimension)
-        if not len(store) and self.db.execute("SELECT 1 FROM piece_list LIMIT 1").fetchone():
-            # New, deleted or damaged: what the index says of embedded chunks holds no longer.
-            self.db.execute("DELETE FROM meta WHERE key = ?", (schema.embedding_mark(model),))
-        return store
-
-    def forget_vectors(self, model: str, store: VectorShelf) -> None:
-        """Drop the vectors in *store* of texts that are gone, and those of other models than *model*."""
-        from memtool.index.vectors import VectorStore, delete_other_models
-
-        if isinstance(store, VectorStore):
-            store.collect_garbage({row[0] for row in self.db.execute("SELECT hash FROM piece")})
-        delete_other_models(self.place.folder / "vectors", model)
-
-
-class _Built(NamedTuple):
-    applied: Applied
-    problems: list[BrokenNote]
-    resumed: int
-
-
 def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
     """Return what *use* makes of the index, fresh from the vault. A damaged index is built anew, once.
 
@@ -257,205 +210,35 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
     Raises:
         Busy: another process is building the first index and has not finished; or it is `Unbuilt`.
         NotWritable: the index's folder, or the disk, refuses a write.
+        DatabaseUnavailable, SchemaMismatch: the server refuses.
     """
-    try:
-        return _use_fresh(place, use, rebuild=rebuild)
-    except NotWritable as error:
-        path = None if rebuild else generations.current(place.generations)
-        if path is None:
-            raise
-        from memtool.index.read_only import is_current, opened_on_full_disk
+    if place.database:
+        from memtool.index.postgres.engine import use_database
 
-        with contextlib.closing(opened_on_full_disk(path, error)) as db:
-            index = SqliteIndex(place, db, path)
-            if not is_current(index):
-                raise error from None
-            return use(index)
+        return use_database(place, place.database, use, rebuild=rebuild)
+    from memtool.index.sqlite import use_file
+
+    return use_file(place, use, rebuild=rebuild)
 
 
-def _use_fresh(place: Place, use: Callable[[Index], T], *, rebuild: bool) -> T:
-    try:
-        with _refusals(place, _REFUSED):
-            return _open_and_use(place, use, "you asked for it" if rebuild else "")
-    except sqlite3.DatabaseError as error:
-        damage = f"it was damaged ({error})"
-    with _refusals(place, (*_REFUSED, *_UNREACHABLE)):
-        return _open_and_use(place, use, damage)
-
-
-@contextlib.contextmanager
-def _refusals(place: Place, codes: tuple[int, ...]) -> Iterator[None]:
-    """Say in a sentence what another process or the disk refuses. Other errors of the database pass: damage."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
-        if code in _PASSING:
-            raise Busy(f"the index cannot be used now ({error})") from None
-        if code in codes:
-            raise NotWritable(f"the index in '{place.folder}' cannot be written: {error}") from None
-        raise
-
-
-def _open_and_use(place: Place, use: Callable[[Index], T], rebuild_because: str) -> T:
-    path = None if rebuild_because else generations.current(place.generations)
-    if path is not None:
-        with contextlib.closing(schema.connect(path)) as db:
-            rebuild_because = schema.misfit(db, place.vault.daily)
-            if not rebuild_because:
-                return use(_refreshed(SqliteIndex(place, db, path)))
-    path, built = _rebuild(place)
-    with contextlib.closing(schema.connect(path)) as db:
-        index = SqliteIndex(place, db, path)
-        if built is None:
-            return use(_refreshed(index))
-        index.applied, index.problems, index.resumed = built
-        index.rebuilt = rebuild_because
-        return use(index)
-
-
-def _refreshed(index: SqliteIndex) -> SqliteIndex:
-    """Bring *index* up to date with its vault and return it."""
-    if index.place.is_followed or _is_vouched_for(index):
-        return index
-    with _no_collection():
-        commits = _commits_of_others(index.db)
-        found = index.place.scan()
-        index.problems = found.problems
-        # As a rule it is settled, and seeing that is much faster than looking at each stamp.
-        pending = Changes((), ()) if index.is_settled_by(found) else changes(index.stamps(), found)
-    if not pending:
-        return index
-    if index.place.takes_too_long(len(pending.suspects)):
-        index.waiting = len(pending.suspects)
-        return index
-    try:
-        with index.place.lock():
-            if _commits_of_others(index.db) != commits:  # what they have indexed meanwhile must not look deleted
-                found = index.place.scan()
-                pending = changes(index.stamps(), found)
-            index.applied = _apply(index, found, pending)
-            index.problems = found.problems + index.applied.unreadable
-    except Busy:
-        index.behind = True
-    return index
-
-
-def _is_vouched_for(index: SqliteIndex) -> bool:
-    """Return whether a service has watched the vault, and says that there is nothing to be found."""
-    folder = index.place.watchers
-    if folder is None or not folder.is_dir():
-        return False
-    from memtool.index.unchanged import is_unchanged  # most machines have no service
-
-    return is_unchanged(index.place, folder, index.path)
-
-
-def _commits_of_others(db: sqlite3.Connection) -> int:
-    """Return a number that changes when another connection has changed the database."""
-    return int(db.execute("PRAGMA data_version").fetchone()[0])
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Pause the search for garbage: among the many small values of a walk it finds none, and doubles the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _rebuild(place: Place) -> tuple[Path, _Built | None]:
-    """Return a new current generation; without the second value if another process has just made it."""
-    unusable = generations.current(place.generations)
-    if place.at_once is not None and place.takes_too_long(files := len(place.scan().stamps)):
-        raise Unbuilt(files)
-    try:
-        with place._replace(patience=max(place.patience, _FIRST_PATIENCE)).lock():
-            current = generations.current(place.generations)
-            if current is not None and current != unusable:
-                return current, None
-            return _build(place, place.scan())
-    except OSError as error:
-        raise NotWritable(f"cannot write the index in '{place.folder}': {error.strerror}") from None
-
-
-def _build(place: Place, found: Scan) -> tuple[Path, _Built]:
-    """Build a generation aside and make it the current one. Where a build was interrupted before, go on with it."""
-    path = _interrupted(place) or generations.begin(place.generations)
-    try:
-        with contextlib.closing(schema.connect(path)) as db:
-            built = _fill(SqliteIndex(place, db, path), found)
-        generations.make_current(path)
-    except BaseException as error:
-        # On a full disk, a half-built index would make things worse; and one without a journal is not whole.
-        if isinstance(error, sqlite3.Error | OSError) or generations.begun(place.generations) != path:
-            path.unlink(missing_ok=True)
-        raise
-    generations.remove_others(place.generations)
-    return path, built
-
-
-def _interrupted(place: Place) -> Path | None:
-    """Return the generation that was begun before and can be gone on with."""
-    path = generations.begun(place.generations)
-    if path is not None:
-        with contextlib.suppress(sqlite3.DatabaseError), contextlib.closing(schema.connect(path)) as db:
-            is_whole = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
-            return path if is_whole and not schema.misfit(db, place.vault.daily) else None
-    return None
-
-
-def _fill(index: SqliteIndex, found: Scan) -> _Built:
-    db, daily = index.db, index.place.vault.daily
-    # Nobody reads this file yet. Where it is done in one go it needs no journal: if we die, it is never made current.
-    db.execute("PRAGMA journal_mode = OFF")
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("PRAGMA cache_size = -65536")
-    if schema.misfit(db, daily):
-        schema.create(db, daily)
-    resumed = len(index.stamps())
-    pending = changes(index.stamps(), found)
-    if resumed or len(pending.suspects) > BATCH:
-        db.execute("PRAGMA journal_mode = DELETE")
-        db.execute("PRAGMA synchronous = NORMAL")
-        generations.keep_begun(index.path)
-    try:
-        applied = _apply(index, found, pending, batch=BATCH)
-    except KeyboardInterrupt as interrupt:
-        if generations.begun(index.place.generations):
-            done = f"{len(index.stamps()):,} of {len(found.stamps):,} files are indexed"
-            interrupt.add_note(f"{done}; the next run goes on there")
-        raise
-    db.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
-    db.execute("PRAGMA journal_mode = WAL")
-    return _Built(applied, found.problems + applied.unreadable, resumed)
-
-
-def _apply(index: SqliteIndex, found: Scan, pending: Changes, *, batch: int = 0) -> Applied:
+def apply(place: Place, writer: Writer, found: Scan, pending: Changes, *, batch: int = 0) -> Applied:
     """Write what is *pending*: additions first, so that a moved note is never missing.
 
     It is one transaction, so that no reader sees half of it; or, where nobody reads yet, one for each *batch* of files.
     """
-    place, suspects = index.place, pending.suspects
+    suspects = pending.suspects
     applied = Applied()
-    writer = Writer(index.db, place.max_bytes, place.vault, place.outside)
     batch = batch or len(suspects) or 1
     for start in range(0, len(suspects) or 1, batch):
-        with index.db:  # which ends the transaction either way
-            index.db.execute("BEGIN IMMEDIATE")
-            for done, ref in enumerate(suspects[start : start + batch], start):
+        is_last = start + batch >= len(suspects)
+        some, gone = suspects[start : start + batch], pending.gone if is_last else ()
+        with writer.batch((*some, *gone)):
+            for done, ref in enumerate(some, start):
                 place.progress(done, len(suspects))
                 writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
-            settled = None
-            if start + batch >= len(suspects):
-                for ref in pending.gone:
-                    writer.remove(ref, applied)
-                open_ends = any(is_suspect(writer.stamps.get(ref), found.stamps[ref]) for ref in suspects)
-                settled = None if open_ends else found.as_bytes()
-            writer.finish(settled=settled)
+            for ref in gone:
+                writer.remove(ref, applied)
+            is_settled = is_last and not any(is_suspect(writer.stamps.get(ref), found.stamps[ref]) for ref in suspects)
+            writer.finish(settled=found.as_bytes() if is_settled else None)
     place.progress(len(suspects), len(suspects))
     return applied

@@ -59,7 +59,8 @@ class Lexical(NamedTuple):
 def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = CANDIDATES) -> Lexical:
     """Return the *depth* chunks that hold most of the terms of *text*, best first."""
     asked = query_terms(text)[: MOST_TERMS * 10]
-    present = [term for term in asked if db.occurs(term)]
+    known = db.occurring(asked)
+    present = [term for term in asked if term in known]
     completed = complete(db, text, frozenset(asked).difference(present))
     spelt = other_spellings(db, text)
     present = list(dict.fromkeys([*_rarest(db, present), *spelt]))

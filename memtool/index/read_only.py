@@ -12,8 +12,9 @@ from memtool.errors import Busy, NotWritable
 from memtool.index import generations, schema
 
 if TYPE_CHECKING:
-    from memtool.index.engine import SqliteIndex
+    from memtool.index.sqlite import SqliteIndex
     from memtool.index.tables import Tables
+    from memtool.workspace import Workspace
 
 _PATIENCE = 0.05  # seconds; a reader waits for nobody unless somebody repairs the file
 _NOT_OURS = (  # errors of reading that the state of the file explains; any other is a bug of whoever reads
@@ -23,14 +24,20 @@ _NOT_OURS = (  # errors of reading that the state of the file explains; any othe
 
 
 @contextmanager
-def current_index(folder: Path) -> Iterator[Tables]:
+def current_index(folder: Path, work: Workspace | None = None) -> Iterator[Tables]:
     """Give the index in *folder* (`memtool.vault.state`), as it is, for the length of a `with` block.
 
-    It is never built, brought up to date or waited for.
+    It is never built, brought up to date or waited for. With *work*, it is that of the engine which its settings name.
 
     Raises:
         Busy: there is none, or none that can be used now; the sentence says why.
     """
+    if work and work.settings.index.engine == "postgres":
+        from memtool.index.postgres.engine import current_tables
+
+        with current_tables(work) as tables:
+            yield tables
+        return
     path = generations.current(folder / "index")
     if path is None:
         raise Busy("there is no index yet")

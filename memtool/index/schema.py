@@ -10,7 +10,7 @@ import contextlib
 import sqlite3
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,9 +91,10 @@ class SqliteTables(sqlite3.Connection):
             if self.in_transaction:
                 self.execute("ROLLBACK")
 
-    def occurs(self, term: str) -> bool:
-        """Return whether any chunk holds *term*."""
-        return self.execute("SELECT 1 FROM occurrence WHERE term = ? LIMIT 1", (term,)).fetchone() is not None
+    def occurring(self, terms: Collection[str]) -> Collection[str]:
+        """Return those of *terms* that any chunk holds."""
+        find = "SELECT 1 FROM occurrence WHERE term = ? LIMIT 1"
+        return {term for term in terms if self.execute(find, (term,)).fetchone()}
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many chunks each of *terms* occurs."""

@@ -6,7 +6,7 @@ PostgreSQL (`memtool.index.postgres.tables`) the second.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -49,8 +49,8 @@ class Tables(Protocol):
     def one_state(self) -> AbstractContextManager[None]:
         """Let all that is read in a `with` block come from one state of the index, whatever is written meanwhile."""
 
-    def occurs(self, term: str) -> bool:
-        """Return whether any chunk holds *term*."""
+    def occurring(self, terms: Collection[str]) -> Collection[str]:
+        """Return those of *terms* that any chunk holds."""
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many chunks each of *terms* occurs."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,23 +57,48 @@ def read_file(path: Path, max_bytes: int, now_ns: int) -> FileContent:
 
 
 class Writer:
-    """Writes notes into the open database *db*. The caller holds the index's lock and the transaction.
+    """Writes notes into an index: reads and compares the files; how rows are kept is the engine's.
 
-    *stamps* are those of all files that were read, changed or not.
+    The caller holds the index's lock. *stamps* are those of all files that were read, changed or not.
     """
 
-    def __init__(self, db: schema.SqliteTables, max_bytes: int, vault: Vault, outside: Outside) -> None:
-        self.db = db
+    def __init__(self, max_bytes: int, vault: Vault, outside: Outside) -> None:
         self.max_bytes = max_bytes
         self.vault = vault
         self.outside = outside
         self.stamps: dict[str, KnownStamp] = {}
-        self._words: set[str] = set()
-        self._stale: set[int] = set()
+
+    def batch(self, refs: Sequence[str]) -> AbstractContextManager[None]:
+        """Make all that is done in a `with` block one transaction; *refs* are the files that it is about."""
+        raise NotImplementedError
+
+    def finish(self, *, settled: bytes | None) -> None:
+        """Write what is cheaper all at once. *settled* is the scan that leaves nothing to do, if there is one."""
+        raise NotImplementedError
+
+    def _known(self, ref: str) -> tuple[int, str] | None:
+        """Return the id and the content hash of the note *ref* in the index."""
+        raise NotImplementedError
+
+    def _touch(self, note_id: int, read: FileContent) -> None:
+        """Keep the stamp of a file whose content is the same."""
+        raise NotImplementedError
+
+    def _rename(self, note_id: int, old: str, ref: str, read: FileContent) -> None:
+        """Let the note lie at *ref*, with the same content."""
+        raise NotImplementedError
+
+    def _delete(self, note_id: int, ref: str) -> None:
+        """Forget the note and its chunks."""
+        raise NotImplementedError
+
+    def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
+        """Keep a new note and its chunks."""
+        raise NotImplementedError
 
     def put(self, ref: str, path: Path, now_ns: int, applied: Applied) -> None:
         """Bring the file *ref* into the index, and say in *applied* what that changed."""
-        known = self.db.execute("SELECT id, hash FROM note WHERE ref = ?", (ref,)).fetchone()
+        known = self._known(ref)
         try:
             read = read_file(path, self.max_bytes, now_ns)
         except FileNotFoundError:
@@ -85,42 +111,85 @@ class Writer:
         self.stamps[ref] = KnownStamp(*read.stamp, read.read_at_ns)
         digest = content_hash(read.content) if read.content is not None else f"{read.stamp.size} bytes"
         if known and known[1] == digest:
-            self.db.execute(
-                "UPDATE note SET size = ?, mtime_ns = ?, read_at_ns = ? WHERE id = ?",
-                (*read.stamp, read.read_at_ns, known[0]),
-            )
+            self._touch(known[0], read)
             return
-        if not known and (moved := self._moved_from(ref, digest)):
-            self._rename(moved, ref, read)
-            applied.removed.append(moved)
+        old = other_side_of_archive(ref)
+        if not known and (moved := self._moved_from(old, ref, digest)):
+            self._rename(moved, old, ref, read)
+            applied.removed.append(old)
             applied.added.append(ref)
             return
         if known:
-            self._delete(known[0])
+            self._delete(known[0], ref)
         self._insert(ref, read, digest, self._row(ref, read))
         (applied.changed if known else applied.added).append(ref)
 
-    def _moved_from(self, ref: str, digest: str) -> str:
-        """Return the place on the other side of the archive that the note *ref* has left with its text; empty if none.
+    def _moved_from(self, old: str, ref: str, digest: str) -> int:
+        """Return the id of the note at *old*, on the other side of the archive, if it has moved to *ref*; else 0.
 
         Two thousand notes move there in the first weekly run of a year: what finds them stays the same.
         """
-        old = ref.removeprefix(ARCHIVE) if is_archived(ref) else f"{ARCHIVE}{ref}"
         if project_of(old) != project_of(ref) or os.path.lexists(self.vault.root / old):
-            return ""
-        return old if self.db.execute("SELECT 1 FROM note WHERE ref = ? AND hash = ?", (old, digest)).fetchone() else ""
-
-    def _rename(self, old: str, ref: str, read: FileContent) -> None:
-        values = (ref, *read.stamp, read.read_at_ns, old)
-        self.db.execute("UPDATE note SET ref = ?, size = ?, mtime_ns = ?, read_at_ns = ? WHERE ref = ?", values)
-        chunks = "UPDATE chunk SET archived = ? WHERE note_id = (SELECT id FROM note WHERE ref = ?)"
-        self.db.execute(chunks, (is_archived(ref), ref))
+            return 0
+        known = self._known(old)
+        return known[0] if known and known[1] == digest else 0
 
     def remove(self, ref: str, applied: Applied) -> None:
         """Forget the note *ref*."""
-        for (note_id,) in self.db.execute("SELECT id FROM note WHERE ref = ?", (ref,)).fetchall():
-            self._delete(note_id)
+        if known := self._known(ref):
+            self._delete(known[0], ref)
             applied.removed.append(ref)
+
+    def _row(self, ref: str, read: FileContent) -> NoteRow:
+        from memtool.index.rows import NoteRow, note_row  # a search that finds nothing changed does without
+
+        if read.content is None:
+            size, limit = read.stamp.size / 1e6, self.max_bytes / 1e6
+            return NoteRow(ref.rsplit("/", 1)[-1], f"too large to read: {size:.0f} MB, the limit is {limit:.0f} MB", ())
+        if not is_outside(ref):
+            return note_row(ref, read.content, daily=self.vault.daily)
+        if self.outside.is_knowledge(ref):  # whatever it says of itself, it is a page that somebody wrote elsewhere
+            row = note_row(ref, read.content, kind="knowledge")
+            chunks = (chunk._replace(project="", author=IMPORTED) for chunk in row.chunks)
+        else:
+            row, project = note_row(ref, read.content), project_of_memory(ref, names_by_folder(self.vault))
+            chunks = (chunk._replace(project=project, context=f"{chunk.context}\n{project}") for chunk in row.chunks)
+        return row._replace(chunks=tuple(chunks))
+
+
+def other_side_of_archive(ref: str) -> str:
+    """Return where the note *ref* lies after it was archived, or before."""
+    return ref.removeprefix(ARCHIVE) if is_archived(ref) else f"{ARCHIVE}{ref}"
+
+
+class SqliteWriter(Writer):
+    """Writes notes into the open database *db*."""
+
+    def __init__(self, db: schema.SqliteTables, max_bytes: int, vault: Vault, outside: Outside) -> None:
+        super().__init__(max_bytes, vault, outside)
+        self.db = db
+        self._words: set[str] = set()
+        self._stale: set[int] = set()
+
+    @contextmanager
+    def batch(self, refs: Sequence[str]) -> Iterator[None]:  # noqa: ARG002  (SQLite is asked for each)
+        """Make all that is done in a `with` block one transaction."""
+        with self.db:  # which ends the transaction either way
+            self.db.execute("BEGIN IMMEDIATE")
+            yield
+
+    def _known(self, ref: str) -> tuple[int, str] | None:
+        row: tuple[int, str] | None = self.db.execute("SELECT id, hash FROM note WHERE ref = ?", (ref,)).fetchone()
+        return row
+
+    def _touch(self, note_id: int, read: FileContent) -> None:
+        values = (*read.stamp, read.read_at_ns, note_id)
+        self.db.execute("UPDATE note SET size = ?, mtime_ns = ?, read_at_ns = ? WHERE id = ?", values)
+
+    def _rename(self, note_id: int, old: str, ref: str, read: FileContent) -> None:  # noqa: ARG002
+        values = (ref, *read.stamp, read.read_at_ns, note_id)
+        self.db.execute("UPDATE note SET ref = ?, size = ?, mtime_ns = ?, read_at_ns = ? WHERE id = ?", values)
+        self.db.execute("UPDATE chunk SET archived = ? WHERE note_id = ?", (is_archived(ref), note_id))
 
     def finish(self, *, settled: bytes | None) -> None:
         """Write what is cheap only all at once and in order: new words, and the end of chunks that are gone.
@@ -139,22 +208,6 @@ class Writer:
             self._forget_terms(number)
         self._words.clear()
         self._stale.clear()
-
-    def _row(self, ref: str, read: FileContent) -> NoteRow:
-        from memtool.index.rows import NoteRow, note_row  # a search that finds nothing changed does without
-
-        if read.content is None:
-            size, limit = read.stamp.size / 1e6, self.max_bytes / 1e6
-            return NoteRow(ref.rsplit("/", 1)[-1], f"too large to read: {size:.0f} MB, the limit is {limit:.0f} MB", ())
-        if not is_outside(ref):
-            return note_row(ref, read.content, daily=self.vault.daily)
-        if self.outside.is_knowledge(ref):  # whatever it says of itself, it is a page that somebody wrote elsewhere
-            row = note_row(ref, read.content, kind="knowledge")
-            chunks = (chunk._replace(project="", author=IMPORTED) for chunk in row.chunks)
-        else:
-            row, project = note_row(ref, read.content), project_of_memory(ref, names_by_folder(self.vault))
-            chunks = (chunk._replace(project=project, context=f"{chunk.context}\n{project}") for chunk in row.chunks)
-        return row._replace(chunks=tuple(chunks))
 
     def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
         note_id = self.db.execute(
@@ -183,7 +236,7 @@ class Writer:
     def _remember_words(self, chunks: Iterable[ChunkRow]) -> None:
         self._words.update(*(chunk.words() for chunk in chunks))
 
-    def _delete(self, note_id: int) -> None:
+    def _delete(self, note_id: int, ref: str) -> None:  # noqa: ARG002
         chunks = "SELECT id FROM chunk WHERE note_id = ?"
         self._stale.update(number for (number,) in self.db.execute(chunks, (note_id,)))
         lists = self.db.execute(f"SELECT chunk_id, hashes FROM piece_list WHERE chunk_id IN ({chunks})", (note_id,))

@@ -41,9 +41,10 @@ DEFAULT_VAULT = "~/memory"
 INTERNAL = "MEMTOOL_INTERNAL"  # set while a model works for memtool: its session is none of the user's
 
 OF_THE_VAULT = {"format", "daily_folder"}  # what `memtool.vault.layout` reads of a vault's file; no settings elsewhere
+POSTGRES = "MEMTOOL_POSTGRES"  # the address of the database, which may hold a password
 _OTHER_VARIABLES = (
     "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", "MEMTOOL_TEAM_TOKEN", "MEMTOOL_TEAM_WEBHOOK_SECRET",
-    "MEMTOOL_POSTGRES", INTERNAL,
+    POSTGRES, INTERNAL,
 )  # fmt: skip
 _NAMED = 5  # unknown settings of one file
 
@@ -154,6 +155,17 @@ def _usual_keys(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: keys[0] for name, keys in found.items() if keys}
 
 
+def shown_value(settings: Settings, key: str) -> str | int | bool | tuple[str, ...]:
+    """Return the value of the setting *key* as anybody may see it: an address without its password."""
+    section, _, name = key.rpartition(".")
+    value: str | int | bool | tuple[str, ...] = getattr(getattr(settings, section or "general"), name)
+    if key == "index.dsn" and isinstance(value, str):
+        import re  # which a hook does without
+
+        return re.sub(r"(?<=:)[^:/@]+(?=@)|(?<=password=)('[^']*'|\S+)", "…", value)
+    return value
+
+
 def user_config_path(environ: Mapping[str, str]) -> Path:
     """Return the user's `config.toml`, in the platform's configuration folder unless `MEMTOOL_CONFIG` names it."""
     if environ.get("MEMTOOL_CONFIG"):
@@ -193,7 +205,7 @@ def service_token(environ: Mapping[str, str]) -> str:
 
 def database_address(settings: Settings, environ: Mapping[str, str]) -> str:
     """Return the address of the database that a team shares; empty if there is none."""
-    return environ.get("MEMTOOL_POSTGRES", "").strip() or settings.index.dsn
+    return environ.get(POSTGRES, "").strip() or settings.index.dsn
 
 
 def webhook_secret(environ: Mapping[str, str]) -> str:

@@ -42,9 +42,14 @@ class IndexSettings(NamedTuple):
     client_memory: Annotated[str, About("Whether Claude Code's own memory files are searched, too.", ("yes", "no"))] = (
         "yes"
     )
+    engine: Annotated[
+        str, About("What keeps the index: a file of this machine, or a server.", ("sqlite", "postgres"), trusted=True)
+    ] = "sqlite"
     dsn: Annotated[
-        str,
-        About("Address of the PostgreSQL database that a team shares; MEMTOOL_POSTGRES names it, too.", trusted=True),
+        str, About("Address of the server, such as `postgresql://me@db/memtool`; or `MEMTOOL_POSTGRES`.", trusted=True)
+    ] = ""
+    name: Annotated[
+        str, About("The vault's name on the server; empty: the machine's name and the folder.", trusted=True)
     ] = ""
 
 

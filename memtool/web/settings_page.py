@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from memtool.errors import BadSetting, MemtoolError
-from memtool.settings import Settings, choices_of
+from memtool.settings import choices_of, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.web.calls import OpenWorkspace
 from memtool.web.problems import status_of
@@ -94,15 +94,9 @@ def _form(request: Request, work: Workspace, *, fault: str = "", status: int = 2
 
 def _fields(work: Workspace) -> Iterator[Field]:
     for key, about in ABOUT.items():
-        value, origin = _value(work.settings, key), work.settings.origins.get(key, "default")
+        value, origin = shown_value(work.settings, key), work.settings.origins.get(key, "default")
         is_own = origin in ("default", str(work.vault.settings_path))
         choices = _YES_NO if isinstance(value, bool) else () if isinstance(value, tuple) else choices_of(key)
         kind = "choice" if choices else {int: "number", tuple: "list"}.get(type(value), "text")
         text = "\n".join(value) if isinstance(value, tuple) else str(value).lower() if choices else str(value)
         yield Field(key, text, kind, about.help, choices, about.least, origin, is_own and not about.trusted)
-
-
-def _value(settings: Settings, key: str) -> str | int | bool | tuple[str, ...]:
-    section, _, name = key.rpartition(".")
-    value: str | int | bool | tuple[str, ...] = getattr(getattr(settings, section or "general"), name)
-    return value

@@ -18,7 +18,7 @@ from memtool.integrations.exchange.documents import JSON, parsed
 from memtool.integrations.exchange.exporting import export
 from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, import_bundle
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
-from memtool.settings import choices_of, load
+from memtool.settings import choices_of, load, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import SETTINGS_FILE
@@ -192,7 +192,7 @@ def _told(work: Workspace) -> list[dict[str, Any]]:
     return [
         {
             "key": key,
-            "value": _value(known, key),
+            "value": shown_value(known, key),
             "origin": known.origins.get(key, ""),
             "help": about.help,
             "choices": list(choices_of(key)),
@@ -200,11 +200,6 @@ def _told(work: Workspace) -> list[dict[str, Any]]:
         }
         for key, about in ABOUT.items()
     ]
-
-
-def _value(known: Any, key: str) -> Any:  # noqa: ANN401
-    section, _, name = key.rpartition(".")
-    return getattr(getattr(known, section or "general"), name)
 
 
 JOB = {"id": "9f3a1c04be21", "name": "rebuild", "state": "running", "done": 1200, "total": 10000}

@@ -17,6 +17,7 @@ from memtool.index.engine import Index
 from memtool.index.vectors import VectorStore
 from memtool.vault.processes import lock
 
+ON_BOTH_ENGINES = True
 NOTE = "# Keys\n\n- the deploy key\n- the backup key\n"
 
 
@@ -153,6 +154,7 @@ def test_no_more_vectors_are_made_than_allowed(notebook: Notebook) -> None:
     assert notebook.use(lambda index: run(index, 0)) == 1  # all stand already
 
 
+@pytest.mark.of_sqlite
 @pytest.mark.parametrize("damage", ["deleted", "zeroed", "truncated"])
 def test_vectors_that_are_lost_are_made_anew(notebook: Notebook, damage: str) -> None:
     embedder = Recorder()
@@ -168,6 +170,7 @@ def test_vectors_that_are_lost_are_made_anew(notebook: Notebook, damage: str) ->
     assert lost(notebook, embedder) == 0
 
 
+@pytest.mark.of_sqlite
 @pytest.mark.slow
 def test_the_vectors_of_another_model_stay_until_the_new_ones_stand(notebook: Notebook) -> None:
     notebook.write("a.md", NOTE)
@@ -188,6 +191,7 @@ def test_the_vectors_of_another_model_stay_until_the_new_ones_stand(notebook: No
     assert make(notebook, old) == make(notebook, Recorder("third"))
 
 
+@pytest.mark.of_sqlite
 def test_vectors_of_texts_that_are_gone_go(notebook: Notebook) -> None:
     embedder = Recorder()
     for number in range(8):
@@ -202,6 +206,7 @@ def test_vectors_of_texts_that_are_gone_go(notebook: Notebook) -> None:
     assert lost(notebook, embedder) == 0
 
 
+@pytest.mark.of_sqlite
 @pytest.mark.parametrize("deed", [embed, forget_unused])
 def test_vectors_are_made_and_collected_by_one_process_at_a_time(
     notebook: Notebook, deed: Callable[[Index, Recorder, VectorStore], object]
@@ -244,6 +249,7 @@ def test_a_provider_that_gives_too_few_vectors_is_refused(notebook: Notebook) ->
         make(notebook, Lazy())
 
 
+@pytest.mark.of_sqlite
 def test_the_folder_of_the_locks_may_be_missing(notebook: Notebook) -> None:
     embedder = Recorder()
     notebook.write("a.md", NOTE)

@@ -14,16 +14,18 @@ import pytest
 from index.notebook import LONG_AGO_NS, Notebook, fill, finds_all
 
 from memtool.errors import NotWritable
-from memtool.index import engine, generations
+from memtool.index import engine, generations, sqlite
 from memtool.index.engine import Index, Unbuilt
+from memtool.index.rows import NoteRow
 from memtool.index.status import index_notices, status
-from memtool.index.writer import Writer
+from memtool.index.writer import FileContent, Writer
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault import scan
 from memtool.vault.files import KnownStamp
 from memtool.vault.scan import Changes, Scan
 
+ON_BOTH_ENGINES = True
 SECOND = 1_000_000_000
 
 
@@ -56,13 +58,13 @@ def test_a_note_that_goes_to_the_archive_is_not_cut_anew(notebook: Notebook, mon
     for name in ("sessions", "daily", "areas"):
         (notebook.root / name).rename(notebook.root / "archive" / name)
     cut: list[str] = []
-    insert = Writer._insert
+    row = Writer._row
 
-    def counted(writer: Writer, ref: str, *rest: Any) -> None:
+    def counted(writer: Writer, ref: str, read: FileContent) -> NoteRow:
         cut.append(ref)
-        insert(writer, ref, *rest)
+        return row(writer, ref, read)
 
-    monkeypatch.setattr(Writer, "_insert", counted)
+    monkeypatch.setattr(Writer, "_row", counted)
 
     applied = notebook.opened().applied
 
@@ -168,6 +170,7 @@ def test_a_change_is_found_by_one_walk(notebook: Notebook, monkeypatch: pytest.M
     assert walks == [notebook.root]
 
 
+@pytest.mark.of_sqlite
 def test_a_change_is_found_by_one_comparison(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(notebook, 3)
     notebook.opened()
@@ -178,7 +181,7 @@ def test_a_change_is_found_by_one_comparison(notebook: Notebook, monkeypatch: py
         compared.append(len(known))
         return scan.changes(known, found)
 
-    monkeypatch.setattr(engine, "changes", counted)
+    monkeypatch.setattr(sqlite, "changes", counted)
 
     assert notebook.opened().applied.changed == ["n1.md"]
     assert compared == [3]
@@ -288,19 +291,20 @@ def test_a_file_whose_folder_may_be_listed_only_is_not_deleted(
     assert notebook.find("alpha") == ["secret/a.md"]
 
 
+@pytest.mark.of_sqlite
 def test_a_note_that_vanishes_after_the_scan_is_no_error(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     notebook.write("a.md", "alpha")
     notebook.opened()
     notebook.write("a.md", "beta")
     notebook.write("b.md", "beta")
-    true = engine._apply
+    true = sqlite._apply
 
     def late(*args: Any, **more: Any) -> Any:
         for name in ("a.md", "b.md"):
             (notebook.root / name).unlink()
         return true(*args, **more)
 
-    monkeypatch.setattr(engine, "_apply", late)
+    monkeypatch.setattr(sqlite, "_apply", late)
 
     assert notebook.opened().applied.removed == ["a.md"]
     monkeypatch.undo()
@@ -375,6 +379,7 @@ def test_what_somebody_follows_is_used_without_a_walk(notebook: Notebook, monkey
     assert engine.use_index(followed, Index.stamps).keys() == {"a.md"}
 
 
+@pytest.mark.of_sqlite
 def test_a_stranger_s_vault_does_not_choose_what_is_deleted(notebook: Notebook, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
@@ -395,6 +400,7 @@ def test_a_vault_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert notebook.find("alpha") == ["a.md"]
 
 
+@pytest.mark.of_sqlite
 @pytest.mark.parametrize("name", ["locks", "index"])
 def test_a_folder_that_cannot_be_made_is_said_in_a_sentence(notebook: Notebook, name: str) -> None:
     notebook.write("a.md", "alpha")
@@ -407,6 +413,7 @@ def test_a_folder_that_cannot_be_made_is_said_in_a_sentence(notebook: Notebook, 
         notebook.opened()
 
 
+@pytest.mark.of_sqlite
 def test_the_status_counts_what_is_there(notebook: Notebook, tmp_path: Path) -> None:
     fill(notebook, 3)
     fact = {"id": "f1", "fact": "x", "evidence": "y", "timestamp": "2026-01-01T00:00:00Z"}
@@ -455,7 +462,7 @@ def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(
     assert (index.resumed, len(index.applied.added), index.rebuilt) == (kept, 10 - kept, "")
     assert notices == ([f"indexing was interrupted before and went on: {kept} files were done already"] if kept else [])
     assert finds_all(notebook, 9)
-    assert len(notebook.index_files()) == 2
+    assert notebook.place.database or len(notebook.index_files()) == 2
     assert notebook.opened().resumed == 0
 
 
@@ -478,6 +485,7 @@ def test_what_changed_and_went_since_the_interruption_is_noticed(
     assert "n1.md" not in notebook.find("common", limit=20)
 
 
+@pytest.mark.of_sqlite
 @pytest.mark.parametrize("damage", ["cut off", "garbage", "of another version", "gone"])
 def test_an_interrupted_index_that_cannot_be_gone_on_with_is_begun_anew(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch, damage: str
@@ -506,6 +514,7 @@ def test_an_interrupted_index_that_cannot_be_gone_on_with_is_begun_anew(
     assert len(notebook.index_files()) == 2
 
 
+@pytest.mark.of_sqlite
 def test_a_disk_that_fills_up_keeps_no_half_of_an_index(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "BATCH", 3)
     fill(notebook, 9)
@@ -523,6 +532,7 @@ def test_a_disk_that_fills_up_keeps_no_half_of_an_index(notebook: Notebook, monk
     assert finds_all(notebook, 9)
 
 
+@pytest.mark.of_sqlite
 def test_an_index_in_the_making_brings_no_vault_back_that_is_gone(notebook: Notebook) -> None:
     place = notebook.place._replace(folder=notebook.root / ".memtool/own")
     notebook.root.rename(notebook.root.with_name("elsewhere"))

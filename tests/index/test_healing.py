@@ -10,7 +10,7 @@ import pytest
 from index.notebook import LONG_AGO_NS, Notebook, finds_all
 
 from memtool.errors import NotWritable
-from memtool.index import engine, generations, schema
+from memtool.index import generations, schema, sqlite
 from memtool.index.engine import Index
 
 
@@ -109,7 +109,7 @@ def test_a_newer_index_is_not_touched_until_the_new_one_stands(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine, "_apply", interrupted)
+    monkeypatch.setattr(sqlite, "_apply", interrupted)
     with pytest.raises(KeyboardInterrupt):
         built.opened()
 

@@ -7,6 +7,7 @@ from memtool.errors import UsageError
 from memtool.index.lookup import find_fact, note_refs
 from memtool.vault.reading import Reading
 
+ON_BOTH_ENGINES = True
 FACTS = """{"facts": [
   {"id": "f1", "fact": "tokens live 24 hours", "evidence": "jwt.ts", "category": "decision", "status": "active",
    "timestamp": "2026-02-10T00:00:00Z"},

@@ -7,6 +7,8 @@ from index.notebook import Notebook
 
 from memtool.index.filters import is_named, projects_in, reach
 
+ON_BOTH_ENGINES = True
+
 
 @pytest.fixture
 def notebook(tmp_path: Path) -> Notebook:

@@ -22,6 +22,9 @@ from memtool.settings.sections import EmbeddingSettings
 needs_fastembed = pytest.mark.skipif(find_spec("fastembed") is None, reason="the extra `vectors` is not installed")
 
 
+ON_BOTH_ENGINES = True
+
+
 class Finder:
     """Searches a notebook as the command line does, with the embedder that the settings name."""
 
@@ -208,6 +211,7 @@ def test_a_rebuilt_index_has_its_vectors_at_once(local: Finder) -> None:
     assert (chosen.notices, found.mode, found.hits[0].path) == ((), "hybrid", "car.md")
 
 
+@pytest.mark.of_sqlite
 @pytest.mark.slow
 @needs_fastembed
 def test_damaged_vectors_are_said_and_made_anew(local: Finder) -> None:

@@ -3,10 +3,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from index.notebook import Notebook
 
 from memtool.index.status import index_notices, once
 from memtool.vault.processes import lock
+
+ON_BOTH_ENGINES = True
 
 
 def test_broken_notes_are_named_when_they_are_met_and_not_again(notebook: Notebook) -> None:
@@ -22,6 +25,7 @@ def test_broken_notes_are_named_when_they_are_met_and_not_again(notebook: Notebo
     assert [notice.split(":")[0] for notice in notebook.use(index_notices)] == ["3.md"]
 
 
+@pytest.mark.of_sqlite
 def test_a_new_index_and_a_busy_one_are_said(notebook: Notebook) -> None:
     assert notebook.use(index_notices) == []  # the first is nothing to speak of
     assert notebook.use(index_notices, rebuild=True) == ["the index was built anew: you asked for it"]

@@ -18,7 +18,8 @@ from web.service import PATIENCE, Service
 
 from memtool.embeddings.helper import HelperPlace
 from memtool.index import generations, schema
-from memtool.index.engine import WATCHERS, Place, SqliteIndex, place_of, use_index
+from memtool.index.engine import WATCHERS, Place, place_of, use_index
+from memtool.index.sqlite import SqliteIndex
 from memtool.index.unchanged import claim
 from memtool.vault.scan import Outside, changes
 from memtool.web.inotify import Tree, check_mounts

@@ -1,9 +1,11 @@
-"""Connections to PostgreSQL: opened within a time limit, with sentences for what goes wrong."""
+"""Connections to PostgreSQL: opened within a time limit, each in a role that sees some vaults only."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtool.errors import DatabaseUnavailable, ProviderMissing
@@ -12,12 +14,48 @@ if TYPE_CHECKING:
     import psycopg
 
 CONNECT_SECONDS = 5
-STATEMENT_SECONDS = 120  # of one statement; building an index for a model lifts it
+STATEMENT_SECONDS = 120  # of one statement; building an index of vectors lifts it
 READER, WRITER = "memtool_reader", "memtool_writer"  # the roles of migration 0001
-_OPTIONS = f"-c search_path=memtool,public -c statement_timeout={STATEMENT_SECONDS}s -c jit=off"
+# HNSW gives at most so many vectors as it looks at, and goes on where a filter leaves too few. The planner's estimates
+# for compiling statements are too high: that takes longer than the statements.
+_OPTIONS = (
+    f"-c search_path=memtool,public -c statement_timeout={STATEMENT_SECONDS}s -c jit=off"
+    " -c hnsw.ef_search=400 -c hnsw.iterative_scan=strict_order -c timezone={zone}"
+)
+_PRIVILEGES = "Ask whoever runs it for the roles memtool_reader and memtool_writer."
 
 
-def connect(dsn: str) -> psycopg.Connection[Any]:
+class Database:
+    """A database, and the name of the vault in it. A service hands in the *pool* that its connections come from."""
+
+    def __init__(self, address: str, vault: str, pool: Any = None) -> None:  # noqa: ANN401  (psycopg_pool's)
+        self.address = address
+        self.vault = vault
+        self._pool = pool
+
+    @contextlib.contextmanager
+    def connection(self) -> Iterator[psycopg.Connection[Any]]:
+        """Give a connection for the length of a `with` block.
+
+        Raises:
+            ProviderMissing, DatabaseUnavailable
+        """
+        if self._pool is None:
+            with contextlib.closing(connect(self.address)) as db:
+                yield db
+            return
+        with refusals(), self._pool.connection() as db:
+            yield db
+
+
+def default_name(root: Path) -> str:
+    """Return the name of the vault at *root* in a database that other machines use, too."""
+    import platform
+
+    return f"{platform.node()}:{root}"
+
+
+def connect(address: str) -> psycopg.Connection[Any]:
     """Return a new connection in which each statement is a transaction of its own, unless one is begun.
 
     Raises:
@@ -30,17 +68,23 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
         hint = "Run `pip install 'memtool-vault[postgres]'`."
         raise ProviderMissing("the engine postgres is not installed", hint=hint) from None
     with refusals():
-        return psycopg.connect(dsn, **connection_options())
+        return psycopg.connect(address, **connection_options())
 
 
 def connection_options() -> dict[str, Any]:
-    """Return how each connection of memtool's is opened."""
+    """Return the options of each connection, for a pool as well."""
     return {
         "autocommit": True,
         "connect_timeout": CONNECT_SECONDS,
         "application_name": "memtool",
-        "options": _OPTIONS,
+        "options": _OPTIONS.format(zone=_zone()),
     }
+
+
+def _zone() -> str:
+    """Return this machine's offset as PostgreSQL writes it, with the sign of POSIX: `UTC-08:00` lies east."""
+    minutes = time.localtime().tm_gmtoff // 60
+    return f"UTC{'-' if minutes >= 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
 @contextlib.contextmanager
@@ -60,17 +104,17 @@ def refusals() -> Iterator[None]:
         raise DatabaseUnavailable(f"the database refuses: {_first_line(error)}", hint=_PRIVILEGES) from None
 
 
-_PRIVILEGES = "Ask whoever runs it for the roles memtool_reader and memtool_writer."
-
-
 def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0]
 
 
-def enter(db: psycopg.Connection[Any], role: str, vaults: list[int] | tuple[int, ...], vault: str = "") -> None:
-    """Let the transaction at hand be in *role* and see *vaults* only, and the row of the vault named *vault*."""
+def enter(db: psycopg.Connection[Any], role: str, vaults: Sequence[int], *, name: str = "", local: bool = True) -> None:
+    """Let the transaction at hand be in *role* and see *vaults* only, and the row of the vault called *name*.
+
+    Where it is not *local*, so are those that follow on the connection.
+    """
     db.execute(
-        "SELECT set_config('role', %s, true), set_config('memtool.vaults', %s, true),"
-        " set_config('memtool.vault', %s, true)",
-        (role, f"{{{','.join(map(str, vaults))}}}", vault),
+        "SELECT set_config('role', %(role)s, %(local)s), set_config('memtool.vaults', %(vaults)s, %(local)s),"
+        " set_config('memtool.vault', %(name)s, %(local)s)",
+        {"role": role, "vaults": f"{{{','.join(map(str, vaults))}}}", "name": name, "local": local},
     )

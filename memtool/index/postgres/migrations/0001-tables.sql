@@ -26,8 +26,8 @@ CREATE FUNCTION memtool.visible() RETURNS bigint[] LANGUAGE sql STABLE AS
 -- Two functions of SQLite's, for the statements that both engines share.
 CREATE FUNCTION memtool.instr(whole text, part text) RETURNS integer LANGUAGE sql IMMUTABLE AS
     $$ SELECT strpos(whole, part) $$;
-CREATE FUNCTION memtool.day_of(mtime_ns bigint) RETURNS text LANGUAGE sql STABLE AS
-    $$ SELECT to_char(to_timestamp(mtime_ns / 1000000000), 'YYYY-MM-DD') $$;
+CREATE FUNCTION memtool.date(seconds bigint, epoch text, zone text) RETURNS text LANGUAGE sql STABLE AS
+    $$ SELECT to_char(to_timestamp(seconds), 'YYYY-MM-DD') $$;
 
 CREATE TABLE memtool.vault (
     id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (MAXVALUE 2000000000),
@@ -37,7 +37,8 @@ CREATE TABLE memtool.vault (
     last_note bigint NOT NULL DEFAULT 0,               -- numbers that were given, and never are again
     last_chunk bigint NOT NULL DEFAULT 0,
     chunks bigint NOT NULL DEFAULT 0,                  -- how many there are,
-    terms bigint NOT NULL DEFAULT 0                    -- and how many terms they hold in all: for BM25
+    terms bigint NOT NULL DEFAULT 0,                   -- and how many terms they hold in all: for BM25
+    dead bytea NOT NULL DEFAULT ''                     -- chunks that are gone and still stand in postings
 );
 CREATE TABLE memtool.note (
     vault bigint NOT NULL,

@@ -1,0 +1,193 @@
+"""The tables of one vault in PostgreSQL, read: see `memtool.index.tables`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from memtool.index.postgres.connection import READER, WRITER, enter
+from memtool.index.postgres.postings import Postings
+
+if TYPE_CHECKING:
+    import psycopg
+    from numpy.typing import NDArray
+
+    from memtool.index.filters import Filter
+    from memtool.index.semantic import Semantic
+
+VAULT_BITS = 32  # of the number of a note or chunk; the vault's own number stands above them
+# The vault's part of each table, under the names that statements for both engines use. The planner sees through them.
+_PARTS = """
+note AS NOT MATERIALIZED (SELECT * FROM memtool.note WHERE vault = {vault}),
+chunk AS NOT MATERIALIZED (SELECT * FROM memtool.chunk WHERE vault = {vault}),
+term_list AS NOT MATERIALIZED (SELECT * FROM memtool.term_list WHERE vault = {vault}),
+word AS NOT MATERIALIZED (SELECT * FROM memtool.word WHERE vault = {vault}),
+piece_list AS NOT MATERIALIZED (SELECT chunk_id FROM memtool.piece WHERE vault = {vault} AND place = 0)
+"""
+
+
+class VaultRow(NamedTuple):
+    """The row of a vault: what its index was built with, and the sums that BM25 needs."""
+
+    id: int
+    fingerprint: str
+    settled: str
+    last_note: int
+    last_chunk: int
+    chunks: int
+    terms: int
+    dead: bytes
+
+
+class PostgresTables:
+    """The tables of the vault number *vault*, over a connection that sees this vault only."""
+
+    def __init__(self, db: psycopg.Connection[Any], vault: int) -> None:
+        self.db = db
+        self.vault = vault
+        self._postings: Postings | None = None  # of the state that is read
+        enter(db, READER, [vault], local=False)
+
+    def row(self, *, locked: bool = False) -> VaultRow:
+        """Return the row of the vault; *locked* until the transaction ends."""
+        find = f"SELECT {', '.join(VaultRow._fields)} FROM memtool.vault WHERE id = %s{' FOR UPDATE' if locked else ''}"
+        found = self.db.execute(find, (self.vault,), binary=True).fetchone()
+        return VaultRow._make(found) if found else VaultRow(self.vault, "", "", 0, 0, 0, 0, b"")
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
+        """Return what a SELECT over the shared tables gives."""
+        return self.db.execute(_translated(sql, self.vault), [_storable(value) for value in values])
+
+    @contextlib.contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Let all that is read in a `with` block come from one state of the index."""
+        self.db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._postings = None
+        try:
+            yield
+        finally:
+            self._postings = None
+            with contextlib.suppress(Exception):  # a connection that is gone has no transaction
+                self.db.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make a `with` block one transaction that may write rows of this vault."""
+        with self.db.transaction():
+            enter(self.db, WRITER, [self.vault])
+            yield
+
+    def occurring(self, terms: Collection[str]) -> Collection[str]:
+        """Return those of *terms* that any chunk holds."""
+        return {term for term, frequency in self.frequencies(terms).items() if frequency}
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return in how many chunks each of *terms* occurs."""
+        asked = list(terms)
+        find = "SELECT term, chunks FROM memtool.term WHERE vault = %s AND term = ANY(%s)"
+        known = dict(self.db.execute(find, (self.vault, asked)).fetchall())
+        return {term: known.get(term, 0) for term in asked}
+
+    def phrase_frequency(self, phrase: str) -> int:
+        """Return in how many chunks the terms of *phrase* stand side by side."""
+        terms = phrase.split(" ")
+        known = self.frequencies(terms)
+        if len(terms) == 1 or not all(known.values()):
+            return min(known.values())
+        return len(self._occurrences([phrase]).of(phrase).chunks)
+
+    def best(
+        self, terms: Sequence[str], depth: int, condition: str = "", values: Sequence[Any] = ()
+    ) -> list[tuple[int, float]]:
+        """Return the *depth* best chunks for *terms* or phrases, with their BM25, best first."""
+        numbers, scores = self._occurrences(terms).bm25(terms, depth if not condition else None)
+        if condition:
+            kept = self._first_meeting(numbers, condition, values, depth)
+            numbers, scores = numbers[kept], scores[kept]
+        return list(zip((numbers + self._base).tolist(), scores.tolist(), strict=True))
+
+    def holding(self, any_of: Sequence[Sequence[str]], most: int) -> list[int]:
+        """Return *most* chunks, in no order, that hold all terms of any of the lists."""
+        found = self._occurrences([term for terms in any_of for term in terms])
+        numbers = found.holding(any_of)[:most]
+        return list((numbers + self._base).tolist())
+
+    def words_with(self, part: str) -> list[str]:
+        """Return the words that hold *part*."""
+        find = "SELECT word FROM memtool.word WHERE vault = %s AND strpos(word, %s) > 0"
+        return [row[0] for row in self.db.execute(find, (self.vault, part))]
+
+    def unpacked(self, terms: str, text: str) -> str:  # noqa: ARG002  (SQLite needs the text)
+        """Return the terms of a chunk, joined by spaces."""
+        return terms
+
+    def embedded_up_to(self, model: str) -> int:
+        """Return the last chunk that *model* has embedded, or 0."""
+        find = (
+            "SELECT v.embedded_up_to FROM memtool.vault_model AS v JOIN memtool.model AS m ON m.id = v.model"
+            " WHERE v.vault = %s AND m.name = %s"
+        )
+        row = self.db.execute(find, (self.vault, model)).fetchone()
+        return int(row[0]) if row else 0
+
+    def remember_pieces(self, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
+        """Write down the hashes of what has a vector in each chunk, and that *model* has come up to *up_to*."""
+        from memtool.index.postgres.vectors import remember_pieces
+
+        remember_pieces(self, model, pieces, up_to)
+
+    def semantic(self, store: Any, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ANN401
+        """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
+        found: Semantic = store.semantic(query, wanted, also)
+        return found
+
+    @property
+    def _base(self) -> int:
+        """What is added to a chunk's number in the vault."""
+        return self.vault << VAULT_BITS
+
+    def _occurrences(self, terms: Sequence[str]) -> Postings:
+        """Return where *terms* and the words of phrases occur; within one state each is read once."""
+        if self._postings is None or self.db.info.transaction_status == 0:  # idle: another state
+            row = self.row()
+            self._postings = Postings(row.chunks, row.terms, row.last_chunk, row.dead)
+        for of_phrases, columns in ((True, "chunks, counts, lengths, positions"), (False, "chunks, counts, lengths")):
+            if unknown := self._postings.unknown(terms, of_phrases=of_phrases):
+                find = (
+                    f"SELECT term, {columns} FROM memtool.posting WHERE vault = %s AND term = ANY(%s) ORDER BY segment"
+                )
+                rows = self.db.execute(find, (self.vault, unknown), binary=True)
+                self._postings.take(unknown, rows, with_positions=of_phrases)
+        return self._postings
+
+    def _first_meeting(
+        self, numbers: NDArray[np.int64], condition: str, values: Sequence[Any], depth: int
+    ) -> NDArray[np.int64]:
+        """Return the places of the first *depth* of *numbers* whose chunks meet the *condition*, in order."""
+        kept: list[int] = []
+        start, size = 0, max(500, 4 * depth)
+        while start < len(numbers) and len(kept) < depth:
+            part = (numbers[start : start + size] + self._base).tolist()
+            rows = self.execute(f"SELECT c.id FROM chunk AS c WHERE c.id = ANY(?) AND {condition}", (part, *values))
+            allowed = {row[0] for row in rows}
+            kept += [start + at for at, chunk_id in enumerate(part) if chunk_id in allowed]
+            start, size = start + size, 4 * size
+        return np.array(kept[:depth], np.int64)
+
+
+@lru_cache(maxsize=512)
+def _translated(sql: str, vault: int) -> str:
+    """Return a statement for both engines in PostgreSQL's words, about the vault number *vault*."""
+    own = sql.strip().removeprefix("WITH RECURSIVE")
+    joint = "," if own != sql.strip() else ""
+    own = own.replace("%", "%%").replace("?", "%s").replace("IN ()", "IN (NULL)")  # an empty list is no SQL elsewhere
+    return f"WITH RECURSIVE {_PARTS.format(vault=vault)}{joint} {own}"
+
+
+def _storable(value: Any) -> Any:  # noqa: ANN401
+    """Return a text without the character that PostgreSQL does not store."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else value

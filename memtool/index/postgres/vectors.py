@@ -1,0 +1,214 @@
+"""The vectors of one vault and model in PostgreSQL, in half precision, and what is near to a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from memtool.index.filters import Filter
+from memtool.index.semantic import CANDIDATES, NEAREST, Semantic
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from memtool.index.postgres.tables import PostgresTables
+
+EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
+_SAMPLE = 256  # vectors that are compared with each other
+_SAMPLED_EVERY = 1024  # vectors that are added
+
+# The likeness of a chunk is the mean of its own and of that of its best piece; where it has one of them only, that.
+_LIKENESS = """
+SELECT chunk_id, (coalesce(whole, piece) + coalesce(piece, whole)) / 2 AS likeness FROM (
+    SELECT p.chunk_id,
+        max(-(v.embedding <#> %(query)s::halfvec)) FILTER (WHERE p.place = 0) AS whole,
+        max(-(v.embedding <#> %(query)s::halfvec)) FILTER (WHERE p.place > 0) AS piece
+    FROM memtool.piece AS p JOIN memtool.vector AS v ON v.vault = p.vault AND v.hash = p.hash
+    WHERE p.vault = %(vault)s AND v.vault = %(vault)s AND v.model = %(model)s AND p.chunk_id {which}
+    GROUP BY p.chunk_id
+) AS judged ORDER BY likeness DESC, chunk_id
+"""
+_OF_HASHES = "IN (SELECT chunk_id FROM memtool.piece WHERE vault = %(vault)s AND hash = ANY(%(hashes)s))"
+
+
+class PostgresVectors:
+    """The vectors of one model."""
+
+    def __init__(self, tables: PostgresTables, model: int, dimension: int) -> None:
+        self.dimension = dimension
+        self.notices: list[str] = []
+        self._tables = tables
+        self._db = tables.db
+        self._key = (tables.vault, model)
+        self._model = model
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return int(self._about()[0])
+
+    def close(self) -> None:
+        """Do nothing: the connection is somebody else's."""
+
+    def missing(self, hashes: Iterable[int]) -> list[int]:
+        """Return those of *hashes* that have no vector yet, each once, in their order."""
+        wanted = list(dict.fromkeys(hashes))
+        find = "SELECT hash FROM memtool.vector WHERE vault = %s AND model = %s AND hash = ANY(%s)"
+        known = {row[0] for row in self._db.execute(find, (*self._key, wanted))}
+        return [each for each in wanted if each not in known]
+
+    def add(self, hashes: Sequence[int], vectors: ArrayLike) -> None:
+        """Keep a vector for each of *hashes* that has none yet."""
+        matrix = np.asarray(vectors, np.float32)
+        if matrix.shape != (len(hashes), self.dimension):
+            raise ValueError(f"vectors of shape {matrix.shape} for {len(hashes)} hashes of {self.dimension} numbers")
+        with self._tables.writing():
+            new = set(self.missing(hashes))
+            rows = [(*self._key, each, _text(row)) for each, row in zip(hashes, matrix, strict=True) if each in new]
+            with self._db.cursor() as cursor:
+                cursor.executemany("INSERT INTO memtool.vector VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING", rows)
+            self._describe(matrix[[at for at, each in enumerate(hashes) if each in new]])
+
+    def _describe(self, new: NDArray[np.float32]) -> None:
+        """Keep the mean of the vectors, and now and then how far they are apart."""
+        count, mean, deviation = self._about()
+        total = count + len(new)
+        if not len(new):
+            return
+        mean = (np.asarray(mean or np.zeros(self.dimension)) * count + new.sum(axis=0)) / total
+        if total < _SAMPLED_EVERY or total // _SAMPLED_EVERY != count // _SAMPLED_EVERY:
+            deviation = self._deviation()
+        self._db.execute(
+            "INSERT INTO memtool.vault_model (vault, model, vectors, mean, deviation) VALUES (%s, %s, %s, %s, %s)"
+            " ON CONFLICT (vault, model) DO UPDATE SET vectors = excluded.vectors, mean = excluded.mean,"
+            " deviation = excluded.deviation",
+            (*self._key, total, mean.tolist(), deviation),
+        )
+
+    def _deviation(self) -> float:
+        """Return the standard deviation of the likenesses between some of the texts, which their hashes choose."""
+        find = "SELECT embedding::text FROM memtool.vector WHERE vault = %s AND model = %s ORDER BY hash LIMIT %s"
+        rows = self._db.execute(find, (*self._key, _SAMPLE)).fetchall()
+        sample = np.array([np.fromstring(row[0][1:-1], np.float32, sep=",") for row in rows])
+        likenesses = (sample @ sample.T)[~np.eye(len(sample), dtype=bool)]
+        return float(likenesses.std()) if len(likenesses) else 0.0
+
+    def _about(self) -> tuple[int, list[float], float]:
+        find = "SELECT vectors, mean, deviation FROM memtool.vault_model WHERE vault = %s AND model = %s"
+        found: tuple[int, list[float], float] | None = self._db.execute(find, self._key).fetchone()
+        return found or (0, [], 0.0)
+
+    def semantic(self, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
+        """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
+        count, mean, deviation = self._about()
+        if not count:
+            return Semantic({}, 0.0, 0.0)
+        condition, values = wanted.where()
+        asked = _text(query)
+        near = self._likeness(_OF_HASHES, asked, hashes=self._nearest_hashes(asked, count))
+        found = self._admitted(near, condition, values)
+        if wanted.narrows and len(found) < CANDIDATES:  # so that looking at all that the filter admits is cheap
+            rows = self._tables.execute(f"SELECT c.id FROM chunk AS c WHERE {condition}", values)
+            admitted = [row[0] for row in rows]
+            found = self._likeness("= ANY(%(chunks)s)", asked, most=CANDIDATES, chunks=admitted)
+        more = sorted(set(also) - found.keys())
+        likeness_of_more = self._likeness("= ANY(%(chunks)s)", asked, chunks=more) if more else {}
+        return Semantic(found | likeness_of_more, float(np.asarray(mean, np.float32) @ query), deviation)
+
+    def _nearest_hashes(self, asked: str, count: int) -> list[int]:
+        distance = f"embedding::halfvec({self.dimension}) <#> %s::halfvec({self.dimension})"
+        order = f"({distance}) + 0" if count <= EXACT else distance  # a sum is no order that an index knows
+        of_model = f"vault = %s AND model = {self._model}"  # by its number, or its own index would not be seen
+        find = f"SELECT hash FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {NEAREST}"
+        return [row[0] for row in self._db.execute(find, (self._key[0], asked))]
+
+    def _likeness(self, which: str, asked: str, *, most: int = 0, **values: list[int]) -> dict[int, float]:
+        find = _LIKENESS.format(which=which) + (f" LIMIT {most}" if most else "")
+        given = {"query": asked, "vault": self._key[0], "model": self._model, **values}
+        return dict(self._db.execute(find, given).fetchall())
+
+    def _admitted(self, near: dict[int, float], condition: str, values: Sequence[object]) -> dict[int, float]:
+        """Return the first candidates of *near* that the filter lets through."""
+        rows = self._tables.execute(
+            f"SELECT c.id FROM chunk AS c WHERE c.id = ANY(?) AND {condition}", [[*near], *values]
+        )
+        allowed = {row[0] for row in rows}
+        return dict([each for each in near.items() if each[0] in allowed][:CANDIDATES])
+
+    def forget_unused(self) -> None:
+        """Drop the vectors of texts that are gone if they are more than a quarter, and those of other models."""
+        vault, model = self._key
+        unused = (
+            "vault = %s AND model = %s AND NOT EXISTS"
+            " (SELECT 1 FROM memtool.piece AS p WHERE p.vault = v.vault AND p.hash = v.hash)"
+        )
+        with self._tables.writing():
+            found = self._db.execute(f"SELECT count(*) FROM memtool.vector AS v WHERE {unused}", self._key).fetchone()
+            if found and found[0] * 4 > len(self):
+                self._db.execute(f"DELETE FROM memtool.vector AS v WHERE {unused}", self._key)
+                self._db.execute(
+                    "UPDATE memtool.vault_model SET (vectors, mean) ="
+                    " (SELECT count(*), coalesce(avg(embedding::public.vector)::real[], '{}')"
+                    " FROM memtool.vector WHERE vault = %s AND model = %s) WHERE vault = %s AND model = %s",
+                    (*self._key, *self._key),
+                )
+            for table in ("vector", "vault_model"):
+                self._db.execute(f"DELETE FROM memtool.{table} WHERE vault = %s AND model <> %s", (vault, model))
+
+    def build_hnsw(self) -> None:
+        """Make the index of the model's vectors, of all vaults, where they are many and it is not there yet."""
+        if len(self) <= EXACT:
+            return
+        name = f"vector_hnsw_{self._model}"
+        with self._db.transaction():
+            self._db.execute("SET LOCAL role = none")
+            self._db.execute("SET LOCAL statement_timeout = 0")
+            self._db.execute("SET LOCAL maintenance_work_mem = '512MB'")
+            self._db.execute(
+                f"CREATE INDEX IF NOT EXISTS {name} ON memtool.vector USING hnsw"
+                f" ((embedding::halfvec({self.dimension})) halfvec_ip_ops) WHERE model = {self._model}"
+            )
+
+
+def open_vectors(tables: PostgresTables, name: str, dimension: int) -> PostgresVectors:
+    """Return the vectors of the model *name*, which the database gets to know if it does not yet."""
+    find = "SELECT id FROM memtool.model WHERE name = %s"
+    while (found := tables.db.execute(find, (name,)).fetchone()) is None:
+        with tables.writing():
+            insert = "INSERT INTO memtool.model (name, dimension) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+            tables.db.execute(insert, (name, dimension))
+    return PostgresVectors(tables, found[0], dimension)
+
+
+def remember_pieces(tables: PostgresTables, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
+    """Write down the hashes of what has a vector in each chunk, and that *model* has come up to the chunk *up_to*."""
+    rows = [
+        (chunk_id, place, content_hash)
+        for chunk_id, hashes in pieces.items()
+        for place, content_hash in enumerate(hashes)
+    ]
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
+    with tables.writing():
+        # Another process may have replaced a chunk in the meantime: its pieces come with its new number.
+        tables.db.execute(
+            "INSERT INTO memtool.piece SELECT %s, p.* FROM unnest(%s::int8[], %s::int2[], %s::int8[])"
+            " AS p (chunk, place, hash) WHERE EXISTS"
+            " (SELECT 1 FROM memtool.chunk WHERE vault = %s AND id = p.chunk) ON CONFLICT DO NOTHING",
+            (tables.vault, *columns, tables.vault),
+        )
+        tables.db.execute(
+            "INSERT INTO memtool.vault_model (vault, model, embedded_up_to) SELECT %s, id, %s FROM memtool.model"
+            " WHERE name = %s ON CONFLICT (vault, model) DO UPDATE SET embedded_up_to = excluded.embedded_up_to",
+            (tables.vault, up_to, model),
+        )
+
+
+def _text(vector: NDArray[np.float32]) -> str:
+    """Return *vector* as pgvector reads it."""
+    return f"[{','.join(map(repr, vector.astype(np.float16).tolist()))}]"
