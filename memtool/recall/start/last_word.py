@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from memtool.recall.budget import BlockLine, BlockPart
 from memtool.text.languages import pattern_of, word_set, words as words_of
-from memtool.text.scripts import is_unspaced
+from memtool.text.scripts import UNSPACED, is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import USER
 from memtool.vault.session_rows import ARROW
@@ -24,6 +24,7 @@ _MOST_WORDS = 3  # behind a cue, of which one may be what is taken back
 _NAME = re.compile(r"[A-Za-z0-9_][\w./+#-]*[A-Za-z0-9_+#]|[A-Za-z0-9]", re.ASCII)
 _CLAUSE_END = re.compile(r"[,;:!?，。；：！？（()]|\.(?:\s|$)")
 _LETTER = r"[A-Za-z\u00c0-\u024f\u0400-\u04ff]"  # of a script with spaces; a wide class takes long to compile
+_SHORTEST_RUN, _LONGEST_RUN, _TRAILING = 3, 8, "了吧啦啊呢"  # of characters that may be what is taken back
 _SAME_SUBJECT = 0.4  # of the words of the shorter clause, names and cues aside
 
 _MOST_COMPARED = 200
@@ -61,7 +62,7 @@ class LastWord:
         What is heard at the same time counts as later, so that lines of one time are looked at newest first.
         """
         told = words(line)
-        later = (taken for taken in self._taken if taken.when >= when and taken.said != line)
+        later = (taken for taken in self._taken if taken.when >= when and taken.said not in line)
         stands = not any(_is_about(taken, line, told) for taken in later)
         if stands and by_user:
             self.hear(line, when)
@@ -104,7 +105,7 @@ def _is_about(taken: _TakenBack, line: str, told: frozenset[str]) -> bool:
 def _taken_back(line: str, when: str) -> list[_TakenBack]:
     told, found = words(line), []
     for text, is_sure in _withdrawn(line):
-        term = next(_telling_names(text), "")
+        term = next(_telling_names(text), "") or _run_in(text)
         is_name = _is_name(term, line)
         if term and (is_sure or is_name or _is_capital(term, line)):
             beside = told - words(_singular(term)) - words(term)
@@ -118,7 +119,7 @@ def _withdrawn(line: str) -> Iterator[tuple[str, bool]]:
         is_denied = re.search(rf"(?:{pattern_of('negation')})[^,;，；。]{{0,2}}$", line[: cue.start()].casefold())
         if not is_denied:  # "don't drop X"
             behind = cue["before"] or line[cue.end() :]
-            yield _CLAUSE_END.split(behind, maxsplit=1)[0], cue["aside"] is None
+            yield _CLAUSE_END.split(behind, maxsplit=1)[0], not (cue["aside"] or cue["out"])
     yield from ((move[move.lastindex or 0], False) for move in _moves().finditer(line))
 
 
@@ -128,16 +129,23 @@ def _telling_names(text: str) -> Iterator[str]:
     return (name for name in names if _singular(name).casefold() not in word_set("function"))
 
 
+def _run_in(text: str) -> str:
+    """Return the characters of a script without spaces with which *text* begins; empty if they are too few to tell."""
+    found = re.match(rf"[{UNSPACED}]{{{_SHORTEST_RUN},{_LONGEST_RUN}}}(?![{UNSPACED}])", text.strip().rstrip(_TRAILING))
+    return found[0] if found else ""
+
+
 def _choices(line: str, *kinds: str) -> list[_Choice]:
     """Return what *line* chooses, behind the words of *kinds*; what a clause denies is not chosen."""
     found = []
     for clause in _CLAUSE_END.split(line):
         if re.search(pattern_of("negation"), clause.casefold()):
             continue
-        for cue in _choosing(kinds).finditer(clause):
-            if term := next(_telling_names(cue["term"]), ""):
-                subject = words(clause) - words(term) - word_set("function") - _cue_words()
-                found.append(_Choice(_singular(term), _is_name(term, line), subject))
+        behind = (next(_telling_names(cue["term"]), "") for cue in _choosing(kinds).finditer(clause))
+        terms = sorted(filter(None, behind), key=lambda term: not _is_name(term, line))  # "is going to be NATS"
+        for term in terms[:1]:
+            subject = words(clause) - words(term) - word_set("function") - _cue_words()
+            found.append(_Choice(_singular(term), _is_name(term, line), subject))
     return found
 
 
@@ -153,7 +161,7 @@ def _is_name(term: str, line: str) -> bool:
     """Return whether *term* is a name by its look: inner capitals, digits, signs, or Latin within Chinese."""
     if re.search(r"\d|[_./]|[a-z][A-Z]|[A-Z]{2}", term):
         return True
-    return not line.isascii() and any(map(is_unspaced, line))
+    return term.isascii() and not line.isascii() and any(map(is_unspaced, line))
 
 
 def _is_capital(term: str, line: str) -> bool:
@@ -167,9 +175,10 @@ def _singular(term: str) -> str:
 @cache
 def _cues() -> re.Pattern[str]:
     """Return what is before that which is taken back; of 「把 ULID 换成 UUIDv7」 what is in the middle."""
-    sure, aside, middle = map(_any_of, ("taken_back", "set_aside", "replaced_by"))
+    sure, aside, middle, out = map(_any_of, ("taken_back", "set_aside", "replaced_by", "left_out"))
     return re.compile(
-        rf"(?<!{_LETTER})(?:{sure}|(?P<aside>{aside}))(?![A-Za-z])|(?<![A-Za-z0-9_])(?P<before>{_NAME.pattern})\s*(?:{middle})(?![A-Za-z])",
+        rf"(?<!{_LETTER})(?:{sure}|(?P<aside>{aside}))(?![A-Za-z])|(?<![A-Za-z0-9_])(?P<before>{_NAME.pattern})\s*"
+        rf"(?:{middle}|(?P<out>{out}))(?![A-Za-z])",
         re.IGNORECASE,
     )
 
@@ -178,14 +187,14 @@ def _cues() -> re.Pattern[str]:
 def _moves() -> re.Pattern[str]:
     """Return what is around that which is left for something else: "from ULIDs to", the name in the last group."""
     ends = (move.split(" … ") for move in words_of("moved"))
-    moves = "|".join(rf"{first}\s+(\S.{{0,40}}?)\s+{last}" for first, last in ends)
+    moves = "|".join(rf"{first}(?!{_LETTER})\s*(\S.{{0,40}}?)\s*(?<!{_LETTER}){last}" for first, last in ends)
     return re.compile(rf"(?<!{_LETTER})(?:{moves})(?!{_LETTER})", re.IGNORECASE)
 
 
 @cache
 def _choosing(kinds: tuple[str, ...]) -> re.Pattern[str]:
     """Return what is before that which is chosen; that begins the group `term`."""
-    return re.compile(rf"{_any_word_of(*kinds)}\s*(?P<term>[A-Za-z0-9_].*)", re.IGNORECASE)
+    return re.compile(rf"{_any_word_of(*kinds)}(?=\s*(?P<term>[A-Za-z0-9_].*))", re.IGNORECASE)
 
 
 @cache

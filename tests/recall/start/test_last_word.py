@@ -24,6 +24,16 @@ TAKEN_BACK = [
     ("We decided against ULIDs; make the order ids UUIDv7.", "ULIDs for the order ids"),
     ("ULID 不合适，订单号用 UUIDv7 吧", "订单号由 ULID 生成"),
     ("ULID ではなく UUIDv7 を使う", "注文番号は ULID"),
+    ("Scrap Celery, Dramatiq runs the jobs.", "Celery starts the jobs of the runner"),
+    ("Swap Celery out for Dramatiq in the runner.", "Celery in the runner, since the ops people know it"),
+    ("We reconsidered the job runner: Celery out, Dramatiq in.", "Set up the job runner, I'd go for Celery."),
+    ("We're moving the jobs off Celery and onto Dramatiq.", "the jobs run in Celery"),
+    ("money amounts: integer cents turned out too coarse", "money amounts are stored as integer cents"),
+    ("任务队列换掉 Celery，上 Dramatiq 吧", "搭一下任务队列，用 Celery 就行"),
+    ("不要用整数分了，以后金额统一存 Decimal", "金额统一用整数分存，浮点会有误差"),
+    ("金额别再用整数分，改用四位小数", "金额按整数分保存"),
+    ("时间统一存 UTC，不再用本地时区", "时间按本地时区存"),
+    ("令牌有效期从 20 分钟缩短到 10 分钟", "令牌有效期 20 分钟"),
     ("statt auth_v1.py nehmen wir auth_v2.py", "die Anmeldung steht in auth_v1.py"),
 ]
 STILL_SO = [
@@ -36,6 +46,12 @@ STILL_SO = [
     ("please don't drop Redis", "the cache is Redis 7"),
     ("请不要放弃 Redis", "缓存放在 Redis 里"),
     ("copy it from main.py to app.py", "main.py starts the server"),
+    ("Now add a dashboard for RabbitMQ and NATS", "For the queue we use RabbitMQ"),
+    ("it turned out that RabbitMQ was not running", "For the queue we use RabbitMQ"),
+    ("the time out, and the log out of the queue", "the log of the queue is kept"),
+    ("不要改金额那张表", "金额统一用整数分存"),
+    ("这次不用测试了，直接提交", "提交之前先跑测试"),
+    ("把 RabbitMQ 的配置从 a.conf 复制到 b.conf", "消息队列用 RabbitMQ，配置在 a.conf"),
     ("rather than waiting, poll", "the queue holds 200 jobs"),
 ]
 
@@ -65,6 +81,9 @@ def test_what_was_not_taken_back_stands(later: str, line: str) -> None:
         ("The cache should be Valkey now", "use Redis for the cache"),
         ("订单号改成 UUIDv7。", "新增订单模型。订单号我们用 ULID，因为它能按时间排序。"),
         ("订单号换 UUIDv7 吧", "订单号用 ULID"),
+        ("I've reconsidered: the queue is going to be NATS.", "For the queue we use RabbitMQ, ops runs it already."),
+        ("The queue moves to NATS.", "For the queue we use RabbitMQ, ops runs it already."),
+        ("我重新考虑了一下，消息队列用 NATS", "消息队列用 RabbitMQ，运维已经在跑了"),
     ],
 )
 def test_another_choice_for_the_same_thing_takes_the_earlier_one_back(later: str, line: str) -> None:
@@ -100,6 +119,12 @@ def test_who_goes_back_to_an_earlier_choice_has_it_again() -> None:
     last_word = LastWord()
     last_word.hear_choices(said)
     assert [last_word.lets_stand(*each[:1], when=each[1]) for each in said] == [True, False, True]
+
+
+def test_a_line_that_is_a_sentence_of_another_does_not_take_that_back() -> None:
+    last_word = LastWord()
+    assert last_word.lets_stand("不要用整数分了，以后金额统一存 Decimal。", by_user=True)
+    assert last_word.lets_stand("金额精度不够。不要用整数分了，以后金额统一存 Decimal。", by_user=True)
 
 
 def test_the_agent_takes_nothing_back() -> None:
