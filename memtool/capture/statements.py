@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from memtool.capture.options import called_options
-from memtool.text.languages import begins_with, leads, starts_with, without_lead
+from memtool.text.languages import begins_with, gives_order, leads, starts_with, without_lead
 from memtool.text.lines import one_line, width
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import words
@@ -47,12 +47,17 @@ _LEAD = 110  # columns of the line above a list that its items are told with
 
 def statements_of(said: str) -> tuple[Piece, ...]:
     """Return the statements of the message *said*, in order, each with its value within the turn."""
-    told = _without_chatter(_with_contrasts(statements(said)))
+    told = _without_chatter(_with_contrasts(_own_statements(said)))
     length = max(1, width(said))
     whole = min(1.0, (_MESSAGE[0] / length) ** _MESSAGE[1])
     pieces = list(_pieces(told, whole))
     kept = sorted(range(len(pieces)), key=lambda at: -pieces[at].value)[:MOST]
     return tuple(pieces[at] for at in sorted(kept) if pieces[at].text)
+
+
+def _own_statements(said: str) -> list[Statement]:
+    """Return the statements of the message *said* but orders: an agent that says "always …" mostly quotes a page."""
+    return [each for each in statements(said) if not (gives_order(each.text) or gives_order(each.lead))]
 
 
 def is_answer(said: str) -> bool:
@@ -117,7 +122,7 @@ def ending_of(said: str) -> str:
     options = called_options(said)  # of which none was taken yet
     told = [
         each
-        for each in _without_chatter(statements(said))
+        for each in _without_chatter(_own_statements(said))
         if not _is_asking(each) and width(_text(each)) >= _SHORTEST_END
     ]
     told = [each for each in told if not any(option in each.text for option in options)]

@@ -21,7 +21,7 @@ from memtool.capture.retractions import is_taken_back, retractions_in, telling_w
 from memtool.capture.statements import goes_on
 from memtool.capture.transcript.records import COMMIT
 from memtool.capture.turns import Turn
-from memtool.text.languages import begins_with, labels, leads, mentioned, starts_with
+from memtool.text.languages import begins_with, cites_order, gives_order, labels, leads, mentioned, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences, statements
@@ -274,7 +274,7 @@ def _side_taken(turns: Sequence[Turn], at: int) -> Iterator[str]:
 def _answers(turn: Turn) -> Iterator[str]:
     for line in turn.chosen:
         question, _, answer = line.partition(" → ")
-        if not re.search("[?？]", answer):
+        if not (re.search("[?？]", answer) or gives_order(question)):
             yield f"{shortened(question, _WIDEST_CHOICE)} → {without_middle(answer, _WIDEST_ANSWER)} ({USER})"
 
 
@@ -285,7 +285,8 @@ def _rules(turns: Sequence[Turn]) -> Iterator[str]:
         is_typed = not (turn.pasted or is_plan) and width(turn.asked) <= _LONGEST_TYPED
         for sentence in sentences(turn.asked) if is_typed else ():
             is_order = begins_with("lasting", sentence) or starts_with("ordering", sentence)
-            if is_order and not _is_question(sentence) and width(sentence) <= _WIDEST_RULE:
+            is_own = not (_is_question(sentence) or cites_order(sentence))
+            if is_order and is_own and width(sentence) <= _WIDEST_RULE:
                 yield f"{sentence} ({USER})"
 
 

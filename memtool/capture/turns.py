@@ -14,7 +14,7 @@ from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
 from memtool.capture.options import offered
 from memtool.capture.statements import amendment_of, amends_in, ending_of, is_answer, statements_of
 from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
-from memtool.text.languages import begins_with, mentioned, starts_with
+from memtool.text.languages import begins_with, gives_order, mentioned, starts_with
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.statements import prose
 from memtool.vault.session_rows import Piece
@@ -29,6 +29,8 @@ _LINK = re.compile(r"https?://\S+")
 _MENTIONS = re.compile(r"@\S+(?:\s+@\S+){2,}")  # files of a prompt
 _RECORD = re.compile(r'\{"[^"\n]{1,60}":[^\n]{40,}\}')  # a line of a log, or other JSON
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_HUNK = re.compile(r"^(?:@@ -\d.*|diff --git .*|\+{3} \S.*|-{3} \S.*)(?:\n(?:[-+ @\\]|index |diff ).*)*", re.MULTILINE)
+_ADDED = re.compile(r"^\+[^\s\d].*$", re.MULTILINE)  # a line of a diff without its head
 _COMMAND = re.compile(r"\A/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
 _SHORTEST_QUOTATION = 36  # columns that nobody types alike by chance
 _WIDEST_QUOTATION = 44
@@ -159,8 +161,9 @@ def _commits(steps: Sequence[Step], said: str) -> Iterator[Piece]:
     """Give the subjects of the commits that were made; they say most where the answer is only "Committed."."""
     value = _COMMIT_VALUE if width(said) < _SHORT_ANSWER else _COMMIT_VALUE / 2
     for step in steps:
-        is_over = not (step.error or step.stopped or step.pending)
-        if is_over and step.tool == SHELL_TOOL and (match := re.match(rf'{COMMIT}"(.+?)"', step.text)):
+        is_run = step.tool == SHELL_TOOL and not (step.error or step.stopped or step.pending)
+        match = re.match(rf'{COMMIT}"(.+?)"', step.text) if is_run else None
+        if match and not gives_order(match[1]):
             yield Piece(f"commit: {match[1]}", value)
 
 
@@ -170,7 +173,8 @@ def _typed(text: str) -> str:
     text = _LINK.sub("…", text) if _LINK.sub("", text).strip() else ""
     text = _MENTIONS.sub(lambda match: f"{max(match[0].split(), key=_naming)} …", text)  # the widest name tells most
     text = _RECORD.sub("{…}", text)
-    text = _QUOTED.sub("", text).strip() or text
+    for pattern in (_HUNK, _ADDED, _QUOTED):
+        text = pattern.sub("", text).strip() or text
     told = prose(text)
     return re.sub("(?<=[。！？；]) ", "", told) or one_line(text)[:_LONGEST_CODE]
 

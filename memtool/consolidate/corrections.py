@@ -13,7 +13,7 @@ from memtool.capture.turns import Turn
 from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.proposals import LIKELY, POSSIBLE, Proposal
 from memtool.consolidate.sessions import SessionView
-from memtool.text.languages import begins_with, leads, mentioned, starts_with, words as words_of_kind
+from memtool.text.languages import begins_with, cites_order, leads, mentioned, starts_with, words as words_of_kind
 from memtool.text.lines import width
 from memtool.text.statements import plain, sentences
 from memtool.vault.authors import AGENT, USER
@@ -65,6 +65,8 @@ def _wanted(turn: Turn, *, is_correction: bool) -> Iterator[str]:
     if width(turn.asked) > _LONGEST_TYPED or not (turn.files or turn.runs or is_correction or _is_agreed(turn)):
         return
     for sentence in map(_plain, sentences(turn.asked)):
+        if cites_order(sentence):
+            continue
         if condition := _condition(sentence):
             yield condition
             continue

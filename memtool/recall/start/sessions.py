@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memtool.recall.start.excerpt import names_in, read_bytes
 from memtool.recall.start.last_word import SAME, LastWord
-from memtool.text.languages import begins_with
+from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import ASKED, COMMAND, OPEN, USER
@@ -138,9 +138,7 @@ def _told(row: Row) -> Row:
     An agent that says "always ..." mostly quotes a page, a document or the output of a program.
     """
     pieces = (
-        piece
-        for piece in row.pieces
-        if piece.is_typed or not (_is_asking(piece.text) or begins_with("standing", piece.text))
+        piece for piece in row.pieces if piece.is_typed or not (_is_asking(piece.text) or gives_order(piece.text))
     )
     return row._replace(pieces=tuple(pieces))
 

@@ -18,6 +18,8 @@ ENGLISH = "en"  # whose labels stand where another language has none
 
 _FOLDER = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  (pathlib would take longer than reading a file)
 _INTERJECTION = 10  # characters, as "No wait, "
+_CLAUSES = re.compile('[.:;!?。：；！？"“”„«»「」『』]')
+_QUOTED = re.compile('["“„«「『]([^"“”„«»「」『』]{4,400})["”“»」』]')
 _HEAD = 160  # characters of a text that are looked at
 
 
@@ -114,6 +116,18 @@ def leads(kind: str, text: str) -> bool:
     """Return whether the very first word of *text* is one of *kind*."""
     match = _pattern(kind).match(text[:_HEAD].casefold())
     return match is not None
+
+
+def gives_order(text: str) -> bool:
+    """Return whether a clause of *text*, or of what it quotes, orders something for good: "always …", 「以后…」."""
+    return any(begins_with("standing", part) for part in _CLAUSES.split(text))
+
+
+def cites_order(text: str) -> bool:
+    """Return whether *text* cites such an order: in quotes, or as what a document says."""
+    cited = [match[1] for match in _QUOTED.finditer(text)]
+    parts = _words_pattern("citing").split(text.casefold())
+    return any(map(gives_order, cited)) or (len(parts) > 1 and gives_order(parts[-1]))
 
 
 def without_lead(kind: str, text: str) -> str:
