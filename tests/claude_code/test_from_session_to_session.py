@@ -23,6 +23,7 @@ ENGLISH = {
     "old": "because they sort by time",
     "rule": "always table-driven tests",
     "new": "UUIDv7 instead of ULIDs",
+    "name": "ULID",
     "done": "The order model is in order_model.py; its ids come from new_order_id().",
     "redone": "The three tests of order_model.py are one table-driven test now.",
     "changed": "new_order_id() in order_model.py returns a UUIDv7 now.",
@@ -35,9 +36,38 @@ CHINESE = {
     "old": "因为它能按时间排序",
     "rule": "以后一律写成表驱动测试",
     "new": "改用 UUIDv7，不再用 ULID",
+    "name": "ULID",
     "done": "订单模型写在 order_model.py 里，订单号由 new_order_id() 生成。",
     "redone": "order_model.py 的三个测试已经合并成一个表驱动测试。",
     "changed": "order_model.py 里的 new_order_id() 现在返回 UUIDv7。",
+}
+
+# The same in other words: neither "always" nor "instead of".
+CELERY = {
+    "decide": "Set up the job runner - I'd go for Celery here since the ops people know it.",
+    "correct": "Please stop adding docstrings to test functions, we never do that here.",
+    "change": "We reconsidered the job runner: Celery out, Dramatiq in.",
+    "ask": "good morning, what is left to do on the runner?",
+    "old": "since the ops people know it",
+    "rule": "stop adding docstrings to test functions",
+    "new": "Celery out, Dramatiq in",
+    "name": "Celery",
+    "done": "src/runner.py starts a worker with two queues.",
+    "redone": "Removed the docstrings from tests/test_runner.py.",
+    "changed": "src/runner.py starts a Dramatiq broker.",
+}
+FEN = {
+    "decide": "写一下发票导出，金额统一用整数分存，浮点会有误差",
+    "correct": "等等，测试里不许 mock 数据库，用测试容器跑",
+    "change": "金额精度不够，油价要四位小数。不要用整数分了，金额改存 Decimal。",
+    "ask": "上次做到哪儿了？",
+    "old": "浮点会有误差",
+    "rule": "测试里不许 mock 数据库",
+    "new": "金额改存 Decimal",
+    "name": "统一用整数分",
+    "done": "导出写在 src/invoice_export.py 里。",
+    "redone": "测试已改为使用 tests/conftest.py 里的容器。",
+    "changed": "src/invoice_export.py 里的 amount 现在是四位小数的 Decimal。",
 }
 
 
@@ -63,7 +93,11 @@ def hold(box: Box, api: ScriptedApi, *prompts: str) -> str:
     return started_with(api.asked("main")[before])
 
 
-@pytest.mark.parametrize("said", [ENGLISH, CHINESE], ids=["english", "chinese"])
+@pytest.mark.parametrize(
+    "said",
+    [ENGLISH, CELERY, CHINESE, FEN],
+    ids=["english", "celery", "chinese", "fen"],
+)
 def test_a_decision_in_passing_and_a_correction_are_known_to_the_next_session_until_they_are_taken_back(
     box: Box, api: ScriptedApi, owner: Owner, said: dict[str, str]
 ) -> None:
@@ -86,7 +120,7 @@ def test_a_decision_in_passing_and_a_correction_are_known_to_the_next_session_un
     subprocess.run(["git", "init", "-q"], cwd=box.project, env=box.environ(), check=True)
     third = hold(box, api, said["ask"])
     box.project = home
-    assert "ULID" not in third
+    assert said["name"] not in third
     assert said["rule"] not in third
 
     hold(box, api, said["change"])
