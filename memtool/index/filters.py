@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memtool.index.tables import Tables
 
 DECISION = "decision"  # a kind, a category, and the tag of a session's chunk that holds one
+SHIPPED = ("CLAUDE.md", "MEMORY.md", "rules/memory-loader.md")  # notes that `memtool init` makes
 
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 _SHORTEST_NAME = 3  # characters of a name by which a text asks for a project; two where words have no spaces

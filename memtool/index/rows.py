@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memtool.errors import BrokenVaultFile
 from memtool.index.chunking import Chunk, chunk_note
 from memtool.index.dates import date_words, parse_date
-from memtool.index.filters import DECISION, folded_tag
+from memtool.index.filters import DECISION, SHIPPED, folded_tag
 from memtool.resources import shipped
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
@@ -32,7 +32,6 @@ _LONGEST_TAG, _MOST_TAGS = 100, 50
 _TOLD_APART = 60  # characters of a decision, by which the chunk is known that holds it
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*)")
 _DATE_IN_FRONT = re.compile(r"\d{4}-\d{2}-\d{2}[-_]?")
-SHIPPED = ("CLAUDE.md", "MEMORY.md", "rules/memory-loader.md")  # notes that `memtool init` makes
 _GENERATED = re.compile(r"<!-- memtool begin .*?<!-- memtool end -->", re.DOTALL)  # rows for the areas' triggers
 _BRACKETED_KIND = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+\[([a-z]+)\]\s", re.MULTILINE)
 

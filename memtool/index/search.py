@@ -12,9 +12,8 @@ from memtool.errors import MemtoolError
 from memtool.index import ranking
 from memtool.index.completion import completed_terms
 from memtool.index.engine import Index
-from memtool.index.filters import Filter
+from memtool.index.filters import SHIPPED, Filter
 from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
-from memtool.index.rows import SHIPPED
 from memtool.index.schema import terms_of
 from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.text.languages import all_labels

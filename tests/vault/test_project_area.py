@@ -332,3 +332,23 @@ def test_a_path_is_shown_as_a_person_would_write_it() -> None:
     assert shown_path("/home/ana/notes.md", Path("/home/ana/src/shop"), home) == "~/notes.md"
     assert shown_path("/etc/hosts", Path("/home/ana/src/shop"), home) == "/etc/hosts"
     assert shown_path("/home/ana/数据.md", None, home) == "~/数据.md"
+
+
+@pytest.mark.parametrize(
+    "identities",
+    [
+        ["github.com/acme/shop"],
+        ["git.例子.cn/商店/后端", "commit:0a1b", "path:/家/项目"],
+        ["path:/a, b/c", "path:/it's"],
+        ["path:C:\\work\\shop"],
+        ["path:/a #b", "12:30:45", "null", "yes"],
+    ],
+)
+@pytest.mark.parametrize(
+    "more", ["", "title: 'a: [b'\n", "summary: |\n  identities: [path:/other]\n", "tags: [a, b]\r\n"]
+)
+def test_identities_are_read_without_yaml_as_with_it(vault: Vault, identities: list[str], more: str) -> None:
+    text = set_list(f"---\ntype: project\n{more}---\n\n# Shop\n", "identities", identities)
+    (vault.root / "areas/projects/shop").mkdir(parents=True)
+    (vault.root / "areas/projects/shop/summary.md").write_bytes(text.encode())
+    assert known_projects(vault) == {"shop": tuple(identities)}
