@@ -36,6 +36,9 @@ def index_checks(work: Workspace) -> list[Check]:
         folder = find_state_folder(vault, cache)
         if not (folder or can_write(vault.state_path) or can_write(cache)):
             raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
+        if settings.index.engine == "postgres":
+            found = use_index(place_of(work), lambda index: [*_index_health(index, work), _server(index)])
+            return [*found, *_helper_health(vault, cache)]
         with tempfile.TemporaryDirectory(prefix="memtool-doctor-", ignore_cleanup_errors=True) as aside:
             _copy_index(folder, Path(aside))
             place = Place(vault, Path(aside), max_bytes=work.max_bytes, outside=outside)
@@ -80,6 +83,10 @@ def _index_health(index: Index, work: Workspace) -> Iterator[Check]:
         yield Check("notes", BROKEN, f"and {len(broken) - _NAMED} more", "`memtool index --status` names them all.")
 
 
+def _server(index: Index) -> Check:
+    return Check("engine", OK, f"the index is kept in {index.address}")
+
+
 def _built_anew(work: Workspace) -> str:
     folder = work.index_folder
     use_index(place_of(work), lambda _: None, rebuild=True)
@@ -87,6 +94,8 @@ def _built_anew(work: Workspace) -> str:
 
 
 def _damage(db: Tables) -> str:
+    if not isinstance(db, sqlite3.Connection):
+        return ""  # a server looks after its own files
     answer = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
     if answer != "ok":
         return answer

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
 _SAMPLE = 256  # vectors that are compared with each other
-_SAMPLED_EVERY = 1024  # vectors that are added
 
 # The likeness of a chunk is the mean of its own and of that of its best piece; where it has one of them only, that.
 _LIKENESS = """
@@ -69,32 +68,36 @@ class PostgresVectors:
         if matrix.shape != (len(hashes), self.dimension):
             raise ValueError(f"vectors of shape {matrix.shape} for {len(hashes)} hashes of {self.dimension} numbers")
         with self._tables.writing():
-            new = set(self.missing(hashes))
-            rows = [(*self._key, each, _text(row)) for each, row in zip(hashes, matrix, strict=True) if each in new]
-            with self._db.cursor() as cursor:
-                cursor.executemany("INSERT INTO memtool.vector VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING", rows)
-            self._describe(matrix[[at for at, each in enumerate(hashes) if each in new]])
+            place = {each: at for at, each in enumerate(hashes)}
+            new = self.missing(hashes)
+            if not new:
+                return
+            added = matrix[[place[each] for each in new]]
+            count, mean, _ = self._about()
+            find = "SELECT coalesce(max(number), -1) FROM memtool.vector WHERE vault = %s AND model = %s"
+            last = (self._db.execute(find, self._key).fetchone() or (-1,))[0]
+            self._db.execute(
+                "INSERT INTO memtool.vector"
+                " SELECT %s, %s, * FROM unnest(%s::int8[], %s::int4[], %s::text[]::halfvec[])",
+                (*self._key, new, list(range(last + 1, last + 1 + len(new))), list(map(_text, added))),
+            )
+            self._describe(count, mean, added)
 
-    def _describe(self, new: NDArray[np.float32]) -> None:
-        """Keep the mean of the vectors, and now and then how far they are apart."""
-        count, mean, deviation = self._about()
+    def _describe(self, count: int, mean: Sequence[float], new: NDArray[np.float32]) -> None:
+        """Keep the mean of the vectors, which was *mean* for *count* of them, and how far they are apart."""
         total = count + len(new)
-        if not len(new):
-            return
-        mean = (np.asarray(mean or np.zeros(self.dimension)) * count + new.sum(axis=0)) / total
-        if total < _SAMPLED_EVERY or total // _SAMPLED_EVERY != count // _SAMPLED_EVERY:
-            deviation = self._deviation()
+        mean = ((np.asarray(mean or np.zeros(self.dimension)) * count + new.sum(axis=0)) / total).tolist()
         self._db.execute(
             "INSERT INTO memtool.vault_model (vault, model, vectors, mean, deviation) VALUES (%s, %s, %s, %s, %s)"
             " ON CONFLICT (vault, model) DO UPDATE SET vectors = excluded.vectors, mean = excluded.mean,"
             " deviation = excluded.deviation",
-            (*self._key, total, mean.tolist(), deviation),
+            (*self._key, total, mean, self._deviation(total)),
         )
 
-    def _deviation(self) -> float:
-        """Return the standard deviation of the likenesses between some of the texts, which their hashes choose."""
-        find = "SELECT embedding::text FROM memtool.vector WHERE vault = %s AND model = %s ORDER BY hash LIMIT %s"
-        rows = self._db.execute(find, (*self._key, _SAMPLE)).fetchall()
+    def _deviation(self, count: int) -> float:
+        """Return the standard deviation of the likenesses between some of *count* texts, from the first to the last."""
+        find = "SELECT embedding::text FROM memtool.vector WHERE vault = %s AND model = %s AND number = ANY(%s)"
+        rows = self._db.execute(find, (*self._key, list(range(0, count, -(-count // _SAMPLE))))).fetchall()
         sample = np.array([np.fromstring(row[0][1:-1], np.float32, sep=",") for row in rows])
         likenesses = (sample @ sample.T)[~np.eye(len(sample), dtype=bool)]
         return float(likenesses.std()) if len(likenesses) else 0.0

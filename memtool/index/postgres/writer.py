@@ -28,6 +28,7 @@ _POSTING = "vault, segment, term, chunks, counts, lengths, positions"
 _POSTING_TYPES = "int8 int8 text bytea bytea bytea bytea"
 _AT_ONCE = 5_000  # rows of one statement
 _MERGED = 8  # segments of one level that become one of the next
+_LEAST_DEAD = 1_000  # chunks that are gone
 _MOST_DEAD = 0.25  # share of the chunks in postings that may be gone before all postings are written anew
 
 
@@ -175,7 +176,7 @@ class PostgresWriter(Writer):
             self._put_segment(self._last_chunk, 0, self._postings.columns())
             self._merge(0)
         in_postings = known.chunks + len(self._new_chunks) + len(known.dead) // 4
-        if (len(known.dead) // 4 + gone) > max(1_000, _MOST_DEAD * in_postings):
+        if (len(known.dead) // 4 + gone) > max(_LEAST_DEAD, _MOST_DEAD * in_postings):
             self._write_anew()
 
     def _put_segment(self, segment: int, level: int, columns: Sequence[Sequence[Any]]) -> None:

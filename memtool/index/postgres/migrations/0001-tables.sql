@@ -113,11 +113,13 @@ CREATE TABLE memtool.piece (
     PRIMARY KEY (vault, chunk_id, place)
 ) PARTITION BY HASH (vault);
 CREATE INDEX piece_of_hash ON memtool.piece (vault, hash);
--- Vectors by model and by the hash of their text, in half precision, far from the texts.
+-- Vectors by model and by the hash of their text, in half precision, far from the texts; numbered as they came.
 CREATE TABLE memtool.vector (
-    vault bigint NOT NULL, model integer NOT NULL, hash bigint NOT NULL, embedding public.halfvec NOT NULL,
+    vault bigint NOT NULL, model integer NOT NULL, hash bigint NOT NULL, number integer NOT NULL,
+    embedding public.halfvec NOT NULL,
     PRIMARY KEY (vault, model, hash)
 ) PARTITION BY HASH (vault);
+CREATE INDEX vector_number ON memtool.vector (vault, model, number);
 
 DO $$
 DECLARE
