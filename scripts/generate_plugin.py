@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memtool import __version__
-from memtool.integrations.claude_code.hooks import HOOKS
+from memtool.integrations.claude_code.hook_list import HOOKS
 from memtool.integrations.hooks import Hook, status_message
 
 CLONE = Path(__file__).resolve().parents[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtool.capture.turns import Turn
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
 from memtool.vault.authors import ASKED
 from memtool.vault.session_lines import Line
 from memtool.vault.session_rows import Piece

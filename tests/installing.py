@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memtool.integrations import client_files
-from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.claude_code.hook_list import HINTS, HOOKS
 from memtool.integrations.claude_code.rule_files import rule_shares
 from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.hooks import Program, find_program

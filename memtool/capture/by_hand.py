@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from memtool.capture.records import read_record
+from memtool.capture.captured import read_record
 from memtool.errors import HistoryFailed, MemtoolError
 from memtool.vault import history
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart

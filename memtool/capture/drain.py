@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.by_hand import keep_what_is_by_hand
+from memtool.capture.captured import find_uncaptured
 from memtool.capture.conversation import Step
-from memtool.capture.daily import write_late_entries
+from memtool.capture.daily_lines import write_late_entries
 from memtool.capture.log import ERROR, WARNING, LogEntry
 from memtool.capture.model_summary import summarise_with_model
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
-from memtool.capture.records import find_uncaptured
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
 from memtool.capture.turns import turns_of
 from memtool.clients import CLAUDE_CODE, title_of

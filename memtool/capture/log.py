@@ -127,7 +127,7 @@ def _is_made_good(vault: Vault, entry: LogEntry, left: set[str], captured_at: fl
 
 def _captured_at(vault: Vault) -> float:
     """Return when a session was captured last, in seconds since 1970."""
-    from memtool.capture.records import record_path
+    from memtool.capture.captured import record_path
 
     times = [0.0]
     with suppress(OSError), os.scandir(record_path(vault, "x").parent) as entries:

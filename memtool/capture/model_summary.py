@@ -22,8 +22,8 @@ from memtool.capture.summary import Summary
 from memtool.capture.turns import Turn
 from memtool.errors import ProviderFailed
 from memtool.llm import EXTRACTIVE, Answer
+from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
-from memtool.llm.ledger import CallLog
 from memtool.redaction import make_redactor
 from memtool.settings import Settings
 from memtool.text.languages import begins_with, pattern_of

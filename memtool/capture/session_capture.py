@@ -12,16 +12,16 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.capture.captured import ReadUpTo, Record, kept_turns, read_record, write_record
 from memtool.capture.conversation import Conversation, Step
-from memtool.capture.daily import change_daily, daily_ref
+from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.model_summary import ModelSummary, summarise_with_model
 from memtool.capture.queue import Job
-from memtool.capture.records import ReadUpTo, Record, kept_turns, read_record, write_record
 from memtool.capture.session_note import daily_sessions, session_note
 from memtool.capture.summary import left_something, summarise
 from memtool.capture.switches import is_excluded
-from memtool.capture.transcript.lines import mark_before, open_transcript
 from memtool.capture.transcript.reader import read_transcript
+from memtool.capture.transcript.record_stream import mark_before, open_transcript
 from memtool.capture.transcript.text import compaction_text
 from memtool.capture.turns import Turn, turns_of
 from memtool.clients import CLAUDE_CODE

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture.conversation import Conversation
-from memtool.capture.daily import change_daily, daily_ref
+from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.summary import Summary
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import NoteChanged

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from memtool.capture.answer_statements import goes_on
 from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, fixes_in, is_test
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
-from memtool.capture.statements import goes_on
-from memtool.capture.transcript.records import COMMIT
+from memtool.capture.transcript.record_fields import COMMIT
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, cites_order, gives_order, labels, leads, mentioned, starts_with
 from memtool.text.lines import shortened, width

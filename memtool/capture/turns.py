@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from memtool.capture.answer_statements import amendment_of, amends_in, ending_of, is_answer, statements_of
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
 from memtool.capture.options import offered
-from memtool.capture.statements import amendment_of, amends_in, ending_of, is_answer, statements_of
-from memtool.capture.transcript.records import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
+from memtool.capture.transcript.record_fields import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with, gives_order, mentioned, starts_with
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.statements import prose

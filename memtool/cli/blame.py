@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memtool.capture.records import read_record
+from memtool.capture.captured import read_record
 from memtool.cli import output
 from memtool.cli.log import heading
 from memtool.cli.session import Session, with_vault

@@ -14,7 +14,7 @@ from memtool.capture.queue import TRIES, Job, Queue
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.llm.ledger import Usage, usage
+from memtool.llm.call_log import Usage, usage
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
 from memtool.errors import BrokenVaultFile, MemtoolError, UsageError
 from memtool.index.engine import catch_up
 from memtool.index.filters import parse_day
+from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.integrations.exchange.documents import Bundle, parsed
-from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.settings import client_folder
 from memtool.text.lines import counted
 from memtool.vault.files import read_content

@@ -1,4 +1,4 @@
-"""`memtool install`: one command for each client of `memtool.integrations.clients`."""
+"""`memtool install`: one command for each client of `memtool.integrations.client_setups`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memtool import settings
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.integrations.clients import CLIENTS, ClientSetup, Target, get_client
+from memtool.integrations.client_setups import CLIENTS, ClientSetup, Target, get_client
 from memtool.integrations.hook_probe import probe
 from memtool.integrations.hooks import find_program
 from memtool.integrations.plans import Plan, carry_out, plan

@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from memtool.capture.records import follow_undo
+from memtool.capture.captured import follow_undo
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError

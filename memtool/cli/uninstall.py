@@ -1,4 +1,4 @@
-"""`memtool uninstall`: one command for each client of `memtool.integrations.clients`."""
+"""`memtool uninstall`: one command for each client of `memtool.integrations.client_setups`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.consolidate.week import kept_schedule
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
-from memtool.integrations.clients import CLIENTS, ClientSetup, get_client, installed_clients
+from memtool.integrations.client_setups import CLIENTS, ClientSetup, get_client, installed_clients
 from memtool.integrations.plans import Plan, carry_out
 from memtool.integrations.record import Installations, do_without, update
 from memtool.settings import user_cache_path

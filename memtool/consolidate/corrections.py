@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memtool.capture.turns import Turn
-from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.proposals import LIKELY, POSSIBLE, Proposal
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
+from memtool.consolidate.spans import Grounds
 from memtool.text.languages import begins_with, cites_order, leads, mentioned, starts_with, words as words_of_kind
 from memtool.text.lines import width
 from memtool.text.statements import plain, sentences

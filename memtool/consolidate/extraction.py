@@ -18,15 +18,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from memtool.capture.captured import read_record
 from memtool.capture.checks import check_in, is_test
-from memtool.capture.records import read_record
 from memtool.capture.turns import Turn
 from memtool.consolidate.corrections import corrections_in
-from memtool.consolidate.evidence import Grounds, Span
 from memtool.consolidate.fact_book import root_of
 from memtool.consolidate.mending import mended_in
 from memtool.consolidate.proposals import COMMAND as COMMAND_TAG, FIX, LONGEST, STACK, SURE, Proposal
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
+from memtool.consolidate.spans import Grounds, Span
 from memtool.consolidate.verification import blob_of
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import labels, mentioned

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from memtool.capture.retractions import Retraction, is_taken_back, retractions_in, telling_words
 from memtool.capture.summary import is_shown
 from memtool.capture.turns import Turn
-from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.proposals import LIKELY, LONGEST, POSSIBLE, Proposal
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
+from memtool.consolidate.spans import Grounds
 from memtool.text.languages import begins_with, mentioned, starts_with
 from memtool.text.lines import width
 from memtool.text.similarity import is_said, words

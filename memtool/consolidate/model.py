@@ -14,13 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtool.consolidate.evidence import Span, hash_of_words
 from memtool.consolidate.proposals import LIKELY, LONGEST, Proposal
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
+from memtool.consolidate.spans import Span, hash_of_words
 from memtool.errors import ProviderFailed
 from memtool.llm import EXTRACTIVE, Request
+from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
-from memtool.llm.ledger import CallLog
 from memtool.recall.remembering.near_duplicates import statement
 from memtool.resources import agent_text
 from memtool.text.lines import one_line, shortened, width

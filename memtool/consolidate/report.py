@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
 from memtool.text.languages import all_labels, labels

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtool.consolidate.evidence import Span
 from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.report import FOLDER
+from memtool.consolidate.spans import Span
 from memtool.consolidate.week import Week
 from memtool.text.languages import labels
 from memtool.text.lines import one_line, shortened

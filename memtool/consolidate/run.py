@@ -22,6 +22,7 @@ from typing import NamedTuple
 from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
 from memtool.consolidate.extraction import proposals_of
 from memtool.consolidate.fact_book import StoredFact, read_facts
+from memtool.consolidate.generated_sections import areas_to_look_at, project_section, shared_section, with_generated
 from memtool.consolidate.model import is_set_up, proposals_by_model
 from memtool.consolidate.proposals import Judged
 from memtool.consolidate.report import activity_of, read_entries, render_report, report_ref
@@ -35,8 +36,7 @@ from memtool.consolidate.review import (
     store_proposals,
     stored_proposals,
 )
-from memtool.consolidate.sections import areas_to_look_at, project_section, shared_section, with_generated
-from memtool.consolidate.sessions import SessionView, read_sessions
+from memtool.consolidate.session_views import SessionView, read_sessions
 from memtool.consolidate.tidying import (
     Closed,
     Move,

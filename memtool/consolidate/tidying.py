@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
 from memtool.text.similarity import is_said, words
 from memtool.vault import files
 from memtool.vault.authors import DONE

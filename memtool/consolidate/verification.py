@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtool.consolidate.evidence import hashes_in, missing_spans
 from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, rivals_of, root_of
+from memtool.consolidate.spans import hashes_in, missing_spans
 from memtool.errors import MemtoolError
 from memtool.text.languages import labels
 from memtool.vault.facts import FactFile, check_facts, is_expired

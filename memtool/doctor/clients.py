@@ -17,7 +17,7 @@ from memtool.integrations.agents import HookScript
 from memtool.integrations.claude_code import health
 from memtool.integrations.claude_code.health import examine_rules
 from memtool.integrations.client_files import not_settings
-from memtool.integrations.clients import CLIENTS, Target, get_client
+from memtool.integrations.client_setups import CLIENTS, Target, get_client
 from memtool.integrations.entries import JsonEntry, TomlTable, YamlEntry
 from memtool.integrations.hook_probe import on_vault, probe
 from memtool.integrations.hook_shares import FlatHooks, HookShare

@@ -13,8 +13,8 @@ from memtool.doctor.check import BROKEN, NOTE, OK, Check
 from memtool.errors import MemtoolError
 from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_lost
 from memtool.llm import EXTRACTIVE, Request, open_provider
+from memtool.llm.call_log import CallLog, usage
 from memtool.llm.chain import Chain, Clock
-from memtool.llm.ledger import CallLog, usage
 from memtool.text.lines import counted
 from memtool.vault.state import outer_folder
 from memtool.workspace import Workspace

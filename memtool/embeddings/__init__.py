@@ -37,7 +37,7 @@ class Embedder(Protocol):
 
     @property
     def scripts(self) -> frozenset[str]:
-        """The writing systems that it fits (see `memtool.embeddings.scripts.fits`)."""
+        """The writing systems that it fits (see `memtool.embeddings.known_scripts.fits`)."""
 
     def embed_notes(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text, in the order of the texts: float32, (len(texts), dimension)."""

@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memtool.embeddings.known_scripts import scripts_of_languages, scripts_of_tokenizer
 from memtool.embeddings.models import ModelCard, check_dimension, clean, find_card, keep_card, prefixes_of, unit_vectors
-from memtool.embeddings.scripts import scripts_of_languages, scripts_of_tokenizer
 from memtool.errors import BadSetting, ProviderFailed, ProviderMissing
 from memtool.resources import how_to_add
 

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtool.embeddings.scripts import ALL_SCRIPTS
+from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.errors import BadSetting, ProviderFailed
 
 if TYPE_CHECKING:

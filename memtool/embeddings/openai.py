@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtool.embeddings.known_scripts import ALL_SCRIPTS, scripts_of_languages
 from memtool.embeddings.models import ModelCard, check_dimension, clean, find_card, keep_card, prefixes_of, unit_vectors
-from memtool.embeddings.scripts import ALL_SCRIPTS, scripts_of_languages
 from memtool.errors import BadSetting, ProviderFailed
 from memtool.http import endpoint, post_json
 

@@ -99,7 +99,7 @@ def is_private(occasion: Occasion) -> bool:
 
     if is_off(occasion.work.environ, occasion.work.settings.capture):
         if occasion.name != "PostToolUse" and occasion.text("session_id"):
-            from memtool.capture.records import switch_off  # no hook after an edit needs them
+            from memtool.capture.captured import switch_off  # no hook after an edit needs them
 
             switch_off(occasion.work.vault, occasion.text("session_id"))
         return True

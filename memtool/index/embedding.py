@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtool.embeddings.scripts import fits
+from memtool.embeddings.known_scripts import fits
 from memtool.errors import ProviderFailed
 from memtool.index.chunking import pieces_of
 from memtool.index.engine import Index, Progress, no_progress

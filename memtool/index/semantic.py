@@ -170,7 +170,7 @@ class VectorSource:
             return Chosen("bm25")
         if isinstance(self._embedder, MemtoolError):
             return self._instead(mode, self._embedder)
-        from memtool.embeddings.scripts import fits
+        from memtool.embeddings.known_scripts import fits
 
         if mode == "hybrid" and not fits(self._embedder.scripts, text):
             return Chosen("bm25", passing=("searched by words only: the model does not know the query's language",))

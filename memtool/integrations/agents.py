@@ -31,7 +31,7 @@ from memtool.integrations.agent_table import (
     Mcp,
 )
 from memtool.integrations.claude_code.skill_files import SKILL_FILE, skill_texts
-from memtool.integrations.clients import ClientPart, ClientSetup, Target
+from memtool.integrations.client_setups import ClientPart, ClientSetup, Target
 from memtool.integrations.entries import JsonEntry, TomlTable, YamlEntry
 from memtool.integrations.hook_shares import FlatHooks, HookShare
 from memtool.integrations.hooks import Program, find_program

@@ -11,7 +11,7 @@ from memtool.llm import Answer, OutOfTime, Request, Wasted
 from memtool.resources import how_to_add
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
-from memtool.settings.vendors import VENDORS
+from memtool.settings.text_providers import VENDORS
 from memtool.text.lines import tokens_in
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Generic, NamedTuple, TypeVar
 from memtool.errors import MemtoolError
 from memtool.http import Unavailable
 from memtool.llm import EXTRACTIVE, Answer, OutOfTime, Provider, Request, open_provider
-from memtool.llm.ledger import BudgetSpent, CallLog
+from memtool.llm.call_log import BudgetSpent, CallLog
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
-from memtool.settings.vendors import VENDORS, Limits
+from memtool.settings.text_providers import VENDORS, Limits
 
 T = TypeVar("T")
 

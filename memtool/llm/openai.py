@@ -12,7 +12,7 @@ from memtool.http import Endpoint, endpoint, post_json, within
 from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted, tokens_used
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
-from memtool.settings.vendors import VENDORS
+from memtool.settings.text_providers import VENDORS
 from memtool.text.lines import tokens_in
 
 _VENDOR = ("openai.com", "openai.azure.com")  # their newer models refuse `max_tokens`; many other servers know no other

@@ -8,7 +8,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from memtool.errors import MemtoolError, NoteNotFound
-from memtool.mcp.calls import (
+from memtool.mcp.tool_calls import (
     Action,
     AllProjects,
     Content,

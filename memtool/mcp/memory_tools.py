@@ -8,7 +8,7 @@ from mcp.server import MCPServer
 from pydantic import Field
 
 from memtool.errors import NoteNotFound
-from memtool.mcp.calls import LONGEST_CONTENT, LONGEST_PATH, LONGEST_QUERY, Limit, OpenWorkspace, annotated, told
+from memtool.mcp.tool_calls import LONGEST_CONTENT, LONGEST_PATH, LONGEST_QUERY, Limit, OpenWorkspace, annotated, told
 
 Text = Annotated[
     str,

@@ -13,7 +13,7 @@ from mcp_types import Resource
 from pydantic import Field
 
 from memtool.errors import MemtoolError, NoteNotFound, OutsideVault
-from memtool.mcp.calls import OpenWorkspace, sentence_of
+from memtool.mcp.tool_calls import OpenWorkspace, sentence_of
 
 if TYPE_CHECKING:
     from memtool.workspace import Workspace

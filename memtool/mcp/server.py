@@ -15,10 +15,10 @@ from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData, J
 from pydantic import ValidationError
 
 from memtool import __version__
-from memtool.mcp.calls import OpenWorkspace, refusal
 from memtool.mcp.context_tools import add_context_tools
 from memtool.mcp.memory_tools import add_memory_tools
 from memtool.mcp.resources import add_prompts, add_resources, project_resources
+from memtool.mcp.tool_calls import OpenWorkspace, refusal
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from memtool.errors import BadSetting
 from memtool.redaction.assignments import find_assigned
 from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
-from memtool.redaction.places import PLACES
 from memtool.redaction.randomness import find_random
 from memtool.redaction.shapes import find_shapes
+from memtool.redaction.telling_places import PLACES
 from memtool.redaction.vendors import VENDORS
 from memtool.redaction.views import Finding, View, long_words, merge, replace, spelled_out, unwrapped, without_markers
 from memtool.settings.sections import RedactSettings

@@ -32,7 +32,7 @@ from memtool.settings.sections import (
     VaultSettings,
     key_of,
 )
-from memtool.settings.vendors import VENDORS
+from memtool.settings.text_providers import VENDORS
 from memtool.text.languages import has_labels, label_languages
 from memtool.text.lines import some_of
 

@@ -6,7 +6,7 @@ reads it.
 
 from typing import Annotated, NamedTuple, TypeAlias
 
-from memtool.settings.vendors import VENDORS
+from memtool.settings.text_providers import VENDORS
 
 KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands", "sessions")
 

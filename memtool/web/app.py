@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from memtool import __version__
 from memtool.errors import MemtoolError
-from memtool.web.agents import PATHS, AgentServer
+from memtool.web.agent_server import PATHS, AgentServer
 from memtool.web.calls import OpenWorkspace, example
 from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.gate import ENTRANCE, HEALTH, Access
@@ -27,7 +27,7 @@ from memtool.web.jobs import Jobs
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.page import add_page
-from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
+from memtool.web.problem_details import MEDIA_TYPE, problem, problem_of, problem_of_fields
 from memtool.web.sessions_api import add_session_calls
 from memtool.web.state_api import add_state_calls
 from memtool.web.warm import ServiceHelper

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.capture.transcript.records import content_of, is_by_a_person, text_at, text_in
+from memtool.capture.transcript.record_fields import content_of, is_by_a_person, text_at, text_in
 from memtool.workspace import Workspace
 
 _FIGURES = ("input_tokens", "cache_creation_input_tokens", "output_tokens")

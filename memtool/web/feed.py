@@ -23,7 +23,7 @@ from memtool.recall.timeline import DAY, EDIT, FACT, SESSION, UNTIMED, Event, ti
 from memtool.vault.files import read_head
 from memtool.vault.note import Note, parse_note
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY
-from memtool.web.finding import SearchAsked, filter_of, search_vault
+from memtool.web.request_search import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
 PART = 30  # cards

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError
 from memtool.web.life import READY, Life
-from memtool.web.problems import MEDIA_TYPE, Refusal, as_bytes, problem_of, status_of
+from memtool.web.problem_details import MEDIA_TYPE, Refusal, as_bytes, problem_of, status_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -12,7 +12,7 @@ from memtool.index.engine import place_of, use_index
 from memtool.recall.remembering.memory import FACT, Memory
 from memtool.recall.timeline import timeline
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
-from memtool.web.history import HistoryAsked, search_history
+from memtool.web.history_search import HistoryAsked, search_history
 from memtool.web.memory_api import LONGEST_FACT, save_memory
 from memtool.web.observations import find_observation, of_event
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from memtool.errors import Busy, MemtoolError, NoteNotFound
-from memtool.web.problems import problem_of
+from memtool.web.problem_details import problem_of
 
 Tell: TypeAlias = Callable[[int, int], None]  # done, in all
 

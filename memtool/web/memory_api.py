@@ -8,7 +8,7 @@ from fastapi import FastAPI, Header, Query
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from memtool.capture.records import follow_undo
+from memtool.capture.captured import follow_undo
 from memtool.consolidate.memories import NEWEST, USES, change_memory, get_memory, list_memories, uses_of
 from memtool.errors import NoteChanged, UsageError
 from memtool.index.engine import catch_up
@@ -21,8 +21,8 @@ from memtool.recall.uses import count_uses
 from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.undoing import undo
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
-from memtool.web.finding import SearchAsked, filter_of, found_fields, hit_fields, search_vault
-from memtool.web.problems import QuickerWriter, Refusal
+from memtool.web.problem_details import QuickerWriter, Refusal
+from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault
 from memtool.workspace import Workspace
 
 LONGEST_FACT = 2_000  # characters; what is longer is a note

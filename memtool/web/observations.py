@@ -26,7 +26,7 @@ from memtool.vault.reading import parse_ref
 from memtool.vault.session_lines import Line, lines_of
 from memtool.vault.sessions import SessionNote, parse_session
 from memtool.web.discovery import tokens_of
-from memtool.web.finding import SearchAsked, filter_of, search_vault
+from memtool.web.request_search import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
 OLD_TYPES = {"bugfix": "fix", "discovery": "finding"}

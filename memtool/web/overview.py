@@ -18,7 +18,7 @@ from memtool.doctor.vault import content_checks
 from memtool.doctor.work import capture_checks, model_checks, schedule_checks
 from memtool.errors import MemtoolError
 from memtool.index.engine import place_of, use_index
-from memtool.llm.ledger import Usage, usage
+from memtool.llm.call_log import Usage, usage
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.figures import GIVEN, HEIGHT, HELD, given_in, growth_of, held_in, totals

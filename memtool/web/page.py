@@ -10,7 +10,7 @@ from fastapi import FastAPI, Query, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from memtool.capture.records import follow_undo
+from memtool.capture.captured import follow_undo
 from memtool.consolidate.fact_book import change_fact
 from memtool.consolidate.memories import StoredMemory, change_memory, get_memory
 from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice, stored_proposals, weeks_to_review
@@ -33,9 +33,9 @@ from memtool.vault.sessions import parse_session
 from memtool.vault.undoing import undo
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
-from memtool.web.markdown import as_html
+from memtool.web.note_html import as_html
 from memtool.web.overview import add_overview
-from memtool.web.problems import status_of
+from memtool.web.problem_details import status_of
 from memtool.web.rendering import YEAR, attempt, form_of, is_part, rendered, sentence, static_files
 from memtool.workspace import Workspace
 

@@ -20,7 +20,7 @@ from memtool.errors import MemtoolError
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.layout import KINDS
 from memtool.web.feed import Wanted
-from memtool.web.problems import Refusal
+from memtool.web.problem_details import Refusal
 from memtool.workspace import Workspace
 
 LANGUAGES = ("en", "zh")

@@ -12,7 +12,7 @@ from pydantic import AliasChoices, Field
 from memtool.capture.queue import Queue
 from memtool.errors import UsageError
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
-from memtool.web.sessions import folder_of, last_folder, status_of, tell
+from memtool.web.http_sessions import folder_of, last_folder, status_of, tell
 from memtool.workspace import Workspace
 
 _LONGEST_OUTPUT = 500_000  # characters

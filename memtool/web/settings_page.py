@@ -13,7 +13,7 @@ from memtool.errors import BadSetting, MemtoolError
 from memtool.settings import choices_of, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.web.calls import OpenWorkspace
-from memtool.web.problems import status_of
+from memtool.web.problem_details import status_of
 from memtool.web.rendering import form_of, rendered, sentence
 from memtool.web.state_api import change_settings
 from memtool.workspace import Workspace

@@ -14,9 +14,9 @@ from fastapi.responses import JSONResponse, Response
 from memtool.capture.log import read_log
 from memtool.errors import BadSetting, UsageError
 from memtool.index.engine import catch_up
+from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
 from memtool.integrations.exchange.documents import JSON, parsed
 from memtool.integrations.exchange.exporting import export
-from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, import_bundle
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.settings import choices_of, load, shown_value
 from memtool.settings.sections import ABOUT

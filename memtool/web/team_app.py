@@ -18,7 +18,7 @@ from memtool import __version__
 from memtool.errors import MemtoolError
 from memtool.recall.agent_search import RankedMemory, search_memories
 from memtool.team.service import MOST_AT_ONCE, TeamService, metrics_text
-from memtool.web.agents import PATHS, AgentServer
+from memtool.web.agent_server import PATHS, AgentServer
 from memtool.web.app import add_errors
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body, example
 from memtool.web.gate import HEALTH

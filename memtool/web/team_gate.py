@@ -19,7 +19,7 @@ from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
 from memtool.team.webhook import is_genuine
 from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, Answer, whole_body
 from memtool.web.life import READY, Life
-from memtool.web.problems import Refusal
+from memtool.web.problem_details import Refusal
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

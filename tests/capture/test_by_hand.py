@@ -6,7 +6,7 @@ import pytest
 from two_machines import git
 
 from memtool.capture.by_hand import keep_what_is_by_hand, own_words
-from memtool.capture.records import Record, write_record
+from memtool.capture.captured import Record, write_record
 from memtool.vault.daily import DailyEntry, DailySession, add_entries, add_sessions, render_daily
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import SessionNote, render_session

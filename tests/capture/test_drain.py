@@ -11,13 +11,13 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture import daily, drain, session_capture
-from memtool.capture.daily import Edit, note_edit
+from memtool.capture import daily_lines, drain, session_capture
+from memtool.capture.captured import read_record, write_record
+from memtool.capture.daily_lines import Edit, note_edit
 from memtool.capture.drain import Drained
 from memtool.capture.log import WARNING, LogEntry
 from memtool.capture.model_summary import ModelSummary
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
-from memtool.capture.records import read_record, write_record
 from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
 from memtool.capture.turns import Turn
@@ -231,7 +231,7 @@ def test_a_job_that_can_never_be_begun_does_not_keep_a_worker_busy(desk: Desk, m
 
 
 def test_an_edit_is_not_lost_while_somebody_holds_the_daily_note(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daily, "HOOK_PATIENCE", 0.0)
+    monkeypatch.setattr(daily_lines, "HOOK_PATIENCE", 0.0)
     with desk.vault.lock("daily"):
         assert edit_in(desk, "支付.ts")
         assert edit_in(desk, "a.ts")
@@ -263,7 +263,7 @@ def test_what_no_hook_has_left_is_passed_over(desk: Desk, content: bytes) -> Non
 
 
 def test_what_cannot_be_written_yet_is_told_and_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daily, "HOOK_PATIENCE", 0.0)
+    monkeypatch.setattr(daily_lines, "HOOK_PATIENCE", 0.0)
     with desk.vault.lock("daily"):
         edit_in(desk, "a.ts")
     note = desk.vault.root / "daily" / "2026-02-10.md"

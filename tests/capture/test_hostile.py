@@ -11,7 +11,7 @@ from capture.transcripts import Record, assistant, call, read, result, user
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture.statements import statements_of
+from memtool.capture.answer_statements import statements_of
 from memtool.capture.summary import Summary, summarise
 from memtool.capture.turns import turns_of
 from memtool.text.lines import width

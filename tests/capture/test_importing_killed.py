@@ -12,8 +12,8 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
+from memtool.capture.captured import read_record
 from memtool.capture.importing import ImportedSessions, find_sources, import_sessions
-from memtool.capture.records import read_record
 from memtool.vault.daily import listed_sessions
 
 WRITES = ("os.rename", "os.link", "os.remove", "subprocess.Popen")  # a file takes its place, goes, or git runs

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from desk import NOW
 
+from memtool.capture.captured import Record, record_path, write_record
 from memtool.capture.log import ERROR, NOTE, ROUTES, WARNING, LogEntry, log, log_once_a_day, read_log, read_problems
 from memtool.capture.queue import Job, Queue
-from memtool.capture.records import Record, record_path, write_record
 from memtool.vault.layout import Vault
 from memtool.vault.state import make_state_folder
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memtool.capture.answer_statements import amends_in
 from memtool.capture.conversation import Step
-from memtool.capture.statements import amends_in
 from memtool.capture.summary import summarise
 from memtool.capture.turns import turns_of
 from memtool.vault.session_rows import render_row

@@ -13,8 +13,8 @@ from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from memtool.capture.captured import ReadUpTo, read_record
 from memtool.capture.queue import Job
-from memtool.capture.records import ReadUpTo, read_record
 from memtool.capture.session_capture import ReadSession, read_session
 from memtool.vault.sessions import parse_session
 

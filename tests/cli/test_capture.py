@@ -15,7 +15,7 @@ from memtool.capture.queue import TRIES, Job, Queue, only_worker
 from memtool.capture.session_capture import read_session
 from memtool.errors import Busy
 from memtool.llm import Request
-from memtool.llm.ledger import CallLog
+from memtool.llm.call_log import CallLog
 from memtool.vault.layout import Vault
 from memtool.workspace import Workspace
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from terminal import on_a_terminal, with_pipes
 
-from memtool.integrations.claude_code.hooks import HOOKS
+from memtool.integrations.claude_code.hook_list import HOOKS
 from memtool.integrations.hooks import find_handlers, find_program
 
 if TYPE_CHECKING:

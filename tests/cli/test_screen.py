@@ -15,7 +15,7 @@ from terminal import on_a_terminal, with_pipes
 
 from memtool.capture.queue import TRIES, Job, Queue
 from memtool.llm import Request
-from memtool.llm.ledger import CallLog
+from memtool.llm.call_log import CallLog
 from memtool.vault.layout import Vault
 
 if TYPE_CHECKING:

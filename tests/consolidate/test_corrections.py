@@ -5,8 +5,8 @@ from dialogues import view_of
 
 from memtool.capture.turns import Turn
 from memtool.consolidate.corrections import corrections_in
-from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.proposals import LIKELY, POSSIBLE, Proposal
+from memtool.consolidate.spans import Grounds
 
 
 def found(*turns: Turn) -> list[Proposal]:

@@ -3,9 +3,9 @@ from __future__ import annotations
 from dialogues import told, view_of
 
 from memtool.capture.turns import Turn
-from memtool.consolidate.evidence import Grounds
 from memtool.consolidate.mending import mended_in
 from memtool.consolidate.proposals import LIKELY, LONGEST, POSSIBLE, Proposal
+from memtool.consolidate.spans import Grounds
 
 REPORT = Turn(asked="The login fails in Safari: Set-Cookie is ignored by login.ts")
 MENDED = Turn(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from memtool.consolidate.evidence import Span
 from memtool.consolidate.proposals import FIX, LIKELY, Judge, Proposal, fault_of
+from memtool.consolidate.spans import Span
 from memtool.redaction import make_redactor
 from memtool.settings.sections import RedactSettings
 from memtool.text.similarity import words

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.tidying import done_items, old_dailies, old_sessions, with_links
 from memtool.vault.authors import DONE
 from memtool.vault.session_lines import Line

@@ -14,7 +14,7 @@ from scripted_models import refusal, serve_models
 
 from memtool import settings
 from memtool.doctor import BROKEN, NOTE, OK, Check, clients, machine, vault as vault_room, work as work_room
-from memtool.integrations.clients import Target, get_client
+from memtool.integrations.client_setups import Target, get_client
 from memtool.integrations.plans import carry_out, plan
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings

@@ -18,7 +18,7 @@ from tiny_model import make_tiny_model
 
 from memtool.embeddings import Embedder, open_embedder
 from memtool.embeddings.fastembed import DEFAULT_MODEL, _batches
-from memtool.embeddings.scripts import ALL_SCRIPTS
+from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.errors import BadSetting, ProviderFailed, ProviderMissing
 from memtool.settings.sections import EmbeddingSettings
 

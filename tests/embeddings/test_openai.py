@@ -9,8 +9,8 @@ import pytest
 from scripted_embeddings import Answer, EmbeddingServer, answer, embeddings, refusal, serve_embeddings
 
 from memtool.embeddings import open_embedder
+from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.embeddings.openai import OpenAIEmbedder
-from memtool.embeddings.scripts import ALL_SCRIPTS
 from memtool.errors import BadSetting, MemtoolError, ProviderFailed
 from memtool.settings.sections import EmbeddingSettings
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from unprivileged import unprivileged
 
+from memtool.capture.captured import read_record
 from memtool.capture.queue import SWEEP, Queue
-from memtool.capture.records import read_record
 from memtool.hook.main import run
 from memtool.vault.layout import Vault
 

@@ -10,7 +10,7 @@ from index.notebook import Notebook
 from numpy.typing import NDArray
 from scripted_embeddings import vector_of
 
-from memtool.embeddings.scripts import ALL_SCRIPTS
+from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.errors import Busy, ProviderFailed
 from memtool.index.embedding import chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index

@@ -13,7 +13,7 @@ import yaml
 from memtool.integrations import json_text
 from memtool.integrations.agent_table import AGENTS, FLAT, GROUPED, JSON, SCRIPT, TOML, YAML
 from memtool.integrations.agents import folder_of
-from memtool.integrations.clients import CLIENTS, Target, get_client
+from memtool.integrations.client_setups import CLIENTS, Target, get_client
 from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.integrations.record import record_path
 from memtool.vault.layout import Vault

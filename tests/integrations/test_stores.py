@@ -12,7 +12,7 @@ import pytest
 from desk import Desk
 
 from memtool.errors import UsageError
-from memtool.integrations.exchange.importing import ADDED, SAME, Imported, import_bundle
+from memtool.integrations.exchange.bundle_import import ADDED, SAME, Imported, import_bundle
 from memtool.integrations.stores import STORES, Taken, files_of, read_store
 from memtool.vault.facts import parse_facts
 from memtool.vault.layout import Vault

@@ -15,11 +15,11 @@ from memtool import settings
 from memtool.errors import ProviderMissing
 from memtool.http import Unavailable
 from memtool.llm import EXTRACTIVE, PROVIDERS, Request, open_provider
+from memtool.llm.call_log import CallLog
 from memtool.llm.chain import limits_of
-from memtool.llm.ledger import CallLog
 from memtool.settings import Keys
 from memtool.settings.sections import ABOUT, ModelSettings
-from memtool.settings.vendors import VENDORS, Limits
+from memtool.settings.text_providers import VENDORS, Limits
 from memtool.vault.layout import Vault
 
 REQUEST = Request("You keep the memory.", "What happened? 发生了什么？", max_tokens=777)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from memtool import settings
-from memtool.capture.daily import change_daily, daily_ref
+from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.errors import BadSetting
 from memtool.index.engine import Index, Place, use_index
-from memtool.recall.start.sessions import last_sessions
+from memtool.recall.start.last_sessions import last_sessions
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.layout import Vault, kind_of, open_vault
 from memtool.vault.reading import Ref, read_note

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from two_machines import TwoMachines, git
 
-from memtool.capture.daily import change_daily, daily_ref
+from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.errors import HistoryFailed, RemoteFailed
 from memtool.vault import syncing
 from memtool.vault.changes import read_changes

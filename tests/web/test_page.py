@@ -18,7 +18,7 @@ from memtool.recall.ledger import ledger_folder
 from memtool.settings.sections import ABOUT
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.layout import KINDS
-from memtool.web.markdown import as_html
+from memtool.web.note_html import as_html
 from memtool.web.rendering import words_in
 
 PART = {"x-part": "1"}

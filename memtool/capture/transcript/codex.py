@@ -27,8 +27,8 @@ from memtool.capture.transcript.forms import (
     typed,
     use,
 )
-from memtool.capture.transcript.lines import Record, Tally, read_records
-from memtool.capture.transcript.records import ASKING_TOOL, IN_BACKGROUND, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_fields import ASKING_TOOL, IN_BACKGROUND, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import files_in_patch, inside, patch_in
 
 _HEAD = 65_536  # bytes, in which the session says whether it is a helper's

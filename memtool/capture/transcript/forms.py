@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
-from memtool.capture.transcript.lines import Record, Tally, read_records
+from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.clients import CLAUDE_CODE
 
 HEAD = 4_096  # bytes in which a form is recognised

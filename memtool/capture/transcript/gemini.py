@@ -27,8 +27,8 @@ from memtool.capture.transcript.forms import (
     typed,
     use,
 )
-from memtool.capture.transcript.lines import Record, Tally, read_records
-from memtool.capture.transcript.records import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_fields import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import without_injected
 
 _HEAD = 4_096  # bytes, in which a chat says whose it is

@@ -26,8 +26,8 @@ from memtool.capture.transcript.forms import (
     typed,
     use,
 )
-from memtool.capture.transcript.lines import Record
-from memtool.capture.transcript.records import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_fields import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import files_in_patch
 from memtool.errors import TranscriptUnreadable
 

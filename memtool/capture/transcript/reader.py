@@ -7,12 +7,11 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from memtool.capture.answer_statements import amends_in, is_offer
 from memtool.capture.checks import UNSURE, check_in, fault_in, is_sure_to_have_failed
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step, Steps
-from memtool.capture.statements import amends_in, is_offer
 from memtool.capture.transcript.forms import HEAD, Transcript, form_of
-from memtool.capture.transcript.lines import Record, Tally, mark_before, open_transcript
-from memtool.capture.transcript.records import (
+from memtool.capture.transcript.record_fields import (
     ASKING_TOOL,
     IN_BACKGROUND,
     NO_ANSWER,
@@ -37,6 +36,7 @@ from memtool.capture.transcript.records import (
     time_of,
     title_of,
 )
+from memtool.capture.transcript.record_stream import Record, Tally, mark_before, open_transcript
 from memtool.capture.transcript.text import (
     compaction_text,
     error_text,

@@ -19,10 +19,10 @@ from memtool.integrations.claude_code.health import (
     settings_paths,
     why_unread,
 )
-from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.claude_code.hook_list import HINTS, HOOKS
 from memtool.integrations.claude_code.rule_files import rule_shares
 from memtool.integrations.claude_code.skill_files import skill_shares
-from memtool.integrations.clients import ClientPart, ClientSetup, Target
+from memtool.integrations.client_setups import ClientPart, ClientSetup, Target
 from memtool.integrations.entries import JsonEntry
 from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.hooks import Hook, changes_kept, find_program

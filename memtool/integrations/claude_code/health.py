@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memtool.errors import BadSetting, HistoryFailed
 from memtool.integrations import client_files, hooks, json_text
 from memtool.integrations.claude_code import places
-from memtool.integrations.claude_code.hooks import HOOKS
+from memtool.integrations.claude_code.hook_list import HOOKS
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares, rules_folder, written_rules
 from memtool.integrations.hook_probe import probe
 from memtool.integrations.hooks import Handler, Program

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memtool import __file__ as own_file, settings as settings_module
 from memtool.embeddings import Embedder, open_embedder
 from memtool.embeddings.helper import Fields, helper_place, is_at_work
-from memtool.embeddings.scripts import fits
+from memtool.embeddings.known_scripts import fits
 from memtool.errors import MemtoolError
 from memtool.index import generations
 from memtool.index.filters import Filter

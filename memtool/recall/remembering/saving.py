@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtool.capture.daily import daily_ref
+from memtool.capture.daily_lines import daily_ref
 from memtool.capture.drain import queue_summary
 from memtool.capture.queue import start_worker
 from memtool.capture.session_note import save_session

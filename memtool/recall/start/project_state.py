@@ -8,8 +8,8 @@ from typing import NamedTuple
 from memtool.index.filters import DECISION
 from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused
+from memtool.recall.start.last_sessions import PastSession, read_sessions, told_in
 from memtool.recall.start.remembered import remembered
-from memtool.recall.start.sessions import PastSession, read_sessions, told_in
 from memtool.text.lines import cut
 from memtool.vault.authors import named
 from memtool.vault.projects import short_id

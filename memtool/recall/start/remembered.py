@@ -15,8 +15,8 @@ from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused, quoted
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, read_excerpt
+from memtool.recall.start.last_sessions import PastSession, Said, read_sessions, said_as, still_open, told_in, unsaid
 from memtool.recall.start.last_word import LastWord, settled
-from memtool.recall.start.sessions import PastSession, Said, read_sessions, said_as, still_open, told_in, unsaid
 from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
 from memtool.text.lines import cut, tokens_in

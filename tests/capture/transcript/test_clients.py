@@ -101,7 +101,7 @@ def test_a_transcript_is_recognised_wherever_it_lies(tmp_path: Path, client: str
 @pytest.mark.slow
 @pytest.mark.parametrize("client", ["codex", "gemini"])
 def test_a_transcript_that_grew_is_read_on_from_its_last_turn(tmp_path: Path, client: str) -> None:
-    from memtool.capture.transcript.lines import mark_before, open_transcript
+    from memtool.capture.transcript.record_stream import mark_before, open_transcript
 
     path, records = put(tmp_path, client), lines_of(client)
     whole = turns_of(read(path, client).steps)
@@ -170,7 +170,7 @@ def test_turns_that_were_taken_back_are_gone(tmp_path: Path) -> None:
 
 
 def test_a_rewind_behind_what_was_read_begins_anew(tmp_path: Path) -> None:
-    from memtool.capture.transcript.lines import mark_before, open_transcript
+    from memtool.capture.transcript.record_stream import mark_before, open_transcript
 
     path = put(tmp_path, "codex")
     offset = turns_of(read(path, "codex").steps)[-1].offset

@@ -20,7 +20,7 @@ from memtool.integrations.claude_code.health import (
     project_notices,
     why_unread,
 )
-from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.claude_code.hook_list import HINTS, HOOKS
 from memtool.integrations.hooks import Program, find_program
 
 ELSEWHERE = Program("/nowhere/memtool-hook")

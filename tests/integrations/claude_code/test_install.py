@@ -12,7 +12,7 @@ from installing import install, uninstall
 from unprivileged import unprivileged
 
 from memtool.errors import BadSetting, NoteChanged, NotWritable
-from memtool.integrations.claude_code.hooks import HOOKS
+from memtool.integrations.claude_code.hook_list import HOOKS
 from memtool.integrations.hooks import Program, find_handlers
 from memtool.integrations.plans import original_path
 from memtool.vault import files

@@ -13,9 +13,9 @@ from desk import Desk
 
 from memtool.errors import NoteNotFound
 from memtool.integrations.exchange import documents
+from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.integrations.exchange.documents import FORMS, JSON, MARKDOWN, TAR, facts_text, parsed, rendered
 from memtool.integrations.exchange.exporting import export
-from memtool.integrations.exchange.importing import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.vault import files
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault, session_ref

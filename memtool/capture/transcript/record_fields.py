@@ -10,7 +10,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 from memtool.capture.conversation import EDITING_TOOLS
-from memtool.capture.transcript.lines import Record
+from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import inside, said_on_refusal
 from memtool.text.lines import one_line
 

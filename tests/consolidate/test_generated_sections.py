@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, strategies as st
 
-from memtool.consolidate.sections import BEGIN, END, generated, with_generated, within
+from memtool.consolidate.generated_sections import BEGIN, END, generated, with_generated, within
 
 TEXT = "# 商店\n\n手写的内容。\n"
 

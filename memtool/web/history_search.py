@@ -13,9 +13,9 @@ from memtool.index.filters import Filter
 from memtool.text.tokens import index_terms
 from memtool.vault.project_area import find_area
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body
-from memtool.web.finding import SearchAsked, filter_of
+from memtool.web.http_sessions import Prompt, prompts
 from memtool.web.observations import OLD_TYPES, Observation, find_hits, observations_in, summaries_in
-from memtool.web.sessions import Prompt, prompts
+from memtool.web.request_search import SearchAsked, filter_of
 from memtool.workspace import Workspace
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from desk import NOW
 from hypothesis import given, strategies
 
 from memtool.errors import MemtoolError, ProviderFailed
-from memtool.llm import Answer, Request, Wasted, ledger as ledger_module
-from memtool.llm.ledger import BudgetSpent, CallLog, Usage, usage
+from memtool.llm import Answer, Request, Wasted, call_log as call_log_module
+from memtool.llm.call_log import BudgetSpent, CallLog, Usage, usage
 from memtool.text.lines import tokens_in
 from memtool.vault.layout import Vault
 
@@ -207,7 +207,7 @@ def test_a_vault_does_not_choose_where_the_ledger_lies(vault: Vault, tmp_path: P
 def test_a_large_ledger_forgets_the_oldest_and_nothing_of_the_day(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_module, "MAX_BYTES", 4_000)
+    monkeypatch.setattr(call_log_module, "MAX_BYTES", 4_000)
     ledger = CallLog(vault, 0)
     for day in range(20, 0, -1):
         spend(ledger, at=NOW - timedelta(days=day))
@@ -221,7 +221,7 @@ def test_a_large_ledger_forgets_the_oldest_and_nothing_of_the_day(
 
 @pytest.mark.slow
 def test_a_ledger_full_of_junk_is_cleaned(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_module, "MAX_BYTES", 4_000)
+    monkeypatch.setattr(call_log_module, "MAX_BYTES", 4_000)
     vault.state_path.mkdir(exist_ok=True)
     path_of(vault).write_bytes(b"junk\n" * 5_000)
     spend(CallLog(vault, 0))
@@ -234,7 +234,7 @@ import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from memtool.llm import Answer, Request
-from memtool.llm.ledger import BudgetSpent, CallLog
+from memtool.llm.call_log import BudgetSpent, CallLog
 from memtool.vault.layout import Vault
 ledger, made = CallLog(Vault(Path(sys.argv[1])), 1000), 0
 at = datetime(2026, 2, 10, tzinfo=timezone.utc)

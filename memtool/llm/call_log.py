@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from memtool.errors import MemtoolError, ProviderFailed
 from memtool.http import Unavailable
 from memtool.llm import Answer, Request, Wasted
-from memtool.settings.vendors import Limits
+from memtool.settings.text_providers import Limits
 from memtool.text.lines import counted
 from memtool.vault.layout import Vault
 from memtool.vault.state import append_state, read_state, write_state

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtool.capture.daily import daily_ref, write_entries
+from memtool.capture.daily_lines import daily_ref, write_entries
 from memtool.vault.daily import DailyEntry
 from memtool.vault.layout import Vault
 

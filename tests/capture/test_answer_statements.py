@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.capture.statements import MOST, statements_of
+from memtool.capture.answer_statements import MOST, statements_of
 from memtool.text.lines import one_line
 
 

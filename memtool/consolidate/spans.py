@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memtool.capture.turns import Turn
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
 from memtool.vault.authors import ASKED
 from memtool.vault.session_lines import lines_of
 from memtool.vault.session_rows import ARROW

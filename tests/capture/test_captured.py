@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtool.capture.records import ReadUpTo, Record, kept_turns, read_record, record_path, write_record
+from memtool.capture.captured import ReadUpTo, Record, kept_turns, read_record, record_path, write_record
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Run, Turn
 from memtool.vault.layout import Vault

@@ -16,7 +16,7 @@ from integrations.json_texts import NAMES, VALUES, layouts
 
 from memtool.errors import BadSetting
 from memtool.integrations import hooks
-from memtool.integrations.claude_code.hooks import HINTS, HOOKS
+from memtool.integrations.claude_code.hook_list import HINTS, HOOKS
 from memtool.integrations.hook_shares import HookShare
 from memtool.integrations.hooks import (
     Program,

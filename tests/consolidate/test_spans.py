@@ -4,8 +4,8 @@ from dialogues import told, view_of
 from hypothesis import given, strategies as st
 
 from memtool.capture.turns import Turn
-from memtool.consolidate.evidence import Grounds, Span, hash_of_words, hashes_in, missing_spans
-from memtool.consolidate.sessions import SessionView
+from memtool.consolidate.session_views import SessionView
+from memtool.consolidate.spans import Grounds, Span, hash_of_words, hashes_in, missing_spans
 from memtool.vault.session_lines import lines_of
 
 NOTE = """# the login fails in Safari → fixed in jwt.ts

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.start.sessions import PastSession, last_sessions, read_sessions, said_as, still_open, told_in
+from memtool.recall.start.last_sessions import PastSession, last_sessions, read_sessions, said_as, still_open, told_in
 from memtool.text.lines import width
 from memtool.vault.authors import DECISION, RULE
 from memtool.vault.daily import DailySession, render_daily

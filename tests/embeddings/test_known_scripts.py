@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.embeddings.scripts import (
+from memtool.embeddings.known_scripts import (
     ALL_SCRIPTS,
     fits,
     scripts_of,
