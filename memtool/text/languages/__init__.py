@@ -18,8 +18,8 @@ ENGLISH = "en"  # whose labels stand where another language has none
 
 _FOLDER = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  (pathlib would take longer than reading a file)
 _INTERJECTION = 10  # characters, as "No wait, "
-_CLAUSES = re.compile('[.:;!?。：；！？"“”„«»「」『』]')
-_QUOTED = re.compile('["“„«「『]([^"“”„«»「」『』]{4,400})["”“»」』]')
+_CLAUSES = '[.:;!?。：；！？"“”„«»「」『』]'  # compiled at first use: a hook imports this module and may not need them
+_QUOTED = '["“„«「『]([^"“”„«»「」『』]{4,400})["”“»」』]'
 _HEAD = 160  # characters of a text that are looked at
 
 
@@ -120,12 +120,12 @@ def leads(kind: str, text: str) -> bool:
 
 def gives_order(text: str) -> bool:
     """Return whether a clause of *text*, or of what it quotes, orders something for good: "always …", 「以后…」."""
-    return any(begins_with("standing", part) for part in _CLAUSES.split(text))
+    return any(begins_with("standing", part) for part in re.split(_CLAUSES, text))
 
 
 def cites_order(text: str) -> bool:
     """Return whether *text* cites such an order: in quotes, or as what a document says."""
-    cited = [match[1] for match in _QUOTED.finditer(text)]
+    cited = [match[1] for match in re.finditer(_QUOTED, text)]
     parts = _words_pattern("citing").split(text.casefold())
     return any(map(gives_order, cited)) or (len(parts) > 1 and gives_order(parts[-1]))
 
