@@ -46,6 +46,8 @@ def command(
     name = _project(session, project)
     most = session.settings.recall.session_tokens
     block = _context(session, name, whole=whole)
+    if session.settings.team.url and at is None:
+        block = _with_team(session, name, block)
     if form == "json":
         answer = {"project": name, "budget": most, "tokens": block.tokens, "refs": block.refs, "text": block.text}
         output.emit_json(answer)
@@ -59,6 +61,18 @@ def command(
 
 def _context(session: Session, project: str, *, whole: bool) -> ContextBlock:
     return session_context(session.work, project, whole=whole)
+
+
+def _with_team(session: Session, project: str, block: ContextBlock) -> ContextBlock:
+    """Return *block* with what the team's service gives of the project; without it, if the service is away."""
+    from memtool.errors import MemtoolError
+    from memtool.team.member import context_of_team
+
+    try:
+        return block._replace(text="\n\n".join(filter(None, [block.text, *context_of_team(session.work, project)])))
+    except MemtoolError as away:
+        output.say(f"{away}. {away.hint}")
+        return block
 
 
 def _project(session: Session, named: str | None) -> str:

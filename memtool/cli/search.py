@@ -27,6 +27,8 @@ from memtool.vault.layout import KINDS, Vault
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from memtool.team.member import TeamQuestion
+
 _DEFAULT_BATCH_LIMIT = 50
 _LISTED = 20  # notes on a page of a list
 _LIST = "list"  # the mode without words
@@ -89,6 +91,7 @@ def command(
     if query and not index_terms(text):
         raise UsageError("the query holds no word to search for", hint="Try `memtool search deploy key`.")
     started = time.perf_counter()
+    team = _ask_team(session, text, here, limit) if session.settings.team.url and text else None
     with output.progress_bar("Reading notes", least=_MANY) as progress:
         place = session.place(progress=progress)
         chosen, found = use_index(place, lambda index: _found(session, index, text, wanted, here, page))
@@ -98,11 +101,35 @@ def command(
         found = found._replace(hits=_with_uses(place, found.hits))
     if as_json:
         notices = [*session.settings.notices, *chosen.notices, *found.notices]
-        output.emit_json(_answer(text, found, notices, took))
+        answer = _answer(text, found, notices, took)
+        output.emit_json(answer | _of_team(team) if team else answer)
     else:
         lasting = [*session.settings.notices, *chosen.lasting]
         output.say(*once(place.folder, lasting), *chosen.passing, *found.notices)
         _print(session, found, explain=explain)
+        if team:
+            _print_team(team)
+
+
+def _ask_team(session: Session, text: str, here: str, limit: int | None) -> TeamQuestion:
+    from memtool.team.member import PATIENCE, TeamQuestion
+
+    most = limit or session.settings.search.limit
+    return TeamQuestion(session.work, session.work.redact(text), project=here, limit=most, floor=0.0, wait=PATIENCE)
+
+
+def _of_team(team: TeamQuestion) -> dict[str, Any]:
+    memories, notice = team.answer()
+    return {"team": [memory._asdict() for memory in memories], "team_notice": notice}
+
+
+def _print_team(team: TeamQuestion) -> None:
+    memories, notice = team.answer()
+    for memory in memories:
+        click.echo(output.shortened(output.printable(memory.said), output.width()))
+        click.echo(output.printable(f"  {memory.source}"))
+        click.echo()
+    output.say(*filter(None, [notice]))
 
 
 def _found(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> tuple[Chosen, Found]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memtool import settings as settings_module
 from memtool.cli import output
-from memtool.errors import BadSetting
+from memtool.errors import BadSetting, NotWritable
 from memtool.settings import environment
 from memtool.team import tokens
 from memtool.team.tokens import SCOPES, Token
+from memtool.vault.files import make_folder, read_text, replace, write_over
 
 if TYPE_CHECKING:
     import psycopg
@@ -124,6 +129,42 @@ def audit(*, days: int, who: str, vault: str, writes: bool, limit: int, as_json:
     for each in found:
         said = f"{each.at:%Y-%m-%d %H:%M:%S}  {each.status}  {each.holder} ({each.token})  {each.deed}  {each.vault}"
         click.echo(output.printable(f"{said}  {each.ms} ms"))
+
+
+@command.command()
+@click.argument("url")
+def join(url: str) -> None:
+    """Let this machine ask the team's service at URL beside your own vault. The token is read from stdin, or asked for.
+
+    It is kept in a file that only you can read, beside your settings.
+    """
+    from memtool.team.member import PATIENCE, Service, checked_url, token_path
+
+    text = click.prompt("Token", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    environ = environment()
+    answer = Service(checked_url(url), text.strip()).ask("GET", "/vaults", None, timeout=PATIENCE)
+    listed = answer.get("vaults")
+    names = [str(each.get("name")) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    path, config = token_path(environ), settings_module.user_config_path(environ)
+    try:
+        make_folder(path.parent)
+        path.unlink(missing_ok=True)  # with whatever permissions it had
+        write_over(path, text.strip().encode(), durable=True)
+        has_section = _add_url(config, url)
+    except OSError as error:
+        raise NotWritable(f"cannot write in '{path.parent}': {error.strerror}") from None
+    click.echo(output.printable(f"You are in: {', '.join(names) or 'no vault yet'}."))
+    if has_section:
+        output.say(f"{config} has a section [team] already: set `url = {json.dumps(url)}` there.")
+
+
+def _add_url(config: Path, url: str) -> bool:
+    """Add the service's address to the user's settings, unless they have a section for it; return whether they have."""
+    text, expected = read_text(config) if config.exists() else ("", None)
+    if re.search(r"^\s*\[\s*team\s*\]", text, re.MULTILINE):
+        return settings_module.load(None, {"MEMTOOL_CONFIG": str(config)}).team.url != url
+    replace(config, f"{text.rstrip()}\n\n[team]\nurl = {json.dumps(url)}\n".lstrip(), expected=expected)
+    return False
 
 
 @contextmanager

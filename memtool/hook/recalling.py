@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memtool.recall.prompts.meaning import Meaning
+    from memtool.recall.prompts.prompt import Given
+    from memtool.recall.prompts.question import Question
     from memtool.recall.start.session_start import ContextBlock
+    from memtool.team.member import TeamQuestion
 
 _SHOWN, _CLAUSE = 3, 40  # memories of which the user is told, and characters of each
 _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a few thousand
@@ -69,6 +72,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     ledger = read_ledger(ledgers, session_id).next_turn()
     question = ask(occasion.text("prompt"))
     meaning = _meaning(occasion)
+    team = _ask_team(occasion, question) if occasion.work.settings.team.url else None
     if not question.terms() and not meaning:
         write_ledger(ledgers, session_id, ledger)
         return Reply()
@@ -92,6 +96,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
         write_ledger(ledgers, session_id, ledger)
         _leave_to_worker(occasion, busy)
         return Reply()
+    given = _with_team(occasion, team, given) if team else given
     write_ledger(ledgers, session_id, given.ledger)
     at = occasion.work.now().isoformat(timespec="seconds")
     client = occasion.options.client
@@ -99,6 +104,28 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     keep_giving(ledgers, session_id, giving)
     count_uses(folder, given.keys)
     return Reply(given.text, _notice(occasion, given.said))
+
+
+def _ask_team(occasion: Occasion, question: Question) -> TeamQuestion | None:
+    """Begin to ask the team's service about the prompt; None if that is about nothing, or the service is away."""
+    if not question.terms() or question.is_act:
+        return None
+    from memtool.team.member import ask_for_prompt
+
+    return ask_for_prompt(occasion.work, question.text, occasion.work.project())
+
+
+def _with_team(occasion: Occasion, asked: TeamQuestion, given: Given) -> Given:
+    """Return *given* with what the team remembers and the session was not given lately."""
+    from memtool.hook.problems import note
+    from memtool.team.member import team_block
+
+    memories, notice = asked.answer()
+    if notice:
+        note(occasion.name, notice, occasion.options, occasion.work.environ)
+    fresh = [memory for memory in memories if not given.ledger.rests(memory.key)]
+    text = "\n\n".join(filter(None, [given.text, team_block(occasion.work, fresh)]))
+    return given._replace(text=text, ledger=given.ledger.with_given(memory.key for memory in fresh))
 
 
 def _without_ids(block: ContextBlock) -> str:

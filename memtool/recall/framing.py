@@ -32,17 +32,16 @@ _TAG_ENDS = "(‹[^‹›<>＜＞﹥&]{0,200})(?:[>＞﹥]|&gt;)"
 _BLOCK_MARKS = r"\A(?:(?:#{1,6}|[>*+-]|[-=_*~]{3,})(?:\s+|$))+"
 
 
-def framed(body: str, *, event: str, vault: str = "", language: str = "en") -> str:
+def framed(body: str, *, event: str, vault: str = "", language: str = "en", text: str = "frame") -> str:
     """Return *body* in a context block that says what it is; an empty text for an empty body.
 
     Capture knows the block by its tag and leaves it out. *body* holds lines of our own and text that was `defused`;
-    *vault* is the folder of the notes as the reader should see it, *language* that of the vault.
+    *vault* is the folder of the notes as the reader should see it, *language* that of the vault, *text* the name of
+    what says it.
     """
     if not body.strip():
         return ""
-    about = re.sub(r"\[(.*)\]", r"\1" if vault else "", agent_text("frame", language)).replace(
-        "{vault}", defused(vault)
-    )
+    about = re.sub(r"\[(.*)\]", r"\1" if vault else "", agent_text(text, language)).replace("{vault}", defused(vault))
     name = re.sub("[^a-z0-9-]", "", event.lower())[:40]
     return f'<{TAG} event="{name}">\n{about}\n\n{without_tags(body).strip()}\n</{TAG}>'
 

@@ -208,6 +208,11 @@ def database_address(settings: Settings, environ: Mapping[str, str]) -> str:
     return environ.get(POSTGRES, "").strip() or settings.index.dsn
 
 
+def team_token(environ: Mapping[str, str]) -> str:
+    """Return the member's token for the team's service, if the environment holds it; else nothing."""
+    return environ.get("MEMTOOL_TEAM_TOKEN", "").strip()
+
+
 def webhook_secret(environ: Mapping[str, str]) -> str:
     """Return the secret with which git hosts sign their messages to a team's service; empty if there is none."""
     return environ.get("MEMTOOL_TEAM_WEBHOOK_SECRET", "").strip()

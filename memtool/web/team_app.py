@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import FastAPI
+from fastapi import FastAPI, Query
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field
 from starlette.routing import Route
@@ -17,6 +17,7 @@ from starlette.routing import Route
 from memtool import __version__
 from memtool.errors import MemtoolError
 from memtool.recall.agent_search import RankedMemory, search_memories
+from memtool.recall.start.session_start import session_context
 from memtool.team.service import MOST_AT_ONCE, TeamService, metrics_text
 from memtool.web.agent_server import PATHS, AgentServer
 from memtool.web.app import add_errors
@@ -67,6 +68,7 @@ def make_team_app(service: TeamService, life: Life) -> FastAPI:
     add_errors(app)
     _add_service_calls(app, service, life)
     _add_recall(app, service)
+    _add_context(app, service)
     add_memory_calls(app, service.open_workspace)
     for path, agent in agents.items():
         app.router.routes.append(Route(path, agent))
@@ -101,6 +103,21 @@ def _add_service_calls(app: FastAPI, service: TeamService, life: Life) -> None:
                 for each in kept
             ]
         }
+
+
+def _add_context(app: FastAPI, service: TeamService) -> None:
+    @app.get(
+        "/context",
+        tags=["memory"],
+        summary="Give what an agent is told of a project when a session begins, from each vault of the token",
+        openapi_extra=example({"blocks": [{"vault": "shop", "text": "## Decisions\n- …"}]}),
+    )
+    def context(project: Annotated[str, Query(max_length=LONGEST_NAME)] = "") -> dict[str, Any]:
+        asking, blocks = service.asking, []
+        for name in [asking.vault] if asking.vault else service.vaults_of(asking.token):
+            text = session_context(service.workspace(name), project).text
+            blocks += [{"vault": name, "text": text}] if text else []
+        return {"blocks": blocks}
 
 
 def _add_recall(app: FastAPI, service: TeamService) -> None:

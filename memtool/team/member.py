@@ -1,0 +1,266 @@
+"""A member's side: the team's service is asked beside the own vault, in a thread, and nobody waits longer for it.
+
+A service that does not answer is not asked by prompts again for a minute, and the outage is said once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+from memtool import settings as settings_module
+from memtool.errors import BadSetting, MemtoolError, ProviderFailed
+from memtool.recall.framing import TAG, defused, framed, inline
+from memtool.text.lines import cut
+from memtool.vault.state import make_state_folder
+from memtool.workspace import Workspace
+
+TOKEN_FILE = "team-token"  # noqa: S105  (its name)
+PATIENCE = 5.0  # seconds for a person who waits
+
+_LARGEST = 262_144  # bytes of an answer
+_LONGEST_QUERY = 2_000  # characters of a prompt that are sent
+_REST = 60.0  # seconds for which a service that is away is left alone
+_AWAY = "team-away"
+_LONGEST_LINE = 400  # characters
+_FLOOR, _MOST = 0.5, 3  # of what a prompt is given: the least relevance, and how many
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class TeamMemory(NamedTuple):
+    """A memory of the team: of which of its vaults, and what it says."""
+
+    vault: str
+    id: str
+    text: str
+    title: str
+    category: str
+    date: str
+    project: str
+    author: str
+    place: str
+    relevance: float
+
+    @property
+    def key(self) -> str:
+        """What it is known by in the ledger of a session."""
+        return f"team:{self.vault}:{self.id or self.place}"
+
+    @property
+    def source(self) -> str:
+        """What it is, who said it, in which project, when and where."""
+        project = f"project {self.project}" if self.project else ""
+        about = filter(None, (self.category, self.author, project, self.date))
+        return defused(f"{', '.join(about)}, team {self.vault}:{self.place}")
+
+    @property
+    def said(self) -> str:
+        """What it says, in one line."""
+        text = self.text if not self.title or self.title in self.text else f"{self.title}: {self.text}"
+        return cut(defused(text), _LONGEST_LINE)
+
+
+class TeamAway(ProviderFailed):
+    """The team's service does not answer, or refuses."""
+
+    hint = "Your own vault is searched all the same."
+
+
+class Service(NamedTuple):
+    """The team's service, and the member's token for it."""
+
+    url: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Service({self.url!r}, …)"
+
+    def ask(self, method: str, path: str, body: Mapping[str, object] | None, *, timeout: float) -> dict[str, object]:
+        """Return the answer to one request.
+
+        Raises:
+            TeamAway: there is none within *timeout* seconds, or it is an error.
+        """
+        parts = urlsplit(self.url)
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=timeout)
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        content = None if body is None else json.dumps(body).encode("utf-8", "replace")
+        try:
+            connection.request(method, f"{parts.path.rstrip('/')}{path}", content, headers)
+            response = connection.getresponse()
+            said = response.read(_LARGEST + 1)
+            fields = json.loads(said) if len(said) <= _LARGEST else None
+        except (OSError, HTTPException, ValueError, RecursionError) as error:
+            raise TeamAway(f"the team's service at {parts.netloc} does not answer: {error}") from None
+        finally:
+            connection.close()
+        if response.status != 200 or not isinstance(fields, dict):
+            reason = str(fields.get("detail", "")) if isinstance(fields, dict) else "no JSON"
+            raise TeamAway(f"the team's service at {parts.netloc} answers {response.status}: {cut(reason, 200)}")
+        return fields
+
+
+def find_service(work: Workspace) -> Service | None:
+    """Return the team's service, if the user's settings name one.
+
+    Raises:
+        BadSetting: its address is none, or there is no token, or others can read its file.
+    """
+    url = work.settings.team.url
+    return Service(checked_url(url), find_token(work.environ)) if url else None
+
+
+def checked_url(url: str) -> str:
+    """Return *url* if a token may be sent there.
+
+    Raises:
+        BadSetting: it is no address, or the way there is not encrypted.
+    """
+    try:
+        parts = urlsplit(url)
+        is_whole = bool(parts.hostname) and not (parts.username or parts.password or parts.query or parts.fragment)
+        _ = parts.port
+    except ValueError:
+        is_whole = False
+    if not is_whole or parts.scheme not in ("http", "https"):
+        raise BadSetting("`[team] url` is no address", hint="It looks like https://memory.example.org.")
+    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        raise BadSetting("`[team] url` is not encrypted, and a token would be sent there", hint="Use https.")
+    return url
+
+
+def find_token(environ: Mapping[str, str]) -> str:
+    """Return the member's token: `MEMTOOL_TEAM_TOKEN`, else the one in a file beside the user's settings.
+
+    Raises:
+        BadSetting: there is none, or others can read its file.
+    """
+    if given := settings_module.team_token(environ):
+        return given
+    path = token_path(environ)
+    try:
+        with path.open("rb") as file:
+            if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                raise BadSetting(f"others can read '{path}'", hint=f"Run `chmod 600 '{path}'`.")
+            return file.read(_LARGEST).decode("ascii", "replace").strip()
+    except OSError:
+        hint = "`memtool team join URL` keeps it."
+        raise BadSetting("there is no token for the team's service", hint=hint) from None
+
+
+def token_path(environ: Mapping[str, str]) -> Path:
+    """Return the file of the member's token."""
+    return settings_module.user_config_path(environ).with_name(TOKEN_FILE)
+
+
+class TeamQuestion:
+    """A question that is asked of the team's service from now on, while the own vault is searched."""
+
+    def __init__(self, work: Workspace, query: str, *, project: str, limit: int, floor: float, wait: float) -> None:
+        self._ends = time.monotonic() + wait
+        self._work = work
+        self._memories: list[TeamMemory] = []
+        self._problem: MemtoolError | None = None
+        asked = {"query": query[:_LONGEST_QUERY], "project": project, "limit": limit, "floor": floor}
+        self._thread = threading.Thread(target=self._ask, args=(asked, wait), daemon=True, name="memtool-team")
+        self._thread.start()
+
+    def _ask(self, asked: Mapping[str, object], wait: float) -> None:
+        try:
+            if service := find_service(self._work):
+                memories = service.ask("POST", "/recall", asked, timeout=wait).get("memories")
+                self._memories = list(_memories(memories))
+        except MemtoolError as problem:
+            self._problem = problem
+
+    def answer(self) -> tuple[list[TeamMemory], str]:
+        """Return what the team remembers, and what the user should know: that the service is away, once an outage."""
+        self._thread.join(max(0.0, self._ends - time.monotonic()))
+        problem = self._problem
+        if self._thread.is_alive():
+            problem = TeamAway("the team's service does not answer in time")
+        if problem is None:
+            with suppress(OSError):
+                (self._work.index_folder / _AWAY).unlink(missing_ok=True)
+            return self._memories, ""
+        return [], f"{problem}. {problem.hint}" if _is_news(self._work) else ""
+
+
+def is_resting(work: Workspace) -> bool:
+    """Return whether the service was away less than a minute ago, so that a prompt does not wait for it."""
+    with suppress(OSError):
+        return abs(time.time() - (work.index_folder / _AWAY).stat().st_mtime) < _REST
+    return False
+
+
+def ask_for_prompt(work: Workspace, prompt: str, project: str) -> TeamQuestion | None:
+    """Begin to ask what the team remembers of *prompt*, without its secrets; None where there is nobody to ask."""
+    if is_resting(work):
+        return None
+    wait = work.settings.team.wait_ms / 1000
+    return TeamQuestion(work, work.redact(prompt), project=project, limit=_MOST, floor=_FLOOR, wait=wait)
+
+
+def context_of_team(work: Workspace, project: str) -> list[str]:
+    """Return what the team's vaults give a session of *project* at its start: a block each.
+
+    Raises:
+        MemtoolError: the service is away, or refuses.
+    """
+    service = find_service(work)
+    path = f"/context?project={quote(project, safe='')}"
+    blocks = service.ask("GET", path, None, timeout=PATIENCE).get("blocks") if service else None
+    texts = (
+        [(each.get("vault"), each.get("text")) for each in blocks if isinstance(each, dict)]
+        if isinstance(blocks, list)
+        else []
+    )
+    return [_as_teams(work, str(name), text) for name, text in texts if isinstance(text, str)]
+
+
+def _as_teams(work: Workspace, name: str, text: str) -> str:
+    """Return the block of a vault of the team in a frame of our own: what comes from elsewhere is not trusted."""
+    inner = re.sub(rf"</?{TAG}[^>]*>", "", text)
+    lines = [line if line.startswith("#") else inline(line) for line in inner.split("\n")]
+    return framed("\n".join(lines), event="team", vault=name, language=work.language, text="team-frame")
+
+
+def team_block(work: Workspace, memories: Iterable[TeamMemory]) -> str:
+    """Return *memories* as the block that an agent is given; empty for none."""
+    told = list(memories)
+    names = " and ".join(dict.fromkeys(memory.vault for memory in told))
+    lines = [f"- {memory.said} ({memory.source})" for memory in told]
+    return framed("\n".join(lines), event="team", vault=names, language=work.language, text="team-frame")
+
+
+def _memories(fields: object) -> Iterable[TeamMemory]:
+    """Give the memories of an answer; what is not as it should be is left out."""
+    for each in fields if isinstance(fields, list) else []:
+        if isinstance(each, dict):
+            texts = {name: each.get(name) for name in TeamMemory._fields if name != "relevance"}
+            relevance = each.get("relevance")
+            if all(isinstance(value, str) for value in texts.values()) and isinstance(relevance, int | float):
+                yield TeamMemory(**{name: str(value) for name, value in texts.items()}, relevance=float(relevance))
+
+
+def _is_news(work: Workspace) -> bool:
+    """Note that the service is away, and return whether that is news."""
+    with suppress(OSError):
+        path = work.index_folder / _AWAY
+        is_news = not path.exists()
+        make_state_folder(path.parent)
+        path.touch(mode=0o600)
+        os.utime(path)
+        return is_news
+    return True
