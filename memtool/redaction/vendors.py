@@ -18,6 +18,7 @@ _END = r"(?![A-Za-z0-9])"
 _DIGIT = r"(?=[A-Za-z_-]{0,40}[0-9])"  # soon: what tells `fc-3f2a…` from `fc-calendar-header`
 
 VENDORS = (
+    Shape("memtool-token", "memtool_", rf"memtool_{_WORD}{{43}}{_END}"),  # of a team's service
     # Models
     Shape("anthropic-key", "sk-ant-", rf"sk-ant-{_WORD}{{16,}}+"),
     *prefixed("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", rf"{_WORD}{{16,}}+"),

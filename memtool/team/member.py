@@ -98,8 +98,8 @@ class Service(NamedTuple):
         content = None if body is None else json.dumps(body).encode("utf-8", "replace")
         try:
             connection.request(method, f"{parts.path.rstrip('/')}{path}", content, headers)
-            response = connection.getresponse()
-            said = response.read(_LARGEST + 1)
+            with connection.getresponse() as response:
+                said = response.read(_LARGEST + 1)
             fields = json.loads(said) if len(said) <= _LARGEST else None
         except (OSError, HTTPException, ValueError, RecursionError) as error:
             raise TeamAway(f"the team's service at {parts.netloc} does not answer: {error}") from None

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtool import settings as settings_module
 from memtool.errors import DatabaseUnavailable, UsageError
 from memtool.index.engine import catch_up
+from memtool.index.postgres import connection
 from memtool.index.postgres.connection import connection_options, refusals
 from memtool.settings import Settings
 from memtool.team.audit import Deed, record
 from memtool.team.clones import Clone, clones_of
 from memtool.team.keeper import Keeper
 from memtool.team.tokens import WRITE, Token, recognised
+from memtool.vault.layout import Vault
 from memtool.vault.project_area import area_name
 from memtool.workspace import Workspace
 
@@ -71,30 +73,39 @@ class TeamService:
         self.max_bytes = max((clone.max_bytes for clone in self.clones.values()), default=1 << 30)
         self.secret = settings_module.webhook_secret(environ)
         # What the operator keeps on that machine is no part of a team's vault; a list of one line end is empty.
-        nobody = {"CLAUDE_CONFIG_DIR": os.devnull, "MEMTOOL_KNOWLEDGE_FOLDERS": "\n"}
-        self._environ, self._home = {**environ, **nobody, "MEMTOOL_INDEX_CLIENT_MEMORY": "no"}, home
+        nobodys = {
+            "CLAUDE_CONFIG_DIR": os.devnull,
+            "MEMTOOL_KNOWLEDGE_FOLDERS": "\n",
+            "MEMTOOL_INDEX_CLIENT_MEMORY": "no",
+        }
+        engine = {"MEMTOOL_INDEX_ENGINE": "postgres", settings_module.POSTGRES: dsn}
+        self._environ, self._home = {**environ, **nobodys, **engine}, home
         self._asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
         self.keeper = Keeper(self.clones.values(), pause=settings.team.pull_seconds, changed=self._index)
-        self.pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
-            dsn,
-            kwargs=connection_options(),
-            min_size=1,
-            max_size=MOST_AT_ONCE,
-            max_waiting=MOST_AT_ONCE * 4,
-            timeout=POOL_SECONDS,
-            configure=_as_gate,
-            open=False,
-            name="memtool-gate",
-        )
+        self._dsn = dsn
+        options: dict[str, Any] = {
+            "kwargs": connection_options(),
+            "min_size": 1,
+            "max_size": MOST_AT_ONCE,
+            "max_waiting": MOST_AT_ONCE * 4,
+            "timeout": POOL_SECONDS,
+            "open": False,
+        }
+        self.pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(dsn, configure=_as_gate, **options)
+        self._pool_of_index: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(dsn, reset=_as_nobody, **options)
 
     def start(self) -> None:
         """Begin to follow the remotes, and to connect to the database."""
         self.pool.open()
+        self._pool_of_index.open()
+        connection.pools[self._dsn] = self._pool_of_index
         self.keeper.start()
 
     def end(self) -> None:
         """End. What was written and is not pushed yet lies in the clones."""
         self.keeper.end()
+        connection.pools.pop(self._dsn, None)
+        self._pool_of_index.close()
         self.pool.close()
 
     @contextlib.contextmanager
@@ -130,10 +141,11 @@ class TeamService:
     @contextlib.contextmanager
     def asked_by(self, asking: Asking) -> Iterator[None]:
         """Let all that runs for one request know whose it is, for the length of a `with` block."""
-        kept = self._asking.set(asking)
+        kept, reach = self._asking.set(asking), connection.reach.set(frozenset(self.vaults_of(asking.token)))
         try:
             yield
         finally:
+            connection.reach.reset(reach)
             self._asking.reset(kept)
 
     @property
@@ -164,10 +176,9 @@ class TeamService:
             names = ", ".join(self.vaults_of(token)) or "none that is served"
             raise UsageError("the request names no vault of its token's", hint=f"Ask /vaults/NAME/…, of: {names}.")
         vault = self.clones[name].vault(token.author)._replace(may_write=WRITE in token.scopes)
-        known = settings_module.load(vault.settings_path, self._environ)
         project = area_name(folder.name) if folder else ""
         within = vault.root / "areas" / "projects" / project if project else Path(vault.root.anchor)  # no project's
-        return Workspace(vault, known, self._environ, self._home, within, self.clock)
+        return self._workspace(name, vault, within)
 
     def keep(self, deed: Deed) -> None:
         """Keep what was asked: in the audit, the log and the counts. When the database is away, the log has it."""
@@ -184,12 +195,24 @@ class TeamService:
 
     def _index(self, clone: Clone) -> None:
         vault = clone.vault()
-        known = settings_module.load(vault.settings_path, self._environ)
-        catch_up(Workspace(vault, known, self._environ, self._home, vault.root, self.clock))
+        catch_up(self._workspace(clone.name, vault, vault.root))
+
+    def _workspace(self, name: str, vault: Vault, folder: Path) -> Workspace:
+        environ = {**self._environ, "MEMTOOL_INDEX_NAME": name}
+        known = settings_module.load(vault.settings_path, environ)
+        return Workspace(vault, known, environ, self._home, folder, self.clock)
 
 
 def _as_gate(db: psycopg.Connection[Any]) -> None:
     db.execute(f"SET ROLE {_GATE}")
+
+
+def _as_nobody(db: psycopg.Connection[Any]) -> None:
+    """Let the connection see nothing until the next request says what."""
+    db.execute(
+        "SELECT set_config('role', 'none', false), set_config('memtool.vaults', '{}', false),"
+        " set_config('memtool.vault', '', false)"
+    )
 
 
 def log(**fields: object) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtool.errors import DatabaseUnavailable, ProviderMissing
+from memtool.errors import DatabaseUnavailable, OnlyReading, ProviderMissing
 
 if TYPE_CHECKING:
     import psycopg
@@ -25,13 +26,18 @@ _OPTIONS = (
 _PRIVILEGES = "Ask whoever runs it for the roles memtool_reader and memtool_writer."
 
 
-class Database:
-    """A database, and the name of the vault in it. A service hands in the *pool* that its connections come from."""
+# Of a service: the pools that its connections come from, by address; and the names of the vaults that whoever asks
+# now may see. No database is opened for another one, whatever asks for it.
+pools: dict[str, Any] = {}
+reach: ContextVar[frozenset[str] | None] = ContextVar("reach", default=None)
 
-    def __init__(self, address: str, vault: str, pool: Any = None) -> None:  # noqa: ANN401  (psycopg_pool's)
+
+class Database:
+    """A database, and the name of the vault in it."""
+
+    def __init__(self, address: str, vault: str) -> None:
         self.address = address
         self.vault = vault
-        self._pool = pool
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
@@ -39,12 +45,17 @@ class Database:
 
         Raises:
             ProviderMissing, DatabaseUnavailable
+            OnlyReading: it is of a vault that whoever asks may not see.
         """
-        if self._pool is None:
+        allowed = reach.get()
+        if allowed is not None and self.vault not in allowed:
+            raise OnlyReading("your token is not for this vault")
+        pool = pools.get(self.address)
+        if pool is None:
             with contextlib.closing(connect(self.address)) as db:
                 yield db
             return
-        with refusals(), self._pool.connection() as db:
+        with refusals(), pool.connection() as db:
             yield db
 
 
@@ -84,6 +95,8 @@ def connection_options() -> dict[str, Any]:
 def _zone() -> str:
     """Return this machine's offset as PostgreSQL writes it, with the sign of POSIX: `UTC-08:00` lies east."""
     minutes = time.localtime().tm_gmtoff // 60
+    if not minutes:
+        return "UTC"  # which has no sign
     return f"UTC{'-' if minutes >= 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
