@@ -48,9 +48,10 @@ _NOTHING_DONE = 0.6  # of the share of a prompt after which no file was edited
 _TOPIC_ASKED, _TOPIC_ENDED, _WHOLLY_TOLD = 130, 180, 180  # columns
 _MOST_DECISIONS, _MOST_RULES, _MOST_FIXES = 4, 6, 1
 _WIDEST_DECISION, _WIDEST_ASKED = 350, 250  # columns; of the prompt that took an option
+_SHORTEST_OPTION = 16  # columns; a shorter one is told with the others
 _WIDEST_CHOICE, _WIDEST_ANSWER = 80, 140
 _WIDEST_SIDE, _SIDE_SAID = 80, 0.6  # columns of what takes a side; of its words, how many the question has
-_LONGEST_TYPED = 1_500  # columns; a longer prompt holds something that was pasted, whatever it says
+_LONGEST_TYPED = 700  # columns; a longer prompt holds something that was pasted, whatever it says
 _WIDEST_QUESTION = 220
 _LONGEST_LABEL = 2  # characters
 _WIDEST_CHECK = 80
@@ -254,6 +255,8 @@ def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
         yield from _side_taken(turns, at)
         named = _meant(turns, at)
         if any(one.is_chosen for one in named):
+            if any(width(text) < _SHORTEST_OPTION for text in named.values()):  # "Both" says nothing without them
+                named = {Meant(label): text for label, text in turns[at - 1].offered if len(label) <= _LONGEST_LABEL}
             asked = without_middle(turn.asked, _WIDEST_ASKED)
             widest = (_WIDEST_DECISION - width(asked)) // len(named) - len("; 1 = ")
             options = "; ".join(f"{one.label} = {shortened(text, widest)}" for one, text in named.items())
@@ -284,9 +287,10 @@ def _rules(turns: Sequence[Turn]) -> Iterator[str]:
         is_plan = bool(before.plan) and turn.asked.startswith(before.plan)  # of the agent, taken as the next prompt
         is_typed = not (turn.pasted or is_plan) and width(turn.asked) <= _LONGEST_TYPED
         for sentence in sentences(turn.asked) if is_typed else ():
+            if cites_order(sentence):
+                break  # what comes next may be cited, too
             is_order = begins_with("lasting", sentence) or starts_with("ordering", sentence)
-            is_own = not (_is_question(sentence) or cites_order(sentence))
-            if is_order and is_own and width(sentence) <= _WIDEST_RULE:
+            if is_order and not _is_question(sentence) and width(sentence) <= _WIDEST_RULE:
                 yield f"{sentence} ({USER})"
 
 

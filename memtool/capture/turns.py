@@ -31,6 +31,8 @@ _RECORD = re.compile(r'\{"[^"\n]{1,60}":[^\n]{40,}\}')  # a line of a log, or ot
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _HUNK = re.compile(r"^(?:@@ -\d.*|diff --git .*|\+{3} \S.*|-{3} \S.*)(?:\n(?:[-+ @\\]|index |diff ).*)*", re.MULTILINE)
 _ADDED = re.compile(r"^\+[^\s\d].*$", re.MULTILINE)  # a line of a diff without its head
+_FIRST_CLAUSE = re.compile("[,;.!?，；。！？]")
+_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _COMMAND = re.compile(r"\A/[\w:.-]+(?:\s+|\Z)")  # `/plugin:command what it is given`
 _SHORTEST_QUOTATION = 36  # columns that nobody types alike by chance
 _WIDEST_QUOTATION = 44
@@ -173,10 +175,18 @@ def _typed(text: str) -> str:
     text = _LINK.sub("…", text) if _LINK.sub("", text).strip() else ""
     text = _MENTIONS.sub(lambda match: f"{max(match[0].split(), key=_naming)} …", text)  # the widest name tells most
     text = _RECORD.sub("{…}", text)
+    text = _without_document(text)
     for pattern in (_HUNK, _ADDED, _QUOTED):
         text = pattern.sub("", text).strip() or text
     told = prose(text)
     return re.sub("(?<=[。！？；]) ", "", told) or one_line(text)[:_LONGEST_CODE]
+
+
+def _without_document(text: str) -> str:
+    """Return *text* up to the document in it, if there is one: from the first of several headings on."""
+    headings = [match.start() for match in _HEADING.finditer(text)]
+    before = text[: headings[0]].strip() if len(headings) > 1 else ""
+    return f"{before} …" if before else text
 
 
 def _naming(mention: str) -> int:
@@ -190,7 +200,9 @@ def _verdict(after: Turn | None) -> Verdict:
         return "rejected"
     if mentioned("refutation", after.said[:_ADMITTED]):
         return "refuted"
-    is_contradicted = begins_with("contradiction", after.asked) and not starts_with("consent", after.asked)
+    first = _FIRST_CLAUSE.split(after.asked, maxsplit=1)[0]
+    is_contradicted = begins_with("contradiction", after.asked) or bool(mentioned("faulting", first))
+    is_contradicted = is_contradicted and not starts_with("consent", after.asked)
     if is_contradicted or begins_with("admission", after.said) or starts_with("concession", after.amends):
         return "corrected"
     return "confirmed" if begins_with("consent", after.asked) else "went on"

@@ -582,3 +582,41 @@ def test_an_answer_that_was_questioned_never_stands_unmarked(objection: str) -> 
 def test_what_was_only_offered_at_the_end_is_open(ended: str, item: str) -> None:
     found = summarise(said("how are 订单 restored?", f"They go through `pushTask` of orders.py.\n\n{ended}")).open
     assert item in found[0] if item else not found
+
+
+@pytest.mark.parametrize(
+    ("objection", "is_marked"),
+    [
+        ("the first item is wrong, v1 stays until 3.0 下线", True),
+        ("第一条不对，v1 接口要到 3.0 才下线", True),
+        ("now the same for the wrong-password page, 谢谢", False),
+    ],
+)
+def test_an_answer_of_which_a_part_is_wrong_was_questioned(objection: str, is_marked: bool) -> None:
+    told = "All exports must use the v2 接口 of `export.ts` from now, and IE 11 is gone."
+    talk = said("write the release notes of 2.4, 发布说明", told, objection, "Changed it in `notes.md`, 已改。")
+    marks = [
+        "then questioned" in piece.text for row in summarise(talk).rows for piece in row.pieces if "v2" in piece.text
+    ]
+    assert marks == [is_marked]
+
+
+def test_an_option_that_says_nothing_alone_is_told_with_the_others() -> None:
+    offer = "1. Turn off the retries in `http.py`\n2. 发送 `Idempotency-Key` 请求头\n3. Both\n\nWhich one?"
+    (decision,) = summarise(
+        said("what can we do about the 重复 deliveries?", offer, "3, but 1 minute at most", "Done.")
+    ).decisions
+    assert "1 = Turn off the retries in http.py; 2 = 发送 Idempotency-Key 请求头; 3 = Both" in decision
+
+
+@pytest.mark.parametrize("orders", ["Always terminate TLS in the sidecar. Never use static keys.", "以后一律用 mTLS。"])
+def test_a_document_that_was_pasted_into_a_prompt_gives_no_rules(orders: str) -> None:
+    pasted = (
+        f"what does this mean for us, 帮我看看:\n\n# RFC 114\n\n## Summary\n{orders}\n\n## Design\nAn Envoy sidecar."
+    )
+    summary = summarise(said(pasted, "It means that `server.ts` binds to localhost."))
+    assert summary.rules == ()
+    assert "Envoy" not in summary.topic
+    assert "帮我看看" in summary.topic
+    wiki = f"here is what the wiki says: {orders} Never merge on Fridays."
+    assert summarise(said(wiki, "I see, 明白。")).rules == ()

@@ -31,7 +31,7 @@ FOLDER = Path(languages.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
 CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "set_aside", "moved", "replaced_by",
-    "left_out", "citing", "changing_mind", "becoming", "urgent", "function", "offer",
+    "left_out", "citing", "faulting", "changing_mind", "becoming", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
     "next_steps", "conclusion", "files_changed", "presenting", "condition", "contrast",
@@ -47,16 +47,17 @@ TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "star
 LACKING = {
     "en": "",
     "de": "tables name negation closed_item common everyday linking months opposites overview short_months stop_words"
-    " instruction today worldwide yesterday before_months acts",
+    " faulting instruction today worldwide yesterday before_months acts",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words"
-    " left_out citing worldwide today yesterday before_months acts",
+    " faulting left_out citing worldwide today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months"
-    " left_out citing stop_words today worldwide yesterday before_months acts",
+    " faulting left_out citing stop_words today worldwide yesterday before_months acts",
     "zh": "between abbreviations common everyday linking months short_months stop_words worldwide before_months",
     "ja": "between tables name abbreviations common everyday linking months opposites overview"
-    " moved left_out citing short_months stop_words instruction today worldwide yesterday before_months acts",
-    "ko": "tables name status_line closed_item abbreviations common everyday linking months opposites before_months"
-    " moved left_out citing overview instruction short_months stop_words today worldwide yesterday between acts",
+    " faulting moved left_out citing short_months stop_words instruction today worldwide yesterday before_months acts",
+    "ko": "tables name status_line closed_item abbreviations common everyday linking months opposites"
+    " before_months faulting moved left_out citing overview instruction short_months stop_words today worldwide"
+    " yesterday between acts",
     **dict.fromkeys(
         ("it", "nl", "pl", "pt", "ru", "sv"),
         "tables name patterns cues abbreviations common everyday linking months opposites overview short_months"
