@@ -202,7 +202,7 @@ def _verdict(after: Turn | None) -> Verdict:
         return "refuted"
     first = _FIRST_CLAUSE.split(after.asked, maxsplit=1)[0]
     is_contradicted = begins_with("contradiction", after.asked) or bool(mentioned("faulting", first))
-    is_contradicted = is_contradicted and not starts_with("consent", after.asked)
+    is_contradicted = is_contradicted and not (starts_with("consent", after.asked) or mentioned("accepting", first))
     if is_contradicted or begins_with("admission", after.said) or starts_with("concession", after.amends):
         return "corrected"
     return "confirmed" if begins_with("consent", after.asked) else "went on"

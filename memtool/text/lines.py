@@ -39,7 +39,7 @@ def shortened(text: str, limit: int) -> str:
     else:
         while end and _inside_word(text, end):
             end -= 1
-    return text[:end].rstrip(" ,;:，；、：-–—(（「『“\"'") + "…" if end else ""
+    return text[:end].rstrip(" ,;:，；、：-–—(（「『“\"'…") + "…" if end else ""
 
 
 def brief(text: str, limit: int) -> str:

@@ -601,6 +601,17 @@ def test_an_answer_of_which_a_part_is_wrong_was_questioned(objection: str, is_ma
     assert marks == [is_marked]
 
 
+@pytest.mark.parametrize(
+    "accepted", ["95 s is ok. add a test, but skip it in CI", "95 秒就行，再加个测试，但是 CI 里跳过"]
+)
+def test_what_the_user_accepts_before_a_but_was_not_questioned(accepted: str) -> None:
+    told = "`dedupe()` keeps hashes now: the 峰值 is 0.7 GB, and the run takes 95 s."
+    (row, *_) = summarise(said("the import takes 6 GB, 内存太大", told, accepted, "Added `test_memory.py`.")).rows
+    assert [piece.text for piece in row.pieces] == [
+        "dedupe() keeps hashes now: the 峰值 is 0.7 GB, and the run takes 95 s."
+    ]
+
+
 def test_an_option_that_says_nothing_alone_is_told_with_the_others() -> None:
     offer = "1. Turn off the retries in `http.py`\n2. 发送 `Idempotency-Key` 请求头\n3. Both\n\nWhich one?"
     (decision,) = summarise(

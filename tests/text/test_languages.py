@@ -29,9 +29,10 @@ from memtool.text.languages import (
 
 FOLDER = Path(languages.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
+VERDICTS = ("left_out", "citing", "faulting", "accepting")
 CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "set_aside", "moved", "replaced_by",
-    "left_out", "citing", "faulting", "changing_mind", "becoming", "urgent", "function", "offer",
+    *VERDICTS, "changing_mind", "becoming", "urgent", "function", "offer",
     "admission", "lasting", "option", "ordering", "picking", "praise", "refutation",
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
     "next_steps", "conclusion", "files_changed", "presenting", "condition", "contrast",
@@ -47,16 +48,16 @@ TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "star
 LACKING = {
     "en": "",
     "de": "tables name negation closed_item common everyday linking months opposites overview short_months stop_words"
-    " faulting instruction today worldwide yesterday before_months acts",
+    " accepting faulting instruction today worldwide yesterday before_months acts",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words"
-    " faulting left_out citing worldwide today yesterday before_months acts",
+    " verdicts worldwide today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months"
-    " faulting left_out citing stop_words today worldwide yesterday before_months acts",
+    " verdicts stop_words today worldwide yesterday before_months acts",
     "zh": "between abbreviations common everyday linking months short_months stop_words worldwide before_months",
     "ja": "between tables name abbreviations common everyday linking months opposites overview"
-    " faulting moved left_out citing short_months stop_words instruction today worldwide yesterday before_months acts",
+    " moved verdicts short_months stop_words instruction today worldwide yesterday before_months acts",
     "ko": "tables name status_line closed_item abbreviations common everyday linking months opposites"
-    " before_months faulting moved left_out citing overview instruction short_months stop_words today worldwide"
+    " before_months moved verdicts overview instruction short_months stop_words today worldwide"
     " yesterday between acts",
     **dict.fromkeys(
         ("it", "nl", "pl", "pt", "ru", "sv"),
@@ -136,7 +137,7 @@ def test_a_file_is_read_as_toml_reads_it(code: str) -> None:
 
 @pytest.mark.slow
 def test_what_a_language_lacks_is_known() -> None:
-    groups = {"between": BETWEEN, "cues": CUES, "patterns": PATTERNS, "tables": TABLES}
+    groups = {"between": BETWEEN, "verdicts": VERDICTS, "cues": CUES, "patterns": PATTERNS, "tables": TABLES}
     assert LACKING.keys() == set(codes())
     for code, said in LACKING.items():
         lacking = {key for name in said.split() for key in groups.get(name, (name,))}
