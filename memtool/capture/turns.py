@@ -106,7 +106,7 @@ def turns_of(steps: Sequence[Step], before: Sequence[Turn] = ()) -> list[Turn]:
         turns.append(turn)
     judged = max(0, len(before) - 1)  # the last of them may have a new one behind it
     for at in range(min(judged, len(turns)), len(turns)):
-        turns[at] = turns[at]._replace(verdict=_verdict(turns[at + 1] if at + 1 < len(turns) else None))
+        turns[at] = turns[at]._replace(verdict=_verdict(turns[at].said, turns[at + 1] if at + 1 < len(turns) else None))
     return turns
 
 
@@ -193,7 +193,7 @@ def _naming(mention: str) -> int:
     return 0 if "@" in mention[1:] else width(mention)  # an address names no file
 
 
-def _verdict(after: Turn | None) -> Verdict:
+def _verdict(said: str, after: Turn | None) -> Verdict:
     if after is None:
         return ""
     if after.refused:
@@ -201,11 +201,16 @@ def _verdict(after: Turn | None) -> Verdict:
     if mentioned("refutation", after.said[:_ADMITTED]):
         return "refuted"
     first = _FIRST_CLAUSE.split(after.asked, maxsplit=1)[0]
-    is_contradicted = begins_with("contradiction", after.asked) or bool(mentioned("faulting", first))
+    is_faulted = mentioned("faulting", first) or (mentioned("excess", first) and _numbers(first) & _numbers(said))
+    is_contradicted = begins_with("contradiction", after.asked) or bool(is_faulted)
     is_contradicted = is_contradicted and not (starts_with("consent", after.asked) or mentioned("accepting", first))
     if is_contradicted or begins_with("admission", after.said) or starts_with("concession", after.amends):
         return "corrected"
     return "confirmed" if begins_with("consent", after.asked) else "went on"
+
+
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+(?:\.\d+)?", text))
 
 
 def with_quotations(asked: str, said: str) -> str:

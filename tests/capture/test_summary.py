@@ -589,11 +589,14 @@ def test_what_was_only_offered_at_the_end_is_open(ended: str, item: str) -> None
     [
         ("the first item is wrong, v1 stays until 3.0 下线", True),
         ("第一条不对，v1 接口要到 3.0 才下线", True),
+        ("a limit of 30 s is too long, 5 s 就够", True),
+        ("30 秒太长，出事要能马上关", True),
+        ("the page is too long, 换一个", False),
         ("now the same for the wrong-password page, 谢谢", False),
     ],
 )
 def test_an_answer_of_which_a_part_is_wrong_was_questioned(objection: str, is_marked: bool) -> None:
-    told = "All exports must use the v2 接口 of `export.ts` from now, and IE 11 is gone."
+    told = "All exports must use the v2 接口 of `export.ts` within 30 s, and IE 11 is gone."
     talk = said("write the release notes of 2.4, 发布说明", told, objection, "Changed it in `notes.md`, 已改。")
     marks = [
         "then questioned" in piece.text for row in summarise(talk).rows for piece in row.pieces if "v2" in piece.text

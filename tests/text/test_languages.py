@@ -29,7 +29,7 @@ from memtool.text.languages import (
 
 FOLDER = Path(languages.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
-VERDICTS = ("left_out", "citing", "faulting", "accepting")
+VERDICTS = ("left_out", "citing", "faulting", "excess", "accepting")
 CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "set_aside", "moved", "replaced_by",
     *VERDICTS, "changing_mind", "becoming", "urgent", "function", "offer",
@@ -48,7 +48,7 @@ TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "star
 LACKING = {
     "en": "",
     "de": "tables name negation closed_item common everyday linking months opposites overview short_months stop_words"
-    " accepting faulting instruction today worldwide yesterday before_months acts",
+    " accepting excess faulting instruction today worldwide yesterday before_months acts",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words"
     " verdicts worldwide today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months"

@@ -59,6 +59,8 @@ def is_worth_giving(passage: Passage, kind: str) -> bool:
         return _has("standing_line", text, at_start=True)
     if passage.role == ASKED and re.search("[?？]", text):
         return False
+    if text.endswith(_marks_of_doubt()):  # without what the user said to it
+        return False
     is_open = passage.role == OPEN or kind == "todo"
     is_status = len(text) <= _LONGEST_STATUS and _has("status_line", text, at_start=True)
     return not is_status and not (is_open and (re.match(_DONE_SIGN, text) or _has("closed_item", text)))
@@ -78,6 +80,11 @@ def _names_only_files(text: str) -> bool:
 def _more_files() -> tuple[str, ...]:
     """Return what a list of files ends with that leaves some out, in each language: `and ` of `and 3 more`."""
     return tuple(form.partition("N")[0] for form in all_labels("session")["more_files"])
+
+
+def _marks_of_doubt() -> tuple[str, ...]:
+    """Return what an answer ends with that the user questioned next, in each language."""
+    return tuple(form.partition("{}")[2] for form in all_labels("summary")["objected"])
 
 
 def _lines(text: str) -> Iterator[Passage]:
