@@ -38,7 +38,7 @@ def command(session: Session, change: str, *, day: str | None, is_waiting: bool,
     elif is_waiting:
         found, head = uncommitted(vault), "in no commit yet"
     else:
-        one = find_change(vault, change or _newest(session))
+        one = find_change(vault, change or ("1" if read_changes(session.vault) else ""))
         found, head, about = what_changed(vault, one), _head(one), {"change": fields_of(one)}
     if as_json:
         output.emit_json({**about, "files": [difference._asdict() for difference in found]})
@@ -48,10 +48,6 @@ def command(session: Session, change: str, *, day: str | None, is_waiting: bool,
         _print(difference)
     if not found:
         output.say("Nothing differs.")
-
-
-def _newest(session: Session) -> str:
-    return "1" if read_changes(session.vault) else ""
 
 
 def _head(change: Change) -> str:

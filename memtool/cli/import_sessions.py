@@ -19,6 +19,7 @@ from memtool.index.engine import catch_up
 from memtool.index.filters import parse_day
 from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.integrations.exchange.documents import Bundle, parsed
+from memtool.integrations.stores import STORES, files_of, read_store
 from memtool.settings import client_folder
 from memtool.text.lines import counted
 from memtool.vault.files import read_content
@@ -218,8 +219,6 @@ def _bring_in_store(
     session: Session, name: str, folder: str | None, project: str, *, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Import what the program *name* keeps, after a preview, and print what became of it."""
-    from memtool.integrations.stores import STORES, files_of, read_store
-
     session.vault.check_made()
     work = session.work
     path = Path(folder).expanduser() if folder else STORES[name].usual(work.home, session.environ)
@@ -288,11 +287,5 @@ def _say_some(lead: str, listed: list[str]) -> None:
 
 for _name in (CLAUDE_CODE, *(name for name, client in CLIENTS.items() if client.history)):
     command.add_command(_command_for(_name))
-for _name, _title in (
-    ("claude-mem", "claude-mem"),
-    ("memory-service", "mcp-memory-service"),
-    ("mem0", "mem0"),
-    ("basic-memory", "Basic Memory"),
-    ("markdown", "any folder of Markdown"),
-):  # as in memtool.integrations.stores, which `--help` need not import
-    command.add_command(_command_of_store(_name, _title))
+for _name, _store in STORES.items():
+    command.add_command(_command_of_store(_name, _store.title))

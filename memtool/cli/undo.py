@@ -30,7 +30,7 @@ def command(session: Session, change: str, *, as_json: bool) -> None:
     """
     work = session.work
     found = find_change(work.vault, change)
-    if not found.deed and found.number == _number(change):
+    if not found.deed and found.number == (int(change) if change.isdecimal() else 0):
         hint = f"If that is what you want: `memtool undo {found.short}`."
         raise UsageError(f"change {change} is not memtool's: '{found.subject}' by {found.author}", hint=hint)
     done = undo(work.vault, found)
@@ -45,10 +45,6 @@ def command(session: Session, change: str, *, as_json: bool) -> None:
 
 
 _NAMED = 5  # files
-
-
-def _number(named: str) -> int:
-    return int(named) if named.isdecimal() else 0
 
 
 def _back(session: Session, done: Undone) -> str:

@@ -75,7 +75,7 @@ Item: TypeAlias = ForeignMemory | Document | SessionNote
 
 
 class Store(NamedTuple):
-    """A program that memories come from: its title, the usual place of what it keeps (empty: none), and its reader."""
+    """A program that memories come from: its title, the usual place of what it keeps, if any, and its reader."""
 
     title: str
     usual: Callable[[Path, Mapping[str, str]], Path | None]

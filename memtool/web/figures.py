@@ -12,7 +12,7 @@ from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.timeline import Event, events_on
+from memtool.recall.timeline import events_on
 from memtool.web.feed import prompts_given
 from memtool.workspace import Workspace
 
@@ -92,7 +92,7 @@ def held_in(work: Workspace, week: Week) -> WeekFigures:
     events = use_index(place_of(work), lambda index: events_on(work, index, week.days()))
     counts: dict[str, Counter[str]] = {day.isoformat(): Counter() for day in week.days()}
     for event in events:
-        counts[event.date][_series(event)] += 1
+        counts[event.date][_SERIES.get(event.kind, "note")] += 1
     projects = Counter(event.project for event in events if event.project)
     return WeekFigures(columns_of(list(counts.items()), HELD), _sum(counts.values()), tuple(projects.most_common(8)))
 
@@ -167,10 +167,6 @@ def growth_of(work: Workspace, project: str) -> tuple[Column, ...]:
     for date, kind, count in rows:
         counts.setdefault(_monday(date), Counter())[_SERIES.get(kind, "note")] += count
     return columns_of([(monday, counts.get(monday, {})) for monday in _mondays(sorted(counts))], HELD)
-
-
-def _series(event: Event) -> str:
-    return _SERIES.get(event.kind, "note")
 
 
 def _sum(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
