@@ -114,7 +114,7 @@ class PostgresVectors:
             return Semantic({}, 0.0, 0.0)
         condition, values = wanted.where()
         asked = _text(query)
-        near = self._likeness(_OF_HASHES, asked, hashes=self._nearest_hashes(asked, count))
+        near = self._likeness(_OF_HASHES, asked, hashes=self.nearest(query, NEAREST, exact=count <= EXACT))
         found = self._admitted(near, condition, values)
         if wanted.narrows and len(found) < CANDIDATES:  # so that looking at all that the filter admits is cheap
             rows = self._tables.execute(f"SELECT c.id FROM chunk AS c WHERE {condition}", values)
@@ -124,12 +124,13 @@ class PostgresVectors:
         likeness_of_more = self._likeness("= ANY(%(chunks)s)", asked, chunks=more) if more else {}
         return Semantic(found | likeness_of_more, float(np.asarray(mean, np.float32) @ query), deviation)
 
-    def _nearest_hashes(self, asked: str, count: int) -> list[int]:
+    def nearest(self, query: NDArray[np.float32], count: int, *, exact: bool) -> list[int]:
+        """Return the hashes of the *count* vectors nearest to *query*, best first; if not *exact*, by HNSW."""
         distance = f"embedding::halfvec({self.dimension}) <#> %s::halfvec({self.dimension})"
-        order = f"({distance}) + 0" if count <= EXACT else distance  # a sum is no order that an index knows
+        order = f"({distance}) + 0" if exact else distance  # a sum is no order that an index knows
         of_model = f"vault = %s AND model = {self._model}"  # by its number, or its own index would not be seen
-        find = f"SELECT hash FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {NEAREST}"
-        return [row[0] for row in self._db.execute(find, (self._key[0], asked))]
+        find = f"SELECT hash FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {count}"
+        return [row[0] for row in self._db.execute(find, (self._key[0], _text(query)))]
 
     def _likeness(self, which: str, asked: str, *, most: int = 0, **values: list[int]) -> dict[int, float]:
         find = _LIKENESS.format(which=which) + (f" LIMIT {most}" if most else "")

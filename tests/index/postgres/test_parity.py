@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import parse_questions
@@ -109,7 +110,7 @@ def test_scores_stay_the_same_when_segments_are_merged_and_gone_chunks_dropped(
 class Alike:
     """An embedder whose vectors are sums of directions for the words of a text: what shares words is near."""
 
-    name, dimension, scripts = "alike", 32, frozenset({"Latin", "Han", "Hiragana", "Cyrillic", "Hangul"})
+    name, dimension, scripts = "alike", 32, ALL_SCRIPTS
 
     def embed_notes(self, texts: Sequence[str]) -> Any:
         return np.array([self.embed_query(text) for text in texts])
@@ -139,7 +140,9 @@ def test_both_engines_agree_on_meaning(places: tuple[Place, Place]) -> None:
     for number in range(120):
         write(places[0].vault.root, chance, number)
     questions = asked(chance, 100)
-    ours, theirs = ([[hit.path for hit in hits] for hits in hybrid(place, Alike(), questions, 10)] for place in places)
+    found = [hybrid(place, Alike(), questions, 10) for place in places]
+    assert all("vector" in hits[0].why for hits in found[1])
+    ours, theirs = ([[(hit.path, hit.start_line) for hit in hits] for hits in each] for each in found)
     assert sum(one == other for one, other in zip(ours, theirs, strict=True)) >= 99
 
 
