@@ -29,7 +29,7 @@ from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.spans import Grounds, Span
 from memtool.consolidate.verification import blob_of
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
-from memtool.text.languages import labels, mentioned
+from memtool.text.languages import labels, mentioned, without_openings
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import AGENT, COMMAND, DECISION, RULE, TOOL, USER
@@ -82,7 +82,8 @@ def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Propo
 def _of_session(view: SessionView, turns_of: Turns) -> Iterator[Proposal]:
     """Give what the session proposes, what speaks most for itself first; of what says half the same only the first."""
     said: list[str] = []
-    for proposal in _all_of_session(view, turns_of):
+    for typed in _all_of_session(view, turns_of):
+        proposal = typed._replace(text=without_openings(typed.text))
         head = proposal.text[:_HEAD]  # a fix holds it, and cuts the rest
         if not (is_said(words(proposal.text), map(words, said), _HALF) or any(head in text for text in said)):
             said.append(proposal.text)

@@ -151,6 +151,15 @@ def test_what_the_user_says_again_gains_confidence_and_no_copy(work: Workspace) 
     assert [span["source"] for span in after.spans] == ["one", "two"]
 
 
+def test_a_fact_says_what_was_typed_without_the_words_that_open_it(work: Workspace) -> None:
+    session(work.vault, "one", rules=("Alright, always write table-driven tests (user)",))
+    session(work.vault, "四", rules=("好的，嗯，以后一律用 `pnpm` 安装依赖 (user)",))
+    consolidate(work, WEEK)
+    found = facts(work.vault)
+    assert set(found) == {"always write table-driven tests", "以后一律用 `pnpm` 安装依赖"}
+    assert [finding.kind for finding in verify(work)] == []
+
+
 @pytest.mark.slow
 def test_a_later_word_supersedes_with_both_linked(work: Workspace) -> None:
     session(work.vault, "one", days_ago=5, rules=("the gateway must always listen on port 8443 (user)",))

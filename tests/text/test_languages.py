@@ -38,7 +38,7 @@ CUES = (
     "next_steps", "conclusion", "files_changed", "presenting", "condition", "contrast",
     "cause", "failing", "renewal", "planned",
     "either", "moment", "wish", "hedge", "deictic", "explaining", "deploying", "procedure",
-    "preferring", "manner", "courtesy", "reporting", "changing",
+    "opening", "preferring", "manner", "courtesy", "reporting", "changing",
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
@@ -246,3 +246,32 @@ def test_the_middle_of_a_sentence_and_parts_of_words_are_no_beginning(kind: str,
 )
 def test_a_text_starts_with_an_order_or_only_goes_on_with_its_word(text: str, starts: bool) -> None:
     assert starts_with("ordering", text) is starts
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("Alright, every test has literals.", "every test has literals."),
+        ("lol - reentrant sessions go to IDLE", "reentrant sessions go to IDLE"),
+        ("OK, so, we use Python 3.12", "we use Python 3.12"),
+        ("All right! Never push to main", "Never push to main"),
+        ("Sure — use uv", "use uv"),
+        ("好的，嗯，以后一律用 pnpm", "以后一律用 pnpm"),
+        ("当然，两个列表要分开展示", "两个列表要分开展示"),
+        ("OK，改用 UUIDv7", "改用 UUIDv7"),
+        ("hm... 用 tabs", "用 tabs"),
+    ],
+)
+def test_what_opens_a_typed_sentence_and_says_nothing_goes(typed: str, said: str) -> None:
+    assert languages.without_openings(typed) == said
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "ok.yaml must stay", "`so.x` is linked", "right-click opens it", "well-known ports only",
+        "好用的库优先", "对象存储一律用 S3", "no, use tabs", "all rights reserved", "ok", "嗯，", "",
+    ],
+)  # fmt: skip
+def test_a_word_that_belongs_to_the_sentence_stays(typed: str) -> None:
+    assert languages.without_openings(typed) == typed

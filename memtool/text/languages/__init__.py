@@ -136,6 +136,13 @@ def without_lead(kind: str, text: str) -> str:
     return text[match.end() :].lstrip() if match else text
 
 
+def without_openings(text: str) -> str:
+    """Return *text* without the words at its beginning that say nothing: "Alright, …", 「好的，」."""
+    while (match := _opening().match(text[:_HEAD].casefold())) and match.end() < len(text):
+        text = text[match.end() :]
+    return text
+
+
 def mentioned(kind: str, text: str) -> frozenset[str]:
     """Return the words of *kind* that are anywhere in *text*."""
     return frozenset(_words_pattern(kind).findall(text.casefold()))
@@ -145,6 +152,12 @@ def mentioned(kind: str, text: str) -> frozenset[str]:
 def _pattern(kind: str) -> re.Pattern[str]:
     alternatives = _alternatives(kind, after=r"(?![^\W_])")
     return re.compile(rf"(?:\A|[.!?:,;\n。！？，；：]\s*)\W*(?:{alternatives})")
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    alternatives = "|".join(_alternatives(kind, after="") for kind in ("opening", "consent"))
+    return re.compile(rf"\s*(?:{alternatives})(?:\s*[,，、。！~～…–—]+\s*|\s*[.!]+\s+|\s+-+\s+)")
 
 
 @cache
