@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from memtool.errors import Busy, NoteChanged, NotWritable
 from memtool.vault import files
-from memtool.vault.daily import DailyEntry, add_entries, listed_sessions, parse_daily, render_daily
+from memtool.vault.daily import DailyEntry, add_entries, listed_sessions, names_of, parse_daily, render_daily
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, shown_path
 from memtool.vault.state import append_state, take_lines
@@ -36,8 +36,8 @@ _MACHINERY = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 
 def daily_ref(vault: Vault, day: date) -> str:
     """Return the path of the daily note of *day*; beside the user's own, where a journal of theirs has that name."""
-    ref = f"{vault.daily}/{day.isoformat()}.md"
-    return ref if _is_free(vault, ref) else f"{vault.daily}/{day.isoformat()}.memtool.md"
+    first, second = (f"{vault.daily}/{name}" for name in names_of(day))
+    return first if is_ours(vault, first) else second
 
 
 def change_daily(
@@ -59,8 +59,8 @@ def change_daily(
         return files.change(path, changed)
 
 
-def _is_free(vault: Vault, ref: str) -> bool:
-    """Return whether nothing stands at *ref*, or a note that memtool writes: it has the type, or lines of ours."""
+def is_ours(vault: Vault, ref: str) -> bool:
+    """Return whether a note that memtool writes stands at *ref*, or nothing yet: it has the type, or lines of ours."""
     try:
         head = files.read_head(vault.path(ref), _HEAD).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):  # whoever writes there will say it

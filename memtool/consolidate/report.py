@@ -18,7 +18,7 @@ from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
-from memtool.vault.daily import DailyEntry, parse_daily
+from memtool.vault.daily import DailyEntry, names_of, parse_daily
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
 
@@ -70,12 +70,13 @@ def activity_of(
 
 def read_entries(vault: Vault, days: Iterable[dt.date]) -> dict[dt.date, tuple[DailyEntry, ...]]:
     """Return the edits that the daily notes of *days* tell of; archived ones, too."""
-    found = {}
+    found: dict[dt.date, tuple[DailyEntry, ...]] = {}
     for day in days:
-        for folder in (vault.daily, f"archive/{vault.daily}"):
-            with suppress(OSError, MemtoolError):
-                found[day] = parse_daily(read_text(vault.path(f"{folder}/{day.isoformat()}.md"))[0])
-                break
+        for name in names_of(day):
+            for folder in (vault.daily, f"archive/{vault.daily}"):
+                with suppress(OSError, MemtoolError):
+                    found[day] = found.get(day, ()) + parse_daily(read_text(vault.path(f"{folder}/{name}"))[0])
+                    break
     return found
 
 

@@ -19,6 +19,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.capture.daily import is_ours
 from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
 from memtool.consolidate.extraction import proposals_of
 from memtool.consolidate.fact_book import StoredFact, read_facts
@@ -294,22 +295,27 @@ class _Writer:
         gone = {move.source for move in moves}
         left = [view for view in sessions if view.ref not in gone]
         old = old_dailies(names, today, days=settings.consolidate.daily_days, folder=self._vault.daily)
-        dailies = [move for move in old if not self._lists(move.source, {view.id for view in left})]
+        ids = {view.id for view in left}
+        dailies = [move for move in old if self._may_go(move.source, ids)]
         with nullcontext() if self._dry else alone(self._vault):  # who commits in between would commit half of it
             self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
             moved = self._move_all([*moves, *dailies])
         if moved:
             days = {view.ref: view.date[:10] for view in sessions}
-            oldest = min(days.get(move.source, Path(move.source).stem) for move in moved)
+            oldest = min(days.get(move.source, Path(move.source).name[: len("2026-02-10")]) for move in moved)
             self._say(self._words["archived"].format(len(moved), oldest))
         return left
 
-    def _lists(self, ref: str, sessions: Collection[str]) -> bool:
-        """Return whether the daily note *ref* lists one of *sessions*: a project's next start finds them by it."""
+    def _may_go(self, ref: str, sessions: Collection[str]) -> bool:
+        """Return whether the daily note *ref* is no journal of the user's, and lists none of *sessions*.
+
+        A project's next start finds its sessions by it. Of a note that cannot be read the move will say why.
+        """
         with suppress(MemtoolError, OSError):
             text = files.read_text(self._vault.path(ref))[0]
-            return any(session.session_id in sessions for session in listed_sessions(text))
-        return False
+            is_listed = any(session.session_id in sessions for session in listed_sessions(text))
+            return is_ours(self._vault, ref) and not is_listed
+        return True
 
     def _relink(self, archived: Sequence[str], leaving: set[str]) -> None:
         """Let the daily notes lead to the *archived* sessions; those that are *leaving* themselves from there."""

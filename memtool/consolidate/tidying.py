@@ -20,7 +20,7 @@ from memtool.vault.layout import Vault
 from memtool.vault.merging import merge
 from memtool.vault.todos import find_todos
 
-_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.memtool)?\.md")
 _WHOLLY = 0.8  # of the words of an open item that a line holds, which says that it was done
 _LEAST_WORDS = 3
 _COMMIT = "commit: "

@@ -137,9 +137,11 @@ def missed_week(work: Workspace) -> Week | None:
 
 
 def _had_session(work: Workspace, day: dt.date) -> bool:
+    from memtool.vault.daily import names_of
+
     folder = work.vault.root / work.vault.daily
-    notes = [path for path in (folder / f"{day}.md", folder / f"{day}.memtool.md") if path.exists()]
-    return any(_tells_of_session(work, path) for path in notes)
+    notes = [folder / name for name in names_of(day)]
+    return any(_tells_of_session(work, path) for path in notes if path.exists())
 
 
 def _tells_of_session(work: Workspace, path: Path) -> bool:

@@ -58,6 +58,11 @@ def render_daily(
     return add_sessions(add_entries(text, entries), ((session, True) for session in sessions), language=language)
 
 
+def names_of(day: date) -> tuple[str, str]:
+    """Return the names of the daily note of *day*: its own, and that beside a journal of the user's own."""
+    return f"{day.isoformat()}.md", f"{day.isoformat()}.memtool.md"
+
+
 def parse_daily(text: str) -> tuple[DailyEntry, ...]:
     """Return the entries of a daily note, in their order."""
     return tuple(

@@ -102,6 +102,16 @@ def mend(box: Box, api: ScriptedApi, number: int, case: Case) -> None:
     box.wait_until_idle()
 
 
+def distil(box: Box, owner: Owner) -> None:
+    """Let the weekly run come, and put all notes of sessions where they are when they are old."""
+    owner.run("consolidate", "--week", "this")
+    assert "0 to be decided" in owner.run("consolidate", "--week", "this")  # the second run of a week changes nothing
+    for path in (owner.vault / "sessions").glob("*.md"):
+        (owner.vault / "archive" / "sessions").mkdir(parents=True, exist_ok=True)
+        path.rename(owner.vault / "archive" / "sessions" / path.name)
+    box.wait_until_idle()
+
+
 def given_in(api: ScriptedApi, request: int) -> str:
     """Return what the model was told up to the main request with this number."""
     body = api.asked("main")[request]
@@ -123,11 +133,17 @@ def hint_for(box: Box, command: str, session: str) -> str:
     return told.stdout
 
 
-def test_what_was_mended_is_known_when_it_is_met_again(programs: Box, api: ScriptedApi, owner: Owner) -> None:
+@pytest.mark.parametrize("is_distilled", [False, True], ids=["sessions", "facts"])
+def test_what_was_mended_is_known_when_it_is_met_again(
+    programs: Box, api: ScriptedApi, owner: Owner, is_distilled: bool
+) -> None:
+    """From the notes of its session, and from the facts of a weekly run that has archived those notes."""
     owner.run("install", "claude-code", "--hints")
-    owner.configure("[recall]\nsession_tokens = 0\nprompt_characters = 0")
+    owner.configure("[recall]\nsession_tokens = 0\nprompt_characters = 0\n[consolidate]\nsessions_days = 1")
     for number, case in enumerate(CASES):
         mend(programs, api, number, case)
+    if is_distilled:
+        distil(programs, owner)
     missed = []
     for start in range(0, len(CASES), LATER):
         asked = len(api.asked("main"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from datetime import timedelta
@@ -18,10 +19,11 @@ from memtool.consolidate.verification import verify
 from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed, NotWritable
 from memtool.recall.start.session_start import session_context
+from memtool.vault import daily as vault_daily
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
 from memtool.vault.history import commit
-from memtool.vault.layout import Vault, session_ref
+from memtool.vault.layout import Vault, open_vault, session_ref
 from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 from memtool.workspace import Workspace
 
@@ -195,6 +197,24 @@ def test_old_notes_go_to_the_archive_with_their_links(work: Workspace) -> None:
     assert "](../sessions/s5.md)" in (vault.root / "archive/daily/2025-01-01.md").read_text()
     assert tell(vault.root, "status", "--porcelain") == ""
     assert consolidate(work, WEEK).changes == []
+
+
+def test_a_journal_of_the_user_stays_and_the_days_beside_it_are_told_of_and_archived(work: Workspace) -> None:
+    settings_path = work.vault.settings_path
+    settings_path.write_text('daily_folder = "日记"\n' + settings_path.read_text(encoding="utf-8"), encoding="utf-8")
+    vault = open_vault(work.vault.root)
+    work = work._replace(vault=vault)
+    (yesterday,) = (day for day in WEEK.days() if day == NOW.date() - timedelta(days=1))
+    for day in ("2025-01-01", yesterday.isoformat()):
+        write(vault, f"日记/{day}.md", "# 我的日记\n\n今天天气很好。\n")
+        write(vault, f"日记/{day}.memtool.md", "---\ntype: daily\n---\n\n## Edits\n\n- 10:00 **shop**: `a.py`\n")
+    before = len(vault_daily.parse_daily((vault.root / "日记/2025-01-01.memtool.md").read_text(encoding="utf-8")))
+    consolidate(work, WEEK)
+    names = sorted(path.name for path in (vault.root / "日记").iterdir())
+    assert names == ["2025-01-01.md", f"{yesterday}.md", f"{yesterday}.memtool.md"]
+    assert [path.name for path in (vault.root / "archive/日记").iterdir()] == ["2025-01-01.memtool.md"]
+    report = (vault.root / f"reports/{WEEK}.md").read_text(encoding="utf-8")
+    assert re.search(rf"{yesterday} +{before} ", report)
 
 
 @pytest.mark.slow

@@ -24,9 +24,12 @@ def test_old_sessions_go_but_for_the_newest_of_each_project() -> None:
 
 
 def test_old_daily_notes_go_and_what_is_none_stays() -> None:
-    names = ["2026-08-01.md", "2026-11-01.md", "notes.md", "2026-08-02 copy.md"]
-    (move,) = old_dailies(names, TODAY, days=90, folder="daily")
-    assert (move.source, move.target) == ("daily/2026-08-01.md", "archive/daily/2026-08-01.md")
+    names = ["2026-08-01.md", "2026-08-02.memtool.md", "2026-11-01.md", "notes.md", "2026-08-02 copy.md"]
+    moves = old_dailies(names, TODAY, days=90, folder="日记")
+    assert [(move.source, move.target) for move in moves] == [
+        ("日记/2026-08-01.md", "archive/日记/2026-08-01.md"),
+        ("日记/2026-08-02.memtool.md", "archive/日记/2026-08-02.memtool.md"),
+    ]
 
 
 def test_links_follow_the_sessions() -> None:
