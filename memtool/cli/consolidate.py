@@ -101,7 +101,7 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
     for line in outcome.changes:
         click.echo(output.printable(f"- {line}"))
     fates = Counter(one.fate for one in outcome.judged)
-    would = "would be " if dry else ""
+    would = "would be " if dry or outcome.is_open else ""
     new = counted(fates["new"] + fates["supersedes"], "fact")
     told = f"{outcome.week}: {new} {would}new, {fates['known']} known, {fates['review']} to be decided, "
     output.say(told + f"{counted(fates['rejected'], 'proposal')} not kept.")
@@ -137,13 +137,15 @@ def _ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:
     """Return what a person decides on each proposal, one key for each; what they leave open stays open."""
     from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice
 
+    keys = "k keep, d drop, c change, s skip, q leave the rest"
     choices = {}
     for number, one in enumerate(waiting, 1):
         proposal = one.proposal
         click.echo(output.printable(f"\n{number}/{len(waiting)}  {proposal.text}"))
         told = f"{proposal.project}, {proposal.category}, {proposal.author}: {one.reason}".rstrip(": ")
-        output.say(told, "k keep, d drop, c change, s skip, q leave the rest")
-        key = click.getchar().casefold()
+        output.say(told, keys)
+        while (key := click.getchar().casefold()) not in ("k", "d", "c", "s", "q"):
+            output.say(keys)
         if key == "q":
             break
         if key == "k":

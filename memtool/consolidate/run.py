@@ -38,15 +38,7 @@ from memtool.consolidate.review import (
     stored_proposals,
 )
 from memtool.consolidate.session_views import SessionView, read_sessions
-from memtool.consolidate.tidying import (
-    Closed,
-    Move,
-    done_items,
-    move_to_archive,
-    old_dailies,
-    old_sessions,
-    with_links,
-)
+from memtool.consolidate.tidying import Closed, Move, done_items, move_to_archive, old_dailies, old_sessions, with_links
 from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week, keep_run
 from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
@@ -69,9 +61,10 @@ _QUICK = 0.2  # seconds; another run is at work, or not
 
 @dataclass
 class Outcome:
-    """What a run came to, or would come to. *changes* are its lines in the report."""
+    """What a run came to, or would come to. *changes* are its lines in the report; *is_open*: a person decides."""
 
     week: Week
+    is_open: bool = False
     judged: list[Judged] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
     written: dict[str, None] = field(default_factory=dict)
@@ -105,7 +98,7 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
     with _the_only_run(work, week, dry=dry):
         if not dry:
             history.refuse_unfinished_vault(work.vault.root)
-        outcome = Outcome(week)
+        outcome = Outcome(week, is_open=parts.review)
         sessions = [view for view in read_sessions(work.vault) if view.date[:10] <= week.last.isoformat()]
         book = read_facts(work.vault)
         outcome.problems += book.broken.values()
@@ -117,7 +110,7 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
         outcome.judged = judge_all(work, book, proposals)
         run = _Writer(work, outcome, dry=dry)
         if parts.review:
-            run.leave_for_review()
+            run.leave_for_review(outcome.judged)
         else:
             run.distil()
         if parts.tidy:
@@ -172,10 +165,10 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
             hint = "Run `memtool consolidate --review` again."
             raise UsageError(f"what was proposed in {week} is not known any more", hint=hint)
         run = _Writer(work, outcome, dry=False)
-        run.apply(*decided(judged, choices))
-        if path.is_file():
-            run.remove(ref)
-        store_proposals(work.vault, week, [one for one in judged if one.proposal.id not in choices])
+        kept, dropped = decided(judged, choices)
+        outcome.judged = [*kept, *(one._replace(fate="rejected") for one in dropped)]
+        run.apply(kept, dropped)
+        run.leave_for_review([one for one in judged if one.proposal.id not in choices])
         _finish(work, outcome)
         return outcome
 
@@ -220,25 +213,25 @@ class _Writer:
         with suppress(MemtoolError):  # it was changed in the meantime, and is looked at the next time
             update_facts(self._vault, stored.ref, marked)
 
-    def leave_for_review(self) -> None:
-        """Write the note in which a person decides on the proposals, if there are any."""
-        outcome, week = self._outcome, self._outcome.week
-        waiting = [one for one in outcome.judged if one.fate in TO_DECIDE]
-        if waiting and not self._dry:
-            store_proposals(self._vault, week, waiting)
-            self._write(review_ref(week), lambda _: render_review(week, waiting, self._work.language))
+    def leave_for_review(self, judged: Sequence[Judged]) -> None:
+        """Write the note in which a person decides on *judged*; without any left it goes, and git has it."""
+        week, ref = self._outcome.week, review_ref(self._outcome.week)
+        waiting = [one for one in judged if one.fate in TO_DECIDE]
+        if self._dry:
+            return
+        store_proposals(self._vault, week, waiting)
+        if waiting:
+            self._write(ref, lambda _: render_review(week, waiting, self._work.language))
+        elif self._vault.path(ref).is_file():
+            with self._vault.lock():
+                self._before_writing([ref])
+                self._vault.path(ref).unlink(missing_ok=True)
 
     def apply(self, kept: Sequence[Judged], dropped: Sequence[Judged]) -> None:
         """Write the facts that a person has *kept*, and remember those *dropped*."""
         for written in write_facts(self._work, kept, self._before_writing, dry=False):
             self._say(_told(written, self._words))
         write_dropped(self._work, dropped, self._before_writing)
-
-    def remove(self, ref: str) -> None:
-        """Remove the review that was carried out; git has it."""
-        with self._vault.lock():
-            self._before_writing([ref])
-            self._vault.path(ref).unlink(missing_ok=True)
 
     def tidy(self, sessions: Sequence[SessionView]) -> None:
         """Close open items that were done, move old notes to the archive, and write the sections of what is left."""
@@ -401,4 +394,5 @@ def _told(written: Written, words: dict[str, str]) -> str:
 
 def _subject(outcome: Outcome) -> str:
     facts = sum(judged.fate in ("new", "supersedes") for judged in outcome.judged)
-    return f"{outcome.week}: {counted(facts, 'fact')}, {counted(len(outcome.changes), 'change')}"
+    told = counted(facts, "proposal" if outcome.is_open else "fact")
+    return f"{outcome.week}: {told}, {counted(len(outcome.changes), 'change')}"

@@ -5,7 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from desk import Desk
 
+from memtool.cli.consolidate import _ask_each
+from memtool.consolidate.review import KEEP, Choice, read_choices, stored_proposals, weeks_to_review
+from memtool.consolidate.run import apply_review
 from memtool.vault.sessions import SessionNote, render_session
 
 if TYPE_CHECKING:
@@ -58,6 +62,24 @@ def test_a_review_is_left_in_a_note_and_applied(memtool: Memtool, worked: list[s
     assert len(memtool("facts", "list", "--json", *worked).answer["facts"]) == 2
     assert not list(Path(vault.root / "reports").glob("*proposals*"))
     assert memtool("consolidate", "--apply", *worked).code == 20
+
+
+@pytest.mark.slow
+def test_at_a_terminal_a_key_decides_and_what_is_left_open_stays_in_the_note(
+    memtool: Memtool, worked: list[str], vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "2 facts would be new" in memtool("consolidate", "--review", *worked).err
+    (week,) = weeks_to_review(vault)
+    first, second = stored_proposals(vault, week)
+    keys = iter("xks")  # any other key asks again
+    monkeypatch.setattr("click.getchar", lambda: next(keys))
+    choices = _ask_each([first, second])
+    assert choices == {first.proposal.id: Choice(KEEP, first.proposal.text)}
+    assert [one.fate for one in apply_review(Desk(vault).work, week, choices).judged] == ["new"]
+    (note,) = (vault.root / "reports").glob("*proposals*")
+    assert [*read_choices(note.read_text(encoding="utf-8"))] == [second.proposal.id]
+    assert f"{week}: 1 fact new" in memtool("consolidate", "--apply", *worked).err
+    assert not note.exists()
 
 
 @pytest.mark.usefixtures("notes")
