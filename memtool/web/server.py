@@ -203,7 +203,8 @@ def _listening(host: str, port: int | None) -> Iterator[socket.socket]:
         MemtoolError: the port is taken, or *host* is no address of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
+    # asyncio sends small answers at once (TCP_NODELAY) only where the socket names its protocol; else each waits 40 ms.
+    with contextlib.closing(socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)) as listener:
         if sys.platform == "win32":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:

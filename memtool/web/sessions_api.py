@@ -55,7 +55,7 @@ class ObservationAsked(SessionAsked):
 class SummaryAsked(SessionAsked):
     """What a session came to, in the words of whoever worked; or the last answer."""
 
-    request: Said = ""
+    request: Said = Field(default="", description="What was asked; kept where no prompt of the session is known.")
     investigated: Said = ""
     learned: Said = ""
     completed: Said = ""
@@ -117,6 +117,7 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         said = _told(asked)
         if not said:
             raise UsageError("nothing is said", hint=f"Give one of {', '.join(_SECTIONS)}, last_assistant_message.")
+        _keep_request(work, asked)
         kept = tell(work, "Stop", asked.session_id, last_assistant_message=said)
         return answer(work, asked.session_id, kept=kept)
 
@@ -140,6 +141,12 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     def status(session_id: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]) -> dict[str, Any]:
         work = open_workspace(None)
         return status_of(work, session_id)._asdict() | {"queue_depth": _depth(work)}
+
+
+def _keep_request(work: Workspace, asked: SummaryAsked) -> None:
+    """Keep what was asked for as the prompt of a session of which none is known."""
+    if asked.request and not status_of(work, asked.session_id).prompts:
+        tell(work, "UserPromptSubmit", asked.session_id, prompt=asked.request)
 
 
 def _depth(work: Workspace) -> int:

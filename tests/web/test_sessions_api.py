@@ -94,6 +94,19 @@ def test_a_session_of_which_nothing_was_told_is_not_found(client: TestClient) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("is_typed", [False, True], ids=["told afterwards", "typed before"])
+def test_what_was_asked_for_is_told_where_no_prompt_was(client: TestClient, desk: Desk, is_typed: bool) -> None:
+    if is_typed:
+        post(client, "init", session_id="s-9", prompt="登录改用 JWT，因为服务之间要互相验证。", cwd="/src/shop")
+    edit = {"tool_name": "Write", "tool_input": {"file_path": "/src/shop/jwt.ts"}}
+    post(client, "observation", session_id="s-9", cwd="/src/shop", **edit)
+    post(client, "summarize", session_id="s-9", request="Logins of the shop by JWT", completed="Login by JWT.")
+    desk.drain()
+    note = desk.read("sessions/s-9.md")
+    assert ("Logins of the shop by JWT" in note, "登录改用 JWT" in note) == (not is_typed, is_typed)
+
+
+@pytest.mark.slow
 def test_names_of_sessions_lead_nowhere(client: TestClient, desk: Desk) -> None:
     post(client, "init", session_id="../../../x", prompt="hi")
     path = heard_path(desk.vault, "../../../x")
