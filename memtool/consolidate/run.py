@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.capture.daily import is_ours
+from memtool.capture.daily_lines import is_ours
 from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
 from memtool.consolidate.extraction import proposals_of
 from memtool.consolidate.fact_book import StoredFact, read_facts
