@@ -13,6 +13,7 @@ from memtool.text.statements import plain
 
 _MOST, _WIDEST = 12, 110  # options of one message that are kept; columns of each
 _LONGEST_PROMPT = 300  # columns; a longer one has a list of its own
+_SENTENCES = 4  # of a prompt in which an option may be taken
 _LABEL = r"(?P<label>[A-H]|\d{1,2}|[一二三四五六])"
 _DIGITS = {digit: str(number) for number, digit in enumerate("一二三四五六", 1)}
 _END = r"(?=\s*(?:$|[,;，；。!！~]|\.(?:\s|$)|吧|\s[-–—]|\s(?:but|and|please|with|first|then)\b))"  # what may follow
@@ -70,10 +71,13 @@ def meant(asked: str, messages: Sequence[Mapping[str, str]]) -> dict[Meant, str]
 
 
 def _taken(asked: str) -> str:
-    """Return the label of the option that *asked* begins with and takes."""
-    match = _taking().match(asked)
-    sentence = re.split(r"(?<=[.!?。！？])", asked, maxsplit=1)[0]
-    return _plain(match["label"] or match["bare"]) if match and not sentence.rstrip().endswith(("?", "？")) else ""
+    """Return the label of the option that *asked* begins with and takes, or takes by a word for it later on."""
+    for at, sentence in enumerate(re.split(r"(?<=[.!?])\s+|(?<=[。！？])", asked)[:_SENTENCES]):
+        match = _taking().match(sentence) if not sentence.endswith(("?", "？")) else None
+        label = (match["label"] or match["bare"]) if match else ""
+        if match and (at == 0 or match[0] != label):
+            return _plain(label)
+    return ""
 
 
 def _plain(label: str) -> str:

@@ -20,7 +20,7 @@ from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, fixes_in, is_t
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.record_fields import COMMIT
-from memtool.capture.turns import Turn
+from memtool.capture.turns import Turn, questions_number
 from memtool.text.languages import begins_with, cites_order, gives_order, labels, leads, mentioned, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
@@ -260,7 +260,14 @@ def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
             asked = without_middle(turn.asked, _WIDEST_ASKED)
             widest = (_WIDEST_DECISION - width(asked)) // len(named) - len("; 1 = ")
             options = "; ".join(f"{one.label} = {shortened(text, widest)}" for one, text in named.items())
-            yield f'"{asked}" → {options} ({USER})'
+            yield f'"{asked}" → {options}{_changed_later(turns[at + 1 :], options)} ({USER})'
+
+
+def _changed_later(later: Sequence[Turn], told: str) -> str:
+    """Return what the user said in a *later* turn of a number in what was *told*: "30 s is too long: 5"."""
+    changes = (turn.asked for turn in later if questions_number(turn.asked, told))
+    said = next(changes, "")
+    return f'; then "{without_middle(said, _WIDEST_SIDE)}"' if said else ""
 
 
 def _side_taken(turns: Sequence[Turn], at: int) -> Iterator[str]:

@@ -201,12 +201,18 @@ def _verdict(said: str, after: Turn | None) -> Verdict:
     if mentioned("refutation", after.said[:_ADMITTED]):
         return "refuted"
     first = _FIRST_CLAUSE.split(after.asked, maxsplit=1)[0]
-    is_faulted = mentioned("faulting", first) or (mentioned("excess", first) and _numbers(first) & _numbers(said))
-    is_contradicted = begins_with("contradiction", after.asked) or bool(is_faulted)
+    is_faulted = bool(mentioned("faulting", first)) or questions_number(after.asked, said)
+    is_contradicted = begins_with("contradiction", after.asked) or is_faulted
     is_contradicted = is_contradicted and not (starts_with("consent", after.asked) or mentioned("accepting", first))
     if is_contradicted or begins_with("admission", after.said) or starts_with("concession", after.amends):
         return "corrected"
     return "confirmed" if begins_with("consent", after.asked) else "went on"
+
+
+def questions_number(asked: str, said: str) -> bool:
+    """Return whether the prompt *asked* begins by calling a number that was *said* too large or too small."""
+    first = _FIRST_CLAUSE.split(asked, maxsplit=1)[0]
+    return bool(mentioned("excess", first) and _numbers(first) & _numbers(said))
 
 
 def _numbers(text: str) -> set[str]:

@@ -52,6 +52,8 @@ def test_the_last_list_of_a_message_counts() -> None:
         "用方案2，缓存改成两小时",
         "选 2",
         "2吧",
+        "1 is too dear. Who keeps it? Go with 2, by user id",
+        "1 太贵。谁来管？先选 2，按 user_id 灰度",
     ],
 )
 def test_an_option_is_taken(asked: str) -> None:

@@ -634,3 +634,12 @@ def test_a_document_that_was_pasted_into_a_prompt_gives_no_rules(orders: str) ->
     assert "帮我看看" in summary.topic
     wiki = f"here is what the wiki says: {orders} Never merge on Fridays."
     assert summarise(said(wiki, "I see, 明白。")).rules == ()
+
+
+def test_a_decision_tells_the_number_that_was_changed_in_it_later() -> None:
+    offer = "1. A table of our own, cached 30 s\n2. Unleash, 自托管\n\nWhich one?"
+    talk = said(
+        "where do the flags go? 开关放哪儿", offer, "1, 灰度按 user_id", "Done.", "缓存 30 秒太长，5 秒", "Done, 5 s."
+    )
+    (decision,) = summarise(talk).decisions
+    assert decision.endswith('1 = A table of our own, cached 30 s; then "缓存 30 秒太长，5 秒" (user)')

@@ -59,7 +59,8 @@ def is_worth_giving(passage: Passage, kind: str) -> bool:
         return _has("standing_line", text, at_start=True)
     if passage.role == ASKED and re.search("[?？]", text):
         return False
-    if text.endswith(_marks_of_doubt()):  # without what the user said to it
+    is_option = not passage.role and re.match(r"[A-H\d]\d? = ", text)  # that was offered, and not what was taken
+    if is_option or text.endswith(_marks_of_doubt()):  # without what the user said to it
         return False
     is_open = passage.role == OPEN or kind == "todo"
     is_status = len(text) <= _LONGEST_STATUS and _has("status_line", text, at_start=True)
