@@ -164,5 +164,6 @@ def test_a_statement_about_tests_commits_or_files_is_given(text: str) -> None:
 
 
 def test_an_answer_that_was_questioned_next_is_not_given_without_what_was_said_to_it() -> None:
-    note = "# cache\n\n1. **Key points**:\n   - the cache holds 30 s (then questioned)\n   - 缓存改为 5 秒\n   - A = 缓存 30 秒\n"
+    points = ("the cache holds 30 s (then questioned)", "缓存改为 5 秒", "A = 缓存 30 秒")
+    note = "# cache\n\n1. **Key points**:\n" + "".join(f"   - {point}\n" for point in points)
     assert [passage.text for passage in passages(note, "session")] == ["缓存改为 5 秒"]
