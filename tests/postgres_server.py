@@ -93,6 +93,11 @@ class PostgresServer:
                 os.kill(each, signal.SIGKILL)
         self.stop()
 
+    def program(self, name: str, *arguments: str, stdin: bytes = b"") -> bytes:
+        """Run a program of PostgreSQL's own, such as `pg_dump`, and return its output."""
+        command = [self._program(name), *arguments]
+        return subprocess.run(command, input=stdin, stdout=subprocess.PIPE, check=True, **self._user).stdout  # type: ignore[call-overload, no-any-return]
+
     @property
     def _data(self) -> str:
         return str(self.folder / "data")

@@ -14,10 +14,11 @@ _SIGNS = {doctor.OK: ("ok", "green"), doctor.NOTE: ("note", "yellow"), doctor.BR
 @click.command()
 @click.option("--fix", "is_fixed", is_flag=True, help="First mend what can be mended without any risk.")
 @click.option("--deep", is_flag=True, help="Look into every note, and ask each model for one token.")
+@click.option("--team", is_flag=True, help="Check the memory of a team instead: its database, tokens and remotes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
 @click.pass_context
-def command(ctx: click.Context, session: Session, *, is_fixed: bool, deep: bool, as_json: bool) -> None:
+def command(ctx: click.Context, session: Session, *, is_fixed: bool, deep: bool, team: bool, as_json: bool) -> None:
     """Check the vault, the index, the settings, the clients and what happened when nobody watched.
 
     Each finding says what is wrong and how to mend it. A note is written, indexed and found in a vault made for this,
@@ -25,12 +26,21 @@ def command(ctx: click.Context, session: Session, *, is_fixed: bool, deep: bool,
     --fix, which removes what killed runs left, builds a damaged index anew and takes out schedules of vaults that are
     gone. The exit code is 1 if something is broken.
     """
+    if team:
+        from memtool.doctor.team import team_checks
+
+        ctx.exit(_told(team_checks(session.environ), as_json=as_json))
     path, origin = session.vault_path()
     checks = doctor.examine(path, origin, session.environ, folder=working_folder(), deep=deep)
     mends = [check.mend for check in checks if check.mend] if is_fixed else []
     if mends:
         output.say(*(mend() for mend in mends))
         checks = doctor.examine(path, origin, session.environ, folder=working_folder())
+    ctx.exit(_told(checks, as_json=as_json))
+
+
+def _told(checks: list[doctor.Check], *, as_json: bool) -> int:
+    """Print *checks*, and return the exit code."""
     broken = any(check.state == doctor.BROKEN for check in checks)
     if as_json:
         output.emit_json({"healthy": not broken, "checks": [_as_json(check) for check in checks]})
@@ -39,7 +49,7 @@ def command(ctx: click.Context, session: Session, *, is_fixed: bool, deep: bool,
     else:
         for check in checks:
             _print(check)
-    ctx.exit(1 if broken else 0)
+    return 1 if broken else 0
 
 
 def _as_json(check: doctor.Check) -> dict[str, str]:
