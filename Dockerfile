@@ -2,13 +2,13 @@
 FROM python:3.13-slim AS build
 WORKDIR /src
 COPY . .
-RUN python -m venv /opt/memtool && /opt/memtool/bin/pip install --no-cache-dir '.[serve,schedule,vectors,llm]'
+RUN python -m venv /opt/memtool && /opt/memtool/bin/pip install --no-cache-dir '.[serve,schedule,vectors,llm,postgres]'
 
 FROM python:3.13-slim
 # hadolint ignore=DL3008
-RUN apt-get update && apt-get install -y --no-install-recommends git && rm -rf /var/lib/apt/lists/* \
+RUN apt-get update && apt-get install -y --no-install-recommends git openssh-client && rm -rf /var/lib/apt/lists/* \
  && useradd --uid 1000 --create-home memtool \
- && install -d -o memtool -g memtool /vault /cache
+ && install -d -o memtool -g memtool /vault /cache /clones
 COPY --from=build /opt/memtool /opt/memtool
 ENV PATH=/opt/memtool/bin:$PATH MEMTOOL_VAULT=/vault MEMTOOL_CACHE=/cache MEMTOOL_CONFIG=/config/config.toml \
     PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1

@@ -122,6 +122,7 @@ def place_of(work: Workspace, *, progress: Progress = no_progress, patience: flo
         outside=work.outside,
         watchers=work.cache / WATCHERS,
         database=database_of(work) if work.settings.index.engine == "postgres" else None,
+        is_followed=work.vault.is_followed,
     )
 
 
@@ -143,7 +144,7 @@ def database_of(work: Workspace) -> Database:
 def catch_up(work: Workspace) -> None:
     """Bring the index up to date with what was just written: the next prompt takes it as it is."""
     with contextlib.suppress(MemtoolError):  # what was written stands, and the next search will find it
-        use_index(place_of(work), lambda _index: None)
+        use_index(place_of(work)._replace(is_followed=False), lambda _index: None)
 
 
 class Index:

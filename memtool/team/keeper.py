@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from memtool.errors import MemtoolError
 from memtool.team.clones import Clone, bring_together, make_clone, waiting
-from memtool.vault.syncing import Synced
 
 _AT_ONCE = 4  # remotes that are spoken to at the same time
 _SOON = 0.2  # seconds in which more writes come along
@@ -32,7 +31,7 @@ class Kept:
 class Keeper:
     """Keeps *clones* up to date, in threads of its own, every *pause* seconds.
 
-    *changed* is called with a clone whose files may have changed, before anybody is told that it is up to date.
+    *changed* is called with each clone that was, before anybody is told that it is up to date.
     """
 
     def __init__(self, clones: Iterable[Clone], *, pause: float, changed: Callable[[Clone], None]) -> None:
@@ -69,10 +68,10 @@ class Keeper:
         """Bring the clone *name* together with its remote, and note how that went."""
         kept = self.kept[name]
         try:
-            is_new = not kept.clone.folder.exists()
             make_clone(kept.clone)
-            done: Synced = bring_together(kept.clone)
-            if is_new or done.received or not kept.synced_at:
+            try:
+                bring_together(kept.clone)
+            finally:
                 self._changed(kept.clone)
             kept.synced_at, kept.problem, kept.failures = time.time(), "", 0
         except (MemtoolError, OSError) as error:

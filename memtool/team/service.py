@@ -175,7 +175,7 @@ class TeamService:
         if name not in self.vaults_of(token):
             names = ", ".join(self.vaults_of(token)) or "none that is served"
             raise UsageError("the request names no vault of its token's", hint=f"Ask /vaults/NAME/…, of: {names}.")
-        vault = self.clones[name].vault(token.author)._replace(may_write=WRITE in token.scopes)
+        vault = self.clones[name].vault(token.author)._replace(is_followed=True, may_write=WRITE in token.scopes)
         project = area_name(folder.name) if folder else ""
         within = vault.root / "areas" / "projects" / project if project else Path(vault.root.anchor)  # no project's
         return self._workspace(name, vault, within)

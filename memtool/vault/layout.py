@@ -56,12 +56,14 @@ class Vault(NamedTuple):
         root: absolute and resolved.
         daily: the name of its folder of daily notes.
         author: by whom changes are committed, `Name <address>`; empty for the user of this machine.
+        is_followed: whether somebody brings its index up to date with each change, so that a search need not look.
         may_write: whether whoever asks may change it: a reader of a team's vault may not.
     """
 
     root: Path
     daily: str = DAILY
     author: str = ""
+    is_followed: bool = False
     may_write: bool = True
 
     @property
