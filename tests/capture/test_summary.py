@@ -66,13 +66,13 @@ def everything(turns: list[Turn], room: int = 1_500) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("language", ["en", "zh", "unknown"])
-def test_a_summary_is_of_plain_lines(name: str, language: str) -> None:
-    summary = summarise(session(name), language=language)
-    texts = lines_of(summary)
-    assert width(summary.topic) <= 330
-    assert all(text == one_line(text) for text in texts)
-    assert not [text for text in texts if any(mark in text for mark in ("**", "`", "## ", "✅"))]
+def test_a_summary_is_of_plain_lines(name: str) -> None:
+    for language in ("en", "zh", "unknown"):
+        summary = summarise(session(name), language=language)
+        texts = lines_of(summary)
+        assert width(summary.topic) <= 330
+        assert all(text == one_line(text) for text in texts)
+        assert not [text for text in texts if any(mark in text for mark in ("**", "`", "## ", "✅"))]
 
 
 @pytest.mark.parametrize(

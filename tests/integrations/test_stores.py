@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk
+from trees import write
 
 from memtool.errors import UsageError
 from memtool.integrations.exchange.bundle_import import ADDED, SAME, Imported, import_bundle
@@ -51,13 +52,6 @@ def made(tmp_path: Path) -> dict[str, Path]:
         "basic-memory": notes,
         "markdown": notes,
     }
-
-
-def write(folder: Path, ref: str, text: str) -> Path:
-    path = folder / ref
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
-    return path
 
 
 def bring(desk: Desk, name: str, path: Path, project: str = "") -> tuple[Taken, Imported]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from desk import NOW, Desk
+from trees import write
 
 from memtool.errors import NoteNotFound
 from memtool.index.engine import place_of, use_index
@@ -74,8 +75,7 @@ def desk(tmp_path: Path) -> Desk:
         "areas/projects/teahouse/decisions/2026-02-10-oolong.md": "# Oolong 乌龙\n\nGreen tea was bitter.\n",
         "areas/global/knowledge/undated.md": "# Nothing with a day: quagga\n",
     }.items():
-        (root / ref).parent.mkdir(parents=True, exist_ok=True)
-        (root / ref).write_text(text, encoding="utf-8")
+        write(root, ref, text)
     return Desk(open_vault(root))
 
 

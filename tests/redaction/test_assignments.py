@@ -140,12 +140,11 @@ OF_PLAIN_WORDS = lines("""
 """)
 
 
-@pytest.mark.parametrize("text", OF_PLAIN_WORDS)
-def test_a_secret_of_plain_words_goes_where_only_a_value_can_stand(redact: Redactor, text: str) -> None:
-    name, value = text.split("|")
-    cleaned = redact(name + value)
-    assert cleaned.startswith(f"{name}[redacted: ")
-    assert cleaned.endswith("]")
+def test_a_secret_of_plain_words_goes_where_only_a_value_can_stand(redact: Redactor) -> None:
+    for name, value in (text.split("|") for text in OF_PLAIN_WORDS):
+        cleaned = redact(name + value)
+        assert cleaned.startswith(f"{name}[redacted: ")
+        assert cleaned.endswith("]")
 
 
 def test_a_passphrase_goes_and_a_sentence_stays(redact: Redactor) -> None:
@@ -277,10 +276,10 @@ OF_TWO_CASES = lines("""
 """)
 
 
-@pytest.mark.parametrize("text", OF_TWO_CASES)
 @pytest.mark.parametrize("secret", ["BlueHorse", "QwErTyUi", "Hunter2x7"])
-def test_a_password_of_mixed_case_goes(redact: Redactor, text: str, secret: str) -> None:
-    assert redact(text.replace("§", secret)) == text.replace("§", "[redacted: password]")
+def test_a_password_of_mixed_case_goes(redact: Redactor, secret: str) -> None:
+    cleaned = [redact(text.replace("§", secret)) for text in OF_TWO_CASES]
+    assert cleaned == [text.replace("§", "[redacted: password]") for text in OF_TWO_CASES]
 
 
 OF_FOUR_WORDS = lines("""
@@ -295,12 +294,12 @@ OF_FOUR_WORDS = lines("""
 """)
 
 
-@pytest.mark.parametrize("text", OF_FOUR_WORDS)
 @pytest.mark.parametrize(
     "secret", ["correct horse battery staple", "orbit-velvet-candle-mango", "orbit velvet candle mango piano"]
 )
-def test_a_passphrase_without_quotes_goes(redact: Redactor, text: str, secret: str) -> None:
-    assert redact(text.replace("§", secret)) == text.replace("§", "[redacted: password]")
+def test_a_passphrase_without_quotes_goes(redact: Redactor, secret: str) -> None:
+    cleaned = [redact(text.replace("§", secret)) for text in OF_FOUR_WORDS]
+    assert cleaned == [text.replace("§", "[redacted: password]") for text in OF_FOUR_WORDS]
 
 
 TALK = lines("""
@@ -352,6 +351,6 @@ TALK = lines("""
 """)
 
 
-@pytest.mark.parametrize("text", TALK)
-def test_talk_about_passwords_stays(redact: Redactor, text: str) -> None:
-    assert redact(f"- {text}\n- 下一行 next\n") == f"- {text}\n- 下一行 next\n"
+def test_talk_about_passwords_stays(redact: Redactor) -> None:
+    notes = [f"- {text}\n- 下一行 next\n" for text in TALK]
+    assert [note for note in notes if redact(note) != note] == []

@@ -52,6 +52,6 @@ PUBLIC = [
 ]
 
 
-@pytest.mark.parametrize("text", NOT_DRAWN + PUBLIC)
-def test_words_hashes_and_ids_stay(redact: Redactor, text: str) -> None:
-    assert redact(f"see {text} there") == f"see {text} there"
+def test_words_hashes_and_ids_stay(redact: Redactor) -> None:
+    said = [f"see {text} there" for text in NOT_DRAWN + PUBLIC]
+    assert [redact(text) for text in said] == said

@@ -24,19 +24,18 @@ LIKE_URLS = lines("""
 """)
 
 
-@pytest.mark.parametrize("text", URLS)
 @pytest.mark.parametrize("secret", ["s3cret", "letmein", "p@ss:w0rd", "a%2Fb"])
-def test_a_url_loses_its_password_and_keeps_its_host(redact: Redactor, text: str, secret: str) -> None:
-    assert redact(text.replace("§", secret)) == text.replace("§", "[redacted: url-password]")
+def test_a_url_loses_its_password_and_keeps_its_host(redact: Redactor, secret: str) -> None:
+    cleaned = [redact(text.replace("§", secret)) for text in URLS]
+    assert cleaned == [text.replace("§", "[redacted: url-password]") for text in URLS]
 
 
-@pytest.mark.parametrize("text", LIKE_URLS)
-def test_what_is_like_a_url_loses_its_password(redact: Redactor, text: str) -> None:
-    before, after = text.split("§")
-    cleaned = redact(f"{before}s3cret{after}")
-    assert "s3cret" not in cleaned
-    assert cleaned.startswith(f"{before}[redacted: ")
-    assert cleaned.endswith(f"]{after}")
+def test_what_is_like_a_url_loses_its_password(redact: Redactor) -> None:
+    for before, after in (text.split("§") for text in LIKE_URLS):
+        cleaned = redact(f"{before}s3cret{after}")
+        assert "s3cret" not in cleaned
+        assert cleaned.startswith(f"{before}[redacted: ")
+        assert cleaned.endswith(f"]{after}")
 
 
 WITHOUT_A_PASSWORD = lines("""
@@ -75,9 +74,8 @@ WITHOUT_A_PASSWORD = lines("""
 """)
 
 
-@pytest.mark.parametrize("text", WITHOUT_A_PASSWORD)
-def test_what_holds_no_secret_stays(redact: Redactor, text: str) -> None:
-    assert redact(text) == text
+def test_what_holds_no_secret_stays(redact: Redactor) -> None:
+    assert [text for text in WITHOUT_A_PASSWORD if redact(text) != text] == []
 
 
 HEADERS = lines("""
@@ -97,11 +95,10 @@ HEADERS = lines("""
 """)
 
 
-@pytest.mark.parametrize("sample", HEADERS)
-def test_a_header_loses_its_secret(redact: Redactor, sample: str) -> None:
-    kind, text = sample.split(" | ")
-    cleaned = redact(text.replace("§", TOKEN))
-    assert cleaned.replace("Bearer ", "") == text.replace("§", f"[redacted: {kind}]").replace("Bearer ", "")
+def test_a_header_loses_its_secret(redact: Redactor) -> None:
+    for kind, text in (sample.split(" | ") for sample in HEADERS):
+        cleaned = redact(text.replace("§", TOKEN))
+        assert cleaned.replace("Bearer ", "") == text.replace("§", f"[redacted: {kind}]").replace("Bearer ", "")
 
 
 def test_the_words_of_a_wallet_go_and_a_sentence_stays(redact: Redactor) -> None:
@@ -171,6 +168,6 @@ def test_a_password_in_an_address_within_a_path_goes(redact: Redactor, scheme: s
     assert redact(path) == f"/src/商店/{scheme}:/bob:[redacted: url-password]@db.example.org/notes.md"
 
 
-@pytest.mark.parametrize("path", ["C:/Users/bob:x@y", "at 10:/12:30@home", "mailto:/bob@db", "/src/a:/b/c@2.md"])
-def test_what_only_looks_like_an_address_in_a_path_stays(redact: Redactor, path: str) -> None:
-    assert redact(path) == path
+def test_what_only_looks_like_an_address_in_a_path_stays(redact: Redactor) -> None:
+    paths = ["C:/Users/bob:x@y", "at 10:/12:30@home", "mailto:/bob@db", "/src/a:/b/c@2.md"]
+    assert [redact(path) for path in paths] == paths

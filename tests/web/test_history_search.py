@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from desk import Desk
 from fastapi.testclient import TestClient
+from trees import write
 
 from memtool.errors import BadSetting
 from memtool.web.app import make_app
@@ -67,9 +68,7 @@ def client(desk: Desk) -> Iterator[TestClient]:
         "sessions/s-1.md": SESSION,
         "daily/2026-02-08.md": "---\ntype: daily\ndate: 2026-02-08\n---\n\n- 09:05 **shop**: `a.ts`, `支付.ts`\n",
     }.items():
-        path = desk.vault.root / ref
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write(desk, ref, text)
     desk.remember("Deploys happen on Tuesdays.", tags=("ops",))
     folder = desk.home / ".claude/projects/-src-shop"
     folder.mkdir(parents=True)

@@ -7,6 +7,7 @@ import pytest
 from desk import Desk
 from fastapi.testclient import TestClient
 from hypothesis import given, strategies as st
+from trees import write
 
 from memtool.capture.log import LogEntry, log
 from memtool.capture.queue import Job
@@ -15,12 +16,6 @@ from memtool.errors import Busy
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
 from memtool.web.figures import HEIGHT, HELD, columns_of, given_in, growth_of, held_in, totals
-
-
-def write(desk: Desk, ref: str, text: str) -> None:
-    path = desk.vault.root / ref
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(HELD), st.integers(0, 10_000)), max_size=9))

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from desk import SHOP, Desk
 from fastapi.testclient import TestClient
+from trees import write
 
 from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.review import store_proposals, stored_proposals
@@ -28,12 +29,6 @@ def texts(html: str) -> list[str]:
     """Return the text of each card of *html*."""
     found = re.findall(r'<p class="text"><a [^>]*>(.*?)</a>', html, re.DOTALL)
     return [unescape(re.sub(r"</?mark>", "", each)) for each in found]
-
-
-def write(desk: Desk, ref: str, text: str) -> None:
-    path = desk.vault.root / ref
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.slow

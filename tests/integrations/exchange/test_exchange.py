@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from desk import Desk
+from trees import write
 
 from memtool.errors import NoteNotFound
 from memtool.integrations.exchange import documents
@@ -33,12 +34,6 @@ def fact(name: str, text: str, **more: Any) -> dict[str, Any]:
         "id": name, "fact": text, "evidence": "见过", "timestamp": "2026-02-10", "status": "active",
         "category": "general", **more,
     }  # fmt: skip
-
-
-def write(vault: Vault, ref: str, text: str) -> None:
-    path = vault.root / ref
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
 
 
 def filled(vault: Vault) -> Vault:

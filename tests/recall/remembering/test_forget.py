@@ -4,6 +4,7 @@ import json
 
 import pytest
 from desk import SHOP, Desk
+from trees import write
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
@@ -195,12 +196,6 @@ def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: Desk) -> No
 def give(desk: Desk, *lines: GivenLine, session_id: str = "s1") -> None:
     folder = ledger_folder(desk.work)
     keep_giving(folder, session_id, Giving("2026-02-10T14:30", PROMPT, "shop", 1, "", lines))
-
-
-def write(desk: Desk, ref: str, text: str) -> None:
-    path = desk.vault.root / ref
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="")
 
 
 SESSION = SessionNote(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from trees import write
 
 from memtool.errors import BrokenVaultFile, OutsideVault
 from memtool.recall.routing.loader_table import LOADER
@@ -47,12 +48,6 @@ paths: ["src/pay/**", "*.sql"]
 ---
 # shop
 """
-
-
-def write(vault: Vault, ref: str, text: str) -> None:
-    path = vault.root / ref
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 @pytest.fixture

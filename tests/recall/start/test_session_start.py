@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from desk import Desk
+from trees import write
 
 from memtool.recall.framing import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, session_context
@@ -43,11 +44,6 @@ def sample(vault: Vault) -> Vault:
     for path in vault.root.rglob("*"):
         os.utime(path, (1_770_000_000, 1_770_000_000))
     return vault
-
-
-def write(vault: Vault, ref: str, text: str) -> None:
-    (vault.root / ref).parent.mkdir(parents=True, exist_ok=True)
-    (vault.root / ref).write_text(text, encoding="utf-8")
 
 
 def write_facts(vault: Vault, *facts: dict[str, Any], ref: str = f"{SHOP}/facts.json") -> None:
