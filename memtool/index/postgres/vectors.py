@@ -18,17 +18,6 @@ if TYPE_CHECKING:
 EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
 _SAMPLE = 256  # vectors that are compared with each other
 
-# The likeness of a chunk is the mean of its own and of that of its best piece; where it has one of them only, that.
-_LIKENESS = """
-SELECT chunk_id, (coalesce(whole, piece) + coalesce(piece, whole)) / 2 AS likeness FROM (
-    SELECT p.chunk_id,
-        max(-(v.embedding <#> %(query)s::halfvec)) FILTER (WHERE p.place = 0) AS whole,
-        max(-(v.embedding <#> %(query)s::halfvec)) FILTER (WHERE p.place > 0) AS piece
-    FROM memtool.piece AS p JOIN memtool.vector AS v ON v.vault = p.vault AND v.hash = p.hash
-    WHERE p.vault = %(vault)s AND v.vault = %(vault)s AND v.model = %(model)s AND p.chunk_id {which}
-    GROUP BY p.chunk_id
-) AS judged ORDER BY likeness DESC, chunk_id
-"""
 _OF_HASHES = "IN (SELECT chunk_id FROM memtool.piece WHERE vault = %(vault)s AND hash = ANY(%(hashes)s))"
 
 
@@ -132,10 +121,27 @@ class PostgresVectors:
         find = f"SELECT hash FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {count}"
         return [row[0] for row in self._db.execute(find, (self._key[0], _text(query)))]
 
-    def _likeness(self, which: str, asked: str, *, most: int = 0, **values: list[int]) -> dict[int, float]:
-        find = _LIKENESS.format(which=which) + (f" LIMIT {most}" if most else "")
-        given = {"query": asked, "vault": self._key[0], "model": self._model, **values}
-        return dict(self._db.execute(find, given).fetchall())
+    def _likeness(self, which: str, asked: str, *, most: int | None = None, **values: list[int]) -> dict[int, float]:
+        """Return the likeness of the chunks *which*, best first: the mean of its own and that of its best piece.
+
+        A chunk that has only one of the two is judged by that. In one statement, the planner reads all vectors.
+        """
+        find = f"SELECT chunk_id, place, hash FROM memtool.piece WHERE vault = %(vault)s AND chunk_id {which}"
+        pieces = self._db.execute(find, {"vault": self._key[0], **values}).fetchall()
+        compare = (
+            "SELECT hash, -(embedding <#> %s::halfvec) FROM memtool.vector"
+            " WHERE vault = %s AND model = %s AND hash = ANY(%s)"
+        )
+        hashes = list({content_hash for _, _, content_hash in pieces})
+        alike = dict(self._db.execute(compare, (asked, *self._key, hashes)).fetchall())
+        sides: dict[int, dict[bool, float]] = {}  # of a chunk: whether it is the whole, and how alike that is
+        for chunk_id, place, content_hash in pieces:
+            if (likeness := alike.get(content_hash)) is not None:
+                known = sides.setdefault(chunk_id, {})
+                known[place == 0] = max(likeness, known.get(place == 0, likeness))
+        means = {chunk_id: sum(both.values()) / len(both) for chunk_id, both in sides.items()}
+        best = sorted(means, key=lambda chunk_id: (-means[chunk_id], chunk_id))[:most]
+        return {chunk_id: means[chunk_id] for chunk_id in best}
 
     def _admitted(self, near: dict[int, float], condition: str, values: Sequence[object]) -> dict[int, float]:
         """Return the first candidates of *near* that the filter lets through."""
