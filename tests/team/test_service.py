@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +14,10 @@ from desk import Desk
 from team.team_server import SECRET, Answer, TeamServer
 from two_machines import git
 
-from memtool.errors import OnlyReading
+from memtool.errors import DatabaseUnavailable, OnlyReading
 from memtool.index.postgres.connection import connect
+from memtool.settings import Settings
+from memtool.team import service as service_module
 from memtool.team.audit import read_audit
 
 pytestmark = pytest.mark.slow
@@ -168,3 +171,46 @@ def test_a_vault_that_may_only_be_read_is_not_written_by_whoever_tries(desk: Des
         with pytest.raises(OnlyReading):
             desk.remember("An intruder was here.", kind=kind)
     assert desk.everything() == before
+
+
+def test_two_who_save_the_same_at_once_save_it_once_and_lose_nothing(server: TeamServer) -> None:
+    people = [server.token(holder=name, address=f"{name}@example.org") for name in ("ada", "bob")]
+    for number, texts in enumerate([("The gecko 壁虎 is green.",) * 2, ("The ibis is white.", "The loon is dark.")]):
+        answers: list[Answer] = []
+
+        def write(token: str, text: str, answers: list[Answer] = answers) -> None:
+            answers.append(server.ask("POST", "/save", {"content": text, "project": "zoo"}, token=token))
+
+        threads = [threading.Thread(target=write, args=pair) for pair in zip(people, texts, strict=True)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [each.status for each in answers] == [200, 200]
+        assert sum(each.fields["stored"] for each in answers) == number + 1
+    server.until(lambda: all(word in shown(server) for word in ("gecko", "ibis", "loon")))
+    assert shown(server).count("gecko") == 1
+
+
+def shown(server: TeamServer) -> str:
+    """Return the facts of the zoo as the remote has them."""
+    ref = "areas/projects/zoo/facts.json"
+    if ref not in git(server.folder / "shop.git", "ls-tree", "-r", "--name-only", "main"):
+        return ""
+    return git(server.folder / "shop.git", "show", f"main:{ref}")
+
+
+def test_where_all_connections_are_in_use_nobody_waits_for_long(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(service_module, "POOL_SECONDS", 0.05)
+    service = service_module.TeamService(Settings(), {}, tmp_path, database, lambda: datetime.now(UTC))
+    with service.pool:
+        with service.database() as db:
+            assert db.execute("SELECT current_user").fetchone() == ("memtool_gate",)
+            with pytest.raises(DatabaseUnavailable, match="in use"), service.database():
+                pass
+        with service.database() as db:
+            assert db.execute("SELECT 1").fetchone() == (1,)
+    service.keeper.end()
