@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,67 +22,80 @@ from memtool.text.lines import counted
 if TYPE_CHECKING:
     from memtool.embeddings import Embedder
 
+_SWITCH = "name it below [embeddings] in your config.toml to search with it; the next `memtool index` drops the others"
 _PATIENCE = 600.0  # seconds for another process to finish: whoever asks for an index wants to have one
 
 
 @click.command()
 @click.option("--rebuild", is_flag=True, help="Build it anew from the files.")
 @click.option("--status", "only_status", is_flag=True, help="Say what is in the index; change nothing else.")
+@click.option("--model", metavar="NAME", help="Make the vectors of another model, or of one in a folder, beside.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
-def command(session: Session, *, rebuild: bool, only_status: bool, as_json: bool) -> None:
+def command(session: Session, *, rebuild: bool, only_status: bool, model: str | None, as_json: bool) -> None:
     """Bring the index up to date with the vault.
 
     Every search does this by itself for words. This command also makes the vectors that are missing,
     and downloads the model if it is not on this machine yet. Deleting `.memtool/` loses nothing.
+
+    With --model, searches go on with the model in use; the other's vectors are complete before you switch to it.
     """
     with output.progress_bar("Reading notes") as progress:
-        place = session.place(progress=progress, patience=_PATIENCE)._replace(migrates=True)
-        answer = use_index(place, lambda index: _answer(session, index, vectors=not only_status), rebuild=rebuild)
+        place = session.place(progress=progress, patience=_PATIENCE)._replace(migrates=not only_status)
+        make = None if only_status else partial(_make_vectors, session, other=model)
+        answer = use_index(place, lambda index: _answer(session, index, make), rebuild=rebuild)
     if as_json:
         output.emit_json(answer)
     else:
         _print(answer, only_status=only_status)
 
 
-def _answer(session: Session, index: Index, *, vectors: bool) -> dict[str, Any]:
+def _answer(session: Session, index: Index, make_vectors: Callable[[Index], list[str]] | None) -> dict[str, Any]:
     notices = [*session.settings.notices, *index_notices(index)]
     applied = index.applied
-    if vectors:
-        notices += _make_vectors(session, index)
+    if make_vectors:
+        notices += make_vectors(index)
     changed = {"added": len(applied.added), "changed": len(applied.changed), "removed": len(applied.removed)}
     return {**changed, **status(index, session.settings, session.work.cache), "notices": notices}
 
 
-def _make_vectors(session: Session, index: Index) -> list[str]:
-    """Embed what is missing. Whoever chose an embedder hears of its failure as an error, all others as a notice."""
-    if session.settings.embeddings.provider == "none":
+def _make_vectors(session: Session, index: Index, other: str | None) -> list[str]:
+    """Embed what is missing, with the model in use or an *other* one.
+
+    Whoever chose an embedder hears of its failure as an error, all others as a notice.
+    """
+    settings = session.settings.embeddings
+    if settings.provider == "none":
         return []
+    if other:
+        in_folder = os.path.isdir(other)  # noqa: PTH112  (a name is no path)
+        settings = settings._replace(model="" if in_folder else other, path=other if in_folder else "")
     try:
         with output.waiting() as announce:
             embedder = open_embedder(
-                session.settings.embeddings,
+                settings,
                 session.settings.keys.embeddings,
                 session.work.cache,
                 may_download=True,
                 announce=announce,
             )
-        _embed(index, embedder)
+        _embed(index, embedder, keeps_others=bool(other))
     except MemtoolError as error:
-        if session.settings.has_chosen_embedder:
+        if other or session.settings.has_chosen_embedder:
             raise
         notice = words_only(error)
         once(index.place.folder, [notice])  # so that the next search need not repeat it
         return [notice]
-    return []
+    return [f"the vectors of {embedder.name} are complete: {_SWITCH}"] if other else []
 
 
-def _embed(index: Index, embedder: Embedder) -> None:
+def _embed(index: Index, embedder: Embedder, *, keeps_others: bool) -> None:
     with open_vectors(index, embedder) as store:
         if chunks_waiting(index.db, embedder.name):
             with output.progress_bar("Making vectors") as progress:
                 embed(index, embedder, store, progress)
-        forget_unused(index, embedder, store)
+        if not keeps_others:
+            forget_unused(index, embedder, store)
 
 
 def _print(answer: dict[str, Any], *, only_status: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from postgres_server import new_database
+from tiny_model import make_tiny_model
 
 if TYPE_CHECKING:
     from terminal import Memtool, Ran
@@ -65,3 +66,37 @@ def test_a_server_that_is_gone_is_one_sentence(
     assert ran.code == 33
     assert "the database cannot be used now" in ran.err
     assert "s3cret" not in ran.out + ran.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_another_model_is_filled_beside_the_one_in_use(
+    memtool: Memtool,
+    notes: Path,
+    tmp_path: Path,
+    shared_database: str,
+    engine: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (notes / "login.md").write_text("# Login\n\nThe access token of a session is refreshed after a timeout.\n")
+    old, new = (make_tiny_model(tmp_path / name, seed=seed) for seed, name in enumerate(("old", "new")))
+    monkeypatch.setenv("MEMTOOL_EMBEDDINGS_PROVIDER", "fastembed")
+    monkeypatch.setenv("MEMTOOL_EMBEDDINGS_PATH", str(old))
+    monkeypatch.setenv("MEMTOOL_INDEX_ENGINE", engine)
+    monkeypatch.setenv("MEMTOOL_POSTGRES", shared_database)
+    monkeypatch.setenv("MEMTOOL_INDEX_NAME", str(tmp_path))
+
+    def vectors() -> int:
+        return int(memtool("index", "--status", "--json").answer["vectors"]["chunks"])
+
+    assert memtool("index").code == 0
+    made = vectors()
+    assert made > 0
+    told = memtool("index", "--model", str(new), "--json").answer
+    assert ["complete" in notice for notice in told["notices"]] == [True]
+    assert vectors() == made  # those in use
+    monkeypatch.setenv("MEMTOOL_EMBEDDINGS_PATH", str(new))
+    assert vectors() == made  # nothing was left to be made
+    assert memtool("index").code == 0
+    monkeypatch.setenv("MEMTOOL_EMBEDDINGS_PATH", str(old))
+    assert hits(memtool("search", "token", "--mode", "hybrid", "--json"))
