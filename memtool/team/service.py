@@ -118,7 +118,7 @@ class TeamService:
         import psycopg_pool
 
         try:
-            with refusals(), self.pool.connection() as db:
+            with self.pool.connection() as db, refusals():
                 yield db
         except (psycopg_pool.PoolTimeout, psycopg_pool.TooManyRequests, psycopg_pool.PoolClosed):
             hint = "Try again in a moment."
