@@ -137,6 +137,8 @@ def server_address() -> Iterator[str]:
     Raises:
         Unavailable: there is neither.
     """
+    if not find_spec("psycopg"):
+        raise Unavailable("the extra [postgres] is not installed")
     if NAMED:
         yield NAMED
         return

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psycopg
 import pytest
 from index.notebook import Notebook, fill, finds_all
 from postgres_server import PostgresServer, Unavailable
@@ -21,6 +20,7 @@ from memtool.index.engine import Index, use_index
 from memtool.index.postgres.connection import Database
 from memtool.index.postgres.schema import migrate
 
+psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 pytestmark = pytest.mark.slow
 
 

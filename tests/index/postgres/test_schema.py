@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import psycopg
 import pytest
 from postgres_server import new_database
 
@@ -14,6 +13,8 @@ from memtool.errors import DatabaseUnavailable, SchemaMismatch
 from memtool.index.postgres import schema
 from memtool.index.postgres.connection import READER, WRITER, connect, enter
 from memtool.index.postgres.schema import Migration, check, known_migrations, migrate
+
+psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 
 
 @pytest.fixture
