@@ -2,21 +2,18 @@ from __future__ import annotations
 
 import json
 import socket
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from http.client import HTTPConnection
 from typing import Any
 
 import pytest
 from web.service import PATIENCE, Service
 
-from memtool.recall.event_log import EventLog
-from memtool.recall.timeline import Event
-
 pytestmark = pytest.mark.slow
+
+MANY, PART = 10_000, 500  # events
 
 
 class Reader:
@@ -76,49 +73,51 @@ def test_streams_end_with_the_service(service: Service) -> None:
     assert time.monotonic() - started < 5.0
 
 
-def put_events(service: Service, many: int) -> None:
-    """Write *many* events into the log, as if they had happened."""
-    fields = json.dumps(Event("2026-02-10", "", "fact", "", "茶", "x.md", 1, "x"))
-    with closing(sqlite3.connect(service.work.index_folder / "events.sqlite", timeout=PATIENCE)) as db, db:
-        db.executemany("INSERT INTO event (at, fields) VALUES ('2026-02-10', ?)", [(fields,)] * many)
+def write_facts(service: Service, project: str, many: int) -> None:
+    facts = [
+        {"id": f"{project}-{n}", "fact": f"事实 {n} of {project}.", "timestamp": "2026-02-10", "status": "active"}
+        for n in range(many)
+    ]
+    path = service.vault.root / f"areas/projects/{project}/facts.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"facts": facts}), encoding="utf-8")
 
 
-def test_ten_readers_get_every_one_of_ten_thousand_events_once_also_after_a_cut(service: Service) -> None:
-    service.get("/memories")
-    time.sleep(1.0)
-    log = EventLog(service.work.index_folder)
-    many, new, got = 10_000, 400, [[] for _ in range(10)]  # type: ignore[var-annotated]
-    put_events(service, many - new)
-
-    def read(mine: list[int]) -> None:
-        last = 0
-        while len(mine) < many:
-            reader = Reader(service, last_id=last)
-            for number, event in reader.events():
-                if event["type"] == "connected":
-                    continue
+def read_all(service: Service, mine: list[int], connected: threading.Barrier) -> None:
+    """Put the numbers of `MANY` events into *mine*, by a reader that is cut off three times in the middle."""
+    last = None
+    while len(mine) < MANY:
+        reader = Reader(service, last_id=last)
+        for number, event in reader.events():
+            if event["type"] == "connected":
+                _ = connected.wait(PATIENCE) if last is None else None
+            else:
                 mine.append(number)
-                last = number
-                if len(mine) in (1_200, 7_777, many - new // 2, many):  # cut
-                    break
-            reader.close()
+            last = number
+            if len(mine) in (700, 5_200, 7_777, MANY) and event["type"] != "connected":
+                break
+        reader.close()
 
-    readers = [threading.Thread(target=read, args=(mine,), daemon=True) for mine in got]
+
+def test_ten_readers_get_each_of_ten_thousand_live_events_once_also_after_a_cut(service: Service) -> None:
+    """The next part is written when every reader has begun with the last: nothing is read from the log alone."""
+    got: list[list[int]] = [[] for _ in range(10)]
+    connected = threading.Barrier(len(got) + 1)
+    service.get("/memories")
+    readers = [threading.Thread(target=read_all, args=(service, mine, connected), daemon=True) for mine in got]
     for reader in readers:
         reader.start()
-    facts = [
-        {"id": f"f{n}", "fact": f"Fact {n} says {n}.", "timestamp": "2026-02-10", "status": "active"}
-        for n in range(new)
-    ]
-    path = service.vault.root / "areas/global/facts.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for part in (100, 300, new):
-        path.write_text(json.dumps({"facts": facts[:part]}), encoding="utf-8")
-        time.sleep(0.5)
+    connected.wait(PATIENCE)
+    deadline = time.monotonic() + 10 * PATIENCE
+    for written in range(0, MANY, PART):
+        write_facts(service, f"p{written}", PART)
+        while min(map(len, got)) <= written:
+            assert time.monotonic() < deadline, [*map(len, got)]
+            time.sleep(0.02)
     for reader in readers:
-        reader.join(3 * PATIENCE)
-    assert log.last_id() == many
-    assert all(mine == list(range(1, many + 1)) for mine in got)
+        reader.join(max(0.0, deadline - time.monotonic()))
+    first = got[0][0]
+    assert all(mine == list(range(first, first + MANY)) for mine in got)
 
 
 def test_a_reader_that_goes_away_is_no_burden(service: Service) -> None:
