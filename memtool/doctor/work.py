@@ -10,7 +10,9 @@ from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
 from memtool.consolidate.week import kept_schedule, read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
+from memtool.embeddings.helper import SILENCE, HelperPlace, fell_silent, is_at_work
 from memtool.errors import MemtoolError
+from memtool.index.engine import WATCHERS
 from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_lost
 from memtool.llm import EXTRACTIVE, Request, open_provider
 from memtool.llm.call_log import CallLog, usage
@@ -52,6 +54,23 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
         yield Check("capture", BROKEN, f"{sessions} waited for more than an hour", fix)
     elif not errors:
         yield Check("capture", OK, f"nothing to mend, {counted(len(waiting), 'session')} waiting")
+
+
+def service_checks(work: Workspace) -> Iterator[Check]:
+    """Say whether the service of the vault answers, if there is one; the index has asked it."""
+    try:
+        place = HelperPlace(work.cache / WATCHERS, work.vault.root)
+    except MemtoolError:
+        return  # the check of the index has said it
+    if not (place.folder.is_dir() and is_at_work(place)):
+        return
+    if fell_silent(place, work.now().timestamp() - SILENCE):
+        sentence = "the service of this vault does not answer, and search goes on without it"
+        yield Check(
+            "service", NOTE, sentence, "`memtool serve --status` names its process: end it, and start it again."
+        )
+    else:
+        yield Check("service", OK, "a service watches this vault for searches and prompts")
 
 
 def schedule_checks(work: Workspace) -> Iterator[Check]:

@@ -39,7 +39,8 @@ DEADLINE = 0.05  # seconds for which a prompt waits
 
 _QUESTION_PATIENCE = 0.25  # seconds: as long as it takes to load a small model
 _LARGEST = 65_536  # bytes of a line
-_SILENCE = 300.0  # seconds for which one that did not answer is left alone
+SILENCE = 300.0  # seconds for which one that did not answer is left alone
+_CLOCK = 0.05  # seconds by which a file system may be behind the clock
 _END = 5.0  # seconds in which one that is told to end does, or at least has loaded its model
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -85,7 +86,7 @@ def find_address(place: HelperPlace) -> Address | None:
             return None
         with contextlib.suppress(FileNotFoundError):
             silent_at = place.path("silent").stat().st_mtime
-            if silent_at > path.stat().st_mtime and abs(time.time() - silent_at) < _SILENCE:
+            if silent_at > path.stat().st_mtime and abs(time.time() - silent_at) < SILENCE:
                 return None
     except (OSError, ValueError, TypeError, RecursionError):
         return None
@@ -206,6 +207,14 @@ def leave_alone(place: HelperPlace) -> None:
     """Remember that the helper did not answer, so that it is waited for once and not with each prompt."""
     with contextlib.suppress(OSError):
         place.path("silent").touch(mode=0o600)
+
+
+def fell_silent(place: HelperPlace, since: float) -> bool:
+    """Return whether the helper was found to be silent after *since*, a time of `time.time`."""
+    try:
+        return place.path("silent").stat().st_mtime >= since - _CLOCK
+    except OSError:
+        return False
 
 
 def is_at_work(place: HelperPlace) -> bool:

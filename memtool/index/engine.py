@@ -151,7 +151,8 @@ class Index:
     """An open index. *applied* is what bringing it up to date has changed, *problems* are files it cannot read.
 
     *rebuilt* says why it had to be built anew, *resumed* how many files were in it when an interrupted build went on;
-    *behind* that another process is writing, so it may be older; *waiting* how many files were left to others.
+    *behind* that another process is writing, so it may be older; *waiting* how many files were left to others;
+    *unanswered* that a service watches the vault and did not answer.
     """
 
     db: Tables
@@ -164,6 +165,7 @@ class Index:
         self.resumed = 0
         self.behind = False
         self.waiting = 0
+        self.unanswered = False
 
     def stamps(self) -> dict[str, KnownStamp]:
         """Return the stamps of the files in the index, by path."""

@@ -184,7 +184,9 @@ def _is_vouched_for(index: SqliteIndex) -> bool:
         return False
     from memtool.index.unchanged import is_unchanged  # most machines have no service
 
-    return is_unchanged(index.place, folder, index.path)
+    answer = is_unchanged(index.place, folder, index.path)
+    index.unanswered = answer is None
+    return bool(answer)
 
 
 def _commits_of_others(db: sqlite3.Connection) -> int:

@@ -58,6 +58,8 @@ def index_notices(index: Index) -> list[str]:
         notices.append(f"indexing was interrupted before and went on: {index.resumed:,} files were done already")
     if index.behind:
         notices.append("another process is indexing: the newest notes may be missing")
+    if index.unanswered:
+        notices.append("the service of this vault does not answer: search goes on without it. `memtool serve --status`")
     if index.waiting:
         notices.append(f"{index.waiting:,} new or changed files are being read: they may be missing")
     touched = {*index.applied.added, *index.applied.changed}

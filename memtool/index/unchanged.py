@@ -6,12 +6,13 @@ Files outside the vault are not watched: whoever asks walks over those, and tell
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from memtool.embeddings.helper import HelperPlace, ask_helper
+from memtool.embeddings.helper import HelperPlace, ask_helper, fell_silent
 from memtool.vault.scan import Scan
 
 if TYPE_CHECKING:
@@ -28,11 +29,17 @@ def claim(place: Place, index: Path) -> Mapping[str, Any]:
     return {"index": str(index), "max_bytes": place.max_bytes, "root": [about.st_dev, about.st_ino], "outside": found}
 
 
-def is_unchanged(place: Place, watchers: Path, index: Path) -> bool:
-    """Return whether a service, found in *watchers*, vouches that *index* holds what the vault holds now."""
+def is_unchanged(place: Place, watchers: Path, index: Path) -> bool | None:
+    """Return whether a service, found in *watchers*, vouches that *index* holds what the vault holds now.
+
+    None says that there is one which was asked just now and did not answer in time.
+    """
+    at, began = HelperPlace(watchers, place.vault.root), time.time()
     try:
         request = {"ask": "unchanged", **claim(place, index)}
     except OSError:
         return False
-    answer = ask_helper(HelperPlace(watchers, place.vault.root), request, patience=_PATIENCE)
-    return answer is not None and answer.get("unchanged") is True
+    answer = ask_helper(at, request, patience=_PATIENCE)
+    if answer is None:
+        return None if fell_silent(at, began) else False
+    return answer.get("unchanged") is True
