@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtool.index.completion import complete, completed_terms, other_spellings
 from memtool.index.dates import asked_dates
 from memtool.index.filters import Filter
-from memtool.text.tokens import is_stop_word, query_characters, query_names, query_terms, stem, stretches
+from memtool.text.tokens import (
+    capitalised_terms,
+    is_stop_word,
+    query_characters,
+    query_names,
+    query_terms,
+    stem,
+    stretches,
+)
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
@@ -21,6 +29,7 @@ CANDIDATES = 100  # the best of BM25 that are looked at more closely
 MOST_TERMS = 48  # of a long query, its rarest terms
 CHARACTER_WEIGHT = 0.5  # BM25 counts pairs of characters; a chunk with all single ones too is worth half as much more
 DATE_WEIGHT = 0.25  # a note of the day or month that the question names
+PERSON_WEIGHT = 0.5  # a chunk with the names of people and places in the query: of several talks it is theirs
 PAIR_WEIGHT = 0.35  # two words of the query side by side, as a term of their own
 NOTE_WEIGHT = 0.4  # BM25 of the whole note: a conversation is about what several of its parts are about
 K1, B = 1.2, 0.75  # of BM25, as FTS5 has them
@@ -35,6 +44,7 @@ class LexicalHit:
         self.note = 0.0  # BM25 of its note among the notes of all hits
         self.pairs = 0.0  # idf of the query's words that stand side by side in it, two at a time
         self.characters = 0.0  # share of the query's Han and Hangul characters in the chunk, by their idf
+        self.people = 0.0  # share of the names of people and places in the query that stand in the chunk
         self.named = 0.0  # what it gets for a name or phrase of the query that it holds whole
         self.dated = False  # whether the note has a date that the question names
         self.completed = False  # whether a completed word alone found it
@@ -43,6 +53,7 @@ class LexicalHit:
     def score(self) -> float:
         """Return what the lexical ranking is ordered by; larger is better."""
         factors = (1 + CHARACTER_WEIGHT * self.characters) * (1 + DATE_WEIGHT * self.dated)
+        factors *= 1 + PERSON_WEIGHT * self.people
         return (self.bm25 + NOTE_WEIGHT * self.note + PAIR_WEIGHT * self.pairs) * factors + self.named
 
 
@@ -183,6 +194,7 @@ class _Closer(NamedTuple):
 
 def _look_closer(db: Tables, hits: list[LexicalHit], text: str, terms: Sequence[str], names: Sequence[_Name]) -> None:
     characters = query_characters(text)
+    people = [f" {term} " for term in capitalised_terms(text)]
     dates = asked_dates(text)
     closer = _read_closer(db, hits)
     # How telling a character or a term is, the candidates show well enough; counting it in the whole index takes a
@@ -195,6 +207,7 @@ def _look_closer(db: Tables, hits: list[LexicalHit], text: str, terms: Sequence[
         hit.note = 0.0 if hit.completed else notes[place.note]
         hit.pairs = pairs[hit.chunk_id]
         hit.characters = _share(place.content, idf)
+        hit.people = sum(name in place.terms for name in people) / (len(people) or 1)
         hit.dated = _matches(place.date, dates)
     best = max((hit.score for hit in hits), default=0.0)
     for hit in (hit for hit in hits if names and not hit.completed):

@@ -203,7 +203,11 @@ class _Reasons:
             rank, hit = self._words[chunk_id]
             why["bm25"] = {"rank": rank, "score": round(hit.bm25, 4)}
             factors = {"note": round(hit.note, 4), "pairs": round(hit.pairs, 4), "dated": hit.dated}
-            factors |= {"characters": round(hit.characters, 3), "named": round(hit.named, 4)}
+            factors |= {
+                "people": round(hit.people, 3),
+                "characters": round(hit.characters, 3),
+                "named": round(hit.named, 4),
+            }
             factors |= {"completed": hit.completed}
             why["bm25"] |= {name: value for name, value in factors.items() if value}
         if self._ranked.semantic and chunk_id in self._meaning:

@@ -34,6 +34,7 @@ _ASCII_RUN, _ASCII_WORD = re.compile(_RUN), re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CONTRACTION = re.compile(r"['’](?:s|ll|d|re|ve|m)$", re.IGNORECASE)
 _JOINING = re.compile("(?:-(?!>)|[_'’])+")  # what a name may be written with or without
+_LETTERS = re.compile(r"[^\W\d_]+")
 _SEPARATING = re.compile(r"[.:@/+=&?%~\\>]+")  # between the names of a path or address
 _IN_A_NAME = re.compile(r"[^\W_]_[^\W_]|[a-z][A-Z]|\w\w\.\w\w|\w::\w")
 _STEMMED = {"porter": re.compile("[a-z]{3,}"), "russian": re.compile("[а-я]{4,}")}
@@ -75,6 +76,19 @@ def query_terms(text: str) -> list[str]:
 def query_characters(text: str) -> str:
     """Return the distinct Han and Hangul characters that *text* asks for, function words left out."""
     return "".join(dict.fromkeys(char for run in unspaced_runs(text) for char in run if is_ideograph(char)))
+
+
+def capitalised_terms(text: str) -> list[str]:
+    """Return the terms of the capitalised words within a sentence of *text*: mostly names of people and places.
+
+    None, if they are more than a third of its words: a title, or German.
+    """
+    words = text.split()
+    inner = (_LETTERS.match(word) for before, word in pairwise(words) if before[-1].islower() or before[-1] in ",'’")
+    names = [match[0] for match in inner if match and match[0][0].isupper() and match[0][1:].islower()]
+    if 3 * len(names) > len(words):
+        return []
+    return [term for name in dict.fromkeys(map(fold, names)) if not is_stop_word(term := stem(name))]
 
 
 def query_words(text: str) -> list[str]:

@@ -646,3 +646,14 @@ def test_no_snippet_is_made_before_a_hit_is_shown(many: Notebook, monkeypatch: p
     assert (len(hits) > 5, made) == (True, [])
     assert "解密失败" in hits[0].snippet().text
     assert made == [hits[0].text]
+
+
+@pytest.mark.parametrize("asked", ["when was the dog adopted by Ann?", "how did Ann and Bob find the 狗 dog?"])
+def test_a_chunk_with_the_people_of_the_query_is_worth_more(notebook: Notebook, asked: str) -> None:
+    notebook.write("talk.md", "Ann: we adopted a dog, 一只狗. Bob: nice!")
+    notebook.write("other.md", "Eve: the dog was adopted, 一只狗.")
+    people = {hit.path: hit.why["bm25"].get("people", 0.0) for hit in notebook.search(asked).hits}
+    assert people == {"talk.md": 1.0, "other.md": 0.0}
+    plain = {hit.path: hit.score for hit in notebook.search(asked.lower()).hits}
+    hits = {hit.path: hit.score for hit in notebook.search(asked).hits}
+    assert hits["talk.md"] / hits["other.md"] > plain["talk.md"] / plain["other.md"]

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from memtool.index import schema
 from memtool.text.tokens import (
     LONGEST_TERM,
+    capitalised_terms,
     fold,
     index_terms,
     plain_words,
@@ -278,3 +279,21 @@ def test_terms_grow_with_the_text_and_no_faster(unit: str) -> None:
     assert len(terms) <= 2 * len(hostile)
     assert all(len(term) <= LONGEST_TERM for term in terms)
     assert len(query_terms(hostile)) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("When did Caroline go to the group in Paris?", ["carolin", "pari"]),
+        ("what is Zoë's and Iván’s answer to it all", ["zoe", "ivan"]),
+        ("Why does the pool of getUserById use SQL and OAuth?", []),
+        ("What did he say? Because of that I am late", []),
+        ("How To Write A Good Test", []),
+        ("Wo steht die Anmeldung der Kunden im Shop", []),
+        ("支付回调为什么失败", []),
+        ("问一下 Caroline 去哪儿了", []),
+        ("", []),
+    ],
+)
+def test_capitalised_words_within_a_sentence_are_names(text: str, terms: list[str]) -> None:
+    assert capitalised_terms(text) == terms
