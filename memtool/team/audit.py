@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import psycopg
 
-_INSERT = "INSERT INTO memtool.audit (at, token, holder, deed, vault, status, ms) VALUES (%s, %s, %s, %s, %s, %s, %s)"
-
 _FIELDS = "at, token, holder, deed, vault, status, ms, wrote"
 
 

@@ -103,15 +103,19 @@ def test_a_path_in_the_vault_is_given_back(root: Path, ref: str) -> None:
         "out.md",
         "a\0.md",
         "\ud800",
-        "loop/a.md",
     ],
 )
 def test_no_path_leads_out_of_the_vault(root: Path, ref: str) -> None:
     (root / "out").symlink_to("..")
     (root / "out.md").symlink_to("../secret.md")
-    (root / "loop").symlink_to("loop")
     with pytest.raises(OutsideVault, match="lies outside the vault"):
         Vault(root).path(ref)
+
+
+def test_a_loop_of_symlinks_leads_nowhere(root: Path) -> None:
+    (root / "loop").symlink_to("loop")
+    with pytest.raises((OutsideVault, OSError)):  # since Python 3.13 only who reads finds out
+        Vault(root).path("loop/a.md").read_bytes()
 
 
 def test_an_absolute_path_into_the_vault_is_one_of_its_own(root: Path) -> None:
