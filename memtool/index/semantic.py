@@ -208,19 +208,22 @@ class VectorSource:
         from memtool.index.embedding import chunks_waiting, embed, open_vectors
 
         store = open_vectors(self._index, embedder)
-        waiting = chunks_waiting(self._index.db, embedder.name)
-        if waiting and not self._only_warm and (len(store) or waiting <= _MADE_WHILE_SEARCHING):
-            # An endpoint that is down is asked for the query first: it gives up on that much sooner than on notes.
-            embedder.embed_query(text)
-            with contextlib.suppress(MemtoolError):
-                embed(self._index, embedder, store, at_most=_MADE_WHILE_SEARCHING)
+        with contextlib.ExitStack() as unless_it_serves:
+            unless_it_serves.callback(store.close)
             waiting = chunks_waiting(self._index.db, embedder.name)
-        if not len(store) and not waiting:
-            raise ProviderMissing("the model knows the script of no note")
-        if not len(store):
-            reason = "; ".join(store.notices) or "there are no vectors yet"
-            raise ProviderMissing(reason, hint="Run `memtool index` to make them.")
-        notices = list(store.notices)
-        if waiting:
-            notices.append(f"{waiting:,} chunks have no vector yet: run `memtool index`")
+            if waiting and not self._only_warm and (len(store) or waiting <= _MADE_WHILE_SEARCHING):
+                # An endpoint that is down is asked for the query first: it gives up on that much sooner than on notes.
+                embedder.embed_query(text)
+                with contextlib.suppress(MemtoolError):
+                    embed(self._index, embedder, store, at_most=_MADE_WHILE_SEARCHING)
+                waiting = chunks_waiting(self._index.db, embedder.name)
+            if not len(store) and not waiting:
+                raise ProviderMissing("the model knows the script of no note")
+            if not len(store):
+                reason = "; ".join(store.notices) or "there are no vectors yet"
+                raise ProviderMissing(reason, hint="Run `memtool index` to make them.")
+            notices = list(store.notices)
+            if waiting:
+                notices.append(f"{waiting:,} chunks have no vector yet: run `memtool index`")
+            unless_it_serves.pop_all()
         return Vectors(embedder, store), tuple(notices)

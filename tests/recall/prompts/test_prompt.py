@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -44,7 +44,7 @@ def finding(*memories: Recalled) -> Finder:
 
 
 @pytest.fixture
-def give(vault: Vault) -> Callable[..., Given]:
+def give(vault: Vault) -> Iterator[Callable[..., Given]]:
     """What a prompt is given of the memories that were found."""
     asked = Asked(ask("when is it painted?"), "shop", "s1")
     db = sqlite3.connect(":memory:", factory=schema.SqliteTables)
@@ -62,7 +62,8 @@ def give(vault: Vault) -> Callable[..., Given]:
             Desk(vault, recall=wanted).work, db, asked, turn, lambda _: counts, finder=finding(*memories)
         )
 
-    return given
+    yield given
+    db.close()
 
 
 def order(given: Given) -> list[str]:
