@@ -107,7 +107,8 @@ class Service(NamedTuple):
             connection.close()
         if response.status != 200 or not isinstance(fields, dict):
             reason = str(fields.get("detail", "")) if isinstance(fields, dict) else "no JSON"
-            raise TeamAway(f"the team's service at {parts.netloc} answers {response.status}: {cut(reason, 200)}")
+            said_why = f": {cut(reason, 200)}" if reason else ""
+            raise TeamAway(f"the team's service at {parts.netloc} answers {response.status}{said_why}")
         return fields
 
 
