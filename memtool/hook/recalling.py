@@ -12,6 +12,7 @@ from memtool.hook.occasion import Occasion, Reply
 from memtool.recall.given import PROMPT, START, Giving, in_known_words, keep_giving, lines_of_start
 from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
 from memtool.vault.files import read_head
+from memtool.vault.layout import session_ref
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,7 +174,6 @@ def warm_up(occasion: Occasion) -> None:
 def what_summary_keeps(occasion: Occasion) -> Reply:
     """Return the text that the client's summary must keep, and clear the ledger: what was given leaves the context."""
     from memtool.recall.start.session_start import what_must_survive
-    from memtool.vault.layout import session_ref
     from memtool.vault.sessions import parse_session
 
     session_id = occasion.text("session_id")

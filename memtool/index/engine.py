@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -147,7 +148,7 @@ def catch_up(work: Workspace) -> None:
         use_index(place_of(work)._replace(is_followed=False), lambda _index: None)
 
 
-class Index:
+class Index(ABC):
     """An open index. *applied* is what bringing it up to date has changed, *problems* are files it cannot read.
 
     *rebuilt* says why it had to be built anew, *resumed* how many files were in it when an interrupted build went on;
@@ -179,30 +180,30 @@ class Index:
         rows = self.db.execute("SELECT ref, problem FROM note WHERE problem <> '' ORDER BY ref")
         return [*self.problems, *(broken(ref, problem) for ref, problem in rows)]
 
+    @abstractmethod
     def is_settled_by(self, found: Scan) -> bool:
         """Return whether the index is known to hold all that *found* shows, with no file to be read again."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def address(self) -> str:
         """Where the index lies, as a person should see it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def size(self) -> int:
         """Return how many bytes the index takes, without its vectors."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lock_of_vectors(self, *, waits: bool = True) -> AbstractContextManager[None]:
         """Hold the lock of whoever makes vectors; `Busy` is raised where another process has it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def open_vectors(self, model: str, dimension: int) -> VectorShelf:
         """Return the vectors of *model*."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forget_vectors(self, model: str, store: VectorShelf) -> None:
         """Drop the vectors in *store* of texts that are gone, and those of other models than *model*."""
-        raise NotImplementedError
 
 
 def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:

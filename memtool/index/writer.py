@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -56,7 +57,7 @@ def read_file(path: Path, max_bytes: int, now_ns: int) -> FileContent:
         return FileContent(stamp, now_ns, None if stat.st_size > max_bytes else file.read())
 
 
-class Writer:
+class Writer(ABC):
     """Writes notes into an index: reads and compares the files; how rows are kept is the engine's.
 
     The caller holds the index's lock. *stamps* are those of all files that were read, changed or not.
@@ -68,33 +69,33 @@ class Writer:
         self.outside = outside
         self.stamps: dict[str, KnownStamp] = {}
 
+    @abstractmethod
     def batch(self, refs: Sequence[str]) -> AbstractContextManager[None]:
         """Make all that is done in a `with` block one transaction; *refs* are the files that it is about."""
-        raise NotImplementedError
 
+    @abstractmethod
     def finish(self, *, settled: bytes | None) -> None:
         """Write what is cheaper all at once. *settled* is the scan that leaves nothing to do, if there is one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _known(self, ref: str) -> tuple[int, str] | None:
         """Return the id and the content hash of the note *ref* in the index."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _touch(self, note_id: int, read: FileContent) -> None:
         """Keep the stamp of a file whose content is the same."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _rename(self, note_id: int, old: str, ref: str, read: FileContent) -> None:
         """Let the note lie at *ref*, with the same content."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _delete(self, note_id: int, ref: str) -> None:
         """Forget the note and its chunks."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
         """Keep a new note and its chunks."""
-        raise NotImplementedError
 
     def put(self, ref: str, path: Path, now_ns: int, applied: Applied) -> None:
         """Bring the file *ref* into the index, and say in *applied* what that changed."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 _FIELDS = "at, token, holder, deed, vault, status, ms, wrote"
 
 
-class Deed(NamedTuple):
-    """A request.
+class AuditEntry(NamedTuple):
+    """An entry of the audit trail: a request.
 
     Args:
         at: when it came.
@@ -36,15 +36,15 @@ class Deed(NamedTuple):
     wrote: bool = False
 
 
-def record(db: psycopg.Connection[Any], deed: Deed) -> None:
-    """Keep *deed* for good."""
-    db.execute(f"INSERT INTO memtool.audit ({_FIELDS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", deed)  # noqa: S608
+def record(db: psycopg.Connection[Any], entry: AuditEntry) -> None:
+    """Keep *entry* for good."""
+    db.execute(f"INSERT INTO memtool.audit ({_FIELDS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", entry)  # noqa: S608
 
 
 def read_audit(
     db: psycopg.Connection[Any], *, since: datetime, holder: str = "", vault: str = "", writes: bool = False, limit: int
-) -> list[Deed]:
-    """Return the newest deeds since then, newest first; with *writes*, only those that may have changed something."""
+) -> list[AuditEntry]:
+    """Return the newest entries since then, newest first; with *writes*, only those that may have changed something."""
     conditions: list[tuple[str, Sequence[object]]] = [("at >= %s", [since])]
     conditions += [("(holder = %s OR token = %s)", [holder, holder])] if holder else []
     conditions += [("vault = %s", [vault])] if vault else []
@@ -53,4 +53,4 @@ def read_audit(
     values = [value for _, values in conditions for value in values]
     query = f"SELECT {_FIELDS} FROM memtool.audit WHERE {where}"  # noqa: S608
     rows = db.execute(f"{query} ORDER BY at DESC LIMIT %s", [*values, limit])
-    return [Deed(*row) for row in rows]
+    return [AuditEntry(*row) for row in rows]

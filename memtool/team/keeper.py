@@ -15,8 +15,8 @@ _SOON = 0.2  # seconds in which more writes come along
 _LONGEST = 300.0  # seconds between two tries of a remote that fails
 
 
-class Kept:
-    """The state of one clone, as the keeper knows it. Times are seconds of the wall clock; 0 means never."""
+class CloneState:
+    """One clone, as the keeper knows it. Times are seconds of the wall clock; 0 means never."""
 
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
@@ -35,7 +35,7 @@ class Keeper:
     """
 
     def __init__(self, clones: Iterable[Clone], *, pause: float, changed: Callable[[Clone], None]) -> None:
-        self.kept = {clone.name: Kept(clone) for clone in clones}
+        self.kept = {clone.name: CloneState(clone) for clone in clones}
         self._pause = pause
         self._changed = changed
         self._turn = threading.Condition()
@@ -92,7 +92,7 @@ class Keeper:
                 later = [each.due for each in idle if not each.is_busy]
                 self._turn.wait(max(0.0, min(later) - now) if later else None)
 
-    def _keep(self, kept: Kept) -> None:
+    def _keep(self, kept: CloneState) -> None:
         try:
             self.keep(kept.clone.name)
         finally:

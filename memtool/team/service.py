@@ -19,7 +19,7 @@ from memtool.index.engine import catch_up
 from memtool.index.postgres import connection
 from memtool.index.postgres.connection import connection_options, refusals
 from memtool.settings import Settings
-from memtool.team.audit import Deed, record
+from memtool.team.audit import AuditEntry, record
 from memtool.team.clones import Clone, clones_of
 from memtool.team.keeper import Keeper
 from memtool.team.tokens import WRITE, Token, recognised
@@ -52,11 +52,11 @@ class Counts:
         self.seconds = 0.0
         self.refused: Counter[str] = Counter()  # by reason, before a call was known
 
-    def add(self, deed: Deed) -> None:
+    def add(self, entry: AuditEntry) -> None:
         """Count a request."""
-        self.requests[deed.deed, deed.status] += 1
-        self.seconds += deed.ms / 1000
-        self.within.update(bucket for bucket in _BUCKETS if deed.ms <= bucket)
+        self.requests[entry.deed, entry.status] += 1
+        self.seconds += entry.ms / 1000
+        self.within.update(bucket for bucket in _BUCKETS if entry.ms <= bucket)
 
 
 class TeamService:
@@ -180,18 +180,18 @@ class TeamService:
         within = vault.root / "areas" / "projects" / project if project else Path(vault.root.anchor)  # no project's
         return self._workspace(name, vault, within)
 
-    def keep(self, deed: Deed) -> None:
+    def keep(self, entry: AuditEntry) -> None:
         """Keep what was asked: in the audit, the log and the counts. When the database is away, the log has it."""
-        self.counts.add(deed)
+        self.counts.add(entry)
         kept = True
         try:
             with self.database() as db:
-                record(db, deed)
+                record(db, entry)
         except DatabaseUnavailable:
             kept = False
-        log(**{**deed._asdict(), "at": deed.at.isoformat(timespec="milliseconds")}, audited=kept)
-        if deed.wrote and deed.status < 300 and deed.vault:
-            self.keeper.soon(deed.vault, written=1)
+        log(**{**entry._asdict(), "at": entry.at.isoformat(timespec="milliseconds")}, audited=kept)
+        if entry.wrote and entry.status < 300 and entry.vault:
+            self.keeper.soon(entry.vault, written=1)
 
     def _index(self, clone: Clone) -> None:
         vault = clone.vault()

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
 from memtool.text.markdown import LINK_TEXT, in_code, link, unescape
+from memtool.vault.layout import session_ref
 
 _WHEN = r"^- (?P<minute>[0-2][0-9]:[0-5][0-9])(?: \*\*(?P<project>[^*\r\n]+)\*\*)?: "
 _ENTRY = _WHEN + r"(?P<files>`[^`\r\n]+`(?:, `[^`\r\n]+`)*)(?=[ \t]*\r?$)"
@@ -116,8 +117,6 @@ def add_session(text: str, session: DailySession, *, has_note: bool = True, lang
 
 def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, language: str = "en") -> str:
     """Return *text* with all *sessions*, added one after the other as `add_session` does; each may have a note."""
-    from memtool.vault.layout import session_ref  # not for hooks, which add entries only
-
     listed = _Listed(text, _find_sessions)
     for session, has_note in sessions:
         ref = session_ref(session.session_id)

@@ -134,26 +134,37 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
-        answer = Answer(send, is_page="text/html" in headers.get("accept", ""))
+        headers = headers_of(scope)
+        answer = GuardedAnswer(send, is_page="text/html" in headers.get("accept", ""))
         limit = self._larger.get(scope["path"], LARGEST_BODY)
         try:
             self._access.check(scope["method"], scope["path"], headers)
             if scope["path"] == HEALTH:  # which does not count as somebody who asks
                 await self._app(scope, receive, answer.send)
                 return
-            self._check_state(headers, limit)
+            check_ready(self._life, headers, limit)
             with self._life.answering():
                 again, _ = await whole_body(receive, limit, self._patience)
                 await self._app(scope, again, answer.send)
         except Refusal as refusal:
             await answer.refuse(refusal)
 
-    def _check_state(self, headers: Mapping[str, str], limit: int) -> None:
-        if self._life.state != READY:
-            raise Refusal(503, f"the service is {self._life.state}", "Try again in a moment.")
-        if int(headers.get("content-length", 0)) > limit:
-            raise _too_large(limit)
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """Return the headers of a request by their names in small letters; of several with one name, the first."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+
+
+def check_ready(life: Life, headers: Mapping[str, str], limit: int) -> None:
+    """Refuse a request that comes while the service starts or stops, or that announces more than *limit* bytes.
+
+    Raises:
+        Refusal: see above.
+    """
+    if life.state != READY:
+        raise Refusal(503, f"the service is {life.state}", "Try again in a moment.")
+    if int(headers.get("content-length", 0)) > limit:
+        raise _too_large(limit)
 
 
 async def whole_body(receive: Receive, limit: int, patience: float) -> tuple[Receive, bytes]:
@@ -181,7 +192,7 @@ async def whole_body(receive: Receive, limit: int, patience: float) -> tuple[Rec
     return receive_again, body
 
 
-class Answer:
+class GuardedAnswer:
     """The answer to a request, with the headers that each has."""
 
     def __init__(self, send: Send, *, is_page: bool) -> None:

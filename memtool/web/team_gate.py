@@ -13,12 +13,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from memtool.errors import MemtoolError
-from memtool.team.audit import Deed
+from memtool.team.audit import AuditEntry
 from memtool.team.service import Asking, TeamService
 from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
 from memtool.team.webhook import is_genuine
-from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, Answer, whole_body
-from memtool.web.life import READY, Life
+from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, GuardedAnswer, check_ready, headers_of, whole_body
+from memtool.web.life import Life
 from memtool.web.problem_details import Refusal
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ class TeamGate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
-        answer = Answer(send, is_page=False)
+        headers = headers_of(scope)
+        answer = GuardedAnswer(send, is_page=False)
         try:
             if scope["path"] == HEALTH:
                 await self._app(scope, receive, answer.send)
                 return
-            _check_state(self._life)
+            check_ready(self._life, headers, LARGEST_BODY)
             with self._life.answering():
                 receive, body = await whole_body(receive, LARGEST_BODY, self._patience)
                 if scope["path"].startswith(WEBHOOK):
@@ -67,7 +67,7 @@ class TeamGate:
             await answer.refuse(error)
 
     async def _let_in(
-        self, scope: Scope, headers: dict[str, str], body: bytes, receive: Receive, answer: Answer
+        self, scope: Scope, headers: dict[str, str], body: bytes, receive: Receive, answer: GuardedAnswer
     ) -> None:
         """Answer a request that brings a token, and keep in the audit that it was asked."""
         at, started = self._service.clock(), time.perf_counter()
@@ -94,7 +94,7 @@ class TeamGate:
             raise
         finally:
             ms = round((time.perf_counter() - started) * 1000)
-            done = Deed(at, token.id, token.holder, deed, vault, status, ms, wrote)
+            done = AuditEntry(at, token.id, token.holder, deed, vault, status, ms, wrote)
             await asyncio.to_thread(self._service.keep, done)
 
     async def _token(self, headers: dict[str, str]) -> Token:
@@ -105,7 +105,7 @@ class TeamGate:
         except NoToken as error:
             raise Refusal(401, str(error), error.hint) from None
 
-    async def _take_message(self, scope: Scope, headers: dict[str, str], body: bytes, answer: Answer) -> None:
+    async def _take_message(self, scope: Scope, headers: dict[str, str], body: bytes, answer: GuardedAnswer) -> None:
         """Ask a remote for what is new, because its host says that there is something."""
         name = scope["path"].removeprefix(WEBHOOK)
         if scope["method"] != "POST":
@@ -115,11 +115,6 @@ class TeamGate:
         self._service.keeper.soon(name)
         await answer.send({"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"0")]})
         await answer.send({"type": "http.response.body", "body": b""})
-
-
-def _check_state(life: Life) -> None:
-    if life.state != READY:
-        raise Refusal(503, f"the service is {life.state}", "Try again in a moment.")
 
 
 def _vault_and_path(path: str) -> tuple[str, str]:

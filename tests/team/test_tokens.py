@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from memtool.errors import UsageError
 from memtool.index.postgres.connection import connect
-from memtool.team.audit import Deed, read_audit, record
+from memtool.team.audit import AuditEntry, read_audit, record
 from memtool.team.tokens import (
     NoToken,
     Token,
@@ -115,7 +115,7 @@ def test_the_service_reads_tokens_and_writes_the_audit_and_no_more(db: psycopg.C
     _, text = add(db)
     db.execute("SET ROLE memtool_gate")
     recognised(db, text, NOW)
-    record(db, Deed(NOW, "id", "安娜", "POST /search", "shop", 200, 12))
+    record(db, AuditEntry(NOW, "id", "安娜", "POST /search", "shop", 200, 12))
     for statement in (
         "UPDATE memtool.token SET scopes = '{read,write}'",
         "INSERT INTO memtool.token SELECT * FROM memtool.token",
@@ -131,7 +131,9 @@ def test_the_audit_tells_who_asked_and_who_wrote(db: psycopg.Connection[Any]) ->
     for minute, (holder, deed) in enumerate(
         [("安娜", "POST /search"), ("Ben", "POST /save"), ("Ben", "GET /memories")]
     ):
-        record(db, Deed(NOW + timedelta(minutes=minute), "1", holder, deed, "shop", 200, 12, deed == "POST /save"))
+        record(
+            db, AuditEntry(NOW + timedelta(minutes=minute), "1", holder, deed, "shop", 200, 12, deed == "POST /save")
+        )
     assert [each.deed for each in read_audit(db, since=NOW, limit=9)] == ["GET /memories", "POST /save", "POST /search"]
     assert [each.deed for each in read_audit(db, since=NOW, limit=9, writes=True)] == ["POST /save"]
     assert [each.deed for each in read_audit(db, since=NOW, limit=1, holder="Ben")] == ["GET /memories"]

@@ -41,11 +41,8 @@ from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, stem
 from memtool.vault.authors import RULE
 
 if TYPE_CHECKING:
-    from memtool.recall.prompts.meaning import Likeness, Meaning, Nearness
-
-
-if TYPE_CHECKING:
     from memtool.index.tables import Tables
+    from memtool.recall.prompts.meaning import Likeness, Meaning, Nearness
 
 BESIDE_THE_BEST = 0.5  # share of the best one's relevance that the others need
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from memtool.embeddings import helper
+from memtool.embeddings.helper import PROTOCOL, Address, HelperCall, HelperPlace, Silent, leave_alone
 from memtool.recall.prompts.question import without_pastes
-
-if TYPE_CHECKING:
-    from memtool.embeddings.helper import Address, HelperCall, HelperPlace
 
 _MOST_NAMED = 200  # chunks of an answer
 _MOST_CENTRED = 0.3  # either way: 99 of 100 that the weights were fitted to lie within
@@ -74,9 +73,6 @@ class HelperMeaning:
     """`Meaning` of one prompt, asked of the warm helper at *address*, which thinks while words are looked for."""
 
     def __init__(self, place: HelperPlace, address: Address, prompt: str) -> None:
-        from memtool.embeddings import helper  # a prompt that nobody is asked about does without
-
-        self._helper = helper
         self._place = place
         self._address = address
         self._prompt = prompt
@@ -88,9 +84,9 @@ class HelperMeaning:
         if not texts:
             return
         try:
-            self._call = self._helper.HelperCall(self._address, patience=self._helper.DEADLINE)
-            self._call.say({"protocol": self._helper.PROTOCOL, "ask": "near", "texts": texts, "project": project})
-        except self._helper.Silent:
+            self._call = HelperCall(self._address, patience=helper.DEADLINE)
+            self._call.say({"protocol": PROTOCOL, "ask": "near", "texts": texts, "project": project})
+        except Silent:
             self._give_up()
 
     def nearness(self, chunk_ids: Sequence[int]) -> Nearness | None:
@@ -101,13 +97,13 @@ class HelperMeaning:
             with self._call as call:
                 call.say({"chunks": list(chunk_ids)})
                 return nearness_in(call.hear().get("near"))
-        except (self._helper.Silent, TypeError, ValueError):
+        except (Silent, TypeError, ValueError):
             self._give_up()
             return None
 
     def _give_up(self) -> None:
         self._call = None
-        self._helper.leave_alone(self._place)
+        leave_alone(self._place)
 
 
 def nearness_in(said: Any) -> Nearness | None:  # noqa: ANN401  (whatever stands in an answer)
