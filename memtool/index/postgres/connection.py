@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtool.errors import DatabaseUnavailable, OnlyReading, ProviderMissing
+from memtool.resources import how_to_add
 
 if TYPE_CHECKING:
     import psycopg
@@ -76,8 +77,7 @@ def connect(address: str) -> psycopg.Connection[Any]:
     try:
         import psycopg
     except ImportError:
-        hint = "Run `pip install 'memtool-vault[postgres]'`."
-        raise ProviderMissing("the engine postgres is not installed", hint=hint) from None
+        raise ProviderMissing("the engine postgres is not installed", hint=how_to_add("postgres")) from None
     with refusals():
         return psycopg.connect(address, **connection_options())
 
