@@ -53,17 +53,12 @@ def commands_page(group: click.Command) -> str:
 def settings_page() -> str:
     """Return the page of all settings."""
     rows = []
-    for section, kind in sections.SECTIONS.items():
-        for name, value in kind._field_defaults.items():
-            key = sections.key_of(section, name)
-            about = sections.ABOUT[key]
-            choices = settings.choices_of(key)
-            meaning = f"{about.help} One of {_codes(choices)}." if choices else about.help
-            default = (
-                _codes(map(str, value if isinstance(value, tuple) else [value])) if value not in ("", ()) else "empty"
-            )
-            origin = "no" if about.trusted else "yes"
-            rows.append((f"`{key}`", meaning, default, f"`{settings.variable_of(key)}`", origin))
+    for key, about in sections.ABOUT.items():
+        value, choices = sections.DEFAULTS[key], settings.choices_of(key)
+        meaning = f"{about.help} One of {_codes(choices)}." if choices else about.help
+        default = _codes(map(str, value if isinstance(value, tuple) else [value])) if value not in ("", ()) else "empty"
+        origin = "no" if about.trusted else "yes"
+        rows.append((f"`{key}`", meaning, default, f"`{sections.VARIABLES[key]}`", origin))
     head = (
         "\n# Settings\n\nStrongest first: the command line, `MEMTOOL_*` variables, your own `config.toml`, the vault's"
         " `memtool.toml`, the default. A key such as `search.limit` is the line `limit` in the table `[search]` of a"

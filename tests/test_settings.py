@@ -23,15 +23,9 @@ from memtool.settings import (
     load,
     shown_value,
     user_cache_path,
-    variable_of,
 )
-from memtool.settings.sections import ABOUT, SECTIONS, key_of
+from memtool.settings.sections import ABOUT, DEFAULTS, VARIABLES
 
-DEFAULTS = {
-    key_of(section, name): default
-    for section, kind in SECTIONS.items()
-    for name, default in kind._field_defaults.items()
-}
 TRUSTED = sorted(key for key, about in ABOUT.items() if about.trusted)
 
 
@@ -92,11 +86,11 @@ def test_the_stronger_layer_wins_and_is_named(layers: Layers, key: str) -> None:
         assert (value_of(layers.load(), key), layers.load().origins[key]) == (in_vault, str(layers.vault))
     layers.user.write_text(toml(key, in_config), encoding="utf-8")
     assert (value_of(layers.load(), key), layers.load().origins[key]) == (in_config, str(layers.user))
-    layers.environ[variable_of(key)] = ",".join(in_environ) if isinstance(in_environ, tuple) else str(in_environ)
-    assert (value_of(layers.load(), key), layers.load().origins[key]) == (in_environ, variable_of(key))
+    layers.environ[VARIABLES[key]] = ",".join(in_environ) if isinstance(in_environ, tuple) else str(in_environ)
+    assert (value_of(layers.load(), key), layers.load().origins[key]) == (in_environ, VARIABLES[key])
     settings = layers.load(**{key: given_now})
     assert (value_of(settings, key), settings.origins[key]) == (given_now, "command line")
-    assert layers.load(**{key: None}).origins[key] == variable_of(key)
+    assert layers.load(**{key: None}).origins[key] == VARIABLES[key]
     assert sum(origin != "default" for origin in settings.origins.values()) == 1
 
 
@@ -337,7 +331,7 @@ def test_without_a_vault_there_are_settings_too(layers: Layers) -> None:
 
 
 @pytest.mark.slow
-@given(st.dictionaries(st.sampled_from(sorted(map(variable_of, ABOUT))), st.text(), max_size=3))
+@given(st.dictionaries(st.sampled_from(sorted(VARIABLES.values())), st.text(), max_size=3))
 def test_whatever_the_environment_holds_it_is_taken_or_refused(environ: Mapping[str, str]) -> None:
     with contextlib.suppress(BadSetting):
         assert load(None, {"MEMTOOL_CONFIG": "/nonexistent/config.toml", **environ}).search.limit >= 1

@@ -15,11 +15,12 @@ from memtool import settings
 from memtool.capture.log import read_log
 from memtool.clients import CLIENTS, Client
 from memtool.integrations.hooks import Program
+from memtool.settings.sections import VARIABLES
 from memtool.vault.layout import SETTINGS_FILE
 
 _PROBED_FILE = "memtool-doctor.md"
 _TIMEOUT = 30  # seconds
-_IGNORE_VARIABLE = settings.variable_of("capture.ignore")
+_IGNORE_VARIABLE = VARIABLES["capture.ignore"]
 
 
 class Probe(NamedTuple):

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple, cast
 from memtool.errors import BadSetting, UsageError
 from memtool.settings.sections import (
     ABOUT,
+    DEFAULTS,
     SECTIONS,
+    VARIABLES,
     CaptureSettings,
     ConsolidateSettings,
     EmbeddingSettings,
@@ -27,10 +29,8 @@ from memtool.settings.sections import (
     RecallSettings,
     RedactSettings,
     SearchSettings,
-    Section,
     TeamSettings,
     VaultSettings,
-    key_of,
 )
 from memtool.settings.text_providers import VENDORS
 from memtool.text.languages import has_labels, label_languages
@@ -129,30 +129,44 @@ def load(
         BadSetting: a value has the wrong type or is not one of the choices.
     """
     config_path = user_config_path(environ)
+    notices: list[str] = []
     layers: list[tuple[str, dict[str, object]]] = [
         ("command line", {key: value for key, value in (overrides or {}).items() if value is not None}),
-        ("environment", {key: environ[variable_of(key)] for key in ABOUT if environ.get(variable_of(key))}),
-        (str(config_path), _flatten(_read_toml(config_path), str(config_path))),
+        ("environment", {key: environ[name] for key, name in VARIABLES.items() if environ.get(name)}),
+        (str(config_path), _values_in(config_path)),
     ]
-    notices: list[str] = []
     if vault_file is not None:
-        layers.append((str(vault_file), _without_trusted(_flatten(_read_toml(vault_file), str(vault_file)), notices)))
-    origins: dict[str, str] = {}
-    sections = {name or "general": _section(name, kind, layers, origins) for name, kind in SECTIONS.items()}
+        values = _values_in(vault_file)
+        refused = sorted(key for key in values if key in ABOUT and ABOUT[key].trusted)
+        notices += [
+            f"'{key}' in the vault's memtool.toml is ignored: set it in your own config.toml" for key in refused
+        ]
+        taken = {key: value for key, value in values.items() if key not in OF_THE_VAULT | {*refused}}
+        layers.append((str(vault_file), taken))
+    chosen: dict[str, dict[str, object]] = {section: {} for section in SECTIONS}
+    origins = dict.fromkeys(ABOUT, "default")
+    for key in ABOUT:
+        origin, value = next(((origin, values[key]) for origin, values in layers if key in values), ("default", None))
+        if origin != "default":
+            section, _, name = key.rpartition(".")
+            origins[key] = source = VARIABLES[key] if origin == "environment" else origin
+            chosen[section][name] = _checked(key, value, DEFAULTS[key], f"'{key}' ({source})")
+    sections = {name or "general": kind(**cast("dict[str, Any]", chosen[name])) for name, kind in SECTIONS.items()}
+    for origin, values in layers:
+        if unknown := [f"'{key}'" for key in values if key not in ABOUT]:
+            notices.append(f"unknown settings in {origin}: {some_of(unknown, _NAMED)}")
     settings = Settings(**cast("dict[str, Any]", sections))
     keys = Keys(
         environ.get(settings.embeddings.api_key_env, ""),
         environ.get(settings.llm.anthropic_api_key_env, ""),
         environ.get(settings.llm.openai_api_key_env, ""),
-        _usual_keys(environ),
+        {
+            vendor: key
+            for vendor, each in VENDORS.items()
+            if (key := next(filter(None, map(environ.get, each.variables)), ""))
+        },
     )
-    return settings._replace(keys=keys, origins=origins, notices=(*notices, *_unknown_keys(layers)))
-
-
-def _usual_keys(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys that lie in the usual variables of the vendors."""
-    found = {name: [environ[key] for key in each.variables if environ.get(key)] for name, each in VENDORS.items()}
-    return {name: keys[0] for name, keys in found.items() if keys}
+    return settings._replace(keys=keys, origins=origins, notices=tuple(notices))
 
 
 def shown_value(settings: Settings, key: str) -> str | int | bool | tuple[str, ...]:
@@ -250,14 +264,9 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
-def variable_of(key: str) -> str:
-    """Return the environment variable of a setting: `search.limit` becomes `MEMTOOL_SEARCH_LIMIT`."""
-    return "MEMTOOL_" + key.replace(".", "_").upper()
-
-
 def known_variables() -> list[str]:
     """Return the names of all variables of memtool that mean something."""
-    return [*map(variable_of, ABOUT), *_OTHER_VARIABLES]
+    return [*VARIABLES.values(), *_OTHER_VARIABLES]
 
 
 def unknown_variables(environ: Mapping[str, str], settings: Settings) -> list[str]:
@@ -300,41 +309,17 @@ def _plain_toml(text: str) -> dict[str, Any] | None:
     return found
 
 
-def _flatten(table: Mapping[str, Any], origin: str) -> dict[str, object]:
-    values: dict[str, object] = {}
-    for name, value in table.items():
-        if name in SECTIONS and name:
-            if not isinstance(value, dict):
-                raise BadSetting(f"'{name}' in {origin} should be a table, [{name}]")
-            values |= {key_of(name, inner): inner_value for inner, inner_value in value.items()}
+def _values_in(path: Path) -> dict[str, object]:
+    """Return what the settings file *path* sets, by key; nothing if it does not exist."""
+    found: dict[str, object] = {}
+    for name, value in _read_toml(path).items():
+        if name not in SECTIONS or not name:
+            found[name] = value
+        elif isinstance(value, dict):
+            found |= {f"{name}.{inner}": inner_value for inner, inner_value in value.items()}
         else:
-            values[name] = value
-    return values
-
-
-def _without_trusted(values: dict[str, object], notices: list[str]) -> dict[str, object]:
-    trusted = {key for key, about in ABOUT.items() if about.trusted}
-    notices += [
-        f"'{key}' in the vault's memtool.toml is ignored: set it in your own config.toml"
-        for key in sorted(trusted & values.keys())
-    ]
-    return {key: value for key, value in values.items() if key not in trusted | OF_THE_VAULT}
-
-
-def _section(
-    name: str, kind: type[Section], layers: list[tuple[str, dict[str, object]]], origins: dict[str, str]
-) -> Section:
-    chosen: dict[str, Any] = {}
-    for field_name, default in kind._field_defaults.items():
-        key = key_of(name, field_name)
-        origins[key] = "default"
-        for origin, values in layers:
-            if key in values:
-                source = variable_of(key) if origin == "environment" else origin
-                chosen[field_name] = _checked(key, values[key], default, f"'{key}' ({source})")
-                origins[key] = source
-                break
-    return kind(**chosen)
+            raise BadSetting(f"'{name}' in {path} should be a table, [{name}]")
+    return found
 
 
 def _checked(key: str, value: object, default: object, name: str) -> object:
@@ -383,8 +368,3 @@ def _whole_number(value: object, least: int, name: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) < 10 and int(digits) >= least):
         raise BadSetting(f"{name} should be a whole number from {least} on, not {value!r}")
     return int(digits)
-
-
-def _unknown_keys(layers: list[tuple[str, dict[str, object]]]) -> list[str]:
-    unknown = [(origin, [f"'{key}'" for key in values if key not in ABOUT]) for origin, values in layers]
-    return [f"unknown settings in {origin}: {some_of(keys, _NAMED)}" for origin, keys in unknown if keys]

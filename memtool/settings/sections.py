@@ -246,13 +246,13 @@ SECTIONS: dict[str, type[Section]] = {
 }
 
 
-def key_of(section: str, name: str) -> str:
-    """Return the dotted key of a setting."""
-    return f"{section}.{name}" if section else name
-
-
+# By key, such as `search.limit`; those of the vault itself have no section before their name.
+_DECLARED = {f"{name}.".lstrip("."): kind for name, kind in SECTIONS.items()}
 ABOUT: dict[str, About] = {
-    key_of(section, name): declared.__metadata__[0]
-    for section, kind in SECTIONS.items()
+    start + name: declared.__metadata__[0]
+    for start, kind in _DECLARED.items()
     for name, declared in kind.__annotations__.items()
 }
+DEFAULTS = {start + name: value for start, kind in _DECLARED.items() for name, value in kind._field_defaults.items()}
+# The environment variable of each: that of `search.limit` is `MEMTOOL_SEARCH_LIMIT`.
+VARIABLES = {key: "MEMTOOL_" + key.replace(".", "_").upper() for key in ABOUT}
