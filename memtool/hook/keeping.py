@@ -17,6 +17,8 @@ from memtool.hook.occasion import Occasion
 from memtool.vault.layout import Vault, session_ref
 from memtool.vault.state import append_state, make_state_folder
 
+READING_TOOL = "Read"
+
 _LONGEST = 65_536  # characters of one text
 _KEPT = 30 * 86_400.0  # seconds
 
@@ -71,6 +73,8 @@ def _tool(occasion: Occasion) -> Iterator[dict[str, Any]]:
         used = [{"file_path": occasion.work.redact(file)} for file in occasion.edited_files()]
     elif tool == "Bash":
         used = [{"command": command} for command in [_text(occasion, given.get("command"))] if command]
+    elif tool == READING_TOOL:
+        used = [{"file_path": file} for file in [_text(occasion, given.get("file_path"))] if file]
     else:
         return
     for number, one in enumerate(used):

@@ -111,6 +111,6 @@ _SESSION = {
     "id": "sessions/3f2a9c.md", "session": "3f2a9c", "project": "shop", "created_at": "2026-02-10T14:30",
     "request": "Use JWT.", "investigated": [], "learned": ["Access tokens live 24 hours."],
     "completed": ["login and refresh routes, with tests"], "next_steps": ["rate limiting"],
-    "files_modified": ["jwt.ts"], "discovery_tokens": 48210,
+    "files_read": ["auth.ts"], "files_modified": ["jwt.ts"], "discovery_tokens": 48210,
 }  # fmt: skip
 _PROMPT = {"session": "3f2a9c", "prompt": "Use JWT.", "project": "shop", "created_at": "2026-02-10T14:21:07+08:00"}

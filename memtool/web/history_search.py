@@ -77,10 +77,11 @@ def _page(asked: HistoryAsked, found: Iterable[T], when: Callable[[T], str]) -> 
 def _is_wanted(one: Observation, asked: HistoryAsked) -> bool:
     types = {OLD_TYPES.get(name, name) for name in _listed(asked.obs_type)}
     concepts, files = _listed(asked.concepts), _listed(asked.files)
+    touched = [file.casefold() for file in (*one.files_modified, *one.files_read)]
     return (
         (not types or one.type in types)
         and (not concepts or not concepts.isdisjoint(map(str.casefold, one.concepts)))
-        and (not files or any(wanted in file.casefold() for wanted in files for file in one.files))
+        and (not files or any(wanted in file for wanted in files for file in touched))
     )
 
 

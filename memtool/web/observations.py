@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from memtool.consolidate.fact_book import read_facts
 from memtool.consolidate.memories import get_memory, list_memories
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index, place_of, use_index
@@ -25,8 +26,8 @@ from memtool.vault.files import read_head
 from memtool.vault.reading import parse_ref
 from memtool.vault.session_lines import Line, lines_of
 from memtool.vault.sessions import SessionNote, parse_session
-from memtool.web.discovery import tokens_of
 from memtool.web.request_search import SearchAsked, filter_of, search_vault
+from memtool.web.turn_figures import figures_of, figures_of_turn
 from memtool.workspace import Workspace
 
 OLD_TYPES = {"bugfix": "fix", "discovery": "finding"}
@@ -40,7 +41,7 @@ _LINE = re.compile(r"(.+):(\d{1,7}(?:\.\d{1,3})?)")  # several statements may st
 
 
 class Observation(NamedTuple):
-    """Something that was found out or done. *tokens* is None where it is not known what that took."""
+    """Something that was found out or done. *discovery_tokens* is None where it is not known what that took."""
 
     id: str
     type: str
@@ -56,20 +57,13 @@ class Observation(NamedTuple):
     status: str = ""
     facts: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    tokens: int | None = None
+    files_read: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+    discovery_tokens: int | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return it as the answer to a request. What was only read is not known."""
-        told = self._asdict()
-        told["discovery_tokens"], told["files_modified"] = told.pop("tokens"), list(told.pop("files"))
-        created = f"{self.date}T{self.time}" if self.time else self.date
-        return told | {
-            "facts": list(self.facts),
-            "concepts": list(self.concepts),
-            "files_read": [],
-            "created_at": created,
-        }
+        """Return it as the answer to a request."""
+        return self._asdict() | {"created_at": f"{self.date}T{self.time}" if self.time else self.date}
 
 
 class SessionSummary(NamedTuple):
@@ -84,6 +78,7 @@ class SessionSummary(NamedTuple):
     learned: tuple[str, ...]
     completed: tuple[str, ...]
     next_steps: tuple[str, ...]
+    files_read: tuple[str, ...]
     files_modified: tuple[str, ...]
     discovery_tokens: int | None
 
@@ -131,13 +126,16 @@ def of_event(work: Workspace, event: Event) -> Observation:
         found = next((one for one in _of_session(work, event.path, event.project) if one.id == line), None)
         if found:
             return found
-    is_whole = event.kind == SESSION and session
-    return Observation(
+    one = Observation(
         event.id, event.kind, event.text, event.text, event.project, event.date, event.minute, event.path, event.line,
-        session, event.author, event.status,
-        files=tuple(event.text.split(", ")) if event.kind == EDIT else (),
-        tokens=tokens_of(work, session) if is_whole else None,
+        session, event.author, event.status, files_modified=tuple(event.text.split(", ")) if event.kind == EDIT else (),
     )  # fmt: skip
+    if event.kind != SESSION or not session:
+        return one
+    told, files = figures_of(work, session), parse_session(_text(work, event.path)).files
+    return one._replace(
+        files_read=told.read, files_modified=told.changed or files, discovery_tokens=told.tokens or None
+    )
 
 
 def find_observation(work: Workspace, wanted: str) -> Observation | None:
@@ -161,8 +159,15 @@ def find_observation(work: Workspace, wanted: str) -> Observation | None:
     one = of_event(work, event)
     if event.kind not in (FACT, SESSION) and event.id != event.path:
         return one
-    facts = (whole.evidence,) if whole.evidence else ()
+    facts = (whole.evidence,) if whole.evidence else _facts_of(work, one)
     return one._replace(narrative=whole.content, concepts=whole.tags, facts=facts)
+
+
+def _facts_of(work: Workspace, one: Observation) -> tuple[str, ...]:
+    """Return the standing facts that name a session or a note as their source."""
+    sources = {one.path, one.session} - {""}
+    stored = read_facts(work.vault) if one.type != FACT else ()
+    return tuple(each.fact.fact for each in stored if each.fact.status == "active" and each.fact.source in sources)
 
 
 def find_note_ref(work: Workspace, name: str) -> str:
@@ -220,6 +225,8 @@ def _of_session(work: Workspace, ref: str, project: str | None) -> Iterator[Obse
 
 def _of_line(work: Workspace, ref: str, note: SessionNote, project: str, line: Line) -> Observation:
     session, day = PurePosixPath(ref).stem, note.updated
+    turn = figures_of_turn(work, session, line.asked, line.text)
+    named = tuple(file for file in note.files if PurePosixPath(file).name in line.text)
     return Observation(
         f"{ref}:{line.number}",
         line.role or UNCLAIMED,
@@ -233,13 +240,15 @@ def _of_line(work: Workspace, ref: str, note: SessionNote, project: str, line: L
         session,
         line.author,
         concepts=tuple(_TAG.findall(line.text)),
-        files=tuple(file for file in note.files if PurePosixPath(file).name in line.text),
-        tokens=tokens_of(work, session, line.asked) if line.asked else None,
+        files_read=turn.read,
+        files_modified=named or turn.changed,
+        discovery_tokens=turn.tokens or None,
     )
 
 
 def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
     note, lines, session = parse_session(text), lines_of(text), PurePosixPath(ref).stem
+    figures = figures_of(work, session)
 
     def said(*roles: str) -> tuple[str, ...]:
         return tuple(line.text for line in lines if line.role in roles)
@@ -255,8 +264,9 @@ def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
         (*said("decision", "rule", "finding", "fix"), *said("")),
         said("done", "feature", "change", "refactor"),
         said("open"),
+        figures.read,
         note.files,
-        tokens_of(work, session),
+        figures.tokens or None,
     )
 
 

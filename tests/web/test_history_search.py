@@ -4,6 +4,7 @@ import json
 import time
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +14,10 @@ from trees import write
 
 from memtool.errors import BadSetting
 from memtool.web.app import make_app
-from memtool.web.discovery import turns_in
 from memtool.web.gate import Access
 from memtool.web.life import Life
 from memtool.web.state_api import with_setting
+from memtool.web.turn_figures import turns_in
 
 SESSION = """---
 type: session
@@ -47,17 +48,24 @@ def said(role: str, content: object, message: str = "", **usage: int) -> dict[st
     return {"type": role, "message": {"role": role, "id": message, "content": content, "usage": usage}}
 
 
-def block(text: str) -> list[dict[str, str]]:
-    return [{"type": "text", "text": text}]
+def block(text: str, tool: str = "", **given: str) -> list[dict[str, Any]]:
+    return [
+        {"type": "text", "text": text},
+        *([{"type": "tool_use", "id": text, "name": tool, "input": given}] if tool else []),
+    ]
 
 
 TRANSCRIPT = [
-    said("user", "Use JWT for the login"),
+    said("user", "Use JWT for the login") | {"cwd": "/src/shop"},
+    said("assistant", block("e", "Read", file_path="/src/shop/src/登录.ts")),
+    said("assistant", block("e", "Read", file_path="/src/shop/src/登录.ts")),
+    said("assistant", block("f", "Edit", file_path="/src/shop/src/jwt.ts")),
     said("assistant", block("a"), "m1", input_tokens=100, cache_read_input_tokens=90_000, output_tokens=20),
     said("assistant", block("b"), "m1", input_tokens=100, cache_read_input_tokens=90_000, output_tokens=20),
     said("assistant", block("c"), "m2", cache_creation_input_tokens=30, output_tokens=5),
     said("user", "再加限流"),
-    said("assistant", block("d"), "m3", input_tokens=-4, output_tokens=7),
+    said("assistant", block("g", "Read", file_path="/etc/hosts")),
+    said("assistant", block("令牌有效期 24 小时，其余见配置。"), "m3", input_tokens=-4, output_tokens=7),
 ]
 
 
@@ -70,6 +78,7 @@ def client(desk: Desk) -> Iterator[TestClient]:
     }.items():
         write(desk, ref, text)
     desk.remember("Deploys happen on Tuesdays.", tags=("ops",))
+    desk.remember("Staging is rebuilt each night.", source="s-1")
     folder = desk.home / ".claude/projects/-src-shop"
     folder.mkdir(parents=True)
     (folder / "s-1.jsonl").write_text("\n".join(map(json.dumps, TRANSCRIPT)))
@@ -116,9 +125,26 @@ def test_what_finding_it_out_took_stands_beside_what_was_asked(client: TestClien
     assert find(client, type="sessions")["sessions"][0]["discovery_tokens"] == 162
 
 
+@pytest.mark.slow
+def test_files_that_a_turn_read_and_changed_are_told_with_its_statements(client: TestClient) -> None:
+    of_prompt = find(client, query="refresh tokens", type="observations")["observations"][0]
+    assert of_prompt["files_read"] == ["src/登录.ts"]
+    assert of_prompt["files_modified"] == ["src/jwt.ts"]
+    of_answer = find(client, query="令牌有效期", type="observations")["observations"][0]
+    assert (of_answer["files_read"], of_answer["discovery_tokens"]) == (["/etc/hosts"], 7)
+    assert titles(client, files="登录.ts", query="refresh tokens")
+    session = client.get("/api/observations", params={"ids": "sessions/s-1.md"}).json()["observations"][0]
+    assert session["files_read"] == ["src/登录.ts", "/etc/hosts"]
+    assert session["files_modified"] == ["src/jwt.ts"]
+    assert session["facts"] == ["Staging is rebuilt each night."]
+
+
 def test_figures_that_are_none_count_for_nothing() -> None:
     lines = [json.dumps(one).encode() for one in TRANSCRIPT]
-    assert [turn.tokens for turn in turns_in([b"{", b'"usage"', b"[1]", *lines])] == [0, 155, 7]
+    turns = turns_in([b"{", b'"assistant"', b'["user"]', *lines], Path("/home/x"))
+    assert [turn.tokens for turn in turns] == [0, 155, 7]
+    assert [turn.read for turn in turns] == [(), ("src/登录.ts",), ("/etc/hosts",)]
+    assert [turn.changed for turn in turns] == [(), ("src/jwt.ts",), ()]
 
 
 @pytest.mark.slow
