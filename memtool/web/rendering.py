@@ -21,6 +21,7 @@ from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.layout import KINDS
 from memtool.web.feed import Wanted
 from memtool.web.problem_details import Refusal
+from memtool.web.sentences import said
 from memtool.workspace import Workspace
 
 LANGUAGES = ("en", "zh")
@@ -112,6 +113,7 @@ def _templates() -> Environment:
     )  # fmt: skip
     found.filters["path"] = quote
     found.filters["day"] = _day
+    found.filters["said"] = said
     return found
 
 
