@@ -147,13 +147,13 @@ class SqliteTables(sqlite3.Connection):
     def remember_pieces(self, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
         """Write down the hashes of what has a vector in each chunk, and that *model* has come up to *up_to*."""
         # Another process may have replaced a chunk in the meantime: its pieces come with its new number.
-        living = "WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)"
-        lists = [(chunk_id, packed(hashes)) for chunk_id, hashes in pieces.items()]
-        each = [(chunk_id, content_hash) for chunk_id, hashes in pieces.items() for content_hash in hashes]
+        living = "SELECT id, ? FROM chunk WHERE id = ?"
+        lists = [(packed(hashes), chunk_id) for chunk_id, hashes in pieces.items()]
+        each = [(content_hash, chunk_id) for chunk_id, hashes in pieces.items() for content_hash in hashes]
         with self:
             self.execute("BEGIN IMMEDIATE")
-            self.executemany(f"INSERT OR IGNORE INTO piece_list (chunk_id, hashes) SELECT ?1, ?2 {living}", lists)
-            self.executemany(f"INSERT OR IGNORE INTO piece (chunk_id, hash) SELECT ?1, ?2 {living}", each)
+            self.executemany(f"INSERT OR IGNORE INTO piece_list (chunk_id, hashes) {living}", lists)
+            self.executemany(f"INSERT OR IGNORE INTO piece (chunk_id, hash) {living}", each)
             self.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (embedding_mark(model), str(up_to)))
 
     def semantic(self, store: Any, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ANN401
