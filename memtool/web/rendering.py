@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -14,6 +15,7 @@ from urllib.parse import parse_qs, quote
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, select_autoescape
+from markupsafe import Markup, escape
 
 from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.errors import MemtoolError
@@ -113,8 +115,14 @@ def _templates() -> Environment:
     )  # fmt: skip
     found.filters["path"] = quote
     found.filters["day"] = _day
-    found.filters["said"] = said
+    found.filters["said"] = lambda sentence, language: _coded(said(sentence, language))
+    found.filters["coded"] = _coded
     return found
+
+
+def _coded(sentence: str) -> Markup:
+    """Return *sentence* with what stands between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))  # noqa: S704  (it is escaped)
 
 
 def _day(date: str, t: Mapping[str, Any]) -> str:

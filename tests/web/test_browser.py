@@ -125,6 +125,47 @@ def test_what_is_written_comes_by_itself_and_is_found_changed_and_taken_back(pag
     assert "Deploys happen on Tuesdays." in [each["summary"].split(" entered")[0] for each in facts]
 
 
+def test_the_keyboard_alone_finds_changes_and_returns(page: Any, service: Service) -> None:
+    remember(service, "登录令牌有效期为 24 小时", "--project", "shop")
+    page.reload()
+    page.wait_for_selector(".card.fact")
+    page.keyboard.press("/")
+    page.keyboard.type("令牌")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.closest('.card')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#pane .statement")
+    focused = "document.activeElement.matches('#pane {}')"
+    for target in ("summary", "textarea"):
+        while not page.evaluate(focused.format(target)):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter" if target == "summary" else "Control+A")
+    page.keyboard.type("登录令牌有效期为 12 小时")
+    while not page.evaluate(focused.format("button.first")):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#pane [role=status]")
+    page.wait_for_selector(".card:has-text('12 小时')")  # what one has done oneself is no news, and is there
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#pane", state="hidden")
+    page.wait_for_function("() => document.activeElement.closest('#feed')")
+
+
+def test_only_what_the_filters_let_in_is_announced(page: Any, service: Service) -> None:
+    time.sleep(1.5)  # the service has begun to follow
+    remember(service, "Deploys happen on Tuesdays.", "--project", "shop")
+    page.wait_for_selector("text=Deploys happen")
+    page.fill("#q", "deploys")
+    page.wait_for_selector("mark")
+    remember(service, "支付回调要验签", "--project", "shop")
+    remember(service, "Deploys never happen on Fridays.", "--project", "shop")
+    page.wait_for_selector("#news:visible")
+    assert page.locator(".card").count() == 1  # nothing moves under the eyes
+    page.click("#news")
+    page.wait_for_selector("text=never happen")
+    assert page.locator("#news").is_hidden()
+
+
 def test_theme_and_language_are_chosen_and_kept(page: Any) -> None:
     page.select_option("#theme", "dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 23, 27)"

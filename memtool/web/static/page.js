@@ -66,22 +66,31 @@ const readOn = async (more) => {
   follow();
 };
 const filtered = () => new URLSearchParams([...new FormData(filters)].filter(([, value]) => value)).toString();
-let unseen = 0;
-const refresh = async () => {
+let unseen = 0, typed = 0, opener = null;  // the link whose pane is open
+const parsed = (html) => { const part = document.createElement("template"); part.innerHTML = html; return part.innerHTML.trim(); };
+let shown = feed.innerHTML.trim();  // the first part, as the browser writes it
+const refresh = async (target = feed) => {
+  const html = await fetchPart(`/feed?${filtered()}`, target);
+  if (html !== null) renew(html);
+};
+const renew = (html) => {
   const before = new Set([...feed.querySelectorAll(".card a")].map((each) => each.href + each.textContent));
-  const html = await fetchPart(`/feed?${filtered()}`, feed);
-  if (html === null) return;
+  shown = parsed(html);
   unseen = 0;
   news.hidden = true;
   feed.innerHTML = html;
   follow();
+  if (opener && !opener.isConnected) {
+    opener = [...feed.querySelectorAll(".card .text a")].find((link) => link.href === opener.href) || null;
+    if (!pane.hidden) opener?.closest(".card").classList.add("open");
+  }
   if (!before.size) return;
   for (const link of feed.querySelectorAll(".card .text a"))
     if (!before.has(link.href + link.textContent)) link.closest(".card").classList.add("new");
 };
 
 // The pane.
-let opener = null, isCovering = false;
+let isCovering = false;
 const show = (html) => {
   if (html === null) return;
   pane.innerHTML = html;
@@ -102,7 +111,7 @@ const close = () => {
   pane.hidden = true;
   pane.replaceChildren();
   document.querySelector(".card.open")?.classList.remove("open");
-  if (opener?.isConnected) opener.focus({ preventScroll: true });
+  (opener?.isConnected ? opener : feed).focus({ preventScroll: true });
 };
 const leave = () => { if (isCovering) history.back(); else close(); };
 addEventListener("popstate", () => { isCovering = false; if (isFeed) close(); });
@@ -117,20 +126,29 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("submit", async (event) => {
   const form = event.target;
-  if (form === filters) { event.preventDefault(); refresh(); return; }
+  if (form === filters) {
+    event.preventDefault();
+    clearTimeout(typed);
+    await refresh();
+    feed.querySelector(".card .text a")?.focus();  // Enter leads from the search to what was found
+    return;
+  }
   if (!isFeed || !pane.contains(form)) return;
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
   show(await fetchPart(form.action, pane, { method: "POST", body }));
+  if (scrollY <= 40) refresh();  // what one has done oneself is no news
 });
 
 // The stream. It announces; only a reader at the top, who reads nothing that would move, sees it come by itself.
 if (feed.querySelector(":scope > .part")) follow();
 if (isFeed) {
-  let late = 0, typed = 0;
-  const isAway = () => scrollY > 40 || byId("q").value || document.activeElement.closest(".card") || !pane.hidden;
-  const announce = (count) => {
-    if (!isAway()) { refresh(); return; }
+  let late = 0;
+  const isAway = () => scrollY > 40 || byId("q").value || document.activeElement.closest(".card");
+  const announce = async (count) => {
+    const html = await fetchPart(`/feed?${filtered()}`, news);
+    if (html === null || html === byId("failed").innerHTML || parsed(html) === shown) return;  // no news for this filter
+    if (!isAway()) { renew(html); return; }
     unseen += count;
     byId("count").textContent = unseen;
     news.hidden = false;
@@ -182,7 +200,8 @@ const step = (by) => {
 };
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && isFeed && !pane.hidden && !help.open) { leave(); return; }
-  if (event.ctrlKey || event.metaKey || event.altKey || help.open || event.target.closest("input, textarea, select")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  if (event.target.closest("input, textarea") || (event.target.closest("select") && !"/?".includes(event.key))) return;
   const deeds = { "?": () => help.showModal() };
   if (isFeed) Object.assign(deeds, { "/": () => byId("q").focus(), j: () => step(1), k: () => step(-1), t: () => { scrollTo(0, 0); feed.focus({ preventScroll: true }); } });
   if (deeds[event.key]) { event.preventDefault(); deeds[event.key](); }
