@@ -15,7 +15,8 @@ from benchmarks.hooks import hooks, transcripts
 from benchmarks.mcp import mcp
 from benchmarks.processes import Finished, run, sample
 from benchmarks.questions import questions
-from benchmarks.rows import Row
+from benchmarks.rows import Row, percentile
+from benchmarks.served import served
 
 _MEGABYTE = 1e6
 _LEAST_QUICK = 5  # tries of what takes milliseconds, however few the long ones get
@@ -140,7 +141,7 @@ def query(stage: Stage) -> Iterator[Row]:
         sides = [_milliseconds(itertools.chain(*(times[side] for times in by_kind.values()))) for side in Sides._fields]
         details = {kind: {side: _median_ms(times[side]) for side in times} for kind, times in by_kind.items()}
         for percent in (50, 95):
-            at = Sides(*([_percentile(side, percent)] for side in sides))
+            at = Sides(*([percentile(side, percent)] for side in sides))
             yield Row(f"{what}, p{percent}", stage.size, "ms", *at, most_ratio=stage.budget(budget), details=details)
 
 
@@ -174,6 +175,7 @@ GROUPS: dict[str, Callable[[Stage], Iterator[Row]]] = {
     "hooks": hooks,
     "helper": helper,
     "mcp": mcp,
+    "serve": served,
     "transcripts": transcripts,
 }
 ONCE = ("vectors", "transcripts")  # the others are measured for each size
@@ -189,7 +191,3 @@ def _milliseconds(seconds: Iterable[float]) -> list[float]:
 
 def _median_ms(seconds: list[float]) -> float:
     return statistics.median(seconds) * 1000
-
-
-def _percentile(values: list[float], percent: int) -> float:
-    return sorted(values)[round((len(values) - 1) * percent / 100)]

@@ -9,7 +9,7 @@ from typing import Any
 
 FORMAT = 1  # of the JSON
 _HEAD = ("what", "ours", "floor", "ratio", "budget", "ok")
-_DIGITS = {"s": 2, "ms": 2, "MB": 1}
+_DIGITS = {"s": 2, "ms": 2, "MB": 1, "errors": 0}
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Row:
     Args:
         what: what was measured.
         notes: of how many notes the vault was; 0 where that does not matter.
-        unit: of *ours* and *floor*: s, ms or MB.
+        unit: of *ours* and *floor*: s, ms, MB or errors.
         ours: the tries.
         floor: the tries of the least that it can cost; empty if there is none.
         most_ratio: the budget, as a multiple of the floor.
@@ -49,6 +49,11 @@ class Row:
         if self.most_ratio is None or self.ratio is None:
             return None
         return self.ratio <= self.most_ratio
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Return the value that *percent* of 100 of *values* do not exceed."""
+    return sorted(values)[round((len(values) - 1) * percent / 100)]
 
 
 def table(rows: Iterable[Row]) -> str:

@@ -121,9 +121,9 @@ def query(vault: str, size: int, count: int, repeat: int) -> Answer:
     }
 
 
-def fresh_query(vault: str, asked: list[str]) -> Answer:
-    """Bring the index up to date, ask it and show what is found, for each question."""
-    place = _place(vault)
+def fresh_query(vault: str, asked: list[str], *, walk: bool = True) -> Answer:
+    """Bring the index up to date, ask it and show what is found, for each question; without a *walk* just ask."""
+    place = _place(vault)._replace(is_followed=not walk)
 
     def ask(text: str) -> None:
         found = use_index(
