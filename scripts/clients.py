@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,5 +92,6 @@ def _install(npm: str, package: Package) -> str:
 
 
 if __name__ == "__main__":
-    for wanted in sys.argv[1:] or USUAL:
-        print(install(wanted))
+    with ThreadPoolExecutor() as pool:  # npm waits for the network
+        for said in pool.map(install, sys.argv[1:] or USUAL):
+            print(said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import os
 import sys
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+from closed_home import close
 from desk import NOW, Desk
 from postgres_server import Unavailable, name_of, new_database, server_address
 from trees import Tree, tree_of
@@ -25,12 +27,23 @@ from memtool.vault.template import make_vault
 if TYPE_CHECKING:
     from memtool.vault.layout import Vault
 
-hypothesis.settings.register_profile("memtool", deadline=None)  # the machine's speed is no property of the code
-hypothesis.settings.register_profile("fast", deadline=None, max_examples=20)  # for `check.py --fast`
+# The machine's speed is no property of the code, and a run says what the one before it said: `PROPERTY_EXAMPLES=1000`
+# looks for what no run has tried.
+_EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "0"))
+hypothesis.settings.register_profile(
+    "memtool", deadline=None, max_examples=_EXAMPLES or 40, derandomize=not _EXAMPLES, database=None
+)
+hypothesis.settings.register_profile("fast", hypothesis.settings.get_profile("memtool"), max_examples=20)  # check.py
 hypothesis.settings.load_profile("memtool")
 
 _NUMBERS = itertools.count()
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+def pytest_collection_finish() -> None:
+    """Keep all that was imported and collected from being looked through again and again for what is not needed."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
@@ -157,17 +170,10 @@ sys.addaudithook(_GUARD.audit)
 @pytest.fixture(autouse=True)
 def guard(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard]:
     """Point the user's folders into a temporary one, forget the user's settings, and fail on any violation."""
-    for name in os.environ:
-        if name.startswith(("MEMTOOL_", "GIT_", "XDG_", "CLAUDE")):
-            monkeypatch.delenv(name)
     # `mktemp` looks through all folders that there are, which makes thousands of tests slow.
     home = tmp_path_factory.getbasetemp() / "homes" / str(next(_NUMBERS))
     home.mkdir(parents=True)
-    for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
-        monkeypatch.setenv(name, str(home))
-    monkeypatch.setenv("MEMTOOL_CONFIG", str(home / "config.toml"))
-    monkeypatch.setenv("MEMTOOL_CACHE", str(home / "cache"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    close(monkeypatch, home)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power, and the disk would take most of the time
     _GUARD.is_on = True
     yield _GUARD

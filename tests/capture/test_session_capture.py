@@ -122,7 +122,7 @@ def known(session: ReadSession) -> object:
 
 @pytest.mark.slow
 @given(st.lists(st.integers(0, len(EVENTS) - 1), min_size=1, max_size=12), st.lists(st.floats(0, 1), max_size=3))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(
     desk: Desk, events: list[int], cuts: list[float]
 ) -> None:

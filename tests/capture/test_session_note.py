@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from memtool.capture.conversation import Conversation
 from memtool.capture.session_note import LARGEST, daily_sessions, session_note
@@ -187,7 +187,6 @@ files = st.lists(words.map(lambda word: f"/{word}"), max_size=20)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
 @given(conversations, summaries, files, st.integers(0, 60), st.text(max_size=60))
 def test_a_note_is_small_and_can_be_read_back(
     conversation: Conversation, summary: Summary, files: list[str], turns: int, project: str

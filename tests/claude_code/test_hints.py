@@ -36,7 +36,9 @@ def mend(box: Box, api: ScriptedApi) -> str:
     return first.id
 
 
-def test_the_fix_is_given_before_the_command_and_once(box: Box, api: ScriptedApi, owner: Owner) -> None:
+def test_the_fix_is_given_before_the_command_and_once_and_with_the_setting_off_not_at_all(
+    box: Box, api: ScriptedApi, owner: Owner
+) -> None:
     owner.run("install", "claude-code", "--hints")
     owner.configure("[recall]\nsession_tokens = 0\nprompt_characters = 0")
     first = mend(box, api)
@@ -50,12 +52,7 @@ def test_the_fix_is_given_before_the_command_and_once(box: Box, api: ScriptedApi
     assert told(api, asked + 2).count("quoted and dated, not an instruction") <= 2  # text and JSON of one message
     box.wait_until_idle()
     assert owner.problems() == []
-
-
-def test_without_the_hints_or_with_the_setting_off_nothing_is_given(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    owner.run("install", "claude-code", "--hints")
     owner.configure("[recall]\nsession_tokens = 0\nprompt_characters = 0\nhints = false")
-    mend(box, api)
     asked = len(api.asked("main"))
     api.answers([use("Bash", command="sh check.sh tests"), "Done."])
     box.run(api.url, "Run the check", *TOOLS)

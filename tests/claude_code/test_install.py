@@ -48,12 +48,10 @@ def memtool(box: Box, *arguments: str) -> str:
     return ran.out
 
 
-@pytest.mark.parametrize("is_furnished", [False, True], ids=["empty home", "home with others"])
 def test_after_one_command_a_decision_is_known_to_the_next_session_and_then_all_goes(
-    box: Box, api: ScriptedApi, is_furnished: bool
+    box: Box, api: ScriptedApi
 ) -> None:
-    if is_furnished:
-        furnish(box.home)
+    furnish(box.home)
     memtool(box, "install", "claude-code")
     api.answers([use("Write", file_path=str(box.project / "order.py"), content="text\n"), "The model is in order.py."])
     session = box.run(api.url, f"Add the order model. {LOCKED}", "--allowedTools", "Write")
@@ -73,14 +71,13 @@ def test_after_one_command_a_decision_is_known_to_the_next_session_and_then_all_
     left = tree(box.home)
     assert [name for name, text in left.items() if "memtool" in name and "projects/" not in name] == []
     state = json.loads(left.pop(".claude.json"))
-    assert state.get("mcpServers", {}).keys() == ({"别人"} if is_furnished else set())
-    if is_furnished:
-        assert {name: left.get(name) for name in OTHERS if name != ".claude.json"} == {
-            name: text for name, text in OTHERS.items() if name != ".claude.json"
-        }
+    assert state["mcpServers"].keys() == {"别人"}
+    assert {name: left.get(name) for name in OTHERS if name != ".claude.json"} == {
+        name: text for name, text in OTHERS.items() if name != ".claude.json"
+    }
     before = len(api.asked("main"))
     api.answers(["Nothing."])
-    assert len(box.run(api.url, "What is next?").hooks) == is_furnished  # that of the others
+    assert len(box.run(api.url, "What is next?").hooks) == 1  # that of the others
     assert "sort by time" not in "\n".join(map(text_of, api.asked("main")[before]["messages"]))
 
 
@@ -107,26 +104,27 @@ def test_the_client_connects_to_the_server_that_is_registered(box: Box) -> None:
     assert "memtool" not in run(box, "mcp", "list")
 
 
-@pytest.mark.parametrize("kind", ["folder", "subfolder", "symlink", "worktree"])
-def test_for_one_project_the_client_knows_the_server_there_and_nowhere_else(box: Box, kind: str) -> None:
+def test_for_one_project_the_client_knows_the_server_there_and_nowhere_else(box: Box) -> None:
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@y", "-C", str(box.project)]
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True, env=box.environ())
-    place = box.project
-    if kind == "subfolder":
-        place = box.project / "包"
-        place.mkdir()
-    elif kind == "symlink":
-        place = box.root / "link"
-        place.symlink_to(box.project)
-    elif kind == "worktree":
-        place = box.root / "worktree"
-        subprocess.run([*git, "worktree", "add", "-q", str(place)], check=True, env=box.environ())
-    memtool(box, "install", "claude-code", "--project", str(place))
-    assert "✔ Connected" in run(box, "mcp", "get", "memtool", folder=place)
+    worktree = box.root / "worktree"
+    subprocess.run([*git, "worktree", "add", "-q", str(worktree)], check=True, env=box.environ())
+    memtool(box, "install", "claude-code", "--project", str(worktree))
+    assert "✔ Connected" in run(box, "mcp", "get", "memtool", folder=worktree)
     assert "Scope: Local config" in run(box, "mcp", "get", "memtool", folder=box.project)
     assert "No MCP server" in run(box, "mcp", "get", "memtool", folder=box.home)
+    memtool(box, "uninstall", "claude-code", "--project", str(worktree))
+    assert "No MCP server" in run(box, "mcp", "get", "memtool", folder=worktree)
+
+
+@pytest.mark.parametrize("kind", ["subfolder", "symlink"])
+def test_the_client_knows_the_server_of_a_project_by_whichever_name(box: Box, kind: str) -> None:
+    place = box.project / "包" if kind == "subfolder" else box.root / "link"
+    place.mkdir() if kind == "subfolder" else place.symlink_to(box.project)
+    memtool(box, "install", "claude-code", "--project", str(place))
+    assert "✔ Connected" in run(box, "mcp", "get", "memtool", folder=place)
     memtool(box, "uninstall", "claude-code", "--project", str(place))
-    assert "No MCP server" in run(box, "mcp", "get", "memtool", folder=place)
+    assert "memtool" not in (box.home / ".claude.json").read_text()
 
 
 def test_a_project_whose_folder_is_gone_is_taken_out(box: Box) -> None:

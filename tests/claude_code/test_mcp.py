@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from claude_code.api import ScriptedApi
 from claude_code.box import Box
 from claude_code.owner import Owner
@@ -11,6 +12,13 @@ from memtool.mcp.server import INSTRUCTIONS
 
 SUMMARY = "# Orders have ids\n\n- new_order_id() returns a UUIDv7\n\n## Open\n- document it"
 ALLOWED = ("--allowedTools", "mcp__memtool")
+
+
+@pytest.fixture
+def owner(owner: Owner) -> Owner:
+    """An owner whose model has the tools."""
+    owner.run("install", "claude-code", "--with", "mcp")
+    return owner
 
 
 def call(box: Box, tool: str, **arguments: object) -> Turn:

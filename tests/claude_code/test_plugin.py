@@ -83,8 +83,18 @@ def test_the_client_finds_the_folder_valid(box: Box) -> None:
     assert "Validation passed" in client(box, "plugin", "validate", "--strict", str(PLUGIN))
 
 
-def test_a_session_with_the_plugin_alone_is_captured(box: Box, api: ScriptedApi, plugin_owner: Owner) -> None:
-    run_edit(box, api, "auth.ts", "--plugin-dir", str(PLUGIN))
+def test_a_session_with_the_plugin_alone_is_given_one_block_and_captured(
+    box: Box, api: ScriptedApi, plugin_owner: Owner
+) -> None:
+    remember_tea(plugin_owner)
+    plugin_owner.run("index")
+    api.answers([use("Write", file_path=str(box.project / "auth.ts"), content="text\n"), "Wrote it."])
+    flags = ("--allowedTools", "Write", "--plugin-dir", str(PLUGIN))
+    box.run(api.url, "白毫银针该用多少度的水泡? 写进 auth.ts。", *flags)
+    box.wait_until_idle()
+    asked = "\n".join(text_of(message) for message in api.asked("main")[0]["messages"])
+    assert asked.count(f'<{CONTEXT_TAG} event="prompt">') == 1
+    assert "needs 80 degrees" in asked
     assert plugin_owner.edited() == ["project/auth.ts"]
     assert [note.files for note in plugin_owner.notes().values()] == [("auth.ts",)]
 
@@ -143,20 +153,6 @@ def test_where_the_settings_have_the_hooks_the_plugin_stays_silent(
     assert len(list((other / "sessions").glob("*.md"))) == 1
 
 
-@pytest.mark.parametrize("by", ["plugin", "settings", "both"])
-def test_a_prompt_gets_one_block_whoever_has_the_hooks(
-    by: str, box: Box, api: ScriptedApi, plugin_owner: Owner
-) -> None:
-    remember_tea(plugin_owner)
-    plugin_owner.run("index")
-    if by != "plugin":
-        plugin_owner.run("install", "claude-code")
-    box.run(api.url, "白毫银针该用多少度的水泡?", *(() if by == "settings" else ("--plugin-dir", str(PLUGIN))))
-    asked = "\n".join(text_of(message) for message in api.asked("main")[0]["messages"])
-    assert asked.count(f'<{CONTEXT_TAG} event="prompt">') == 1
-    assert "needs 80 degrees" in asked
-
-
 def test_with_the_plugin_and_the_installation_each_event_is_answered_once(
     box: Box, api: ScriptedApi, plugin_owner: Owner
 ) -> None:
@@ -184,36 +180,28 @@ def test_without_memtool_one_sentence_says_so_and_no_hook_fails(box: Box, api: S
     assert "Install memtool" in told[0]
 
 
-def test_a_skill_searches_the_vault_without_asking_for_permission(
+def test_skills_search_without_permission_forget_with_it_and_name_the_session_of_what_they_save(
     box: Box, api: ScriptedApi, plugin_owner: Owner
 ) -> None:
     remember_tea(plugin_owner)
-    api.answers([use("Bash", command="memtool search '白毫银针' --json", description="search"), "80 degrees."])
-    session = box.run(api.url, "/memtool:recall 白毫银针", "--plugin-dir", str(PLUGIN))
-    asked = [json.dumps(body["messages"], ensure_ascii=False) for body in api.asked("main")]
-    assert "Find this in memtool's memory: 白毫银针" in asked[0]
-    assert "needs 80 degrees" in asked[-1]
-    assert session.answer == "80 degrees."
-
-
-def test_forgetting_is_not_done_without_the_users_permission(box: Box, api: ScriptedApi, plugin_owner: Owner) -> None:
+    session_id = "6f1c1f0e-3f2a-4c9b-8d57-0a2b4c6d8e10"
     note = plugin_owner.vault / "tea.md"
     note.write_text("# Tea\n")
-    api.answers([use("Bash", command="memtool forget tea.md --purge --yes", description="forget"), "I may not."])
-    box.run(api.url, "/memtool:forget tea", "--plugin-dir", str(PLUGIN))
+    saves = f"memtool remember '茶要八十度。' --category fact --source {session_id}"
+    api.answers([
+        use("Bash", command="memtool search '白毫银针' --json", description="search"), "80 degrees.",
+        use("Bash", command="memtool forget tea.md --purge --yes", description="forget"), "I may not.",
+        use("Bash", command=saves, description="remember"), "Saved.",
+    ])  # fmt: skip
+    with Talk(box, api.url, "--plugin-dir", str(PLUGIN), "--session-id", session_id) as talk:
+        for prompt in ("/memtool:recall 白毫银针", "/memtool:forget tea", "/memtool:remember 茶要八十度"):
+            talk.say(prompt)
+    asked = [json.dumps(body["messages"], ensure_ascii=False) for body in api.asked("main")]
+    assert "Find this in memtool's memory: 白毫银针" in asked[0]
+    assert "needs 80 degrees" in asked[1]
     assert note.exists()
-    assert "requires approval" in json.dumps(api.asked("main")[-1]["messages"])
-
-
-def test_what_a_skill_saves_names_the_session_that_it_comes_from(
-    box: Box, api: ScriptedApi, plugin_owner: Owner
-) -> None:
-    session_id = "6f1c1f0e-3f2a-4c9b-8d57-0a2b4c6d8e10"
-    command = f"memtool remember '茶要八十度。' --category fact --source {session_id}"
-    api.answers([use("Bash", command=command, description="remember"), "Saved."])
-    box.run(api.url, "/memtool:remember 茶要八十度", "--plugin-dir", str(PLUGIN), "--session-id", session_id)
-    asked = json.dumps(api.asked("main")[0]["messages"], ensure_ascii=False)
-    assert "Save this with memtool: 茶要八十度" in asked
-    assert f"--source {session_id}" in asked
+    assert "requires approval" in asked[3]
+    assert "Save this with memtool: 茶要八十度" in asked[4]
+    assert f"--source {session_id}" in asked[4]
     facts = [path.read_text() for path in plugin_owner.vault.rglob("facts.json")]
     assert [text for text in facts if "茶要八十度" in text and session_id in text]

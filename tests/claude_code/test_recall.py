@@ -6,7 +6,6 @@ from claude_code.api import ScriptedApi
 from claude_code.box import Box
 from claude_code.owner import Owner
 from claude_code.script import Json, text_of
-from claude_code.tui import Tui
 
 from memtool.redaction import CONTEXT_TAG
 
@@ -59,36 +58,6 @@ def test_what_the_start_of_a_session_told_is_not_given_to_its_prompts_again(
     told = "".join(text_of(message) for message in api.asked("main")[-1]["messages"])
     assert told.count("gate 7, because") == 1
     assert MARK not in told
-
-
-def test_an_unrelated_prompt_is_given_nothing(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    teach(box, api, owner)
-    api.answers(["Paris."])
-    box.run(api.url, "What is the capital of France?")
-    assert blocks_in(api.asked("main")[-1]) == []
-
-
-def test_memories_come_back_after_a_compaction(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    first = teach(box, api, owner)
-    box.probe("SessionStart", "Stop")
-    api.answers(
-        ["At gate 7.", "As I said.", "At gate 7 again."],
-        compact=["<analysis>.</analysis><summary>We spoke of airships.</summary>"],
-    )
-    with Tui(box, api.url) as tui:
-        tui.say(ASKED)
-        box.wait_for("Stop", last_assistant_message="At gate 7.")
-        tui.say("Where does the zeppelin dock?")
-        box.wait_for("Stop", last_assistant_message="As I said.")
-        tui.say("/compact")
-        box.wait_for("SessionStart", source="compact")
-        tui.say("So where does the zeppelin dock?")
-        box.wait_for("Stop", last_assistant_message="At gate 7 again.")
-        tui.say("/exit")
-        assert tui.wait() == 0
-    asked = [blocks_in(body) for body in api.asked("main")[-3:]]
-    assert [len(blocks) for blocks in asked] == [1, 1, 1]  # given once; and once more behind the summary
-    assert all(f"sessions/{first}.md:" in blocks[-1] for blocks in asked)
 
 
 def test_a_line_is_taken_back_by_the_id_that_the_model_saw(box: Box, api: ScriptedApi, owner: Owner) -> None:

@@ -6,6 +6,7 @@ Prompts, answers and tools hold secrets of all kinds; `owner` looks for them in 
 from __future__ import annotations
 
 import json
+import subprocess
 import threading
 from dataclasses import replace
 
@@ -31,12 +32,21 @@ def edits(box: Box, name: str, old: str, new: str) -> Turn:
     return use("Edit", file_path=str(box.project / name), old_string=old, new_string=new)
 
 
+def git(owner: Owner, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(owner.vault), *arguments], capture_output=True, text=True, check=True
+    ).stdout
+
+
 def after_worker(box: Box, turn: Turn) -> Turn:
     """Return *turn*, to come when no worker is left, so that the one of the session's start sees nothing of it."""
     return replace(turn, ready=lambda: "--drain" not in str(processes_of(box.root)))
 
 
-def test_edits_become_daily_lines_and_the_session_a_note(box: Box, api: ScriptedApi, owner: Owner) -> None:
+def test_edits_become_daily_lines_but_those_of_the_vault_and_the_session_a_note(
+    box: Box, api: ScriptedApi, owner: Owner
+) -> None:
+    tea = owner.vault / "areas" / "global" / "knowledge" / "tea.md"
     api.answers([
         writes(box, "auth.ts", f"const lifetime = 1; // {ALL_OF_THEM}\n"),
         edits(box, "auth.ts", "lifetime = 1", "lifetime = 24"),
@@ -44,10 +54,14 @@ def test_edits_become_daily_lines_and_the_session_a_note(box: Box, api: Scripted
         use("Bash", command=f"echo 'cannot reach {SECRETS['address']}' >&2; exit 3", description="run the tests"),
         writes(box, "middleware/jwt.ts"),
         writes(box, f"{SECRETS['GitHub']}.txt"),
+        use("Write", file_path=str(tea), content="# Tea\n"),
         f"We decided to let access tokens live 24 hours, because the refresh token is rotated. {ALL_OF_THEM}",
     ])  # fmt: skip
-    session = box.run(api.url, f"Make login tokens live longer\n\n{ALL_OF_THEM}", *TOOLS)
+    prompt = f"Make login tokens live longer\n\n{ALL_OF_THEM}"
+    session = box.run(api.url, prompt, *TOOLS, "--add-dir", str(owner.vault))
     box.wait_until_idle()
+    assert tea.exists()
+    assert git(owner, "status", "--porcelain") == "?? areas/global/knowledge/\n"  # all that is memtool's is committed
     files = {"auth.ts", "middleware/jwt.ts", "[redacted: github-token].txt"}
     assert set(owner.edited()) == {f"project/{file}" for file in files}
     assert session.id in owner.daily()
@@ -59,7 +73,7 @@ def test_edits_become_daily_lines_and_the_session_a_note(box: Box, api: Scripted
     assert "24 hours" in owner.text_of(session.id)
     assert len(owner.text_of(session.id).encode()) < 3_000
     told = [(hook["hook_event"], hook["exit_code"], hook["output"]) for hook in session.hooks]
-    assert told == [(event, 0, "") for event in ("SessionStart", "UserPromptSubmit", *["PostToolUse"] * 4, "Stop")]
+    assert told == [(event, 0, "") for event in ("SessionStart", "UserPromptSubmit", *["PostToolUse"] * 5, "Stop")]
 
 
 def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -82,12 +96,16 @@ def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, ow
     assert "数据库锁" in owner.text_of(session.id)
 
 
-def test_a_resumed_session_has_one_note_that_grows(box: Box, api: ScriptedApi, owner: Owner) -> None:
+def test_a_resumed_session_has_one_note_that_grows_and_keeps_what_its_owner_wrote(
+    box: Box, api: ScriptedApi, owner: Owner
+) -> None:
     told = "We decided to keep both `one.py` and `two.py`, 两个文件都保留."
     api.answers([writes(box, "one.py"), "wrote one", writes(box, "two.py"), told])
     first = box.run(api.url, f"Write the parser module {ALL_OF_THEM}", *TOOLS)
     box.wait_until_idle()
     before = owner.notes()[first.id]
+    path = owner.vault / "sessions" / f"{first.id}.md"
+    path.write_text(path.read_text() + "\nMy own remark: 重要。\n")
     again = box.run(api.url, "Now write the lexer module", *TOOLS, "--resume", first.id)
     box.wait_until_idle()
     assert again.id == first.id
@@ -95,18 +113,8 @@ def test_a_resumed_session_has_one_note_that_grows(box: Box, api: ScriptedApi, o
     assert before.files == ("one.py",)
     assert owner.notes()[first.id].files == ("one.py", "two.py")
     assert "keep both one.py and two.py, 两个文件都保留" in owner.text_of(first.id)
+    assert "My own remark: 重要。" in owner.text_of(first.id)
     assert owner.daily().count(first.id) == 1
-
-
-def test_what_the_owner_wrote_into_a_note_is_kept(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    api.answers(["first answer", "second answer"])
-    session = box.run(api.url, "Look at the parser and mend what is broken")
-    box.wait_until_idle()
-    path = owner.vault / "sessions" / f"{session.id}.md"
-    path.write_text(path.read_text() + "\nMy own remark: 重要。\n")
-    box.run(api.url, "Look at the lexer", "--resume", session.id)
-    box.wait_until_idle()
-    assert "My own remark: 重要。" in path.read_text()
 
 
 def test_a_compaction_keeps_the_session_in_one_note(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -197,15 +205,6 @@ def test_clear_ends_one_session_and_begins_another(box: Box, api: ScriptedApi, o
     assert set(owner.notes()) == {first, second}
     assert "parser" in owner.notes()[first].topic
     assert "lexer" in owner.notes()[second].topic
-
-
-def test_edits_of_the_vault_itself_are_not_written_down(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    note = owner.vault / "areas" / "global" / "knowledge" / "tea.md"
-    api.answers([use("Write", file_path=str(note), content="# Tea\n"), "noted"])
-    box.run(api.url, "Note that I like tea", *TOOLS, "--add-dir", str(owner.vault))
-    box.wait_until_idle()
-    assert note.exists()
-    assert owner.edited() == []
 
 
 def test_what_memtool_told_the_agent_is_not_captured_again(box: Box, api: ScriptedApi, owner: Owner) -> None:

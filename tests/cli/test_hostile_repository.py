@@ -133,6 +133,18 @@ TRAPS = {
 }  # fmt: skip
 
 
+# Those that do not get into each other's way lie in one repository: a setting that two of them need has two values.
+TOGETHER = (
+    ("submodule", "fsmonitor", "hooks path", "hooks of the settings", "gpg", "clean filter", "external diff", "pager",
+     "editor", "alias", "hook of the tidying", "signatures of the log"),
+    ("hooks", "gpg of OpenPGP", "filter process", "textconv", "merge driver of a recorded resolution"),
+    ("gpg by x509", "filter by info", "diff driver"),
+    ("gpg by ssh", "filter by a file of attributes", "worktree elsewhere"),
+    ("the key to sign with", "filter by include", "bare repository among the notes"),
+)  # fmt: skip
+ALONE = TRAPS.keys() - {name for names in TOGETHER for name in names}
+
+
 class Repository:
     """A repository with two commits, a changed note and a trap. *sprung* is what the canary leaves behind."""
 
@@ -157,7 +169,6 @@ class Repository:
         """Put *trap* into it."""
         if "sub/.git/config" in trap.files:
             self._add_submodule()
-        first = self.git("rev-list", "--max-parents=0", "HEAD").split()[-1]
         for name, text in trap.files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,6 +179,7 @@ class Repository:
         with (self.folder / ".git" / "config").open("a") as config:
             config.write(self._filled(trap.config))
         if trap.lacks_commit:
+            first = self.git("rev-list", "--max-parents=0", "HEAD").split()[-1]
             (self.folder / ".git" / "objects" / first[:2] / first[2:]).unlink()
         (self.folder / "trap.md").write_text("changed")
 
@@ -184,9 +196,9 @@ class Repository:
 
 @pytest.fixture
 def canary(tmp_path: Path) -> Path:
-    """A program that leaves a trace."""
+    """A program that leaves a trace: by which name it was run."""
     path = tmp_path / "canary"
-    path.write_text(f"#!/bin/sh\ntouch '{tmp_path}/sprung'\nexit 1\n")
+    path.write_text(f"#!/bin/sh\necho \"$0 $*\" >>'{tmp_path}/sprung'\nexit 1\n")
     path.chmod(0o755)
     return path
 
@@ -206,13 +218,15 @@ def test_the_trap_is_one(tmp_path: Path, canary: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TRAPS)
+@pytest.mark.parametrize("names", [*TOGETHER, *((name,) for name in sorted(ALONE))], ids=", ".join)
 def test_nothing_that_memtool_does_springs_it(
-    agent: Agent, memtool: Memtool, canary: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    agent: Agent, memtool: Memtool, canary: Path, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue, "start_worker", lambda *_: False)
     for folder in (agent.vault.root, agent.project):
-        Repository(folder, canary).lay(TRAPS[name])
+        repository = Repository(folder, canary)
+        for name in names:
+            repository.lay(TRAPS[name])
     transcript = write_transcript(
         agent.folder / "s1.jsonl",
         [prompt("Where does the zeppelin dock? 飞艇停在哪里？"), *edit(str(agent.project / "trap.md"))],
@@ -231,4 +245,5 @@ def test_nothing_that_memtool_does_springs_it(
         memtool(*arguments)
     history.status(agent.vault.root)
     find_project_identities(agent.project)
-    assert not canary.with_name("sprung").exists()
+    sprung = canary.with_name("sprung")
+    assert not sprung.exists(), sprung.read_text()

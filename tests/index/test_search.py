@@ -77,7 +77,7 @@ def test_it_is_found_by_whole_and_by_part_in_any_language(many: Notebook, query:
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.text(st.characters(exclude_categories=()))
     | st.lists(

@@ -13,7 +13,6 @@ from other_agents.conftest import Client
 
 from memtool.clients import title_of
 
-CLONE = Path(__file__).resolve().parents[2]
 DECIDES = "Add the order model. For the order ids we take ULIDs, because they sort by time."
 DECIDES_IN_CHINESE = "新增订单模型。订单号我们用 ULID，因为它能按时间排序。"
 ENGLISH = (DECIDES, "What is next?", "because they sort by time")
@@ -23,12 +22,9 @@ CHINESE = (DECIDES_IN_CHINESE, "接下来做什么？", "因为它能按时间�
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
-        pytest.param("codex", "codex", ENGLISH, id="codex"),
-        pytest.param("gemini", "gemini", CHINESE, id="gemini"),
         pytest.param("codex", "gemini", CHINESE, id="codex-gemini"),
         pytest.param("gemini", "codex", ENGLISH, id="gemini-codex"),
         pytest.param("opencode", "opencode", CHINESE, id="opencode"),
-        pytest.param("codex", "opencode", ENGLISH, id="codex-opencode"),
     ],
 )
 def test_a_decision_stands_in_the_first_request_of_the_next_session_and_uninstalling_leaves_no_trace(
@@ -63,17 +59,12 @@ CHAIN = [  # who works, what the user says there, and what of it the others are 
 ]
 
 
-@pytest.mark.parametrize("by", ["installation", "plugin"])
 def test_what_three_agents_decide_is_in_the_first_request_of_whoever_comes_next(
-    box: Box, api: ScriptedApi, client: Client, by: str
+    box: Box, api: ScriptedApi, client: Client
 ) -> None:
     agents = {name: client(name) for name in THREE}
     before = box.files()
-    installed = THREE if by == "installation" else THREE[1:]
-    if by == "plugin":
-        for command in (("marketplace", "add", str(CLONE)), ("install", "memtool@memtool")):
-            box.client(agents["claude-code"], api.url, "plugin", *command)
-    box.install(*installed)
+    box.install(*THREE)
     known: list[str] = []
     for number, (name, says, said) in enumerate(CHAIN):
         asked = len(api.asked("main"))
@@ -84,25 +75,20 @@ def test_what_three_agents_decide_is_in_the_first_request_of_whoever_comes_next(
         known.append(said)
     assert f"{title_of('gemini')}" in box.memtool("log").out
 
-    if by == "installation":
-        assert "Nothing to do" in box.install(*installed)
-        box.uninstall(*installed)
-        assert box.files(like=before) == before
-        assert "memtool" not in (box.home / ".claude.json").read_text(encoding="utf-8")
+    assert "Nothing to do" in box.install(*THREE)
+    box.uninstall(*THREE)
+    assert box.files(like=before) == before
+    assert "memtool" not in (box.home / ".claude.json").read_text(encoding="utf-8")
 
 
-def test_secrets_of_a_session_reach_no_note(box: Box, api: ScriptedApi, client: Client) -> None:
+def test_an_agent_finds_the_skills_and_the_server_and_secrets_of_its_session_reach_no_note(
+    box: Box, api: ScriptedApi, client: Client
+) -> None:
+    """`box` looks for the secrets in the vault at its end."""
     agent = client("codex")
     box.install("codex")
-    api.answers(["The keys are set."])
+    api.answers([use("list_mcp_resources", server="memtool"), "The keys are set."])
     box.run(agent, api.url, "Set these keys, and write them nowhere else:\n" + "\n".join(SECRETS.values()))
-
-
-def test_an_agent_finds_the_skills_and_the_server(box: Box, api: ScriptedApi, client: Client) -> None:
-    agent = client("codex")
-    box.install("codex")
-    api.answers([use("list_mcp_resources", server="memtool"), "…"])
-    box.run(agent, api.url, "hello")
     told = heard(api.asked("main")[-1])
     assert "memtool-recall" in told
     assert "before you ask the user what was agreed" in told  # the words of our server

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from memtool.vault.daily import DailyEntry, DailySession, parse_daily, put_together, render_daily, take_apart
 from memtool.vault.facts import parse_facts
@@ -109,7 +109,6 @@ class TestFacts:
 
     @pytest.mark.slow
     @given(st.data())
-    @settings(max_examples=60)
     def test_every_order_of_merges_gives_the_same_bytes(self, data: st.DataObject) -> None:
         statuses = st.sampled_from(["active", "archived", "superseded"])
         any_fact = st.builds(

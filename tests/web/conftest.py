@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from closed_home import close
 from desk import Desk
 from fastapi.testclient import TestClient
+from trees import Tree
 from web.service import Service
 
 from memtool.settings import load
@@ -29,6 +31,17 @@ def client(desk: Desk) -> Iterator[TestClient]:
     access = Access("a token that nobody guesses", ["testserver"], 80)
     with TestClient(make_app(opened, access, Life()), raise_server_exceptions=False) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def lasting(new_vault: Tree, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of a new vault, for all tests of a module: one takes the processor a second to start."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        close(patch, home)
+        started = Service(open_vault(new_vault.write(home / "vault")))
+    yield started
+    started.end()
 
 
 @pytest.fixture

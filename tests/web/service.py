@@ -16,7 +16,7 @@ from memtool.vault.layout import Vault
 from memtool.web.runtime import Runtime, ServicePlace, find_service, service_place
 from memtool.workspace import Workspace
 
-PATIENCE = 20.0  # seconds
+PATIENCE = 60.0  # seconds, of a busy machine
 
 
 class Answer(NamedTuple):

@@ -78,8 +78,8 @@ def test_fifty_clients_at_once_are_all_answered_while_the_vault_changes(service:
         assert memory(service) < 90e6
 
 
-def test_ten_thousand_connections_leave_it_well(service: Service) -> None:
-    address = (service.runtime.host, service.runtime.port)
+def test_ten_thousand_connections_leave_it_well(lasting: Service) -> None:
+    address = (lasting.runtime.host, lasting.runtime.port)
     for _ in range(25):
         held = [socket.create_connection(address, timeout=PATIENCE) for _ in range(400)]
         for one in held:
@@ -87,22 +87,22 @@ def test_ten_thousand_connections_leave_it_well(service: Service) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            assert is_well(service)
+            assert is_well(lasting)
             break
         except OSError:  # those that hung up are still being counted
             assert time.monotonic() < deadline
             time.sleep(0.2)
-    assert service.get("/memories")["limit"] == 20
+    assert lasting.get("/memories")["limit"] == 20
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the memory of another process")
 @pytest.mark.parametrize("head", ["Content-Length: 104857600", "Transfer-Encoding: chunked"])
-def test_a_hundred_megabytes_are_neither_taken_nor_held(service: Service, head: str) -> None:
-    before = memory(service)
-    with socket.create_connection((service.runtime.host, service.runtime.port), timeout=PATIENCE) as peer:
+def test_a_hundred_megabytes_are_neither_taken_nor_held(lasting: Service, head: str) -> None:
+    before = memory(lasting)
+    with socket.create_connection((lasting.runtime.host, lasting.runtime.port), timeout=PATIENCE) as peer:
         peer.sendall(
-            f"POST /save HTTP/1.1\r\nHost: 127.0.0.1:{service.runtime.port}\r\n{head}\r\n"
-            f"Authorization: Bearer {service.token}\r\n\r\n".encode()
+            f"POST /save HTTP/1.1\r\nHost: 127.0.0.1:{lasting.runtime.port}\r\n{head}\r\n"
+            f"Authorization: Bearer {lasting.token}\r\n\r\n".encode()
         )
         part = b"10000\r\n" + b"x" * 65_536 + b"\r\n" if "chunked" in head else b"x" * 65_536
         sent = 0
@@ -118,8 +118,8 @@ def test_a_hundred_megabytes_are_neither_taken_nor_held(service: Service, head: 
             told = b""
     assert told == b"" or b" 413 " in told
     assert sent < 20 << 20
-    assert memory(service) < before + 20e6
-    assert is_well(service)
+    assert memory(lasting) < before + 20e6
+    assert is_well(lasting)
 
 
 TRAVERSALS = (
@@ -131,26 +131,26 @@ TRAVERSALS = (
 )  # fmt: skip
 
 
-def test_no_path_leads_out(service: Service) -> None:
-    (service.vault.root.parent / "x.md").write_text("# outside\n")
+def test_no_path_leads_out(lasting: Service) -> None:
+    (lasting.vault.root.parent / "x.md").write_text("# outside\n")
     for path in TRAVERSALS:
-        answer = service.ask("GET", path)
+        answer = lasting.ask("GET", path)
         assert answer.status in (400, 404, 422) or b'"missing": ["' in answer.body or b'"missing":["' in answer.body, (
             path
         )
         for betrayed in (b"root:", b"# outside", b"[core]", b"def make_app"):
             assert betrayed not in answer.body, path
-    assert is_well(service)
+    assert is_well(lasting)
 
 
-def test_a_body_that_drips_does_not_hold_up_others(service: Service) -> None:
+def test_a_body_that_drips_does_not_hold_up_others(lasting: Service) -> None:
     stop = threading.Event()
 
     def drip() -> None:
-        with socket.create_connection((service.runtime.host, service.runtime.port), timeout=PATIENCE) as peer:
+        with socket.create_connection((lasting.runtime.host, lasting.runtime.port), timeout=PATIENCE) as peer:
             peer.sendall(
-                f"POST /save HTTP/1.1\r\nHost: 127.0.0.1:{service.runtime.port}\r\nContent-Length: 1000\r\n"
-                f"Authorization: Bearer {service.token}\r\n\r\n".encode()
+                f"POST /save HTTP/1.1\r\nHost: 127.0.0.1:{lasting.runtime.port}\r\nContent-Length: 1000\r\n"
+                f"Authorization: Bearer {lasting.token}\r\n\r\n".encode()
             )
             try:
                 while not stop.wait(0.1):
@@ -162,7 +162,7 @@ def test_a_body_that_drips_does_not_hold_up_others(service: Service) -> None:
     for one in slow:
         one.start()
     time.sleep(0.5)
-    assert service.get("/memories")["total"] >= 0
+    assert lasting.get("/memories")["total"] >= 0
     stop.set()
     for one in slow:
         one.join(PATIENCE)

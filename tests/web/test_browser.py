@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from closed_home import close
 from web.chromium import chromium, needs_chromium, opened
 from web.service import PATIENCE, Service
 
@@ -29,12 +30,15 @@ PAGES = ("/", "/timeline", "/overview", "/prompts", "/review", "/settings", "/lo
 SCRIPTING = 0.06  # seconds for a screenful
 
 
-@pytest.fixture
-def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A headless Chromium."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with chromium() as browser:
-        yield browser
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A headless Chromium, of which each test opens a context of its own."""
+    home = tmp_path_factory.mktemp("browser")
+    with pytest.MonkeyPatch.context() as patch:
+        close(patch, home)
+        patch.setenv("TMPDIR", str(home))
+        with chromium() as browser:
+            yield browser
 
 
 @pytest.fixture

@@ -41,12 +41,12 @@ def test_a_service_says_where_it_is_and_ends_when_it_is_told(service: Service) -
     assert (ran.exit_code, ran.output) == (0, "There is no service.\n")
 
 
-def test_a_second_service_of_a_vault_names_the_first(service: Service) -> None:
-    command = [sys.executable, "-m", "memtool", "--vault", str(service.vault.root), "serve"]
-    ran = subprocess.run(command, env=service.environ, capture_output=True, text=True, check=False, timeout=PATIENCE)
+def test_a_second_service_of_a_vault_names_the_first(lasting: Service) -> None:
+    command = [sys.executable, "-m", "memtool", "--vault", str(lasting.vault.root), "serve"]
+    ran = subprocess.run(command, env=lasting.environ, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert ran.returncode == 75
-    assert service.runtime.url in ran.stderr
-    assert service.ask("GET", "/health").status == 200
+    assert lasting.runtime.url in ran.stderr
+    assert lasting.ask("GET", "/health").status == 200
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM that a process can answer")
@@ -131,8 +131,8 @@ def test_a_port_that_is_taken_is_named(vault: Vault) -> None:
     assert "cannot listen" in ran.stderr
 
 
-def test_heads_that_never_end_and_many_connections_do_not_stop_it(service: Service) -> None:
-    address = (service.runtime.host, service.runtime.port)
+def test_heads_that_never_end_and_many_connections_do_not_stop_it(lasting: Service) -> None:
+    address = (lasting.runtime.host, lasting.runtime.port)
     held = [socket.create_connection(address, timeout=PATIENCE) for _ in range(450)]
     for one in held[:50]:
         one.sendall(b"GET /health HTTP/1.1\r\nHost: ")
@@ -140,7 +140,7 @@ def test_heads_that_never_end_and_many_connections_do_not_stop_it(service: Servi
     for one in held[:100]:
         one.close()
     time.sleep(0.3)
-    assert service.ask("GET", "/health", token="").status == 200
+    assert lasting.ask("GET", "/health", token="").status == 200
     waiting = held[100]
     waiting.settimeout(15.0)
     assert waiting.recv(1) == b""  # nothing was asked for ten seconds

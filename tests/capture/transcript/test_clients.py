@@ -353,7 +353,7 @@ def test_any_field_may_be_of_any_type(tmp_path: Path, data: st.DataObject, clien
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(data=st.data())
 def test_any_value_in_the_database_may_be_of_any_kind(tmp_path: Path, data: st.DataObject) -> None:
     tables = rows_of_opencode()

@@ -625,7 +625,7 @@ def damaged(draw: st.DrawFn) -> Record:
 
 @pytest.mark.slow
 @given(records=st.lists(damaged() | st.dictionaries(st.text(max_size=6), ANYTHING), max_size=12))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=100)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_no_record_of_the_wrong_shape_raises(tmp_path: Path, records: list[Record]) -> None:
     lines = [json.dumps(record).encode() + b"\n" for record in records]
     conversation = read(tmp_path, *lines)
