@@ -32,6 +32,7 @@ _COMMON_PAIRS = frozenset(
     """.split()
 )
 COMMON_SHARE = 0.7  # of the pairs of words 0.9 are common, of random letters 0.34; one random string in 100 is above
+_IN_PARTS = 0.5  # pairs within the parts of a name, for each character; one random string in 200 has as many common ones
 
 
 def find_random(text: str) -> Iterator[Finding]:
@@ -56,7 +57,14 @@ def looks_random(text: str, least: int = _LEAST) -> bool:
         return False
     if not has_upper and len(text) < least + 8:  # fewer letters to draw from take more of them
         return False
-    return common_share(rest) < COMMON_SHARE
+    return common_share(rest) < COMMON_SHARE and not _is_name(rest)
+
+
+def _is_name(text: str) -> bool:
+    """Return whether *text* is a name of long parts that are words, such as `KeyDataX509GetKlass`."""
+    parts = " ".join(_patterns().part.findall(text))
+    pairs = sum(a.isalpha() and b.isalpha() for a, b in pairwise(parts))
+    return pairs >= _IN_PARTS * len(text) and common_share(parts) >= COMMON_SHARE
 
 
 def _random_parts(piece: str, start: int) -> Iterator[Finding]:
@@ -83,6 +91,7 @@ class _RunPatterns(NamedTuple):
     public: re.Pattern[str]
     known: re.Pattern[str]
     unbroken: re.Pattern[str]
+    part: re.Pattern[str]
     digit: re.Pattern[str]
     lower: re.Pattern[str]
     upper: re.Pattern[str]
@@ -104,6 +113,7 @@ def _patterns() -> _RunPatterns:
             r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{7,}+"
         ),
         unbroken=re.compile(r"[A-Za-z0-9+/]{11}"),  # names have short parts
+        part=re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])"),
         digit=re.compile("[0-9]"),
         lower=re.compile("[a-z]"),
         upper=re.compile("[A-Z]"),

@@ -34,6 +34,19 @@ NOT_DRAWN = lines("""
     2026-02-10T14:30:00.000Z-snapshot-Final2
     claude-sonnet-4-5-20250929
 """)
+# Names of functions, types and tests that stand in code of several languages: short parts, digits in the middle.
+NAMES = lines("""
+    TestBytesWithHighEntropySecretV2 TestCollectJSONLReplacements_Succeeds TestX509KeyPair_TLS13Resumption2
+    MLKEM768X25519PrivateKey BytesWriter_WriteF32BEUnsafe CPyBytes_ReadI64LEUnsafe
+    xmlSecNssKeyDataRawX509CertGetKlass xmlSecQName2BitMaskDebugDump i2d_PKCS8PrivateKey_nid_fp
+    PK11_FindRawCertsWithSubject XCOFFSectAuxEntForDWARF64
+    verifyHashedRekordTLogBodyV2 GetUserByIdFromOAuth2ProviderV3 setUpMockS3BucketForE2ETests
+    shouldRejectExpiredJwtRs256Tokens convertUtf8ToUtf16LeBuffer useInfiniteScroll2WithSSRFallback
+    IHttpClientFactoryV2Extensions GivenAnOrder_WhenPaidTwice_ThenThrows409 parseIso8601DurationToMillis
+    decode_base64url_into_vec8_unchecked test_sha256_of_utf8_names_2026 k8sDeploymentV1beta1FromYaml
+    abgleichKundenStammdatenV2 calculerTotalTtcAvecRemise2 obtenerUsuarioPorIdDesdeCacheV2
+    jisuanDingdanZongjinE2Version chaxunYonghuXinxiByIdV2
+""")
 PUBLIC = [
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA" + noise(44),
     "SHA256:" + noise(43),
@@ -50,6 +63,13 @@ PUBLIC = [
     "1" * 60,
     "abcdefg" * 10,
 ]
+
+
+def test_names_in_code_stay(redact: Redactor) -> None:
+    names = [name for line in NAMES for name in line.split()]
+    said = [f"{before} {name}{after}" for name in names for before, after in (("In func", ", compare"), ("函数", "() 里"))]
+
+    assert [redact(text) for text in said] == said
 
 
 def test_words_hashes_and_ids_stay(redact: Redactor) -> None:
