@@ -111,7 +111,7 @@ def _topic(turns: Sequence[Turn], branch: str, language: str) -> str:
         ended = labels("summary", language)["last"].format(ended)
     problem = _problem(turns)
     is_pasted = problem and any(turn.pasted and turn.asked == problem for turn in turns)
-    asked = without_middle(problem, _TOPIC_ASKED)
+    asked = problem if width(problem) <= _WHOLLY_TOLD else without_middle(problem, _TOPIC_ASKED)
     parts = [labels("summary", language)["pasted"].format(asked) if is_pasted else asked, ended]
     topic = " → ".join(filter(None, parts))
     return f"{branch}: {topic}" if topic and branch not in _UNTOLD_BRANCHES else topic
@@ -235,6 +235,8 @@ def is_shown(turn: Turn) -> bool:
     """Return whether a row shows what was typed: it tells or names something, or says in a word that it was right."""
     if _tells(turn) or begins_with("praise", turn.asked):
         return True
+    if starts_with("denying", turn.asked) and (mentioned("stating", turn.asked) or mentioned("picking", turn.asked)):
+        return True  # "no, we use Biome"
     goes_on = starts_with("continuing", turn.asked) or starts_with("consent", turn.asked)
     return names_something(turn.asked) and not goes_on and width(turn.asked) >= _SHORTEST_NAMING
 

@@ -47,7 +47,8 @@ def context_of_session(occasion: Occasion) -> Reply:
     start = "\n".join(filter(None, [ledger.start, _without_ids(block)]))
     try:
         if session_id:
-            ledger = ledger._replace(start=start, known=block.known, is_over=False).with_ids(block.ids)
+            ledger = ledger._replace(start=start, known=block.known, taken_back=block.taken_back, is_over=False)
+            ledger = ledger.with_ids(block.ids)
             write_ledger(ledgers, session_id, ledger)
             at, lines = work.now().isoformat(timespec="seconds"), lines_of_start(block.lines)
             giving = Giving(at, START, project, lines=lines, client=occasion.options.client)

@@ -24,7 +24,7 @@ START, PROMPT = "start", "prompt"
 # Why a line was not given.
 BELOW_FLOOR, ALIKE, PALE, CONTRADICTED = "floor", "alike", "pale", "contradicted"
 RESTS, AT_START, OVER_LIMIT, OVER_ROOM = "rests", "start", "limit", "room"
-TAKEN_BACK = "taken_back"  # of a session that was given without its title
+TAKEN_BACK, WITHDRAWN = "taken_back", "withdrawn"  # of a session that was given without its title; of a line
 
 _SUFFIX = ".jsonl"
 _LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that is full loses its older half

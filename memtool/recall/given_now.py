@@ -24,6 +24,7 @@ from memtool.recall.given import (
     RESTS,
     START,
     TAKEN_BACK,
+    WITHDRAWN,
     GivenLine,
     Giving,
 )
@@ -59,6 +60,7 @@ _REASONS = {
     OVER_LIMIT: "over the number of memories for a prompt",
     OVER_ROOM: "no room was left",
     TAKEN_BACK: "a session whose beginning was taken back later",
+    WITHDRAWN: "was taken back later",
 }
 
 

@@ -32,7 +32,9 @@ _COMMON_PAIRS = frozenset(
     """.split()
 )
 COMMON_SHARE = 0.7  # of the pairs of words 0.9 are common, of random letters 0.34; one random string in 100 is above
-_IN_PARTS = 0.5  # pairs within the parts of a name, for each character; one random string in 200 has as many common ones
+_IN_PARTS = (
+    0.5  # pairs within the parts of a name, for each character; one random string in 200 has as many common ones
+)
 
 
 def find_random(text: str) -> Iterator[Finding]:

@@ -232,3 +232,35 @@ def test_what_the_block_of_the_start_gives_counts_as_used(agent: Agent) -> None:
     assert FACT in agent.start()
     key = f"{SHOP}/facts.json#fact-20260304-{FACT_ID}"
     assert read_uses(agent.state(), [key]) == {key: 1}
+
+
+# What the user took back
+
+
+OLD, NEW = (
+    "For the ids of invoices we take ULIDs, because they sort by time.",
+    "use UUIDv7 instead of ULIDs for invoices",
+)
+OLD_ZH, NEW_ZH = "对账任务每天凌晨三点跑就行，那会儿没什么流量", "三点和备份撞上了，对账任务挪到五点"
+
+
+def write_session(agent: Agent, day: str, number: int, typed: str, came: str) -> str:
+    """Write the note of a session that began with *typed* and list it in the daily note; return its path."""
+    name = f"{number:08d}-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
+    agent.write(f"sessions/{name}.md", f"---\ntype: session\ndate: {day}\nproject: shop\n---\n\n# {typed} → {came}\n")
+    agent.write(f"daily/{day}.md", f"# {day}\n\n## Sessions\n\n- 14:30 **shop**: [{came}](../sessions/{name}.md)\n")
+    agent.index()
+    return f"sessions/{name}.md"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "prompt"),
+    [(OLD, NEW, "which ids do invoices have, ULIDs?"), (OLD_ZH, NEW_ZH, "对账任务几点跑？")],
+)
+def test_what_the_user_took_back_is_not_given_to_a_prompt(agent: Agent, old: str, new: str, prompt: str) -> None:
+    before = write_session(agent, "2026-03-12", 1, old, "invoice_model.py is written")
+    assert before in agent.ask(prompt)
+    write_session(agent, "2026-03-13", 2, new, "invoice_model.py is changed")
+    later = agent.other("s2")
+    assert new in later.start()
+    assert before not in later.ask(prompt)

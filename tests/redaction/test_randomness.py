@@ -67,7 +67,9 @@ PUBLIC = [
 
 def test_names_in_code_stay(redact: Redactor) -> None:
     names = [name for line in NAMES for name in line.split()]
-    said = [f"{before} {name}{after}" for name in names for before, after in (("In func", ", compare"), ("函数", "() 里"))]
+    said = [
+        f"{before} {name}{after}" for name in names for before, after in (("In func", ", compare"), ("函数", "() 里"))
+    ]
 
     assert [redact(text) for text in said] == said
 

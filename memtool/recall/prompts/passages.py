@@ -13,8 +13,8 @@ from memtool.vault.authors import AGENT, ASKED, OPEN
 
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of a session note
-# What memtool's own hooks write into daily notes is a list of files and links: it says nothing by itself.
-_MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?: (?:`|\[)")
+# What memtool's own hooks write into daily notes says nothing by itself: files, links, topics.
+_MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?:(?: (?:`|\[)|.* \(session \S+\)$)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _LONG = 240  # characters; a longer passage is cut into sentences
 _MOST = 60  # passages of one chunk

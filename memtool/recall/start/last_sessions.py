@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set as AbstractSet
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from memtool.recall.start.excerpt import names_in, read_bytes
-from memtool.recall.start.last_word import SAME, LastWord
+from memtool.recall.start.last_word import SAME, Heard, LastWord
 from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
@@ -18,7 +18,7 @@ from memtool.vault.authors import ASKED, COMMAND, OPEN, USER
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
 from memtool.vault.session_lines import BRANCH, Line, lines_of, read_values
-from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row
+from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row, render_row
 from memtool.vault.sessions import SessionNote, parse_session
 
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
@@ -32,7 +32,7 @@ _SAID = 0.7  # share of an open item's words by which a later line shows that it
 
 
 class PastSession(NamedTuple):
-    """A session and what its note says. *rows* are what was asked and what came of it."""
+    """A session and what its note says. *rows* are what was asked and what came of it; *taken_back* no longer holds."""
 
     day: str
     minute: str
@@ -40,6 +40,7 @@ class PastSession(NamedTuple):
     note: SessionNote
     lines: tuple[Line, ...]
     rows: tuple[Row, ...]
+    taken_back: tuple[str, ...] = ()
 
     @property
     def when(self) -> str:
@@ -89,9 +90,17 @@ def read_sessions(
             for point in note.key_points
         )
         sessions.append(PastSession(day, entry.minute, ref, note, tuple(lines_of(text)), tuple(rows)))
-    by_user = (((line.text, session.when) for line in session.lines if line.author == USER) for session in sessions)
-    last_word.hear_choices(chain.from_iterable(by_user))
+    last_word.hear_choices(chain.from_iterable(map(_by_user, sessions)))
     return [_standing(session, last_word) for session in sessions]
+
+
+def _by_user(session: PastSession) -> Iterator[Heard]:
+    """Give the user's lines of *session*, each with what was asked and done before it."""
+    told = [session.note.topic.partition(ARROW)[0], *map(render_row, session.rows)]
+    for line in session.lines:
+        if line.author == USER:
+            at = next((at for at, text in enumerate(told) if at and line.text in text), 0)
+            yield Heard(line.text, session.when, " ".join(told[max(0, at - 2) : at]))
 
 
 def _standing(session: PastSession, last_word: LastWord) -> PastSession:
@@ -99,15 +108,21 @@ def _standing(session: PastSession, last_word: LastWord) -> PastSession:
     lets_stand = partial(last_word.lets_stand, when=session.when)
     lines = [line for line in reversed(session.lines) if lets_stand(line.text, by_user=line.author == USER)]
     stand = {line.text for line in lines}
-    rows = (_standing_row(row, stand, lets_stand) for row in session.rows)
+    replaced = {text for text, when in last_word.replaced if when == session.when}
     topic = session.note.topic
     is_own_word = any(line.role == ASKED and line.text in topic for line in lines)
-    if not (is_own_word or lets_stand(topic)):
+    is_replaced = any(text in topic for text in replaced)
+    if is_replaced or not (is_own_word or lets_stand(topic)):
         topic = ""
+    if is_replaced:  # the first row is what came of it
+        replaced.add("")
+    rows = (_standing_row(row, stand, lets_stand) for row in session.rows if row.asked not in replaced)
+    gone = tuple(line.text for line in session.lines if line.text not in stand or line.asked in replaced)
     return session._replace(
         note=session.note._replace(topic=topic),
-        lines=tuple(reversed(lines)),
+        lines=tuple(line for line in reversed(lines) if line.text not in gone),
         rows=tuple(row for row in rows if row.asked or row.pieces),
+        taken_back=gone,
     )
 
 

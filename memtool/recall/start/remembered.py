@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall.budget import BlockLine, BlockPart
@@ -51,6 +51,16 @@ _END_OF_DAY = "24:00"
 _ENDED = frozenset({"superseded", "archived"})
 
 
+class Remembered(NamedTuple):
+    """The *parts* that a session may begin with, and what was *taken_back*: by key of a note or fact, its lines.
+
+    Where those are empty, all of it was.
+    """
+
+    parts: list[BlockPart]
+    taken_back: Mapping[str, str]
+
+
 def remembered(
     work: Workspace,
     project: str,
@@ -59,7 +69,7 @@ def remembered(
     said: Sequence[frozenset[str]] = (),
     besides: str = "",
     with_memory: bool = True,
-) -> list[BlockPart]:
+) -> Remembered:
     """Return what a session of *project* (empty: none) is to be told when it begins, most important first.
 
     Args:
@@ -75,6 +85,7 @@ def remembered(
     preferences = _facts(vault, GLOBAL_FACTS, now, 0.05, label["too_many"], categories=_OF_THE_USER)
     memory = _memory(vault, now) if with_memory else None
     said = [*said, *_surely_said(memory, wanted)]
+    taken_back: dict[str, str] = {}
     parts: dict[str, list[tuple[str, BlockPart | None]]] = {
         "memory": [("memory", memory)],
         "preferences": [("preferences", preferences)],
@@ -86,6 +97,8 @@ def remembered(
         facts = _facts(vault, area + FACTS_FILE, now, 0.1, label["too_many"], most=most)
         last_word = _last_word_of((decisions, facts))
         sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), besides, last_word)
+        standing = [_standing(part, last_word) for part in (decisions, facts)]
+        taken_back = _taken_back((decisions, facts), standing, sessions)
         left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
             "summary": [("project", _summary(vault, f"{area}summary.md", now))],
@@ -94,10 +107,10 @@ def remembered(
                 ("asked_for", _of_sessions(said_as(sessions, RULE), 0.08)),
             ],
             "decisions": [
-                ("decisions", _standing(decisions, last_word)),
+                ("decisions", standing[0]),
                 ("decided", _of_sessions(said_as(sessions, DECISION), 0.08)),
             ],
-            "facts": [("facts", _standing(facts, last_word))],
+            "facts": [("facts", standing[1])],
             "open": [
                 ("open", _open_items(vault, f"{area}todos.md", now, most, label["overdue"])),
                 ("left_open", _of_sessions(left_open, 0.06)),
@@ -115,7 +128,7 @@ def remembered(
     command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
     more = label["more"].replace("{command}", defused(command))
     found = settled(chosen, wanted.lines_in_full, said, contradicted=label["contradicted"])
-    return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
+    return Remembered([part._replace(more=more, when_cut=label["shortened"]) for part in found], taken_back)
 
 
 def _surely_said(memory: BlockPart | None, wanted: RecallSettings) -> Iterator[frozenset[str]]:
@@ -140,6 +153,16 @@ def _standing(part: BlockPart, last_word: LastWord) -> BlockPart:
     """Return *part* without the lines that were taken back after they were written."""
     lines = (line for line in part.lines if last_word.lets_stand(line.said, when=line.when))
     return part._replace(levels=(tuple(lines),))
+
+
+def _taken_back(
+    parts: Sequence[BlockPart], standing: Sequence[BlockPart], sessions: Sequence[PastSession]
+) -> dict[str, str]:
+    """Return the notes and facts of *parts* that are not *standing*, and what of *sessions* was taken back."""
+    stand = {line.key for part in standing for line in part.lines}
+    gone = {line.key: "" for part in parts for line in part.lines if line.key and line.key not in stand}
+    of_sessions = {each.ref: "\n".join(each.taken_back)[:_LONGEST_BODY] for each in sessions if each.taken_back}
+    return gone | of_sessions
 
 
 def _memory(vault: Vault, now: datetime) -> BlockPart | None:

@@ -33,7 +33,8 @@ def test_a_session_note_is_its_statements() -> None:
 
 
 def test_what_hooks_write_into_a_daily_note_says_nothing() -> None:
-    lines = "- 14:30 **shop**: `auth.ts`\n- 14:32: [login](../sessions/3f2a9c.md)\n- 14:40 与客户通话：改用新密钥\n"
+    lines = "- 14:30 **shop**: `auth.ts`\n- 14:32: [login](../sessions/3f2a9c.md)\n"
+    lines += "- 14:33 **shop**: 接着上次的来 (session 8d01b2)\n- 14:40 与客户通话：改用新密钥\n"
     assert texts(lines, "daily") == ["14:40 与客户通话：改用新密钥"]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.budget import BlockLine, BlockPart, render
-from memtool.recall.start.last_word import LastWord, settled as settled_parts
+from memtool.recall.start.last_word import Heard, LastWord, settled as settled_parts
 from memtool.text.similarity import words
 
 TAKEN_BACK = [
@@ -34,6 +34,7 @@ TAKEN_BACK = [
     ("金额别再用整数分，改用四位小数", "金额按整数分保存"),
     ("时间统一存 UTC，不再用本地时区", "时间按本地时区存"),
     ("令牌有效期从 20 分钟缩短到 10 分钟", "令牌有效期 20 分钟"),
+    ("legal won't let us keep Firebase, port the push service", "scaffold the push service, Firebase for delivery"),
     ("statt auth_v1.py nehmen wir auth_v2.py", "die Anmeldung steht in auth_v1.py"),
 ]
 STILL_SO = [
@@ -88,7 +89,7 @@ def test_what_was_not_taken_back_stands(later: str, line: str) -> None:
 )
 def test_another_choice_for_the_same_thing_takes_the_earlier_one_back(later: str, line: str) -> None:
     last_word = LastWord()
-    last_word.hear_choices([(line, "2026-01-01 10:00"), (later, "2026-01-02 10:00")])
+    last_word.hear_choices([Heard(line, "2026-01-01 10:00"), Heard(later, "2026-01-02 10:00")])
     assert not last_word.lets_stand(line, when="2026-01-01 10:00")
     assert last_word.lets_stand(later, when="2026-01-02 10:00")
 
@@ -106,7 +107,7 @@ def test_another_choice_for_the_same_thing_takes_the_earlier_one_back(later: str
 )
 def test_a_choice_for_something_else_takes_nothing_back(later: str, line: str) -> None:
     last_word = LastWord()
-    last_word.hear_choices([(line, "2026-01-01 10:00"), (later, "2026-01-02 10:00")])
+    last_word.hear_choices([Heard(line, "2026-01-01 10:00"), Heard(later, "2026-01-02 10:00")])
     assert last_word.lets_stand(line, when="2026-01-01 10:00")
 
 
@@ -117,7 +118,7 @@ def test_who_goes_back_to_an_earlier_choice_has_it_again() -> None:
         ("change the order ids back to ULIDs", "2026-01-03"),
     ]
     last_word = LastWord()
-    last_word.hear_choices(said)
+    last_word.hear_choices(map(Heard._make, [(*each, "") for each in said]))
     assert [last_word.lets_stand(*each[:1], when=each[1]) for each in said] == [True, False, True]
 
 
@@ -260,3 +261,81 @@ def test_an_open_item_that_a_session_left_open_as_well_is_told_once() -> None:
     )
     told = settled([todos, part("Left open", "短信模板仍然是英文 (agent, 2026-03-01)")], 40)
     assert len(texts(told)) == 1
+
+
+@pytest.mark.parametrize(
+    ("later", "line"),
+    [
+        (
+            "five minutes turned out to be far too long. cap the backoff at 30 seconds from now on",
+            "exponential backoff capped at 5 minutes is enough for us",
+        ),
+        (
+            "the dashboard wants fewer round trips, make the page size 200",
+            "the export needs pagination, page size 50 should do since the app shows 20 rows",
+        ),
+        ("三点和备份撞上了，清理任务挪到五点", "写个定时任务清理过期订单，每天凌晨三点跑就行"),
+        ("本地内存会不一致，缓存还是放到 Redis 里", "缓存就放本地内存里吧，单机部署用不着 Redis"),
+        ("put the cache into Redis after all", "keep the cache in memory, no need for Redis"),
+    ],
+)
+def test_a_later_line_replaces_one_that_says_otherwise_of_the_same(later: str, line: str) -> None:
+    last_word = heard((line, "2026-01-01"), (later, "2026-01-02"))
+    assert not last_word.lets_stand(line, when="2026-01-01")
+    assert last_word.lets_stand(later, when="2026-01-02")
+
+
+@pytest.mark.parametrize(
+    ("later", "line"),
+    [
+        ("set the upload timeout to 60 seconds", "the session timeout is 30 minutes"),
+        ("raise the limit of the export to 200 rows", "the import takes 50 rows at once"),
+        ("make the button 20 pixels wide", "the page has 50 rows"),
+        ("now add Redis to the compose file", "the worker is a cron job, no need for Celery"),
+        ("周报任务挪到五点", "备份每天凌晨三点跑"),
+    ],
+)
+def test_another_number_of_something_else_replaces_nothing(later: str, line: str) -> None:
+    assert heard((line, "2026-01-01"), (later, "2026-01-02")).lets_stand(line, when="2026-01-01")
+
+
+LINTED = "add lint rules for the new hooks added react-hooks/rules-of-hooks for ESLint in .eslintrc.json"
+
+
+@pytest.mark.parametrize(
+    ("later", "before", "line"),
+    [
+        ("no, we use Biome", LINTED, "Set up linting for the frontend, ESLint with Prettier like everywhere else"),
+        ("nope, it's Biome here", LINTED, "let's use ESLint"),
+        ("不是 npm，这里用的是 pnpm", "", "已用 `npm install` 安装依赖"),
+        ("不对，我们用 Vitest", "给购物车加测试 已用 Jest 写了 5 个用例", "购物车的测试用 Jest"),
+        ("no, not npm, we use pnpm", "", "run npm install first"),
+    ],
+)
+def test_a_denial_takes_back_what_the_agent_did(later: str, before: str, line: str) -> None:
+    last_word = heard((line, "2026-01-01"), (later, "2026-01-02", before))
+    assert last_word.lets_stand(later, by_user=True, when="2026-01-02")
+    assert not last_word.lets_stand(line, when="2026-01-01")
+
+
+@pytest.mark.parametrize(
+    ("later", "before", "line"),
+    [
+        ("no, we use Biome", LINTED, "the login fails in Safari"),
+        ("no, the tests fail", LINTED, "lint with ESLint"),
+        ("no, use the other button", "moved the Save button in Settings", "the Settings page is slow in Safari"),
+        ("we use Biome", LINTED, "let's use ESLint"),
+        ("不是这个文件，改 jwt.ts", "已修改 auth.ts", "auth.ts 里有登录"),
+    ],
+)
+def test_a_denial_of_something_else_takes_nothing_back(later: str, before: str, line: str) -> None:
+    last_word = heard((line, "2026-01-01"), (later, "2026-01-02", before))
+    last_word.lets_stand(later, by_user=True, when="2026-01-02")
+    assert last_word.lets_stand(line, when="2026-01-01")
+
+
+def heard(*lines: tuple[str, ...]) -> LastWord:
+    """Return the last word after these lines of the user, each with when, and what was before it."""
+    last_word = LastWord()
+    last_word.hear_choices([Heard(*line) for line in lines])
+    return last_word
