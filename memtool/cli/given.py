@@ -76,6 +76,8 @@ def _show(name: str, told: list[dict[str, Any]]) -> None:
             place = branch.add(screen.text(path, "dim")) if one["event"] == START else branch
             for line in lines:
                 place.add(screen.lines(_line(line, f"[{line['id']}]"), _why(line)))
+        for line in one["team"]:
+            branch.add(screen.lines(*_of_team(line)))
         if remark := _remark(one):
             branch.add(screen.text(remark, "dim"))
         for line in one["next"]:
@@ -92,6 +94,10 @@ def _print(told: dict[str, Any]) -> None:
             click.echo(f"  {output.printable(path)}")
         for line in lines:
             _print_line(line, f"[{line['id']}]", room)
+    for line in told["team"]:
+        said, where = _of_team(line)
+        click.echo(output.shortened(output.printable(f"  {said}"), room))
+        click.echo(output.printable(f"      {where}"))
     if remark := _remark(told):
         click.echo(f"  {remark}")
     for line in told["next"]:
@@ -114,7 +120,12 @@ def _head(told: dict[str, Any]) -> str:
 def _remark(told: dict[str, Any]) -> str:
     if told["gone"]:
         return f"{counted(told['gone'], 'line')} more, gone from the vault since"
-    return "" if told["lines"] else "nothing"
+    return "" if told["lines"] or told["team"] else "nothing"
+
+
+def _of_team(line: dict[str, Any]) -> tuple[str, str]:
+    """Return a line of the team's as it was given, and where it stands."""
+    return f"[team] {line['text']}", f"{line['relevance']:.0%} likely – {line['place']}"
 
 
 def _line(line: dict[str, Any], lead: str) -> str:

@@ -65,7 +65,7 @@ def _of_database(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]
 
 def _of_roles(db: psycopg.Connection[Any]) -> Check:
     """Return whether the service may take the roles in which it reads, writes and lets people in."""
-    roles = ("memtool_reader", "memtool_writer", "memtool_gate")
+    roles = ("memtool_reader", "memtool_writer", "memtool_guest", "memtool_gate")
     rows = [(role, db.execute("SELECT pg_has_role(%s, 'MEMBER')", (role,)).fetchone()) for role in roles]
     if lacking := [role for role, row in rows if not row or not row[0]]:
         fix = f"GRANT {', '.join(lacking)} TO {db.info.user};"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.hook.occasion import Occasion, Reply
-from memtool.recall.given import PROMPT, START, Giving, in_known_words, keep_giving, lines_of_start
+from memtool.recall.given import PROMPT, START, GivenLine, Giving, in_known_words, keep_giving, lines_of_start
 from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
 from memtool.vault.files import read_head
 from memtool.vault.layout import session_ref
@@ -81,7 +81,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     from memtool.index.completion import known_words
     from memtool.index.read_only import current_index
     from memtool.recall.prompts.finding import find
-    from memtool.recall.prompts.prompt import Asked, memories_for_prompt
+    from memtool.recall.prompts.prompt import Asked, Given, memories_for_prompt
     from memtool.recall.uses import count_uses, read_uses
 
     folder = occasion.work.index_folder
@@ -95,14 +95,16 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
             is_safe = not occasion.work.settings.redact.patterns
             prompt = in_known_words(occasion.text("prompt"), partial(known_words, db)) if is_safe else ""
     except Busy as busy:
-        write_ledger(ledgers, session_id, ledger)
         _leave_to_worker(occasion, busy)
-        return Reply()
+        given, prompt = Given("", ledger), ""  # the team may know something all the same
+        if not team:
+            write_ledger(ledgers, session_id, ledger)
+            return Reply()
     given = _with_team(occasion, team, given) if team else given
     write_ledger(ledgers, session_id, given.ledger)
     at = occasion.work.now().isoformat(timespec="seconds")
     client = occasion.options.client
-    giving = Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next, client)
+    giving = Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next, client, given.team)
     keep_giving(ledgers, session_id, giving)
     count_uses(folder, given.keys)
     return Reply(given.text, _notice(occasion, given.said))
@@ -127,7 +129,12 @@ def _with_team(occasion: Occasion, asked: TeamQuestion, given: Given) -> Given:
         note(occasion.name, notice, occasion.options, occasion.work.environ)
     fresh = [memory for memory in memories if not given.ledger.rests(memory.key)]
     text = "\n\n".join(filter(None, [given.text, team_block(occasion.work, fresh)]))
-    return given._replace(text=text, ledger=given.ledger.with_given(memory.key for memory in fresh))
+    return given._replace(
+        text=text,
+        ledger=given.ledger.with_given(memory.key for memory in fresh),
+        said=(*given.said, *(memory.said for memory in fresh)),
+        team=tuple(GivenLine("", memory.address, text=memory.said, relevance=memory.relevance) for memory in fresh),
+    )
 
 
 def _without_ids(block: ContextBlock) -> str:

@@ -271,8 +271,17 @@ class RankedMemories(NamedTuple):
     notices: tuple[str, ...]
 
 
-def search_memories(work: Workspace, query: str, *, limit: int, projects: tuple[str, ...] = ()) -> RankedMemories:
+def search_memories(
+    work: Workspace,
+    query: str,
+    *,
+    limit: int,
+    projects: tuple[str, ...] = (),
+    use: Callable[[Callable[[Index], Any]], Any] | None = None,
+) -> RankedMemories:
     """Return the best memories for *query* within reach of the project at hand, or of *projects* only.
+
+    Where *use* opens an index, it is searched in place of that of the vault at hand.
 
     Raises:
         MemtoolError: the vault or its index cannot be read, or the index is being built.
@@ -287,7 +296,7 @@ def search_memories(work: Workspace, query: str, *, limit: int, projects: tuple[
         idf = inverse_frequencies(index.db, query_terms(text))
         return list(found.hits), idf, (*index_notices(index), *found.notices)
 
-    hits, idf, notices = use_ready(work, look)
+    hits, idf, notices = use(look) if use else use_ready(work, look)
     found = [*_written(work, hits, idf), *_typed(work, here, hits, idf)]
     best = sorted(found, key=lambda memory: memory.score, reverse=True)
     return RankedMemories(tuple(best[:limit]), notices)

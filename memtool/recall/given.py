@@ -71,6 +71,7 @@ class Giving(NamedTuple):
         lines: in the order in which they were given.
         next: what came next in rank.
         client: to whose session; empty for Claude Code.
+        team: lines of the team's vaults, which have no ids; their ref begins with the name of a vault.
     """
 
     at: str
@@ -81,6 +82,7 @@ class Giving(NamedTuple):
     lines: tuple[GivenLine, ...] = ()
     next: tuple[GivenLine, ...] = ()
     client: str = ""
+    team: tuple[GivenLine, ...] = ()
 
 
 def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
@@ -198,7 +200,8 @@ def _parse(line: bytes) -> Giving | None:
     """Return a record; None for one that memtool did not write."""
     try:
         giving = Giving(*json.loads(line))
-        giving = giving._replace(lines=tuple(_lines(giving.lines)), next=tuple(_lines(giving.next)))
+        lines, after, team = (tuple(_lines(found)) for found in (giving.lines, giving.next, giving.team))
+        giving = giving._replace(lines=lines, next=after, team=team)
     except (ValueError, TypeError, RecursionError):
         return None
     return giving if _is_sound(giving, Giving("", "", "")) else None

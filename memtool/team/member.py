@@ -57,11 +57,16 @@ class TeamMemory(NamedTuple):
         return f"team:{self.vault}:{self.id or self.place}"
 
     @property
+    def address(self) -> str:
+        """Where it stands: the vault and the place in it."""
+        return defused(f"{self.vault}:{self.place}")
+
+    @property
     def source(self) -> str:
         """What it is, who said it, in which project, when and where."""
         project = f"project {self.project}" if self.project else ""
         about = filter(None, (self.category, self.author, project, self.date))
-        return defused(f"{', '.join(about)}, team {self.vault}:{self.place}")
+        return f"{defused(', '.join(about))}, team {self.address}"
 
     @property
     def said(self) -> str:

@@ -7,15 +7,16 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool import settings as settings_module
-from memtool.errors import DatabaseUnavailable, UsageError
-from memtool.index.engine import catch_up
+from memtool.consolidate.memories import get_memory
+from memtool.errors import DatabaseUnavailable, NoteNotFound, UsageError
+from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.postgres import connection
 from memtool.index.postgres.connection import connection_options, refusals
 from memtool.settings import Settings
@@ -23,7 +24,7 @@ from memtool.team.audit import AuditEntry, record
 from memtool.team.clones import Clone, clones_of
 from memtool.team.keeper import Keeper
 from memtool.team.tokens import WRITE, Token, recognised
-from memtool.vault.layout import Vault
+from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.project_area import area_name
 from memtool.workspace import Workspace
 
@@ -82,7 +83,7 @@ class TeamService:
         self._environ, self._home = {**environ, **nobodys, **engine}, home
         self._asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
         self.keeper = Keeper(self.clones.values(), pause=settings.team.pull_seconds, changed=self._index)
-        self._dsn = dsn
+        self.dsn = dsn
         options: dict[str, Any] = {
             "kwargs": connection_options(),
             "min_size": 1,
@@ -98,13 +99,13 @@ class TeamService:
         """Begin to follow the remotes, and to connect to the database."""
         self.pool.open()
         self._pool_of_index.open()
-        connection.pools[self._dsn] = self._pool_of_index
+        connection.pools[self.dsn] = self._pool_of_index
         self.keeper.start()
 
     def end(self) -> None:
         """End. What was written and is not pushed yet lies in the clones."""
         self.keeper.end()
-        connection.pools.pop(self._dsn, None)
+        connection.pools.pop(self.dsn, None)
         self._pool_of_index.close()
         self.pool.close()
 
@@ -141,7 +142,8 @@ class TeamService:
     @contextlib.contextmanager
     def asked_by(self, asking: Asking) -> Iterator[None]:
         """Let all that runs for one request know whose it is, for the length of a `with` block."""
-        kept, reach = self._asking.set(asking), connection.reach.set(frozenset(self.vaults_of(asking.token)))
+        allowed = connection.Reach(frozenset(self.vaults_of(asking.token)), asking.token.projects)
+        kept, reach = self._asking.set(asking), connection.reach.set(allowed)
         try:
             yield
         finally:
@@ -159,6 +161,11 @@ class TeamService:
         if asking is None:
             raise UsageError("this is no request of anybody's")
         return asking
+
+    @property
+    def asked_vaults(self) -> tuple[str, ...]:
+        """The vault that the request at hand names, or all that its token is for."""
+        return (self.asking.vault,) if self.asking.vault else self.vaults_of(self.asking.token)
 
     def open_workspace(self, folder: Path | None = None) -> Workspace:
         """Return the workspace of the vault that the request names; a *folder* of the asker's is known by its name.
@@ -179,6 +186,28 @@ class TeamService:
         project = area_name(folder.name) if folder else ""
         within = vault.root / "areas" / "projects" / project if project else Path(vault.root.anchor)  # no project's
         return self._workspace(name, vault, within)
+
+    def common_workspace(self, names: Sequence[str], folder: Path | None = None) -> Workspace:
+        """Return the workspace in which all of *names* are asked, with the operator's settings. It raises the same."""
+        work = self.workspace(names[0] if names else "", folder)
+        return work._replace(settings=settings_module.load(None, work.environ))
+
+    def check_memory(self, memory_id: str) -> None:
+        """Refuse a memory of a project that the token is not for, as if there were none.
+
+        The files hold all projects, so the database is asked whether it shows that memory to this token.
+
+        Raises:
+            NoteNotFound: see above.
+        """
+        work = self.open_workspace()
+        with contextlib.suppress(UsageError):  # several have that id; where they stand is not for everybody
+            memory = get_memory(work, memory_id)
+            fact_id = "" if memory.id == memory.path else memory.id
+            is_one = bool(fact_id) or not memory.path.endswith(FACTS_FILE)  # a file of facts may be of many projects
+            if is_one and self.asking.token.covers(memory.project) and _is_shown(work, memory.path, fact_id):
+                return
+        raise NoteNotFound(memory_id)
 
     def keep(self, entry: AuditEntry) -> None:
         """Keep what was asked: in the audit, the log and the counts. When the database is away, the log has it."""
@@ -203,6 +232,11 @@ class TeamService:
         return Workspace(vault, known, environ, self._home, folder, self.clock)
 
 
+def _is_shown(work: Workspace, ref: str, fact_id: str) -> bool:
+    find = "SELECT count(*) FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE n.ref = ? AND c.fact_id = ?"
+    return use_index(place_of(work), lambda index: bool(index.db.execute(find, (ref, fact_id)).fetchone()[0]))
+
+
 def _as_gate(db: psycopg.Connection[Any]) -> None:
     db.execute(f"SET ROLE {_GATE}")
 
@@ -211,7 +245,7 @@ def _as_nobody(db: psycopg.Connection[Any]) -> None:
     """Let the connection see nothing until the next request says what."""
     db.execute(
         "SELECT set_config('role', 'none', false), set_config('memtool.vaults', '{}', false),"
-        " set_config('memtool.vault', '', false)"
+        " set_config('memtool.vault', '', false), set_config('memtool.projects', '{}', false)"
     )
 
 

@@ -50,6 +50,10 @@ class Token(NamedTuple):
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
 
+    def covers(self, project: str) -> bool:
+        """Return whether the token is for *project*; its name is compared as the database does, by letters of ASCII."""
+        return not self.projects or _lower(project) in map(_lower, self.projects)
+
     def reach(self, vaults: Iterable[str]) -> tuple[str, ...]:
         """Return those of *vaults* that the token is for."""
         return tuple(name for name in vaults if ALL in self.vaults or name in self.vaults)
@@ -163,6 +167,10 @@ def text_of(secret: bytes) -> str:
 def hash_of(text: str) -> bytes:
     """Return what is kept of the token *text*."""
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+
+
+def _lower(name: str) -> bytes:
+    return name.encode("utf-8", "replace").lower()
 
 
 def _token(row: Sequence[Any]) -> Token:

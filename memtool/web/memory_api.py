@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Header, Query
@@ -61,14 +63,23 @@ class ChangeAsked(Body):
     author: Literal["user", "agent"] = "agent"
 
 
-def add_memory_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add the calls to *app*."""
-    _add_finding(app, open_workspace)
+def add_memory_calls(
+    app: FastAPI, open_workspace: OpenWorkspace, find: Callable[[SearchAsked], dict[str, Any]] | None = None
+) -> None:
+    """Add the calls to *app*; what *find* finds is searched in place of the vault."""
+    _add_finding(app, open_workspace, find or partial(_found, open_workspace))
     _add_writing(app, open_workspace)
     _add_taking_back(app, open_workspace)
 
 
-def _add_finding(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+def _found(open_workspace: OpenWorkspace, asked: SearchAsked) -> dict[str, Any]:
+    work = open_workspace(None)
+    answer = search_vault(work, asked)
+    count_uses(work.index_folder, (key_of(hit.path, hit.fact_id) for hit in answer.hits))
+    return found_fields(work, asked, answer)
+
+
+def _add_finding(app: FastAPI, open_workspace: OpenWorkspace, find: Callable[[SearchAsked], dict[str, Any]]) -> None:
     @app.post(
         "/search",
         tags=["memory"],
@@ -76,10 +87,7 @@ def _add_finding(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example(_FOUND, asked={"query": "why JWT?", "limit": 5, "project": "shop"}),
     )
     def search(asked: SearchAsked) -> dict[str, Any]:
-        work = open_workspace(None)
-        answer = search_vault(work, asked)
-        count_uses(work.index_folder, (key_of(hit.path, hit.fact_id) for hit in answer.hits))
-        return found_fields(work, asked, answer)
+        return find(asked)
 
     @app.get(
         "/memories",

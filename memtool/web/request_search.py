@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -49,6 +50,9 @@ class Searched(NamedTuple):
     took: float
 
 
+UseIndex: TypeAlias = Callable[[Callable[[Index], Searched]], Searched]
+
+
 def filter_of(work: Workspace, asked: SearchAsked) -> Filter:
     """Return the filter that *asked* names.
 
@@ -68,8 +72,8 @@ def filter_of(work: Workspace, asked: SearchAsked) -> Filter:
     )
 
 
-def search_vault(work: Workspace, asked: SearchAsked) -> Searched:
-    """Return what the vault holds of *asked*, from a fresh index.
+def search_vault(work: Workspace, asked: SearchAsked, use: UseIndex | None = None) -> Searched:
+    """Return what the vault holds of *asked*, from a fresh index; or what the index does that *use* opens.
 
     Raises:
         UsageError: there is no word to look for.
@@ -95,7 +99,7 @@ def search_vault(work: Workspace, asked: SearchAsked) -> Searched:
         notices = (*chosen.notices, *index_notices(index), *found.notices, *unknown_names(index, wanted))
         return Searched(found.hits, tuple(_likeness(found.hits)), found.mode, notices, 0.0)
 
-    found = use_index(place_of(work), look)
+    found = (use or partial(use_index, place_of(work)))(look)
     kept = [(hit, like) for hit, like in zip(found.hits, found.similarity, strict=True) if like >= asked.min_similarity]
     return found._replace(
         hits=tuple(hit for hit, _ in kept),
@@ -106,18 +110,25 @@ def search_vault(work: Workspace, asked: SearchAsked) -> Searched:
 
 def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:
     """Return what was found as the answer to a request."""
-    uses = uses_of(work, found.hits)
-    today = work.now().date()
+    uses, today = uses_of(work, found.hits), work.now().date()
+    pairs = zip(found.hits, found.similarity, strict=True)
+    return answer_fields(asked, found, [memory_fields(hit, like, uses, today) for hit, like in pairs])
+
+
+def answer_fields(asked: SearchAsked, found: Searched, memories: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the answer to a request in which *memories* are told."""
     return {
         "query": asked.query,
         "mode": found.mode,
-        "memories": [
-            hit_fields(hit, uses) | {"similarity": round(like, 4), "score": round(_score(hit, like, uses, today), 4)}
-            for hit, like in zip(found.hits, found.similarity, strict=True)
-        ],
+        "memories": memories,
         "took_ms": round(found.took * 1000, 1),
         "notices": list(found.notices),
     }
+
+
+def memory_fields(hit: Hit, like: float, uses: Mapping[str, int], today: date) -> dict[str, Any]:
+    """Return a hit as what was found, with how *like* the query it is."""
+    return hit_fields(hit, uses) | {"similarity": round(like, 4), "score": round(_score(hit, like, uses, today), 4)}
 
 
 def hit_fields(hit: Hit, uses: Mapping[str, int]) -> dict[str, Any]:

@@ -5,41 +5,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from pathlib import Path
+from functools import partial
 from typing import Annotated, Any
 
 from anyio import to_thread
 from fastapi import FastAPI, Query
 from fastapi.responses import JSONResponse, PlainTextResponse
-from pydantic import Field
 from starlette.routing import Route
 
 from memtool import __version__
-from memtool.errors import MemtoolError
-from memtool.recall.agent_search import RankedMemory, search_memories
 from memtool.recall.start.session_start import session_context
 from memtool.team.service import MOST_AT_ONCE, TeamService, metrics_text
 from memtool.web.agent_server import PATHS, AgentServer
 from memtool.web.app import add_errors
-from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body, example
+from memtool.web.calls import LONGEST_NAME, example
 from memtool.web.gate import HEALTH
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.team_gate import METRICS_PATH
+from memtool.web.team_search import RecallAsked, found_in_all, recalled
 
 _DESCRIPTION = (
     "The memory of a team. Every request brings its token, as `Authorization: Bearer TOKEN`. A call on one vault begins"
     " with `/vaults/NAME`; without that it is for the only vault of the token. Errors are problem details (RFC 9457)."
 )
-
-
-class RecallAsked(Body):
-    """A question to all vaults of the token, or to the one that the address names."""
-
-    query: str = Field(min_length=1, max_length=LONGEST_QUERY, description="Words, in any language, without syntax.")
-    project: str = Field(default="", max_length=LONGEST_NAME, description="Where the asker works; empty: everywhere.")
-    limit: int = Field(default=5, ge=1, le=LARGEST_PAGE)
-    floor: float = Field(default=0.0, ge=0, le=1, description="The least relevance of what is given.")
 
 
 def make_team_app(service: TeamService, life: Life) -> FastAPI:
@@ -69,7 +58,7 @@ def make_team_app(service: TeamService, life: Life) -> FastAPI:
     _add_service_calls(app, service, life)
     _add_recall(app, service)
     _add_context(app, service)
-    add_memory_calls(app, service.open_workspace)
+    add_memory_calls(app, service.open_workspace, partial(found_in_all, service))
     for path, agent in agents.items():
         app.router.routes.append(Route(path, agent))
     return app
@@ -128,26 +117,7 @@ def _add_recall(app: FastAPI, service: TeamService) -> None:
         openapi_extra=example({"memories": [_MEMORY], "notices": []}, asked={"query": "why JWT?", "project": "shop"}),
     )
     def recall(asked: RecallAsked) -> dict[str, Any]:
-        asking, found, notices = service.asking, list[tuple[str, RankedMemory]](), list[str]()
-        names = [asking.vault] if asking.vault else service.vaults_of(asking.token)
-        for name in names:
-            try:
-                memories, said = _of_one(service, name, asked)
-            except MemtoolError as error:
-                if len(names) == 1:
-                    raise
-                memories, said = [], [str(error)]
-            found += [(name, memory) for memory in memories]
-            notices += [f"{name}: {sentence}" for sentence in said]
-        best = sorted(found, key=lambda pair: -pair[1].score)[: asked.limit]
-        return {"memories": [{"vault": name, **memory._asdict()} for name, memory in best], "notices": notices}
-
-
-def _of_one(service: TeamService, name: str, asked: RecallAsked) -> tuple[list[RankedMemory], list[str]]:
-    """Return what one vault holds of the question, within the token's projects and above the floor."""
-    work = service.workspace(name, Path(asked.project) if asked.project else None)
-    found = search_memories(work, asked.query, limit=asked.limit, projects=service.asking.token.projects)
-    return [one for one in found.memories if one.relevance >= asked.floor], list(found.notices)
+        return recalled(service, asked)
 
 
 _MEMORY = {

@@ -19,7 +19,7 @@ from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
 from memtool.team.webhook import is_genuine
 from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, GuardedAnswer, check_ready, headers_of, whole_body
 from memtool.web.life import Life
-from memtool.web.problem_details import Refusal
+from memtool.web.problem_details import Refusal, status_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,7 +29,9 @@ METRICS_PATH, AGENTS = "/metrics", ("/mcp", "/mcp/memory")
 _READING = ("/search", "/recall")  # calls that change nothing, though they are posted
 _WRITING_TOOLS = ("context_save", "context_manage", "memory_store", "memory_forget")
 _LONGEST_TOOL = 40  # characters
-_WITH_PROJECTS = ("/recall", "/vaults")  # calls that keep to the projects of a token
+# Calls that keep to the projects of a token.
+_WITH_PROJECTS = ("GET /vaults", "POST /recall", "POST /search", "GET /memories", "POST /save")
+_MEMORY = "/memory/"
 
 
 class TeamGate:
@@ -88,9 +90,11 @@ class TeamGate:
         try:
             _check(token, path, wrote=wrote)
             with self._service.asked_by(Asking(token, vault)):
+                if token.projects:
+                    await self._keep_to_projects(token, scope["method"], path, body)
                 await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
-        except Refusal as refusal:
-            status = refusal.status
+        except MemtoolError as error:
+            status = status_of(error)
             raise
         finally:
             ms = round((time.perf_counter() - started) * 1000)
@@ -104,6 +108,20 @@ class TeamGate:
             return await asyncio.to_thread(self._service.recognise, brought)
         except NoToken as error:
             raise Refusal(401, str(error), error.hint) from None
+
+    async def _keep_to_projects(self, token: Token, method: str, path: str, body: bytes) -> None:
+        """Refuse what a token of some projects may not ask: what it finds, the database keeps to them.
+
+        Raises:
+            Refusal, NoteNotFound: see above.
+        """
+        if path.startswith(_MEMORY) and method in ("GET", "PUT"):
+            await asyncio.to_thread(self._service.check_memory, path.removeprefix(_MEMORY))
+        elif f"{method} {path}" not in _WITH_PROJECTS:
+            hint = f"It may ask {', '.join(_WITH_PROJECTS)}, GET and PUT {_MEMORY}ID."
+            raise Refusal(403, "your token is for some projects only, and this call does not keep to them", hint)
+        elif path == "/save" and not token.covers(_project_in(body)):
+            raise Refusal(403, "your token is for some projects only", f"Name one: {', '.join(token.projects)}.")
 
     async def _take_message(self, scope: Scope, headers: dict[str, str], body: bytes, answer: GuardedAnswer) -> None:
         """Ask a remote for what is new, because its host says that there is something."""
@@ -144,6 +162,14 @@ def _tool(body: bytes) -> str:
     return name if name.replace("_", "").replace("/", "").isalnum() and len(name) < _LONGEST_TOOL else ""
 
 
+def _project_in(body: bytes) -> str:
+    """Return the project that a request to save names; empty if it names none, or is none."""
+    try:
+        return str(json.loads(body)["project"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
+
+
 def _check(token: Token, path: str, *, wrote: bool) -> None:
     """Refuse what the scopes of *token* do not cover.
 
@@ -153,6 +179,3 @@ def _check(token: Token, path: str, *, wrote: bool) -> None:
     needed = METRICS if path == METRICS_PATH else WRITE if wrote else READ
     if needed not in token.scopes and not (needed == READ and WRITE in token.scopes):
         raise Refusal(403, f"your token has no scope '{needed}'", "Ask whoever runs the service for another token.")
-    if token.projects and path not in _WITH_PROJECTS:
-        hint = f"It may ask {', '.join(_WITH_PROJECTS)}."
-        raise Refusal(403, "your token is for some projects only, and this call does not keep to them", hint)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hook.agent import Agent, agent_in
 
+from memtool.capture import queue
 from memtool.cli.main import cli
 from memtool.errors import BadSetting
 from memtool.team.member import TeamAway, checked_url, find_token, token_path
@@ -106,6 +108,28 @@ class TestPrompts:
         assert service.asked[0][:2] == ("/recall", f"Bearer {TOKEN}")
         assert "herons" not in agent.ask(PROMPT)
         assert len(service.asked) == 2
+
+    def test_what_the_team_gave_is_shown_later(self, agent: Agent) -> None:
+        agent.ask(PROMPT)
+        (record,) = json.loads(memtool("given", "--json").stdout)["given"]
+        place = "birds:facts.json:1-9"
+        assert record["team"] == [{"text": HERONS["text"], "place": place, "relevance": 0.8}]
+        shown = memtool("given").stdout
+        assert f"[team] {HERONS['text']}" in shown
+        assert f"80% likely – {place}" in shown
+
+    def test_the_team_answers_while_the_own_index_is_not_there(
+        self, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        started: list[object] = []
+        monkeypatch.setattr(queue, "start_worker", lambda *given: started.append(given))
+        shutil.rmtree(agent.state() / "index")
+        block, text = agent.ask(PROMPT), str(HERONS["text"])
+        assert text in block
+        assert block.count("<memtool-context") == 1
+        assert any("there is no index yet" in line for line in agent.log())
+        assert text not in agent.ask(PROMPT)  # it is in the ledger
+        assert started
 
     def test_secrets_do_not_leave_the_machine(self, agent: Agent, service: Scripted) -> None:
         secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6"

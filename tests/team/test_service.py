@@ -105,29 +105,54 @@ def test_a_token_of_several_vaults_names_one_or_asks_all(server: TeamServer) -> 
         asked = {"content": f"The flamingo of {name} is pink.", "project": "zoo"}
         assert server.ask("POST", f"/vaults/{name}/save", asked, token=both).fields["stored"]
     assert server.ask("POST", "/save", {"content": "x"}, token=both).status == 400
-    found = server.ask("POST", "/recall", {"query": "flamingo"}, token=both).fields["memories"]
-    assert {each["vault"] for each in found} == {"shop", "api"}
+    for path in ("/recall", "/search"):
+        found = server.ask("POST", path, {"query": "flamingo of the api"}, token=both).fields["memories"]
+        assert [each["vault"] for each in found] == ["api", "shop"], path  # in one ranking
+        assert [each["id"].partition("-")[0] for each in found] == ["fact", "fact"]
 
 
 def test_a_token_of_projects_is_given_theirs_only(server: TeamServer) -> None:
+    saved = {}
     for project in ("red", "blue"):
-        server.ask(
-            "POST",
-            "/vaults/shop/save",
-            {"content": f"The heron of {project} sleeps at {project} pond.", "project": project},
-        )
-    red = server.token(projects=("red",))
+        text = f"The heron of {project} sleeps at {project} pond 池塘."
+        saved[project] = server.ask("POST", "/vaults/shop/save", {"content": text, "project": project}).fields
     server.until(lambda: len(server.ask("POST", "/vaults/shop/search", {"query": "heron"}).fields["memories"]) == 2)
-    found = server.ask("POST", "/recall", {"query": "heron"}, token=red).fields["memories"]
-    assert [each["project"] for each in found] == ["red"]
+    red = server.token(projects=("Red",))
+    asks: list[tuple[str, str, Any]] = [
+        ("POST", "/recall", {"query": "heron blue"}),
+        ("POST", "/search", {"query": "heron blue 池塘", "status": "all"}),
+        ("GET", "/memories", None),
+        ("GET", "/memories?project=blue", None),
+        ("GET", "/memories?sort=relevance&query=blue+heron", None),
+    ]
+    found = [server.ask(*each, token=red).fields["memories"] for each in asks]
+    assert [[each["project"] for each in memories] for memories in found] == [["red"]] * 3 + [[], ["red"]]
+    assert server.ask("GET", f"/memory/{saved['red']['id']}", token=red).fields["project"] == "red"
+    others = [saved["blue"]["id"], saved["blue"]["path"], saved["red"]["path"], "MEMORY.md", "blue/summary", "../x"]
+    for memory_id in others:  # a file of facts is read fact by fact
+        for method, body in (("GET", None), ("PUT", {"category": "decision"})):
+            answer = server.ask(method, f"/memory/{memory_id}", body, token=red)
+            assert (answer.status, "pond" in answer.fields["detail"]) == (404, False), (method, memory_id)
+
+
+def test_a_token_of_projects_writes_theirs_only(server: TeamServer) -> None:
+    green = server.token(projects=("green",))
+    theirs = server.ask("POST", "/vaults/shop/save", {"content": "The ibis is shy.", "project": "pink"}).fields
+    wanted = {"content": "The ibis is bold.", "project": "green"}
+    for body in ({**wanted, "project": "pink"}, {"content": "x y z"}, {**wanted, "project": None}, b"{", b"[]"):
+        assert server.ask("POST", "/save", body, token=green).status == 403, body
+    assert server.ask("POST", "/save", {**wanted, "supersedes": theirs["id"]}, token=green).status == 404
+    saved = server.ask("POST", "/save", {**wanted, "content": "The ibis is shy."}, token=green).fields
+    assert (saved["stored"], saved["project"], saved["contradictions"]) == (True, "green", [])
+    changed = server.ask("PUT", f"/memory/{saved['id']}", {"content": "The ibis is brave."}, token=green).fields
+    assert (changed["content"], changed["project"]) == ("The ibis is brave.", "green")
     for method, path in (
-        ("GET", "/memories"),
-        ("POST", "/search"),
-        ("POST", "/save"),
-        ("POST", "/mcp"),
-        ("GET", "/changes"),
-    ):
-        assert server.ask(method, path, token=red).status == 403, path
+        ("DELETE", f"/memory/{saved['id']}"), ("POST", "/mcp"), ("POST", "/mcp/memory"), ("GET", "/changes"),
+        ("POST", "/changes/1/undo"), ("GET", "/context"), ("GET", "/openapi.json"),
+    ):  # fmt: skip
+        assert server.ask(method, path, token=green).status == 403, path
+    found = server.ask("POST", "/search", {"query": "ibis"}, token=green).fields["memories"]
+    assert [each["summary"].startswith("The ibis is brave.") for each in found] == [True]
 
 
 def test_the_audit_and_the_log_tell_who_asked_and_hold_no_text(server: TeamServer) -> None:

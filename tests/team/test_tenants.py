@@ -15,12 +15,13 @@ import pytest
 from team.team_server import TeamServer
 
 from memtool.errors import OnlyReading
-from memtool.index.postgres.connection import READER, WRITER, Database, connect, enter, reach
+from memtool.index.postgres.connection import READER, WRITER, Database, Reach, connect, enter, reach
 from memtool.team.tokens import list_tokens, revoke_token, text_of
 
 pytestmark = pytest.mark.slow
 RED, BLUE = "red", "blue"
 QUERIES = int(os.environ.get("HAMMER_QUERIES", "150"))  # thousands were asked by hand
+GREEN = "green"  # a vault of whoever has the red one
 WORDS = (
     "token session deploy rollback server cookie cache queue index 令牌 会话 部署 缓存 解密失败 数据库"
     " getUserById E0308 v2.1.210 Übergabe naïve тест コンテキスト 메모리"
@@ -66,8 +67,11 @@ PATHS = (
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, module_database: str) -> Iterator[TeamServer]:
     """A service of two teams, whose memories differ in the name of the team only."""
-    server = TeamServer(tmp_path_factory.mktemp("tenants"), module_database, (RED, BLUE))
+    server = TeamServer(tmp_path_factory.mktemp("tenants"), module_database, (RED, GREEN, BLUE))
     try:
+        for at in range(4):
+            text = f"The {WORDS[at]} of team-green-{at} 令牌 is kept."
+            assert server.ask("POST", f"/vaults/{GREEN}/save", {"content": text, "project": "both"}).status == 200
         for name in (RED, BLUE):
             for at, word in enumerate(WORDS):
                 text = f"The {word} of the project is kept by team-{name}-{at}: 由 {name}队 保管 {word}."
@@ -81,32 +85,46 @@ def server(tmp_path_factory: pytest.TempPathFactory, module_database: str) -> It
 
 def is_of_blue(body: bytes, *asked: object) -> bool:
     """Return whether an answer says anything of the other team; what was *asked* may be repeated."""
+    return is_of(body, "blue", *asked)
+
+
+def is_of(body: bytes, whose: str, *asked: object) -> bool:
+    """Return whether an answer says anything of *whose* it is; what was *asked* may be repeated."""
     text = body.decode()
     for said in filter(None, map(str, asked)):
         for repeated in (said, json.dumps(said)[1:-1], json.dumps(said, ensure_ascii=False)[1:-1]):
             text = text.replace(repeated, "")
-    return any(mark in text for mark in ("team-blue", "blue队", "blue-only", "blue-tag"))
+    marks = ("team-blue", "blue队", "blue-only", "blue-tag") if whose == "blue" else (whose,)
+    return any(mark in text for mark in marks)
 
 
 def test_many_queries_find_nothing_of_the_other_team(server: TeamServer) -> None:
-    token, chance = server.token(vaults=(RED,)), random.Random(14)
-    found = 0
+    """One asks a vault, another all of its vaults at once, a third is for a project of all vaults only."""
+    one, several = server.token(vaults=(RED,)), server.token(vaults=(RED, GREEN))
+    guest = server.token(vaults=(RED, GREEN, BLUE), projects=("both", "none"))
+    chance, found = random.Random(14), 0
     for number in range(QUERIES):
+        token = (one, several, guest)[number % 3]
         words = [chance.choice(WORDS) for _ in range(chance.randint(1, 4))]
-        query = " ".join(
-            [*words, *chance.sample(["team-blue-3", "blue队", "blue", "保管", "kept"], chance.randint(0, 2))]
-        )
-        if number % 3 == 0:
+        others = ["team-blue-3", "blue队", "blue-only", "red-only", "保管", "kept"]
+        query = " ".join([*words, *chance.sample(others, chance.randint(0, 2))])
+        project = chance.choice([None, "both", "blue-none", "global", "red-only"])
+        if number % 4 == 0:
             answer = server.ask("POST", "/recall", {"query": query, "limit": 50}, token=token)
-        elif number % 3 == 1:
-            project = chance.choice([None, "both", "blue-none", "global"])
+        elif number % 4 < 3:
             asked = {"query": query, "limit": 50, "project": project, "status": "all"}
             answer = server.ask("POST", "/search", asked, token=token)
         else:
-            answer = server.ask("GET", f"/memories?limit=50&offset={number % 30}&query={quote(query)}", token=token)
+            path = f"/vaults/red/memories?limit=50&offset={number % 30}&query={quote(query)}"
+            answer = server.ask("GET", path, token=token)
         assert answer.status == 200, answer
-        assert not is_of_blue(answer.body, query), query
-        found += len(answer.fields["memories"])
+        memories = answer.fields["memories"]
+        if token == guest:
+            assert {each["project"] for each in memories} <= {"both"}, query
+            assert not is_of(answer.body, "-only", query, project), query
+        else:
+            assert not is_of(answer.body, "blue", query), query
+        found += len(memories)
     assert found > QUERIES  # and of its own it is given much
 
 
@@ -194,7 +212,7 @@ def test_the_database_shows_no_row_of_another_vault_whatever_a_statement_asks(se
 
 
 def test_a_database_is_not_opened_for_a_vault_out_of_reach(server: TeamServer) -> None:
-    kept = reach.set(frozenset({RED}))
+    kept = reach.set(Reach(frozenset({RED})))
     try:
         with pytest.raises(OnlyReading), Database(server.dsn, BLUE).connection():
             pass

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import DatabaseUnavailable, OnlyReading, ProviderMissing
 from memtool.resources import how_to_add
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 5
 STATEMENT_SECONDS = 120  # of one statement; building an index of vectors lifts it
 READER, WRITER = "memtool_reader", "memtool_writer"  # the roles of migration 0001
+GUEST = "memtool_guest"  # the role of migration 0011, which sees some projects only
 # HNSW gives at most so many vectors as it looks at, and goes on where a filter leaves too few. The planner's estimates
 # for compiling statements are too high: that takes longer than the statements.
 _OPTIONS = (
@@ -27,10 +28,17 @@ _OPTIONS = (
 _PRIVILEGES = "Ask whoever runs it for the roles memtool_reader and memtool_writer."
 
 
-# Of a service: the pools that its connections come from, by address; and the names of the vaults that whoever asks
-# now may see. No database is opened for another one, whatever asks for it.
+class Reach(NamedTuple):
+    """The names of the *vaults* that whoever asks may see, and of the *projects* in them; no project means all."""
+
+    vaults: frozenset[str]
+    projects: tuple[str, ...] = ()
+
+
+# Of a service: the pools that its connections come from, by address; and what whoever asks now may see. No database is
+# opened for another vault, whatever asks for it.
 pools: dict[str, Any] = {}
-reach: ContextVar[frozenset[str] | None] = ContextVar("reach", default=None)
+reach: ContextVar[Reach | None] = ContextVar("reach", default=None)
 
 
 class Database:
@@ -48,16 +56,35 @@ class Database:
             ProviderMissing, DatabaseUnavailable
             OnlyReading: it is of a vault that whoever asks may not see.
         """
-        allowed = reach.get()
-        if allowed is not None and self.vault not in allowed:
-            raise OnlyReading("your token is not for this vault")
-        pool = pools.get(self.address)
-        if pool is None:
-            with contextlib.closing(connect(self.address)) as db:
-                yield db
-            return
-        with refusals(), pool.connection() as db:
+        self.check()
+        with connection_to(self.address) as db:
             yield db
+
+    def check(self) -> None:
+        """Refuse a vault that whoever asks may not see.
+
+        Raises:
+            OnlyReading: see above.
+        """
+        allowed = reach.get()
+        if allowed and self.vault not in allowed.vaults:
+            raise OnlyReading("your token is not for this vault")
+
+
+@contextlib.contextmanager
+def connection_to(address: str) -> Iterator[psycopg.Connection[Any]]:
+    """Give a connection to the database at *address*, of the service's pool if there is one, for a `with` block.
+
+    Raises:
+        ProviderMissing, DatabaseUnavailable
+    """
+    pool = pools.get(address)
+    if pool is None:
+        with contextlib.closing(connect(address)) as db:
+            yield db
+        return
+    with refusals(), pool.connection() as db:
+        yield db
 
 
 def default_name(root: Path) -> str:
@@ -121,13 +148,28 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0]
 
 
-def enter(db: psycopg.Connection[Any], role: str, vaults: Sequence[int], *, name: str = "", local: bool = True) -> None:
+def enter(
+    db: psycopg.Connection[Any],
+    role: str,
+    vaults: Sequence[int],
+    *,
+    name: str = "",
+    projects: Sequence[str] = (),
+    local: bool = True,
+) -> None:
     """Let the transaction at hand be in *role* and see *vaults* only, and the row of the vault called *name*.
 
-    Where it is not *local*, so are those that follow on the connection.
+    In the role of a guest it sees *projects* only. Where it is not *local*, so are those that follow on the connection.
     """
     db.execute(
         "SELECT set_config('role', %(role)s, %(local)s), set_config('memtool.vaults', %(vaults)s, %(local)s),"
-        " set_config('memtool.vault', %(name)s, %(local)s)",
-        {"role": role, "vaults": f"{{{','.join(map(str, vaults))}}}", "name": name, "local": local},
+        " set_config('memtool.vault', %(name)s, %(local)s),"
+        " set_config('memtool.projects', %(projects)s::text[]::text, %(local)s)",
+        {
+            "role": role,
+            "vaults": f"{{{','.join(map(str, vaults))}}}",
+            "name": name,
+            "projects": list(projects),
+            "local": local,
+        },
     )

@@ -17,7 +17,7 @@ from memtool.errors import Busy, DatabaseUnavailable, SchemaMismatch
 from memtool.index import engine, schema as sqlite_schema
 from memtool.index.engine import FIRST_PATIENCE, Index, Place, Unbuilt, apply, database_of
 from memtool.index.postgres import schema
-from memtool.index.postgres.connection import WRITER, Database, enter, refusals
+from memtool.index.postgres.connection import WRITER, Database, enter, reach, refusals
 from memtool.index.postgres.tables import PostgresTables
 from memtool.index.postgres.vectors import PostgresVectors, open_vectors
 from memtool.index.postgres.writer import PostgresWriter, forget_rows, settled_hash
@@ -93,6 +93,10 @@ def use_database(place: Place, database: Database, use: Callable[[Index], T], *,
             _rebuild(index)
         else:
             _refresh(index)
+        if (allowed := reach.get()) and allowed.projects:
+            from memtool.index.postgres.shared import SharedTables
+
+            index.db = SharedTables(db, [index.db.vault], allowed.projects)
         return use(index)
 
 
@@ -175,6 +179,7 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
     index.resumed = len(stamps)
     with index.db.writing():
         _finish(index, fingerprint)
+    _analyze(index.db)
 
 
 def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
@@ -186,6 +191,7 @@ def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
         _write(index, found, changes({}, found), batch=engine.BATCH)
         _finish(index, sqlite_schema.fingerprint(index.place.vault.daily))
     index.rebuilt = because
+    _analyze(index.db)
 
 
 def _write(index: PostgresIndex, found: Scan, pending: Changes, *, batch: int) -> None:
@@ -197,6 +203,16 @@ def _write(index: PostgresIndex, found: Scan, pending: Changes, *, batch: int) -
 def _finish(index: PostgresIndex, fingerprint: str) -> None:
     update = "UPDATE memtool.vault SET fingerprint = %s WHERE id = %s"
     index.db.db.execute(update, (fingerprint, index.db.vault))
+
+
+def _analyze(tables: PostgresTables) -> None:
+    """Let the server look at what the tables hold now: it does so by itself after a minute, and guesses until then."""
+    with tables.db.transaction():
+        tables.db.execute("SELECT set_config('role', 'none', true)")  # others may not; the server says so and goes on
+        for table in ("note", "chunk", "term_list", "term", "posting"):
+            find = f"SELECT tableoid::regclass::text FROM memtool.{table} WHERE vault = %s LIMIT 1"
+            for (part,) in tables.db.execute(find, (tables.vault,)).fetchall():
+                tables.db.execute(f"ANALYZE {part}")
 
 
 @contextlib.contextmanager

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 VAULT_BITS = 32  # of the number of a note or chunk; the vault's own number stands above them
 # The vault's part of each table, under the names that statements for both engines use. The planner sees through them.
 _PARTS = """
-note AS NOT MATERIALIZED (SELECT * FROM memtool.note WHERE vault = {vault}),
-chunk AS NOT MATERIALIZED (SELECT * FROM memtool.chunk WHERE vault = {vault}),
-term_list AS NOT MATERIALIZED (SELECT * FROM memtool.term_list WHERE vault = {vault}),
-word AS NOT MATERIALIZED (SELECT * FROM memtool.word WHERE vault = {vault}),
-piece_list AS NOT MATERIALIZED (SELECT chunk_id FROM memtool.piece WHERE vault = {vault} AND place = 0)
+note AS NOT MATERIALIZED (SELECT {note} FROM memtool.note WHERE vault {which}),
+chunk AS NOT MATERIALIZED (SELECT * FROM memtool.chunk WHERE vault {which}),
+term_list AS NOT MATERIALIZED (SELECT * FROM memtool.term_list WHERE vault {which}),
+word AS NOT MATERIALIZED (SELECT * FROM memtool.word WHERE vault {which}),
+piece_list AS NOT MATERIALIZED (SELECT chunk_id FROM memtool.piece WHERE vault {which} AND place = 0)
 """
 
 
@@ -46,11 +46,18 @@ class VaultRow(NamedTuple):
 class PostgresTables:
     """The tables of the vault number *vault*, over a connection that sees this vault only."""
 
+    columns_of_note = "*"
+
     def __init__(self, db: psycopg.Connection[Any], vault: int) -> None:
         self.db = db
         self.vault = vault
+        self.which = f"= {vault}"  # of a statement about the vault
         self._postings: Postings | None = None  # of the state that is read
-        enter(db, READER, [vault], local=False)
+        self.enter()
+
+    def enter(self) -> None:
+        """Let the connection see what these tables are of, and nothing else."""
+        enter(self.db, READER, [self.vault], local=False)
 
     def row(self, *, locked: bool = False) -> VaultRow:
         """Return the row of the vault; *locked* until the transaction ends."""
@@ -60,7 +67,9 @@ class PostgresTables:
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
         """Return what a SELECT over the shared tables gives."""
-        return self.db.execute(_translated(sql, self.vault), [_storable(value) for value in values])
+        return self.db.execute(
+            _translated(sql, self.which, self.columns_of_note), [_storable(value) for value in values]
+        )
 
     @contextlib.contextmanager
     def one_state(self) -> Iterator[None]:
@@ -108,18 +117,17 @@ class PostgresTables:
         if condition:
             kept = self._first_meeting(numbers, condition, values, depth)
             numbers, scores = numbers[kept], scores[kept]
-        return list(zip((numbers + self._base).tolist(), scores.tolist(), strict=True))
+        return list(zip(self._ids(numbers).tolist(), scores.tolist(), strict=True))
 
     def holding(self, any_of: Sequence[Sequence[str]], most: int) -> list[int]:
         """Return *most* chunks, in no order, that hold all terms of any of the lists."""
         found = self._occurrences([term for terms in any_of for term in terms])
         numbers = found.holding(any_of)[:most]
-        return list((numbers + self._base).tolist())
+        return list(self._ids(numbers).tolist())
 
     def words_with(self, part: str) -> list[str]:
         """Return the words that hold *part*."""
-        find = "SELECT word FROM memtool.word WHERE vault = %s AND strpos(word, %s) > 0"
-        return [row[0] for row in self.db.execute(find, (self.vault, part))]
+        return [row[0] for row in self.execute("SELECT word FROM word WHERE instr(word, ?) > 0", (part,))]
 
     def unpacked(self, terms: str, text: str) -> str:  # noqa: ARG002  (SQLite needs the text)
         """Return the terms of a chunk, joined by spaces."""
@@ -145,23 +153,27 @@ class PostgresTables:
         found: Semantic = store.semantic(query, wanted, also)
         return found
 
-    @property
-    def _base(self) -> int:
-        """What is added to a chunk's number in the vault."""
-        return self.vault << VAULT_BITS
+    def _ids(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ids of the chunks with these *numbers* in their postings."""
+        return numbers + (self.vault << VAULT_BITS)
+
+    def _no_postings(self) -> Postings:
+        """Return postings of which none is read yet."""
+        row = self.row()
+        return Postings(row.chunks, row.terms, row.last_chunk, row.dead)
+
+    def _posting_rows(self, terms: Sequence[str], columns: str) -> Iterable[Sequence[Any]]:
+        """Return the *columns* of the postings of *terms*, behind the term, in the order of the chunks."""
+        find = f"SELECT term, {columns} FROM memtool.posting WHERE vault = %s AND term = ANY(%s) ORDER BY segment"
+        return self.db.execute(find, (self.vault, terms), binary=True)
 
     def _occurrences(self, terms: Sequence[str]) -> Postings:
         """Return where *terms* and the words of phrases occur; within one state each is read once."""
         if self._postings is None or self.db.info.transaction_status == 0:  # idle: another state
-            row = self.row()
-            self._postings = Postings(row.chunks, row.terms, row.last_chunk, row.dead)
+            self._postings = self._no_postings()
         for of_phrases, columns in ((True, "chunks, counts, lengths, positions"), (False, "chunks, counts, lengths")):
             if unknown := self._postings.unknown(terms, of_phrases=of_phrases):
-                find = (
-                    f"SELECT term, {columns} FROM memtool.posting WHERE vault = %s AND term = ANY(%s) ORDER BY segment"
-                )
-                rows = self.db.execute(find, (self.vault, unknown), binary=True)
-                self._postings.take(unknown, rows, with_positions=of_phrases)
+                self._postings.take(unknown, self._posting_rows(unknown, columns), with_positions=of_phrases)
         return self._postings
 
     def _first_meeting(
@@ -171,7 +183,7 @@ class PostgresTables:
         kept: list[int] = []
         start, size = 0, max(500, 4 * depth)
         while start < len(numbers) and len(kept) < depth:
-            part = (numbers[start : start + size] + self._base).tolist()
+            part = self._ids(numbers[start : start + size]).tolist()
             rows = self.execute(f"SELECT c.id FROM chunk AS c WHERE c.id = ANY(?) AND {condition}", (part, *values))
             allowed = {row[0] for row in rows}
             kept += [start + at for at, chunk_id in enumerate(part) if chunk_id in allowed]
@@ -180,12 +192,18 @@ class PostgresTables:
 
 
 @lru_cache(maxsize=512)
-def _translated(sql: str, vault: int) -> str:
-    """Return a statement for both engines in PostgreSQL's words, about the vault number *vault*."""
+def _translated(sql: str, which: str, note: str) -> str:
+    """Return a statement for both engines in PostgreSQL's words.
+
+    Args:
+        sql: the statement.
+        which: the vault that it is about, as `= 7`.
+        note: the columns of the table `note`.
+    """
     own = sql.strip().removeprefix("WITH RECURSIVE")
     joint = "," if own != sql.strip() else ""
     own = own.replace("%", "%%").replace("?", "%s").replace("IN ()", "IN (NULL)")  # an empty list is no SQL elsewhere
-    return f"WITH RECURSIVE {_PARTS.format(vault=vault)}{joint} {own}"
+    return f"WITH RECURSIVE {_PARTS.format(which=which, note=note)}{joint} {own}"
 
 
 def _storable(value: Any) -> Any:  # noqa: ANN401

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
 _SAMPLE = 256  # vectors that are compared with each other
 
-_OF_HASHES = "IN (SELECT chunk_id FROM memtool.piece WHERE vault = %(vault)s AND hash = ANY(%(hashes)s))"
+_OF_HASHES = "IN (SELECT chunk_id FROM memtool.piece WHERE vault {which} AND hash = ANY(%(hashes)s))"
 
 
 class PostgresVectors:
@@ -91,10 +91,18 @@ class PostgresVectors:
         likenesses = (sample @ sample.T)[~np.eye(len(sample), dtype=bool)]
         return float(likenesses.std()) if len(likenesses) else 0.0
 
-    def _about(self) -> tuple[int, list[float], float]:
-        find = "SELECT vectors, mean, deviation FROM memtool.vault_model WHERE vault = %s AND model = %s"
-        found: tuple[int, list[float], float] | None = self._db.execute(find, self._key).fetchone()
-        return found or (0, [], 0.0)
+    def _about(self) -> tuple[int, Sequence[float], float]:
+        """Return how many vectors there are, their mean, and how far they are apart; of several vaults, on average."""
+        find = (
+            f"SELECT vectors, mean, deviation FROM memtool.vault_model WHERE vault {self._tables.which} AND model = %s"
+            " AND vectors > 0"
+        )
+        found: list[tuple[int, Sequence[float], float]] = self._db.execute(find, (self._model,)).fetchall()
+        if len(found) < 2:
+            return found[0] if found else (0, [], 0.0)
+        counts = [count for count, _, _ in found]
+        means = np.average(np.array([mean for _, mean, _ in found], np.float32), axis=0, weights=counts)
+        return sum(counts), means.tolist(), float(np.average([each for _, _, each in found], weights=counts))
 
     def semantic(self, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
         """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
@@ -103,7 +111,11 @@ class PostgresVectors:
             return Semantic({}, 0.0, 0.0)
         condition, values = wanted.where()
         asked = _text(query)
-        near = self._likeness(_OF_HASHES, asked, hashes=self.nearest(query, NEAREST, exact=count <= EXACT))
+        near = self._likeness(
+            _OF_HASHES.format(which=self._tables.which),
+            asked,
+            hashes=self.nearest(query, NEAREST, exact=count <= EXACT),
+        )
         found = self._admitted(near, condition, values)
         if wanted.narrows and len(found) < CANDIDATES:  # so that looking at all that the filter admits is cheap
             rows = self._tables.execute(f"SELECT c.id FROM chunk AS c WHERE {condition}", values)
@@ -117,23 +129,25 @@ class PostgresVectors:
         """Return the hashes of the *count* vectors nearest to *query*, best first; if not *exact*, by HNSW."""
         distance = f"embedding::halfvec({self.dimension}) <#> %s::halfvec({self.dimension})"
         order = f"({distance}) + 0" if exact else distance  # a sum is no order that an index knows
-        of_model = f"vault = %s AND model = {self._model}"  # by its number, or its own index would not be seen
+        # By its number, or its own index would not be seen.
+        of_model = f"vault {self._tables.which} AND model = {self._model}"
         find = f"SELECT hash FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {count}"
-        return [row[0] for row in self._db.execute(find, (self._key[0], _text(query)))]
+        return [row[0] for row in self._db.execute(find, (_text(query),))]
 
     def _likeness(self, which: str, asked: str, *, most: int | None = None, **values: list[int]) -> dict[int, float]:
         """Return the likeness of the chunks *which*, best first: the mean of its own and that of its best piece.
 
         A chunk that has only one of the two is judged by that. In one statement, the planner reads all vectors.
         """
-        find = f"SELECT chunk_id, place, hash FROM memtool.piece WHERE vault = %(vault)s AND chunk_id {which}"
-        pieces = self._db.execute(find, {"vault": self._key[0], **values}).fetchall()
+        vault = f"vault {self._tables.which}"
+        find = f"SELECT chunk_id, place, hash FROM memtool.piece WHERE {vault} AND chunk_id {which}"
+        pieces = self._db.execute(find, values).fetchall()
         compare = (
             "SELECT hash, -(embedding <#> %s::halfvec) FROM memtool.vector"
-            " WHERE vault = %s AND model = %s AND hash = ANY(%s)"
+            f" WHERE {vault} AND model = %s AND hash = ANY(%s)"
         )
         hashes = list({content_hash for _, _, content_hash in pieces})
-        alike = dict(self._db.execute(compare, (asked, *self._key, hashes)).fetchall())
+        alike = dict(self._db.execute(compare, (asked, self._model, hashes)).fetchall())
         sides: dict[int, dict[bool, float]] = {}  # of a chunk: whether it is the whole, and how alike that is
         for chunk_id, place, content_hash in pieces:
             if (likeness := alike.get(content_hash)) is not None:

@@ -63,6 +63,7 @@ class Given(NamedTuple):
         lines: the same, with what spoke for each.
         next: what came next in rank, and why it was not given.
         said: what each line says.
+        team: the lines of the team's vaults.
     """
 
     text: str
@@ -71,6 +72,7 @@ class Given(NamedTuple):
     lines: tuple[GivenLine, ...] = ()
     next: tuple[GivenLine, ...] = ()
     said: tuple[str, ...] = ()
+    team: tuple[GivenLine, ...] = ()
 
 
 def memories_for_prompt(

@@ -1,0 +1,101 @@
+"""Searching the vaults of a team: the one that a request names, or all that its token may read, in one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import Field
+
+from memtool.consolidate.memories import uses_of
+from memtool.index.engine import Index, place_of
+from memtool.index.postgres.shared import BESIDE, use_vaults
+from memtool.index.search import Hit
+from memtool.recall.agent_search import RankedMemory, search_memories
+from memtool.recall.ledger import key_of
+from memtool.recall.uses import count_uses
+from memtool.team.service import TeamService
+from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body
+from memtool.web.request_search import SearchAsked, Searched, answer_fields, memory_fields, search_vault
+
+T = TypeVar("T")
+
+
+class RecallAsked(Body):
+    """A question to all vaults of the token, or to the one that the address names."""
+
+    query: str = Field(min_length=1, max_length=LONGEST_QUERY, description="Words, in any language, without syntax.")
+    project: str = Field(default="", max_length=LONGEST_NAME, description="Where the asker works; empty: everywhere.")
+    limit: int = Field(default=5, ge=1, le=LARGEST_PAGE)
+    floor: float = Field(default=0.0, ge=0, le=1, description="The least relevance of what is given.")
+
+
+class _AllVaults:
+    """The indexes of the vaults called *names*, to be used as one; *notices* say which of them are not there yet."""
+
+    def __init__(self, service: TeamService, names: Sequence[str]) -> None:
+        self._service = service
+        self._names = names
+        self.notices: tuple[str, ...] = ()
+
+    def use(self, look: Callable[[Index], T]) -> T:
+        """Return what *look* makes of them."""
+        place = place_of(self._service.workspace(self._names[0]))
+        found, unbuilt = use_vaults(place, self._service.dsn, self._names, look)
+        self.notices = tuple(f"{name}: it is not indexed yet" for name in unbuilt)
+        return found
+
+
+def found_in_all(service: TeamService, asked: SearchAsked) -> dict[str, Any]:
+    """Return the answer to a search in the vault that the request names, or in all of its token's."""
+    names = service.asked_vaults
+    if len(names) == 1:
+        found = search_vault(service.workspace(names[0]), asked)
+        hits = [(names[0], hit) for hit in found.hits]
+    else:
+        several = _AllVaults(service, names)
+        found = search_vault(service.common_workspace(names), asked, several.use)
+        found = found._replace(notices=(*found.notices, *several.notices))
+        hits = [_apart(hit) for hit in found.hits]
+    return answer_fields(asked, found, _told(service, found, hits))
+
+
+def recalled(service: TeamService, asked: RecallAsked) -> dict[str, Any]:
+    """Return what is remembered of a question in the vault that the request names, or in all of its token's."""
+    names, projects = service.asked_vaults, service.asking.token.projects
+    folder = Path(asked.project) if asked.project else None
+    if len(names) == 1:
+        work = service.workspace(names[0], folder)
+        memories, notices = search_memories(work, asked.query, limit=asked.limit, projects=projects)
+        found = [(names[0], memory) for memory in memories]
+    else:
+        several, work = _AllVaults(service, names), service.common_workspace(names, folder)
+        memories, notices = search_memories(work, asked.query, limit=asked.limit, projects=projects, use=several.use)
+        notices = (*notices, *several.notices)
+        found = [_apart_of(memory) for memory in memories]
+    fields = [{"vault": name, **memory._asdict()} for name, memory in found if memory.relevance >= asked.floor]
+    return {"memories": fields, "notices": list(notices)}
+
+
+def _apart(hit: Hit) -> tuple[str, Hit]:
+    """Return the vault of a hit among several, and the hit as it is in there."""
+    name, _, path = hit.path.partition(BESIDE)
+    return name, hit._replace(path=path)
+
+
+def _apart_of(memory: RankedMemory) -> tuple[str, RankedMemory]:
+    name, _, place = memory.place.partition(BESIDE)
+    return name, memory._replace(id=memory.id.removeprefix(f"{name}{BESIDE}"), place=place)
+
+
+def _told(service: TeamService, found: Searched, hits: Sequence[tuple[str, Hit]]) -> list[dict[str, Any]]:
+    """Return the *hits*, each with its vault, as they are told; each counts as used once more."""
+    uses: dict[str, dict[str, int]] = {}
+    for name in dict.fromkeys(name for name, _ in hits):
+        work, own = service.workspace(name), [hit for vault, hit in hits if vault == name]
+        uses[name] = uses_of(work, own)
+        count_uses(work.index_folder, (key_of(hit.path, hit.fact_id) for hit in own))
+    today = service.clock().date()
+    pairs = zip(hits, found.similarity, strict=True)
+    return [{"vault": name, **memory_fields(hit, like, uses[name], today)} for (name, hit), like in pairs]
