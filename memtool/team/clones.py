@@ -13,6 +13,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ _PAUSE = 0.2  # seconds before another try, where another writer was quicker; tw
 # Whatever a vault's own attributes say, no program filters its files. This file of the clone has the last word.
 _NO_FILTERS = "* -filter -ident -working-tree-encoding -diff\n"
 _ORIGIN = "origin"
+_STALE = 900.0  # seconds after which a lock of git's is nobody's: each of our calls ends long before
 _CONFIG = {
     "core.symlinks": "false",  # a link is a file that holds its target
     "core.protectNTFS": "true",
@@ -123,6 +125,7 @@ def bring_together(clone: Clone, *, pause: Callable[[float], None] = time.sleep)
         HistoryFailed: git refuses.
     """
     vault = clone.vault()
+    _forget_stale_locks(vault.root / ".git")
     tracked = f"refs/remotes/{_ORIGIN}/{tell(vault.root, 'symbolic-ref', '--short', 'HEAD').strip()}"
     before = ask(vault.root, "rev-parse", "--quiet", "--verify", tracked).out.strip()
 
@@ -158,6 +161,14 @@ def check_size(root: Path, ref: str, max_bytes: int) -> None:
         raise RefusedRemote(f"the remote holds {len(listed):,} files, and at most {_MOST_FILES:,} are taken")
     if total > max_bytes:
         raise RefusedRemote(f"the remote holds {total >> 20:,} MB, and at most {max_bytes >> 20:,} MB are taken")
+
+
+def _forget_stale_locks(repository: Path) -> None:
+    """Take away the locks that a git left behind which was killed, or lost its machine: nobody else would."""
+    for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
+        with suppress(OSError):
+            if time.time() - lock.stat().st_mtime > _STALE:
+                lock.unlink()
 
 
 def _fill(clone: Clone, folder: Path) -> None:

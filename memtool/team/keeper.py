@@ -31,7 +31,8 @@ class CloneState:
 class Keeper:
     """Keeps *clones* up to date, in threads of its own, every *pause* seconds.
 
-    *changed* is called with each clone that was, before anybody is told that it is up to date.
+    *changed* is called with each clone before anybody is told that it is up to date. What it raises counts as a failure
+    of the remote does: both are tried again, after a pause that grows.
     """
 
     def __init__(self, clones: Iterable[Clone], *, pause: float, changed: Callable[[Clone], None]) -> None:
@@ -71,7 +72,7 @@ class Keeper:
             make_clone(kept.clone)
             try:
                 bring_together(kept.clone)
-            finally:
+            finally:  # what was written stands in the clone, whatever becomes of the remote
                 self._changed(kept.clone)
             kept.synced_at, kept.problem, kept.failures = time.time(), "", 0
         except (MemtoolError, OSError) as error:

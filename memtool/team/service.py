@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool import settings as settings_module
 from memtool.consolidate.memories import get_memory
-from memtool.errors import DatabaseUnavailable, NoteNotFound, UsageError
-from memtool.index.engine import catch_up, place_of, use_index
+from memtool.errors import Busy, DatabaseUnavailable, NoteNotFound, UsageError
+from memtool.index.engine import place_of, use_index
 from memtool.index.postgres import connection
 from memtool.index.postgres.connection import connection_options, refusals
 from memtool.settings import Settings
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 16  # requests that are worked on at the same time
 POOL_SECONDS = 2.0  # that a request waits for a connection
+_GATE_SECONDS = 5  # of a statement about a token, or into the audit
+_PATIENCE = 60.0  # seconds for another process that is indexing a vault
 _GATE = "memtool_gate"  # the role of migration 0010
 _BUCKETS = (5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000)  # milliseconds
 
@@ -209,22 +211,31 @@ class TeamService:
                 return
         raise NoteNotFound(memory_id)
 
-    def keep(self, entry: AuditEntry) -> None:
-        """Keep what was asked: in the audit, the log and the counts. When the database is away, the log has it."""
+    def count(self, entry: AuditEntry) -> None:
+        """Count what was asked; what was written is pushed soon."""
         self.counts.add(entry)
-        kept = True
-        try:
-            with self.database() as db:
-                record(db, entry)
-        except DatabaseUnavailable:
-            kept = False
-        log(**{**entry._asdict(), "at": entry.at.isoformat(timespec="milliseconds")}, audited=kept)
         if entry.wrote and entry.status < 300 and entry.vault:
             self.keeper.soon(entry.vault, written=1)
 
+    def keep(self, entry: AuditEntry) -> None:
+        """Keep what was asked in the audit.
+
+        Raises:
+            DatabaseUnavailable: it cannot be kept there.
+        """
+        with self.database() as db:
+            record(db, entry)
+
     def _index(self, clone: Clone) -> None:
+        """Bring the index of *clone* up to date.
+
+        Raises:
+            MemtoolError: it is not, and the keeper tries again.
+        """
         vault = clone.vault()
-        catch_up(self._workspace(clone.name, vault, vault.root))
+        place = place_of(self._workspace(clone.name, vault, vault.root), patience=_PATIENCE)
+        if use_index(place, lambda index: index.behind):
+            raise Busy("another process is indexing the vault")
 
     def _workspace(self, name: str, vault: Vault, folder: Path) -> Workspace:
         environ = {**self._environ, "MEMTOOL_INDEX_NAME": name}
@@ -238,7 +249,7 @@ def _is_shown(work: Workspace, ref: str, fact_id: str) -> bool:
 
 
 def _as_gate(db: psycopg.Connection[Any]) -> None:
-    db.execute(f"SET ROLE {_GATE}")
+    db.execute(f"SET ROLE {_GATE}; SET statement_timeout = '{_GATE_SECONDS}s'")
 
 
 def _as_nobody(db: psycopg.Connection[Any]) -> None:

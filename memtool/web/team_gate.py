@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from memtool.errors import MemtoolError
+from memtool.errors import DatabaseUnavailable, MemtoolError
 from memtool.team.audit import AuditEntry
-from memtool.team.service import Asking, TeamService
+from memtool.team.service import MOST_AT_ONCE, Asking, TeamService, log
 from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
 from memtool.team.webhook import is_genuine
 from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, GuardedAnswer, check_ready, headers_of, whole_body
@@ -32,6 +35,9 @@ _LONGEST_TOOL = 40  # characters
 # Calls that keep to the projects of a token.
 _WITH_PROJECTS = ("GET /vaults", "POST /recall", "POST /search", "GET /memories", "POST /save")
 _MEMORY = "/memory/"
+_LONGEST_ASKED = 8.0  # seconds: for a connection, and then for an answer
+_MOST_WAITING = 128  # requests
+T = TypeVar("T")
 
 
 class TeamGate:
@@ -42,6 +48,8 @@ class TeamGate:
         self._service = service
         self._life = life
         self._patience = patience
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE * 2, "memtool-gate")  # that ask the database about tokens
+        self._asked = 0  # of them, or waiting for one
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or say why not."""
@@ -99,15 +107,37 @@ class TeamGate:
         finally:
             ms = round((time.perf_counter() - started) * 1000)
             done = AuditEntry(at, token.id, token.holder, deed, vault, status, ms, wrote)
-            await asyncio.to_thread(self._service.keep, done)
+            self._service.count(done)
+            audited = False
+            with suppress(DatabaseUnavailable):  # the log has it then
+                await self._in_time(self._service.keep, done)
+                audited = True
+            log(**{**done._asdict(), "at": at.isoformat(timespec="milliseconds")}, audited=audited)
 
     async def _token(self, headers: dict[str, str]) -> Token:
         scheme, _, text = headers.get("authorization", "").partition(" ")
         brought = text.strip() if scheme.casefold() == "bearer" else ""
         try:
-            return await asyncio.to_thread(self._service.recognise, brought)
+            return await self._in_time(self._service.recognise, brought)
         except NoToken as error:
             raise Refusal(401, str(error), error.hint) from None
+
+    async def _in_time(self, call: Callable[..., T], *values: object) -> T:
+        """Return what *call*, which asks the database, gives in a thread.
+
+        Raises:
+            DatabaseUnavailable: it does not in time, or too many wait already.
+        """
+        if self._asked >= _MOST_WAITING:
+            raise DatabaseUnavailable("too many requests wait for the database", hint="Try again in a moment.")
+        self._asked += 1
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._threads, call, *values)
+            return await asyncio.wait_for(running, _LONGEST_ASKED)
+        except TimeoutError:
+            raise DatabaseUnavailable("the database does not answer", hint="Try again in a moment.") from None
+        finally:
+            self._asked -= 1
 
     async def _keep_to_projects(self, token: Token, method: str, path: str, body: bytes) -> None:
         """Refuse what a token of some projects may not ask: what it finds, the database keeps to them.

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from team.remotes import make_remote
+from two_machines import git
 
 from memtool.index.postgres.connection import connect
 from memtool.team.tokens import Token, add_token
@@ -34,6 +35,8 @@ class Answer(NamedTuple):
 
 class TeamServer:
     """A service of the vaults *names*, whose remotes lie in *folder*, with the database at *dsn*."""
+
+    program = ("-m", "memtool")
 
     def __init__(self, folder: Path, dsn: str, names: tuple[str, ...], **environ: str) -> None:
         self.folder, self.dsn, self.names = folder, dsn, names
@@ -61,7 +64,7 @@ class TeamServer:
 
     def start(self) -> None:
         """Start it, and wait until all its vaults are there."""
-        command = [sys.executable, "-m", "memtool", "serve", "--engine", "postgres", "--port", "0", "--json"]
+        command = [sys.executable, *self.program, "serve", "--engine", "postgres", "--port", "0", "--json"]
         self.log = (self.folder / "log").open("ab")
         self.process = subprocess.Popen(
             command, cwd=self.folder, env=self.environ, stdout=subprocess.PIPE, stderr=self.log, text=True
@@ -115,3 +118,16 @@ class TeamServer:
         while not is_so():
             assert time.monotonic() < deadline, (self.folder / "log").read_text()[-600:]
             time.sleep(0.05)
+
+    def save(self, text: str) -> Answer:
+        """Save *text* in the project `login` of the only vault."""
+        return self.ask("POST", "/save", {"content": text, "project": "login"})
+
+    def found(self, query: str) -> list[str]:
+        """Return the ids of the memories that are found; none while nobody is answered."""
+        answer = self.ask("POST", "/search", {"query": query})
+        return [each["id"] for each in answer.fields["memories"]] if answer.status == 200 else []
+
+    def pushed(self) -> str:
+        """Return what the remote of the first vault holds, commit by commit."""
+        return git(self.folder / f"{self.names[0]}.git", "log", "-p", "--format=%an", "main", "--", "areas")

@@ -11,24 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from postgres_server import NAMED, PostgresServer, Unavailable, new_database
+from postgres_server import PostgresServer, new_database
 from team.team_server import TeamServer
-from two_machines import git
 
 from memtool.index.postgres.connection import connect
 from memtool.index.postgres.schema import migrate
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(NAMED), reason="the server that is named is not killed")]
-
-
-@pytest.fixture(scope="module")
-def own_postgres() -> Iterator[PostgresServer]:
-    """A server that a test may kill."""
-    try:
-        with PostgresServer() as server:
-            yield server
-    except Unavailable as reason:
-        pytest.skip(str(reason))
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -42,23 +31,10 @@ def server(own_postgres: PostgresServer, tmp_path: Path) -> Iterator[TeamServer]
             server.end()
 
 
-def save(server: TeamServer, text: str) -> int:
-    return server.ask("POST", "/save", {"content": text, "project": "login"}).status
-
-
-def found(server: TeamServer, query: str) -> list[str]:
-    answer = server.ask("POST", "/search", {"query": query})
-    return [each["id"] for each in answer.fields["memories"]] if answer.status == 200 else []
-
-
-def pushed(server: TeamServer) -> str:
-    return git(server.folder / "shop.git", "log", "-p", "--format=%an", "main", "--", "areas")
-
-
 def test_without_its_database_the_service_says_so_and_goes_on_when_it_is_back(
     server: TeamServer, own_postgres: PostgresServer
 ) -> None:
-    assert save(server, "The okapi is striped 斑马.") == 200
+    assert server.save("The okapi is striped 斑马.").status == 200
     own_postgres.kill()
     for method, path, body in (
         ("POST", "/search", {"query": "okapi"}),
@@ -70,24 +46,24 @@ def test_without_its_database_the_service_says_so_and_goes_on_when_it_is_back(
         assert "database" in answer.fields["detail"]
     assert server.ask("GET", "/health", token="").status == 200
     own_postgres.start()
-    server.until(lambda: found(server, "okapi"))
-    assert save(server, "The quagga is extinct.") == 200
-    server.until(lambda: "quagga" in pushed(server))
+    server.until(lambda: server.found("okapi"))
+    assert server.save("The quagga is extinct.").status == 200
+    server.until(lambda: "quagga" in server.pushed())
 
 
 def test_what_was_answered_outlives_a_service_that_is_killed_and_a_remote_that_is_away(server: TeamServer) -> None:
     remote = server.folder / "shop.git"
     away = remote.rename(server.folder / "away")
-    assert save(server, "The okapi is striped 斑马.") == 200
+    assert server.save("The okapi is striped 斑马.").status == 200
     server.until(lambda: server.vaults()[0]["problem"])
     assert server.vaults()[0]["waiting"] == 1
     server.process.send_signal(signal.SIGKILL)
     server.end()
     away.rename(remote)
-    assert "okapi" not in pushed(server)
+    assert "okapi" not in server.pushed()
     server.start()
-    server.until(lambda: "okapi" in pushed(server))
-    assert len(found(server, "okapi")) == 1
+    server.until(lambda: "okapi" in server.pushed())
+    assert len(server.found("okapi")) == 1
 
 
 def test_two_services_of_one_folder_may_run_at_once_while_one_takes_over(server: TeamServer) -> None:
@@ -95,18 +71,18 @@ def test_two_services_of_one_folder_may_run_at_once_while_one_takes_over(server:
     second.__dict__ |= server.__dict__
     second.start()
     try:
-        assert save(server, "The okapi is striped 斑马.") == 200
-        assert save(second, "The quagga is extinct.") == 200
+        assert server.save("The okapi is striped 斑马.").status == 200
+        assert second.save("The quagga is extinct.").status == 200
         for each in (server, second):
-            each.until(lambda each=each: found(each, "okapi") and found(each, "quagga"))
-        server.until(lambda: "okapi" in pushed(server) and "quagga" in pushed(server))
+            each.until(lambda each=each: each.found("okapi") and each.found("quagga"))
+        server.until(lambda: "okapi" in server.pushed() and "quagga" in server.pushed())
     finally:
         second.end()
 
 
 def test_a_dump_brings_back_tokens_audit_and_index(server: TeamServer, own_postgres: PostgresServer) -> None:
-    assert save(server, "The okapi is striped 斑马.") == 200
-    token, before = server.token(), found(server, "okapi")
+    assert server.save("The okapi is striped 斑马.").status == 200
+    token, before = server.token(), server.found("okapi")
     dump = server.folder / "dump"
     dumped = own_postgres.program("pg_dump", "--format=custom", "--schema=memtool", server.dsn)
     dump.write_bytes(dumped)
@@ -119,7 +95,7 @@ def test_a_dump_brings_back_tokens_audit_and_index(server: TeamServer, own_postg
         server.start()
         try:
             assert server.ask("GET", "/memories", token=token).status == 200
-            assert found(server, "okapi") == before
+            assert server.found("okapi") == before
             with connect(other) as db:
                 assert db.execute("SELECT count(*) > 0 FROM memtool.audit WHERE wrote").fetchone() == (True,)
         finally:
@@ -127,9 +103,9 @@ def test_a_dump_brings_back_tokens_audit_and_index(server: TeamServer, own_postg
 
 
 def test_git_alone_brings_back_all_memories(server: TeamServer, own_postgres: PostgresServer) -> None:
-    assert save(server, "The okapi is striped 斑马.") == 200
-    before = found(server, "okapi")
-    server.until(lambda: "okapi" in pushed(server))
+    assert server.save("The okapi is striped 斑马.").status == 200
+    before = server.found("okapi")
+    server.until(lambda: "okapi" in server.pushed())
     server.end()
     shutil.rmtree(server.folder / "clones")
     with new_database(own_postgres.dsn) as other:  # made by the service itself
@@ -137,7 +113,7 @@ def test_git_alone_brings_back_all_memories(server: TeamServer, own_postgres: Po
         migrate(other)  # for the token of this test
         server.start()
         try:
-            server.until(lambda: found(server, "okapi") == before)
+            server.until(lambda: server.found("okapi") == before)
         finally:
             server.end()
 

@@ -232,6 +232,7 @@ def test_where_all_connections_are_in_use_nobody_waits_for_long(
     monkeypatch.setattr(service_module, "POOL_SECONDS", 0.05)
     service = service_module.TeamService(Settings(), {}, tmp_path, database, lambda: datetime.now(UTC))
     with service.pool:
+        service.pool.wait(60)
         with service.database() as db:
             assert db.execute("SELECT current_user").fetchone() == ("memtool_gate",)
             with pytest.raises(DatabaseUnavailable, match="in use"), service.database():

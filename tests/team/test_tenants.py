@@ -7,12 +7,15 @@ import os
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import psycopg
 import pytest
+from team.remotes import make_remote
 from team.team_server import TeamServer
+from two_machines import git
 
 from memtool.errors import OnlyReading
 from memtool.index.postgres.connection import READER, WRITER, Database, Reach, connect, enter, reach
@@ -67,20 +70,37 @@ PATHS = (
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, module_database: str) -> Iterator[TeamServer]:
     """A service of two teams, whose memories differ in the name of the team only."""
-    server = TeamServer(tmp_path_factory.mktemp("tenants"), module_database, (RED, GREEN, BLUE))
+    folder = tmp_path_factory.mktemp("tenants")
+    for name in (RED, BLUE):
+        text = "The {word} of the project is kept by team-{name}-{at}: 由 {name}队 保管 {word}."
+        told = [text.format(word=word, name=name, at=at) for at, word in enumerate(WORDS)]
+        make_team(folder, name, {"both": told[::2], f"{name}-only": told[1::2]})
+    make_team(folder, GREEN, {"both": [f"The {WORDS[at]} of team-green-{at} 令牌 is kept." for at in range(4)]})
+    server = TeamServer(folder, module_database, (RED, GREEN, BLUE))
     try:
-        for at in range(4):
-            text = f"The {WORDS[at]} of team-green-{at} 令牌 is kept."
-            assert server.ask("POST", f"/vaults/{GREEN}/save", {"content": text, "project": "both"}).status == 200
-        for name in (RED, BLUE):
-            for at, word in enumerate(WORDS):
-                text = f"The {word} of the project is kept by team-{name}-{at}: 由 {name}队 保管 {word}."
-                asked = {"content": text, "project": f"{name}-only" if at % 2 else "both", "tags": [f"{name}-tag"]}
-                saved = server.ask("POST", f"/vaults/{name}/save", asked)
-                assert saved.status == 200, saved
         yield server
     finally:
         server.end()
+
+
+def make_team(folder: Path, name: str, told: dict[str, list[str]]) -> None:
+    """Make the remote of a team, in whose projects this is *told*."""
+    remote, work = make_remote(folder, name), folder / f"{name}-work"
+    git(folder, "clone", "-q", str(remote), str(work))
+    for project, texts in told.items():
+        facts = [
+            {
+                "id": f"fact-20261123-{name}{at:04}", "fact": text, "evidence": "a talk", "status": "active",
+                "timestamp": "2026-11-20T09:30:00+00:00", "category": "decision", "tags": [f"{name}-tag"],
+            }
+            for at, text in enumerate(texts, 100 * project.endswith("only"))
+        ]  # fmt: skip
+        path = work / "areas" / "projects" / project / "facts.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"facts": facts}, ensure_ascii=False), encoding="utf-8")
+    git(work, "add", "-A")
+    git(work, "commit", "-q", "-m", "facts")
+    git(work, "push", "-q")
 
 
 def is_of_blue(body: bytes, *asked: object) -> bool:

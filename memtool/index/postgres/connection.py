@@ -114,6 +114,11 @@ def connection_options() -> dict[str, Any]:
     return {
         "autocommit": True,
         "connect_timeout": CONNECT_SECONDS,
+        # A way that swallows everything ends a connection, too: after half a minute without a sign of life.
+        "keepalives_idle": 15,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 30_000,
         "application_name": "memtool",
         "options": _OPTIONS.format(zone=_zone()),
     }
@@ -138,7 +143,7 @@ def refusals() -> Iterator[None]:
 
     try:
         yield
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+    except (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError) as error:
         raise DatabaseUnavailable(f"the database cannot be used now: {_first_line(error)}") from None
     except psycopg.errors.InsufficientPrivilege as error:
         raise DatabaseUnavailable(f"the database refuses: {_first_line(error)}", hint=_PRIVILEGES) from None

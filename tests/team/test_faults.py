@@ -1,0 +1,282 @@
+"""What goes wrong while people work: a full disk, a busy database, a way that is cut, a service that is killed.
+
+Whoever asks meanwhile is answered, or told why not with a 503; what was answered is never lost; nobody mends by hand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+import pytest
+from postgres_server import PostgresServer, new_database
+from psycopg.conninfo import make_conninfo
+from team.proxy import Way
+from team.team_server import Answer, TeamServer
+
+from memtool.index.postgres.connection import connect
+from memtool.index.postgres.schema import migrate
+
+pytestmark = pytest.mark.slow
+OKAPI = "The okapi is striped 斑马."
+PATIENCE = 60.0  # seconds
+
+
+@pytest.fixture
+def way(own_postgres: PostgresServer) -> Iterator[Way]:
+    """The way to a database of this test alone."""
+    with new_database(own_postgres.dsn) as dsn:
+        migrate(dsn)
+        way = Way(dsn)
+        try:
+            yield way
+        finally:
+            way.end()
+
+
+@pytest.fixture
+def server(way: Way, tmp_path: Path) -> Iterator[TeamServer]:
+    server = TeamServer(tmp_path, way.dsn, ("shop",))
+    try:
+        assert server.save(OKAPI).status == 200
+        yield server
+    finally:
+        way.mend()
+        server.end()
+
+
+class People:
+    """Three who work with the service at once: one searches, two save; each keeps what was answered."""
+
+    def __init__(self, server: TeamServer) -> None:
+        self.answers: list[Answer] = []
+        self.saved: list[str] = []  # what was answered with 200
+        self.searched = 0  # answers of a search
+        self.problems: list[str] = []
+        self._server = server
+        self._ending = threading.Event()
+        self._threads = [threading.Thread(target=self._search)]
+        self._threads += [threading.Thread(target=self._save, args=(name,)) for name in ("ada", "bob")]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        for thread in self._threads:
+            thread.join()
+
+    def until_more(self, *, saved: int = 0, searched: int = 0, refused: int = 0) -> None:
+        """Wait until so many more were saved, found and refused."""
+        wanted = [have + more for have, more in zip(self._counts(), (saved, searched, refused), strict=True)]
+        deadline = time.monotonic() + PATIENCE
+        while any(have < least for have, least in zip(self._counts(), wanted, strict=True)):
+            assert time.monotonic() < deadline, (self.problems, self.answers[-3:])
+            time.sleep(0.01)
+
+    def _counts(self) -> tuple[int, int, int]:
+        return len(self.saved), self.searched, sum(answer.status == 503 for answer in self.answers)
+
+    def _search(self) -> None:
+        while not self._ending.is_set():
+            answer = self._asked(lambda: self._server.ask("POST", "/search", {"query": "okapi"}))
+            if answer and answer.status == 200:
+                self.searched += 1
+                if not any(each["summary"].startswith(OKAPI) for each in answer.fields["memories"]):
+                    self.problems.append(f"a wrong answer: {answer.body!r}")
+
+    def _save(self, name: str) -> None:
+        for number in itertools.count():
+            if self._ending.is_set():
+                return
+            word = f"{name}{number:03}x"
+            answer = self._asked(partial(self._server.save, f"{word} is the name of a quagga."))
+            if answer and answer.status == 200:
+                self.saved.append(word)
+
+    def _asked(self, ask: Callable[[], Answer]) -> Answer | None:
+        try:
+            answer = ask()
+        except OSError:  # the service itself is away
+            return None
+        self.answers.append(answer)
+        if answer.status != 200:
+            is_clear = answer.status == 503 and answer.headers.get("retry-after") and answer.fields["detail"]
+            if not is_clear:
+                self.problems.append(f"{answer.status}: {answer.body!r}")
+            time.sleep(0.02)
+        return answer
+
+
+def is_found_once(server: TeamServer, word: str) -> bool:
+    return len(server.found(word)) == 1
+
+
+def check_all(server: TeamServer, people: People) -> None:
+    """Check that nothing wrong was answered, and that each write that was answered is pushed and found, once."""
+    assert not people.problems
+    assert people.saved
+    server.until(lambda: all(word in server.pushed() for word in people.saved))
+    for word in people.saved[:3] + people.saved[-3:]:
+        server.until(partial(is_found_once, server, word))
+    assert server.vaults()[0]["problem"] == ""
+
+
+def test_the_way_to_the_database_is_cut_again_and_again(server: TeamServer, way: Way) -> None:
+    with People(server) as people:
+        for _ in range(4):
+            people.until_more(saved=1, searched=1)
+            way.cut()
+            people.until_more(refused=1)
+            way.mend()
+        people.until_more(saved=1, searched=1)
+    check_all(server, people)
+
+
+def test_the_database_is_killed_while_everybody_works(server: TeamServer, own_postgres: PostgresServer) -> None:
+    with People(server) as people:
+        for _ in range(2):
+            people.until_more(saved=2)
+            own_postgres.kill()
+            people.until_more(refused=3)
+            own_postgres.start()
+        people.until_more(saved=1, searched=1)
+    check_all(server, people)
+
+
+def test_a_service_that_is_killed_while_everybody_writes_loses_nothing(server: TeamServer) -> None:
+    for _ in range(2):
+        with People(server) as people:
+            people.until_more(saved=3)
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait(PATIENCE)
+        server.end()
+        server.start()
+        check_all(server, people)
+    assert server.save("After all that, tapirs sleep.").status == 200
+    server.until(lambda: "tapirs" in server.pushed())
+
+
+def test_a_database_that_says_nothing_keeps_nobody_waiting_for_ever(server: TeamServer, way: Way) -> None:
+    way.swallow()
+    started = time.monotonic()
+    answers = [server.ask("POST", "/search", {"query": "okapi"}) for _ in range(2)]
+    assert [answer.status for answer in answers] == [503, 503]
+    assert "database" in answers[0].fields["detail"]
+    assert time.monotonic() - started < PATIENCE
+    way.mend()
+    server.until(lambda: server.found("okapi"))
+
+
+def test_an_exhausted_database_is_said_and_gets_over_it(server: TeamServer, way: Way) -> None:
+    with connect(way.dsn) as db:
+        with db.transaction():  # whoever asks for a token waits, and holds a connection as long as it may
+            db.execute("LOCK TABLE memtool.token IN ACCESS EXCLUSIVE MODE")
+            answers: list[Answer] = []
+            threads = [
+                threading.Thread(target=lambda: answers.append(server.ask("POST", "/search", {"query": "okapi"})))
+                for _ in range(150)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert {answer.status for answer in answers} == {503}
+        said = {answer.fields["detail"].partition(":")[0] for answer in answers}
+        assert any("connections are in use" in each or "too many requests" in each for each in said), said
+        server.until(lambda: server.found("okapi"))
+    assert server.save("The quagga is extinct.").status == 200
+
+
+def fill_up(dsn: str) -> Callable[[], None]:
+    """Let each insert fail as it does on a full disk; return what ends that."""
+    tables = "chunk", "audit"
+    with connect(dsn) as db:
+        db.execute(
+            "CREATE FUNCTION public.is_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION"
+            " 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$"
+        )
+        for table in tables:
+            calls = "FOR EACH ROW EXECUTE FUNCTION public.is_full()"
+            db.execute(f"CREATE TRIGGER is_full BEFORE INSERT ON memtool.{table} {calls}")
+
+    def free() -> None:
+        with connect(dsn) as db:
+            for table in tables:
+                db.execute(f"DROP TRIGGER is_full ON memtool.{table}")
+
+    return free
+
+
+def test_on_a_full_disk_of_the_database_memories_are_kept_and_found_once_there_is_room(
+    server: TeamServer, way: Way
+) -> None:
+    free = fill_up(way.dsn)
+    assert server.found("okapi")
+    saved = server.save("The quagga is extinct 斑驴.")
+    assert saved.fields["stored"]
+    server.until(lambda: "quagga" in server.pushed())
+    server.until(lambda: "No space left" in server.vaults()[0]["problem"])
+    assert server.found("okapi")
+    assert '"audited": false' in (server.folder / "log").read_text()
+    free()
+    server.until(lambda: server.found("quagga") == [saved.fields["id"]])
+    server.until(lambda: server.vaults()[0]["problem"] == "")
+
+
+@pytest.fixture
+def small_disk(own_postgres: PostgresServer) -> Iterator[Path]:
+    """A folder of PostgreSQL's on a disk of its own, if this user may make one."""
+    disk = own_postgres.folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=150m", "none", str(disk)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may make a small disk")
+    try:
+        about = own_postgres.folder.stat()
+        os.chown(disk, about.st_uid, about.st_gid)
+        yield disk
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_disk_that_is_really_full(own_postgres: PostgresServer, small_disk: Path, tmp_path: Path) -> None:
+    with connect(own_postgres.dsn) as db:
+        db.execute(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
+        db.execute("CREATE DATABASE small TABLESPACE small")
+    server = None
+    try:
+        dsn = make_conninfo(own_postgres.dsn, dbname="small")
+        migrate(dsn)
+        server = TeamServer(tmp_path, dsn, ("shop",))
+        assert server.save(OKAPI).status == 200
+        filler = small_disk / "filler"
+        with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            while file.write(bytes(65_536)):
+                pass
+        long = " ".join(f"word{number}" for number in range(40_000))
+        note = {"content": f"# Quagga\n\nIt is extinct 斑驴.\n\n{long}", "kind": "knowledge", "project": "zoo"}
+        saved = server.ask("POST", "/save", note)
+        assert saved.fields["stored"]
+        server.until(lambda: "No space left" in server.vaults()[0]["problem"])
+        assert server.found("okapi")
+        server.until(lambda: "Quagga" in server.pushed())
+        filler.unlink()
+        server.until(lambda: server.found("quagga 斑驴")[:1] == [saved.fields["id"]])
+    finally:
+        if server is not None:
+            server.end()
+        with connect(own_postgres.dsn) as db:
+            db.execute("DROP DATABASE small WITH (FORCE)")
+            db.execute("DROP TABLESPACE small")
