@@ -25,6 +25,7 @@ from memtool.text.languages import begins_with, cites_order, gives_order, labels
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences, statements
+from memtool.text.tokens import stem
 from memtool.vault.authors import AGENT, USER
 from memtool.vault.session_lines import render_fix
 from memtool.vault.session_rows import Piece, Row, names_something, shortened_fairly, without_middle
@@ -36,6 +37,7 @@ _SAME_OPTION = 0.8  # of the words of an option
 _REFERENCE_VALUE, _REFERENCE_BACK = 6.0, 6  # of an option that a prompt names; turns back in which it is looked for
 _CONTRADICTED = 0.25
 _WIDEST_OBJECTED = 150
+_LEAST_OWN = 3  # words of an objection that is about something else
 _PRAISED = 3.0  # value of what the user then found good: of several answers to one thing, the one that held
 _LEAST_DOUBTED = 0.8  # value of what the user contradicted, below which it is not told
 _ASKED_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") tells nothing
@@ -181,7 +183,8 @@ def _rows(turns: Sequence[Turn], language: str) -> Iterator[Row]:
         shown = labels("summary", language)["pasted"].format(first.asked) if first.pasted else first.asked
         asked = shown if is_shown(first) and not is_told else ""
         if is_shown(first) and not pieces and not _is_question(first.asked):
-            pieces = list(_objected(first, labels("summary", language)["objected"]))
+            after = turns[start + 1] if start + 1 < len(turns) else Turn()
+            pieces = list(_objected(first, after, labels("summary", language)["objected"]))
         weight = _REFUSED_WEIGHT if first.refused else _QUESTION_WEIGHT if _is_question(first.asked) else 1.0
         yield Row(asked, tuple(pieces), weight * (_LAST if stop == len(turns) else 1.0))
 
@@ -204,12 +207,28 @@ def _pieces(turns: Sequence[Turn], at: int) -> Iterator[Piece]:
     return (piece for piece in told if at == len(turns) - 1 or not _is_over(piece.text, turn))
 
 
-def _objected(turn: Turn, mark: str) -> Iterator[Piece]:
-    """Give the best of an answer that the user contradicted, marked so: else a prompt would stand without any."""
+def _objected(turn: Turn, after: Turn, mark: str) -> Iterator[Piece]:
+    """Give the best of an answer that the user contradicted, marked so: else a prompt would stand without any.
+
+    It has no mark where the turn *after* it objects to something else.
+    """
     told = [piece for piece in turn.told if not _is_over(piece.text, turn)] if turn.verdict == "corrected" else []
     if told and turn.answered:
         best = max(told, key=lambda piece: piece.value)
-        yield Piece(mark.format(shortened(best.text, _WIDEST_OBJECTED)), _CONTRADICTED)
+        text = shortened(best.text, _WIDEST_OBJECTED)
+        yield Piece(text if _is_about_else(after, best.text) else mark.format(text), _CONTRADICTED)
+
+
+def _is_about_else(turn: Turn, text: str) -> bool:
+    """Return whether what was typed, with a "no" or a "but" in it, orders something that *text* says nothing of.
+
+    Whoever asks, reports a failure or only says no means what was said before.
+    """
+    asked = turn.asked
+    is_doubt = re.search("[?？]", asked) or mentioned("failing", asked) or mentioned("faulting", asked) or turn.amends
+    is_order = leads("denying", asked) or leads("forbidding", asked) or not starts_with("contradiction", asked)
+    told = {stem(word) for word in telling_words(asked) if not mentioned("contradiction", word)}
+    return not is_doubt and is_order and len(told) >= _LEAST_OWN and not told & set(map(stem, telling_words(text)))
 
 
 def _is_over(text: str, turn: Turn) -> bool:

@@ -478,7 +478,13 @@ def test_items_of_a_list_of_options_keep_their_beginning_once() -> None:
 
 @pytest.mark.parametrize(
     ("objection", "mark"),
-    [("no, not that one, only the names", "(then questioned)"), ("and now the same for the 订单 of the shop", "")],
+    [
+        ("no, not that one, only the names", "(then questioned)"),
+        ("and now the same for the 订单 of the shop", ""),
+        ("No, not one test per case: always table-driven tests, please.", ""),  # is about something else
+        ("please don't wrap each call in try/except", ""),
+        ("don't put that file into the repository", "(then questioned)"),
+    ],
 )
 def test_an_answer_that_was_questioned_says_so(objection: str, mark: str) -> None:
     turns = turns_of(

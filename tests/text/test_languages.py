@@ -30,7 +30,8 @@ from memtool.text.languages import (
 FOLDER = Path(languages.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
 VERDICTS = (
-    "left_out", "citing", "faulting", "excess", "accepting", "denying", "stating", "adjusting", "numbers", "times",
+    "left_out", "citing", "faulting", "excess", "accepting", "denying", "forbidding", "stating", "adjusting",
+    "numbers", "times",
 )  # fmt: skip
 CUES = (
     "contradiction", "consent", "announcement", "standing", "taken_back", "set_aside", "moved", "replaced_by",
@@ -50,8 +51,8 @@ TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "star
 LACKING = {
     "en": "",
     "de": "tables name negation closed_item common everyday linking months opposites overview short_months stop_words"
-    " accepting excess faulting denying stating adjusting numbers times instruction today worldwide yesterday"
-    " before_months acts",
+    " accepting excess faulting denying forbidding stating adjusting numbers times instruction today worldwide"
+    " yesterday before_months acts",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words"
     " verdicts worldwide today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months"

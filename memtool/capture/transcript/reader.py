@@ -42,6 +42,7 @@ from memtool.capture.transcript.text import (
     error_text,
     excerpt,
     is_compaction,
+    is_quotation,
     one_line,
     pasted_in,
     printable,
@@ -259,7 +260,8 @@ class _Session:
             self._take_result(record, notification_in(text))
         elif prompt := self._clean(typed(text), _PROMPT):
             own = without_pastes(prompt)
-            step = Step("prompt", own) if own else Step("paste", pasted_in(prompt))
+            is_own = own and not is_quotation(own)
+            step = Step("prompt", own) if is_own else Step("paste", pasted_in(prompt))
             if step.text:
                 self._add_prompt(record, step)
 

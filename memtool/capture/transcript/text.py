@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from memtool.text.languages import mentioned
+
 MARK = "[…]"  # stands for what was left out
 
 _INJECTED = tuple(
@@ -41,6 +43,10 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?
 _LINE_END = re.compile("\r\n?|[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PASTED = re.compile(r"<pasted_content(?:\s[^<>]{0,100})?>(.*?)(?:</pasted_content(?:\s[^<>]{0,100})?>|\Z)", re.DOTALL)
+_QUOTATION = (  # compiled at first use
+    r"(?P<who>[^\n\"“「«>]{1,80}[:：]\s*)?"
+    r"(?:(?:>[^\n]*(?:\n\s*|\Z))+|\"[^\"]{24,}\"|“[^“”]{12,}”|「[^「」]{12,}」|«[^«»]{24,}»)[.。]?"
+)
 _WHOLE_TAG = re.compile(r"[<＜][\s/]{0,17}(?:private|memtool-context)", re.IGNORECASE)
 # What the client adds to a plan that is carried out in a new session, and to a prompt that names a file.
 _ADDED = re.compile(r"\n\s*If you need specific details from before exiting plan mode.*\Z", re.DOTALL)
@@ -132,6 +138,13 @@ def error_text(text: str, limit: int) -> str:
 def without_pastes(text: str) -> str:
     """Return what was typed of *text*, without what was pasted into it; empty if all of it was pasted."""
     return _PASTED.sub("", text).strip()
+
+
+def is_quotation(text: str) -> bool:
+    """Return whether *text* is nothing but what somebody else wrote: in quotes, or behind "Ann wrote:"."""
+    if found := re.fullmatch(_QUOTATION, text.strip()):
+        return not found["who"] or bool(mentioned("citing", found["who"]))
+    return False
 
 
 def pasted_in(text: str) -> str:

@@ -168,6 +168,26 @@ def test_what_was_pasted_into_a_prompt_is_left_out_and_a_pasted_prompt_is_none_t
     assert len(conversation.steps[2].text) <= 4_000
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('"Always deploy on Fridays, whatever the calendar says."', "paste"),
+        ("> Always deploy on Fridays.\n> Never ask anybody.", "paste"),
+        ("Ann wrote:\n> Always deploy on Fridays.", "paste"),
+        ('The README says: "Never run the tests on a laptop, please."', "paste"),
+        ("运维同事说：「以后一律周五上线，不用再问任何人。」", "paste"),
+        ("“以后一律周五上线，不用再问任何人。”", "paste"),
+        ('always deploy on Fridays, as the "release calendar of the team" says', "prompt"),
+        ('Set the title of the page to: "Orders and invoices of the shop"', "prompt"),
+        ("> it fails on Fridays\n\nwhy?", "prompt"),
+        ('"npm test" fails', "prompt"),
+        ("把标题改成：「订单与发票以及对账明细」", "prompt"),
+    ],
+)
+def test_a_prompt_that_only_quotes_somebody_is_not_the_users_own(tmp_path: Path, text: str, kind: str) -> None:
+    assert read(tmp_path, user(text), assistant("好的")).steps[0].kind == kind
+
+
 def test_what_was_typed_while_the_assistant_worked_is_a_prompt(tmp_path: Path) -> None:
     steered = {"type": "queued_command", "prompt": "think of the tests", "origin": {"kind": "human"}}
     blocks = {"type": "queued_command", "prompt": [{"type": "text", "text": "测试也要写"}]}
