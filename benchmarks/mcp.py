@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from benchmarks.processes import CLONE
+from benchmarks.processes import CLONE, megabytes_of
 from benchmarks.questions import questions
 from benchmarks.rows import Row
 
@@ -89,11 +89,7 @@ class _Server:
 
     def megabytes(self) -> float:
         """Return the memory that it holds; 0 where the system does not tell."""
-        try:
-            status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
-        except OSError:
-            return 0.0
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1e3
+        return megabytes_of(self._process.pid)
 
     def search(self, folder: Path, text: str) -> float:
         """Return the milliseconds that a search takes."""

@@ -12,7 +12,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from benchmarks.processes import CLONE, run
+from benchmarks.processes import CLONE, megabytes_of, run
 from benchmarks.questions import questions
 from benchmarks.rows import Row, percentile
 
@@ -104,11 +104,7 @@ class _Service:
 
     def megabytes(self) -> float:
         """Return the memory that it holds; 0 where the system does not tell."""
-        try:
-            status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
-        except OSError:
-            return 0.0
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1e3
+        return megabytes_of(self._process.pid)
 
     def search(self, asked: Sequence[str]) -> list[float]:
         """Return the milliseconds of each of some searches, over one connection.

@@ -17,8 +17,7 @@ from memtool.errors import BadSetting, ProviderMissing, UsageError
 from memtool.resources import how_to_add
 from memtool.settings import database_address, load
 from memtool.vault.processes import start_command
-from memtool.web.asking import NoAnswer, ask
-from memtool.web.runtime import Runtime, find_service, find_token, is_at_work, service_place
+from memtool.web.runtime import NoAnswer, Runtime, ask, find_service, find_token, is_at_work, service_place
 
 _NEEDED = ("fastapi", "uvicorn", "jinja2", "nh3")
 _START = 20.0  # seconds in which a service that is started in the background is there

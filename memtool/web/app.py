@@ -23,13 +23,12 @@ from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.gate import ENTRANCE, HEALTH, Access
 from memtool.web.history_api import add_history_calls
 from memtool.web.hub import Hub
-from memtool.web.jobs import Jobs
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.page import add_page
 from memtool.web.problem_details import MEDIA_TYPE, problem, problem_of, problem_of_fields
 from memtool.web.sessions_api import add_session_calls
-from memtool.web.state_api import add_state_calls
+from memtool.web.state_api import Jobs, add_state_calls
 from memtool.web.warm import ServiceHelper
 from memtool.web.watcher import Watcher
 

@@ -16,8 +16,7 @@ from memtool.index.embedding import embed, forget_unused, open_vectors
 from memtool.index.engine import Index, place_of, use_index
 from memtool.text.lines import tokens_in
 from memtool.web.calls import LONGEST_NAME, Body, OpenWorkspace, example
-from memtool.web.jobs import Jobs, Tell
-from memtool.web.state_api import JOB, begun
+from memtool.web.state_api import JOB, Jobs, Tell, begun
 from memtool.workspace import Workspace
 
 LONGEST_TEXT = 20_000  # characters

@@ -1,13 +1,14 @@
-"""The pages around the feed: an overview in figures, the timeline of a project, and the log."""
+"""The pages around the feed: an overview in figures, the timeline of a project, the settings, and the log."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, NamedTuple
 
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
 
 from memtool.capture.log import LogEntry, read_log
 from memtool.capture.queue import Job, Queue
@@ -16,14 +17,17 @@ from memtool.doctor.check import Check
 from memtool.doctor.index import index_checks
 from memtool.doctor.vault import content_checks
 from memtool.doctor.work import capture_checks, model_checks, schedule_checks
-from memtool.errors import MemtoolError
+from memtool.errors import BadSetting, MemtoolError
 from memtool.index.engine import place_of, use_index
 from memtool.llm.call_log import Usage, usage
+from memtool.settings import choices_of, shown_value
+from memtool.settings.sections import ABOUT
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.figures import GIVEN, HEIGHT, HELD, given_in, growth_of, held_in, totals
-from memtool.web.rendering import attempt, rendered
-from memtool.web.settings_page import add_settings_page
+from memtool.web.problem_details import status_of
+from memtool.web.rendering import attempt, form_of, rendered, sentence
+from memtool.web.state_api import change_settings
 from memtool.workspace import Workspace
 
 _DAYS_OF_COSTS = 14
@@ -35,7 +39,7 @@ Text = Annotated[str, Query(max_length=LONGEST_NAME)]
 def add_overview(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     """Add these pages to *app*. A part of one that fails is told in its place."""
     _add_figures(app, open_workspace)
-    add_settings_page(app, open_workspace)
+    _add_settings(app, open_workspace)
 
     @app.get("/timeline", include_in_schema=False)
     def past(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
@@ -131,3 +135,86 @@ def _latest_project(work: Workspace) -> str:
         lambda: use_index(place_of(work), lambda index: index.db.execute(_LATEST.format("project <> ''")).fetchone())
     )
     return str(row[1]) if row else ""
+
+
+class Field(NamedTuple):
+    """A setting in the form.
+
+    Args:
+        key: such as `search.limit`.
+        value: as text; a list has one item on each line.
+        kind: `choice`, `number`, `list` or `text`.
+        help: what it is for.
+        choices: of a choice.
+        least: of a number.
+        origin: where the value in force came from.
+        is_open: whether the vault's own file decides it.
+    """
+
+    key: str
+    value: str
+    kind: str
+    help: str
+    choices: tuple[str, ...]
+    least: int
+    origin: str
+    is_open: bool
+
+    def said(self, text: str) -> str | int | bool | list[str]:
+        """Return the value that *text* in the form means; text that means none is left to be refused."""
+        if self.kind == "list":
+            return [line.strip() for line in text.split("\n") if line.strip()]
+        if self.kind == "number" and text.isascii() and text.isdigit():
+            return int(text)
+        return text == "true" if self.choices == _YES_NO else text
+
+
+_YES_NO = ("true", "false")
+
+
+def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
+    """Add the form and what it sends to *app*."""
+
+    @app.get("/settings", include_in_schema=False)
+    def settings(request: Request) -> Response:
+        return _form(request, open_workspace(None))
+
+    @app.post("/settings", include_in_schema=False)
+    async def change(request: Request) -> Response:
+        form = await form_of(request)
+        return await run_in_threadpool(lambda: _changed(request, open_workspace, form))
+
+
+def _changed(request: Request, open_workspace: OpenWorkspace, form: Mapping[str, str]) -> Response:
+    work = open_workspace(None)
+    fields = (field for field in _fields(work) if field.is_open)
+    values = {
+        field.key: field.said(form[field.key]) for field in fields if form.get(field.key, field.value) != field.value
+    }
+    try:
+        if values:
+            change_settings(work, values)
+    except MemtoolError as error:
+        status = 400 if isinstance(error, BadSetting) else status_of(error)
+        return _form(request, work, fault=sentence(error), status=status)
+    return _form(request, open_workspace(None), is_new=bool(values))
+
+
+def _form(request: Request, work: Workspace, *, fault: str = "", status: int = 200, is_new: bool = False) -> Response:
+    sections: dict[str, list[Field]] = {}
+    for field in _fields(work):
+        sections.setdefault(field.key.rpartition(".")[0] if field.is_open else "*", []).append(field)
+    closed = sections.pop("*", [])
+    return rendered(
+        request, work, "settings.html", status=status, sections=sections, closed=closed, fault=fault, is_new=is_new
+    )
+
+
+def _fields(work: Workspace) -> Iterator[Field]:
+    for key, about in ABOUT.items():
+        value, origin = shown_value(work.settings, key), work.settings.origins.get(key, "default")
+        is_own = origin in ("default", str(work.vault.settings_path))
+        choices = _YES_NO if isinstance(value, bool) else () if isinstance(value, tuple) else choices_of(key)
+        kind = "choice" if choices else {int: "number", tuple: "list"}.get(type(value), "text")
+        text = "\n".join(value) if isinstance(value, tuple) else str(value).lower() if choices else str(value)
+        yield Field(key, text, kind, about.help, choices, about.least, origin, is_own and not about.trusted)

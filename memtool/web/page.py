@@ -33,10 +33,9 @@ from memtool.vault.sessions import parse_session
 from memtool.vault.undoing import undo
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
-from memtool.web.note_html import as_html
 from memtool.web.overview import add_overview
 from memtool.web.problem_details import status_of
-from memtool.web.rendering import YEAR, attempt, form_of, is_part, rendered, sentence, static_files
+from memtool.web.rendering import YEAR, as_html, attempt, form_of, is_part, rendered, sentence, static_files
 from memtool.workspace import Workspace
 
 _MOST_CHANGES, _MOST_LINKS = 12, 30

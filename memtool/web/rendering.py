@@ -1,4 +1,7 @@
-"""Pages as HTML: the templates, their words in each language, and the files that they load."""
+"""Pages as HTML: the templates, their words in each language, the files that they load, and notes.
+
+Nothing that a note says can run, load or lead anywhere unseen.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,17 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
+from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import parse_qs, quote
+from posixpath import dirname, join, normpath
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import parse_qs, quote, unquote
 
+import nh3
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, select_autoescape
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.errors import MemtoolError
@@ -25,6 +31,9 @@ from memtool.web.feed import Wanted
 from memtool.web.problem_details import Refusal
 from memtool.web.sentences import said
 from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 LANGUAGES = ("en", "zh")
 YEAR = 31_536_000  # seconds
@@ -122,7 +131,7 @@ def _templates() -> Environment:
 
 def _coded(sentence: str) -> Markup:
     """Return *sentence* with what stands between backticks as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))  # noqa: S704  (it is escaped)
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(Markup.escape(sentence))))  # noqa: S704  (it is escaped)
 
 
 def _day(date: str, t: Mapping[str, Any]) -> str:
@@ -150,3 +159,64 @@ def static_files() -> Mapping[str, StaticFile]:
             content = path.read_bytes()
             found[path.name] = StaticFile(content, hashlib.sha256(content).hexdigest()[:12], _TYPES[path.suffix])
     return found
+
+
+_TAGS = frozenset(
+    "a blockquote br code del em h1 h2 h3 h4 h5 h6 hr li ol p pre strong table tbody td th thead tr ul".split()
+)
+_OUTSIDE = ("http://", "https://", "mailto:")
+_WIKI_LINK = re.compile(r"\[\[([^\]|#\n]{1,200})(?:[#|]([^\]\n]{0,200}))?\]\]")
+_READ = "/read/"
+_LARGEST = 400_000  # characters; of more, the rest is left out
+
+
+def as_html(text: str, ref: str) -> str:
+    """Return the Markdown *text* of the note at *ref* as HTML. Links to other notes lead to their reading pane."""
+    html = _parser().render(text[:_LARGEST], {"ref": ref})
+    return nh3.clean(html, tags=set(_TAGS), attributes={"a": {"href"}}, attribute_filter=_kept, link_rel=_REL)
+
+
+_REL = "noopener noreferrer"
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.add_render_rule("image", _image)
+    parser.add_render_rule("link_open", _link_open)
+    parser.add_render_rule("text", _text)
+    return parser
+
+
+def _image(_self: Any, tokens: Any, at: int, _options: Any, env: Any) -> str:  # noqa: ANN401
+    """Return a link in the place of an image: a page that loads it would tell somebody that it was read."""
+    token = tokens[at]
+    source = str(token.attrGet("src") or "")
+    return f'<a href="{escape(_target(source, env["ref"]))}">{escape(token.content or source)}</a>'
+
+
+def _link_open(_self: Any, tokens: Any, at: int, _options: Any, env: Any) -> str:  # noqa: ANN401
+    return f'<a href="{escape(_target(str(tokens[at].attrGet("href") or ""), env["ref"]))}">'
+
+
+def _text(_self: Any, tokens: Any, at: int, _options: Any, _env: Any) -> str:  # noqa: ANN401
+    return _WIKI_LINK.sub(
+        lambda link: f'<a href="{_READ}{quote(link[1].strip())}">{link[2] or link[1]}</a>', escape(tokens[at].content)
+    )
+
+
+def _target(href: str, ref: str) -> str:
+    """Return where a link of the note at *ref* leads from the page."""
+    if href.startswith(_OUTSIDE):
+        return href
+    path = unquote(href.split("#", maxsplit=1)[0])
+    if not path or ":" in path.split("/")[0] or path.startswith(("/", "\\")):
+        return ""
+    inside = normpath(join(dirname(ref), path))
+    return "" if inside.startswith("..") else f"{_READ}{quote(inside)}"
+
+
+def _kept(_tag: str, attribute: str, value: str) -> str | None:
+    return value if attribute == "rel" or value.startswith((*_OUTSIDE, _READ)) else None

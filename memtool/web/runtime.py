@@ -1,4 +1,4 @@
-"""The files of a service in the user's cache: where it listens, the token that it wants, the lock that makes it one.
+"""The files of a service in the user's cache, and asking the service that they tell of.
 
     services/<vault>.json     where it listens; gone when it ends
     services/<vault>.token    what a request must bring, for its owner's eyes only
@@ -14,11 +14,12 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
-from memtool.errors import BadSetting, Busy, NotWritable
+from memtool.errors import BadSetting, Busy, MemtoolError, NotWritable
 from memtool.settings import service_token
 from memtool.vault.files import make_folder, write_over
 from memtool.vault.processes import lock
@@ -173,3 +174,33 @@ def _drawn(place: ServicePlace) -> str:
 def _read(place: ServicePlace) -> Runtime | None:
     runtime = read_record(place.path("json"), Runtime(), largest=_LARGEST)
     return runtime if runtime and runtime.vault == str(place.root) else None
+
+
+_LARGEST_ANSWER = 1 << 20  # bytes
+
+
+class NoAnswer(MemtoolError):
+    """The service does not answer, or not as it should."""
+
+    hint = "If it is frozen, end its process; its files are cleared away by the next start."
+
+
+def ask(runtime: Runtime, token: str, method: str, path: str, *, patience: float = 5.0) -> dict[str, Any]:
+    """Return the answer of the service.
+
+    Raises:
+        NoAnswer: there is none in time, or it is an error.
+    """
+    connection = HTTPConnection(runtime.reachable, runtime.port, timeout=patience)
+    try:
+        connection.request(method, path, headers={"Authorization": f"Bearer {token}", "Content-Length": "0"})
+        response = connection.getresponse()
+        fields = json.loads(response.read(_LARGEST_ANSWER))
+    except (OSError, HTTPException, ValueError, RecursionError) as error:
+        raise NoAnswer(f"the service at {runtime.url} does not answer: {error}") from None
+    finally:
+        connection.close()
+    if response.status >= 400 or not isinstance(fields, dict):
+        said = fields.get("detail") if isinstance(fields, dict) else ""
+        raise NoAnswer(f"the service at {runtime.url} answered {response.status}: {said}")
+    return fields

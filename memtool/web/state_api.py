@@ -1,18 +1,24 @@
-"""The calls on the state of the service: all there is as one document, the settings, the log, and the jobs."""
+"""The calls on the state of the service: all there is as one document, the settings, the log, and the jobs.
+
+A job is long work in the background, one piece at a time: a request is answered at once, and asks how far it has come.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import secrets
+import threading
 import tomllib
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from memtool.capture.log import read_log
-from memtool.errors import BadSetting, UsageError
+from memtool.errors import BadSetting, Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import catch_up
 from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
 from memtool.integrations.exchange.documents import JSON, parsed
@@ -23,8 +29,56 @@ from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import SETTINGS_FILE
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, OpenWorkspace, example
-from memtool.web.jobs import Jobs, Tell
+from memtool.web.problem_details import problem_of
 from memtool.workspace import Workspace
+
+Tell: TypeAlias = Callable[[int, int], None]  # done, in all
+
+RUNNING, DONE, FAILED = "running", "done", "failed"
+_KEPT = 50  # jobs
+
+
+class Jobs:
+    """The jobs of a service, the latest of them also when they are over."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: dict[str, dict[str, Any]] = {}
+
+    def start(self, name: str, work: Callable[[Tell], dict[str, Any]]) -> dict[str, Any]:
+        """Begin *work* and return the state of its job.
+
+        Raises:
+            Busy: another one goes on.
+        """
+        with self._lock:
+            if going := next((job for job in self._jobs.values() if job["state"] == RUNNING), None):
+                raise Busy(f"the job '{going['name']}' goes on", hint=f"See /jobs/{going['id']}.")
+            job = {"id": secrets.token_hex(6), "name": name, "state": RUNNING, "done": 0, "total": 0}
+            self._jobs = {**dict(list(self._jobs.items())[-_KEPT + 1 :]), str(job["id"]): job}
+        threading.Thread(target=_run, args=(job, work), daemon=True, name=f"memtool-{name}").start()
+        return dict(job)
+
+    def get(self, job_id: str) -> dict[str, Any]:
+        """Return the state of a job.
+
+        Raises:
+            NoteNotFound: there is none.
+        """
+        if job_id not in self._jobs:
+            raise NoteNotFound(job_id)
+        return dict(self._jobs[job_id])
+
+
+def _run(job: dict[str, Any], work: Callable[[Tell], dict[str, Any]]) -> None:
+    try:
+        result = work(lambda done, total: job.update(done=done, total=total))
+        job.update(state=DONE, result=result)
+    except MemtoolError as error:
+        job.update(state=FAILED, problem=problem_of(error))
+    except OSError as error:
+        job.update(state=FAILED, problem=problem_of(MemtoolError(f"the system refused: {error.strerror or error}")))
+
 
 IMPORT = "/api/data/import"
 LARGEST_IMPORT = 64 << 20  # bytes

@@ -19,8 +19,7 @@ from memtool.recall.ledger import ledger_folder
 from memtool.settings.sections import ABOUT
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.layout import KINDS
-from memtool.web.note_html import as_html
-from memtool.web.rendering import words_in
+from memtool.web.rendering import as_html, words_in
 
 PART = {"x-part": "1"}
 
