@@ -176,7 +176,7 @@ def _read(response: HTTPResponse, deadline: float, max_bytes: int) -> bytes:
     while block := response.read1(_BLOCK):
         body += block
         if len(body) > max_bytes:
-            raise OSError("the answer has no end")
+            raise OSError("the answer is longer than memtool reads")
         if time.monotonic() > deadline:
             raise TimeoutError("timed out")
     if response.length:

@@ -9,7 +9,7 @@ from memtool.capture.drain import Drained, drain
 from memtool.capture.log import ERROR, ROUTES, LogEntry, log, log_once_a_day
 from memtool.capture.queue import Queue
 from memtool.errors import Busy, MemtoolError, NoteChanged
-from memtool.index.engine import place_of, use_index
+from memtool.index.engine import catch_up
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares
 from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.integrations.record import is_own
@@ -42,13 +42,15 @@ def work_off(work: Workspace) -> tuple[Drained, list[LogEntry]]:
         log([work.vault.state_path], entry)
 
     try:
-        _warm_up(work)
+        if any(job.event == "Stop" for job in Queue(work.vault).waiting()):
+            # The session goes on: the warm helper ends when no prompt has come for a while.
+            with suppress(MemtoolError, OSError):
+                start_helper(work)
         drained = drain(work, tell)
         if not drained.busy:
             problems += _follow_triggers(work)
             gather_hints(work.vault)
-            with suppress(MemtoolError):  # the next search will do it
-                use_index(place_of(work), lambda _: None)  # so that the next prompt finds what was just written
+            catch_up(work)
     except Exception as error:  # nobody may be watching: see memtool.capture.queue
         folders = [work.vault.state_path, outer_folder(work.vault.root, work.cache)]
         log(folders, _entry(work, f"{type(error).__name__}: {error}"))
@@ -70,13 +72,6 @@ def update_routes(work: Workspace, *, new_table: bool) -> RouteUpdate:
         rules = plan(rule_shares(work.environ, vault), {"rules": True}) if follows else Plan()
         carry_out(rules, work.environ)
     return RouteUpdate(changed, kept, rules)
-
-
-def _warm_up(work: Workspace) -> None:
-    """Start the warm helper again where a session goes on: it ends when no prompt has come for a while."""
-    if any(job.event == "Stop" for job in Queue(work.vault).waiting()):
-        with suppress(MemtoolError, OSError):
-            start_helper(work)
 
 
 def _follow_triggers(work: Workspace) -> list[LogEntry]:

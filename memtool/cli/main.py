@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import click
 
@@ -114,7 +114,8 @@ def cli(ctx: click.Context, vault: str | None) -> None:
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        _speak_utf8(stream)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     _end(run(sys.argv[1:]))
 
 
@@ -204,8 +205,3 @@ def _report_bug() -> int:
         log.write(report.encode("utf-8", "replace"))
         hint += f" with the file {log.name}"
     return _say(f"this is a bug in memtool: {last}", hint, _BUG_EXIT_CODE)
-
-
-def _speak_utf8(stream: TextIO | Any) -> None:  # noqa: ANN401  (a test may put anything in its place)
-    if hasattr(stream, "reconfigure"):
-        stream.reconfigure(encoding="utf-8", errors="replace")

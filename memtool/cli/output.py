@@ -129,14 +129,11 @@ def emit_text(text: str) -> None:
 
 def width(*, narrowest: int = 40) -> int:
     """Return how many columns the terminal has, between *narrowest* and 120."""
-    return max(narrowest, min(120, _terminal_columns() or 80))
-
-
-def _terminal_columns() -> int:
     try:  # as `shutil` finds it, which brings the archive modules along: milliseconds
-        return int(environment().get("COLUMNS", 0)) or os.get_terminal_size(1).columns
+        found = int(environment().get("COLUMNS", 0)) or os.get_terminal_size(1).columns
     except (ValueError, OSError):
-        return 0
+        found = 0
+    return max(narrowest, min(120, found or 80))
 
 
 def columns(text: str) -> int:

@@ -101,7 +101,8 @@ def command(
         found = found._replace(hits=_with_uses(place, found.hits))
     if as_json:
         notices = [*session.settings.notices, *chosen.notices, *found.notices]
-        answer = _answer(text, found, notices, took)
+        hits = [_fields(hit) for hit in found.hits]
+        answer = {"query": text, "mode": found.mode, "hits": hits, "took_ms": round(took * 1000, 1), "notices": notices}
         output.emit_json(answer | _of_team(team) if team else answer)
     else:
         lasting = [*session.settings.notices, *chosen.lasting]
@@ -268,11 +269,6 @@ def _with_doubts(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         hit._replace(why={**hit.why, "contradicted": dates[hit.fact_id]}) if hit.fact_id in dates else hit
         for hit in hits
     )
-
-
-def _answer(query: str, found: Found, notices: list[str], took: float) -> dict[str, Any]:
-    hits = [_fields(hit) for hit in found.hits]
-    return {"query": query, "mode": found.mode, "hits": hits, "took_ms": round(took * 1000, 1), "notices": notices}
 
 
 def _fields(hit: Hit) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -200,15 +199,16 @@ def _look_closer(db: Tables, hits: list[LexicalHit], text: str, terms: Sequence[
     # How telling a character or a term is, the candidates show well enough; counting it in the whole index takes a
     # search.
     idf = _idf_among([each.content for each in closer.values()], characters)
+    weight_of_all = sum(idf.values()) or 1.0
     pairs = _weight_of_pairs(closer, _pairs(text))
     notes = _bm25_of_notes(closer.values(), terms)
     for hit in hits:
         place = closer[hit.chunk_id]
         hit.note = 0.0 if hit.completed else notes[place.note]
         hit.pairs = pairs[hit.chunk_id]
-        hit.characters = _share(place.content, idf)
+        hit.characters = sum(weight for char, weight in idf.items() if char in place.content) / weight_of_all
         hit.people = sum(name in place.terms for name in people) / (len(people) or 1)
-        hit.dated = _matches(place.date, dates)
+        hit.dated = any(pattern.fullmatch(place.date) for pattern in dates)
     best = max((hit.score for hit in hits), default=0.0)
     for hit in (hit for hit in hits if names and not hit.completed):
         held = closer[hit.chunk_id].terms
@@ -262,12 +262,3 @@ def _bm25_of_notes(chunks: Collection[_Closer], terms: Iterable[str]) -> dict[in
         for note, count in counts.items():
             score[note] += idf * count * (K1 + 1) / (count + norm[note])
     return score
-
-
-def _share(content: str, idf: dict[str, float]) -> float:
-    total = sum(idf.values())
-    return sum(weight for char, weight in idf.items() if char in content) / total if total else 0.0
-
-
-def _matches(date: str, patterns: list[re.Pattern[str]]) -> bool:
-    return any(pattern.fullmatch(date) for pattern in patterns)

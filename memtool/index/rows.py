@@ -104,7 +104,8 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
     category = note.field("category")[:_LONGEST_FIELD] or _CATEGORY_OF_KIND.get(kind, "general")
     status = note.field("status").casefold()[:_LONGEST_FIELD]
     author = note.field("author") if note.field("author") in AUTHORS else ""
-    date = _date_of(note)
+    dates = note.field("date"), note.field("created"), note.ref.rsplit("/", 1)[-1]
+    date = next(filter(None, map(_iso, dates)), "")
     note_tags = [tag[:_LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][:_MOST_TAGS]
     title = _title_of(note)
     ours = _shipped_lines(note.ref)
@@ -118,7 +119,7 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
         yield ChunkRow(
             chunk.start_line, chunk.end_line, chunk.heading, chunk.text,
             kind, project, category, status, date,
-            tags=_tag_list(*note_tags, *_inline_tags(chunk), *_decided(chunk, decisions)),
+            tags=_tag_list(*note_tags, *_tags_in(chunk.text, decisions)),
             expires=_iso(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
             context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}", name=name,
         )  # fmt: skip
@@ -190,22 +191,15 @@ def _title_of(note: Note) -> str:
     return title[:_LONGEST_FIELD]
 
 
-def _date_of(note: Note) -> str:
-    name = note.ref.rsplit("/", 1)[-1]
-    return _iso(note.field("date")) or _iso(note.field("created")) or _iso(name)
-
-
 def _iso(text: str) -> str:
     date = parse_date(text)
     return date.isoformat() if date else ""
 
 
-def _inline_tags(chunk: Chunk) -> list[str]:
-    return _TAG.findall(chunk.text) + _BRACKETED_KIND.findall(chunk.text)
-
-
-def _decided(chunk: Chunk, decisions: Sequence[str]) -> list[str]:
-    return [DECISION] if any(text[:_TOLD_APART] in chunk.text for text in decisions) else []
+def _tags_in(text: str, decisions: Sequence[str]) -> list[str]:
+    """Return the tags within *text*, its kinds in brackets, and `decision` where it holds one of *decisions*."""
+    found: list[str] = _TAG.findall(text) + _BRACKETED_KIND.findall(text)
+    return [*found, DECISION] if any(each[:_TOLD_APART] in text for each in decisions) else found
 
 
 def _tag_list(*tags: str) -> str:

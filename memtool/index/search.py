@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -163,7 +163,8 @@ def _in_order(scores: dict[int, float]) -> list[int]:
 
 def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Hit]:
     order = list(ranked.scores) if ranked.mode == "bm25" else _in_order(ranked.scores)
-    kept = ranking.without_near_duplicates(order, partial(_text_of, db), limit)
+    find = "SELECT text FROM chunk WHERE id = ?"
+    kept = ranking.without_near_duplicates(order, lambda chunk_id: db.execute(find, (chunk_id,)).fetchone()[0], limit)
     rows = _chunks(db, kept)
     spelt = [part for form in ranked.lexical.spelt for part in form.split(" ") if not is_stop_word(part)]
     marked = frozenset([*terms, *spelt, *completed_terms(ranked.lexical.completed)])
@@ -172,10 +173,6 @@ def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list
         Hit(score=round(ranked.scores[chunk_id], 4), why=reasons.of(chunk_id), terms=marked, **rows[chunk_id])
         for chunk_id in kept
     ]
-
-
-def _text_of(db: Tables, chunk_id: int) -> str:
-    return str(db.execute("SELECT text FROM chunk WHERE id = ?", (chunk_id,)).fetchone()[0])
 
 
 def _chunks(db: Tables, chunk_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -289,7 +286,9 @@ def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> Snippet:
     """Return about *width* characters of *text* on one line, and the spans in it that match *terms*."""
     line = " ".join(_without_boilerplate(text, terms).split())
     spans = list(term_spans(line, terms))
-    start = _word_start(line, _densest(spans, width, len(line)))
+    start = _densest(spans, width, len(line))
+    if start:  # a short word that is cut here is left out
+        start = line.find(" ", start - 1, start + _LONGEST_CUT) + 1 or start
     end = min(len(line), start + width)
     before, after = "… " if start else "", " …" if end < len(line) else ""
     shift = len(before) - start
@@ -302,31 +301,25 @@ def _without_boilerplate(text: str, terms: frozenset[str]) -> str:
 
     One of those that holds a match stays, and so does everything where nothing else is left.
     """
+    head, key_points = _boilerplate()
     lines = [
         line
         for line in text.split("\n")
-        if not line.startswith("#") and (not _boilerplate().match(line) or any(term_spans(line.split("**")[-1], terms)))
+        if not line.startswith("#") and (not head.match(line) or any(term_spans(line.split("**")[-1], terms)))
     ]
-    return "\n".join(_key_points().sub("", line) for line in lines) if any(line.strip() for line in lines) else text
+    return "\n".join(key_points.sub("", line) for line in lines) if any(line.strip() for line in lines) else text
 
 
 @cache
-def _boilerplate() -> re.Pattern[str]:
-    """Return what the lines of the head of a session's note match, in any language, and the rule below it."""
-    names = "|".join(re.escape(name) for key in _HEAD for name in all_labels("session")[key])
-    return re.compile(rf"- \*\*(?:{names})\*\*[:：]|-{{3,}}\s*$")
-
-
-@cache
-def _key_points() -> re.Pattern[str]:
-    names = "|".join(map(re.escape, all_labels("session")["key_points"]))
-    return re.compile(rf"^\d+\. \*\*(?:{names})\*\*[:：]\s*$")
-
-
-def _word_start(line: str, start: int) -> int:
-    """Return where the word that is cut at *start* is over, if it is a short one."""
-    space = line.find(" ", start - 1, start + _LONGEST_CUT) if start else -1
-    return space + 1 if space >= 0 else start
+def _boilerplate() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what a session's note says in any language: the lines of its head, and the label of its key points."""
+    labels = all_labels("session")
+    names = "|".join(re.escape(name) for key in _HEAD for name in labels[key])
+    points = "|".join(map(re.escape, labels["key_points"]))
+    return (
+        re.compile(rf"- \*\*(?:{names})\*\*[:：]|-{{3,}}\s*$"),
+        re.compile(rf"^\d+\. \*\*(?:{points})\*\*[:：]\s*$"),
+    )
 
 
 def _densest(spans: list[tuple[int, int]], width: int, length: int) -> int:

@@ -175,7 +175,9 @@ class VectorSource:
         if mode == "hybrid" and not fits(self._embedder.scripts, text):
             return Chosen("bm25", passing=("searched by words only: the model does not know the query's language",))
         try:
-            vectors, notices = self._open(self._embedder, text)
+            if self._opened is None:
+                self._opened = self._opened_now(self._embedder, text)
+            vectors, notices = self._opened
         except MemtoolError as error:
             return self._instead(mode, error)
         return Chosen(mode, vectors, passing=notices)
@@ -198,11 +200,6 @@ class VectorSource:
             return WarmEmbedder(embedder, place, only_warm=self._only_warm)
         except MemtoolError as error:
             return error
-
-    def _open(self, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
-        if self._opened is None:
-            self._opened = self._opened_now(embedder, text)
-        return self._opened
 
     def _opened_now(self, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
         from memtool.index.embedding import chunks_waiting, embed, open_vectors

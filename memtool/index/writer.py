@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ from memtool.vault.layout import ARCHIVE, Vault, is_archived, is_outside, projec
 from memtool.vault.scan import Outside, broken, names_by_folder, project_of_memory
 
 if TYPE_CHECKING:
-    from memtool.index.rows import ChunkRow, NoteRow
+    from memtool.index.rows import NoteRow
     from memtool.vault.note import BrokenNote
 
 _CHUNK_COLUMNS = (
@@ -232,10 +232,7 @@ class SqliteWriter(Writer):
             "INSERT INTO term_list VALUES (?, ?)",
             [(number, schema.pack_terms(all_of, text)) for number, all_of, text in terms],
         )
-        self._remember_words(chunk for _, chunk in numbered)
-
-    def _remember_words(self, chunks: Iterable[ChunkRow]) -> None:
-        self._words.update(*(chunk.words() for chunk in chunks))
+        self._words.update(*(chunk.words() for chunk in row.chunks))
 
     def _delete(self, note_id: int, ref: str) -> None:  # noqa: ARG002
         chunks = "SELECT id FROM chunk WHERE note_id = ?"

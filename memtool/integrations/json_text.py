@@ -177,7 +177,7 @@ def _check_names(text: str, members: tuple[Member, ...]) -> None:
     seen: set[str] = set()
     for member in members:
         if member.name in seen:
-            raise json.JSONDecodeError(f"'{member.name}' stands there twice", text, member.start)
+            raise json.JSONDecodeError(f"'{member.name}' is there twice", text, member.start)
         seen.add(member.name)
 
 

@@ -29,7 +29,7 @@ class _Bounded(httpx2.SyncByteStream):
         for block in self._stream:
             total += len(block)
             if total > MAX_ANSWER:
-                raise httpx2.ReadError("the answer has no end")
+                raise httpx2.ReadError("the answer is longer than memtool reads")
             yield block
 
     def close(self) -> None:

@@ -49,24 +49,21 @@ class Redactor:
         """Return *text* with `[redacted: kind]` for each secret and without memtool's own context blocks."""
         if text in self._clean:
             return text
-        cleaner = self._passed(text)
+        cleaner = text
+        for _ in range(_PASSES):  # what is left when something goes may be something to go: mostly nothing is
+            before, cleaner = cleaner, self._once(cleaner)
+            if cleaner == before:
+                break
         if cleaner == text and len(text) <= _SHORT and len(self._clean) < _MOST_CLEAN:
             self._clean.add(text)
         return cleaner
 
-    def _passed(self, text: str) -> str:
-        # What is left when something is taken out may be something to take out: mostly nothing is.
-        for _ in range(_PASSES):
-            cleaner = self._once(text)
-            if cleaner == text:
-                break
-            text = cleaner
-        return text
-
     def _once(self, text: str) -> str:
         text = self._without(text, find_blocks(text))
         plain = without_markers(View(text))
-        views = _views(plain)
+        views = [plain]
+        while len(views) <= _LEVELS and (spelled := spelled_out(views[-1])):
+            views.append(spelled)
         wrapped = [joined] if (joined := unwrapped(plain)) else []
         words = [long_words(view) for view in (*views, *wrapped)]
         findings = [
@@ -110,13 +107,6 @@ def _user_pattern(setting: str, pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise BadSetting(f"'{pattern}' in '{setting}' is no regular expression: {error}") from None
-
-
-def _views(plain: View) -> list[View]:
-    views = [plain]
-    while len(views) <= _LEVELS and (spelled := spelled_out(views[-1])):
-        views.append(spelled)
-    return views
 
 
 def _find(rule: Rule, views: list[View]) -> list[Finding]:

@@ -256,7 +256,7 @@ def _expanded(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError:
         hint = "Set HOME, or write the path in full."
-        raise BadSetting(f"nobody knows the home folder in '{text}'", hint=hint) from None
+        raise BadSetting(f"the home folder in '{text}' is unknown", hint=hint) from None
 
 
 def environment() -> Mapping[str, str]:

@@ -72,7 +72,7 @@ def _member(text: str, at: int, name: str) -> _Spans:
             found = _list(text, at)
             at = found.end
         else:
-            raise json.JSONDecodeError(f"'{name}' stands there twice", text, at)
+            raise json.JSONDecodeError(f"'{name}' is there twice", text, at)
         at, more = _after(text, at, "}")
     if found is None:
         raise json.JSONDecodeError(f"it holds no list '{name}'", text, at)

@@ -158,8 +158,7 @@ def open_vault(root: Path) -> Vault:
     if not resolved.is_dir():
         raise NotAVault(f"'{root}' is a file, not a vault")
     vault = Vault(resolved)
-    _check_readable(vault)
-    lines = _own_lines(vault.settings_path)
+    lines = _own_lines(vault)
     # Two lines are wanted before anything else may be trusted; a TOML parser comes later, in `memtool.settings`.
     stated = next(filter(None, map(_FORMAT_LINE.match, lines)), None)
     version = int(stated[1][:9]) if stated else FORMAT
@@ -206,7 +205,8 @@ def is_archived(ref: str) -> bool:
     return ref.startswith(ARCHIVE)
 
 
-def _check_readable(vault: Vault) -> None:
+def _own_lines(vault: Vault) -> list[str]:
+    """Return the lines of the vault's settings above the first table: those below are not the vault's own."""
     settings = vault.path(SETTINGS_FILE)
     try:
         with os.scandir(vault.root):
@@ -216,12 +216,8 @@ def _check_readable(vault: Vault) -> None:
         raise NotAVault(sentence, hint="Check its permissions.") from None
     if is_odd:
         raise BrokenVaultFile(f"'{settings}' is no settings file", hint="Move it away.")
-
-
-def _own_lines(settings_path: Path) -> list[str]:
-    """Return the settings' lines above the first table: those below are not the vault's own."""
     try:
-        lines = settings_path.read_text(encoding="utf-8-sig", errors="replace").split("\n")
+        lines = settings.read_text(encoding="utf-8-sig", errors="replace").split("\n")
     except OSError:
         return []
     return list(itertools.takewhile(lambda line: not line.lstrip().startswith("["), lines))

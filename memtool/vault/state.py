@@ -12,7 +12,7 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,12 +39,11 @@ def make_state_folder(path: Path) -> None:
     Raises:
         OSError: it cannot be made, or a symlink leads to it or lies in it: a vault may not choose where memtool writes.
     """
-    way = _way_to(path)
+    way = _checked_way(path)
     if not way[-1].parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "the vault is gone")  # a disk that is not mounted gets no new vault
     ignore = way[-1] / ".gitignore"
-    _refuse_symlinks((*way, ignore))
-    if not _holds_files_only(path):
+    if ignore.is_symlink() or not _holds_files_only(path):
         raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
     make_folder(path)
     if not ignore.exists():
@@ -58,7 +57,7 @@ def read_state(path: Path, *, largest: int) -> bytes:
     Raises:
         OSError: there is none, it has more than *largest* bytes, or a symlink leads to it.
     """
-    _refuse_symlinks(_way_to(path))
+    _checked_way(path)
     return read_content(path, largest=largest)
 
 
@@ -68,7 +67,7 @@ def write_state(path: Path, content: bytes, *, durable: bool = False) -> None:
     Raises:
         OSError: it cannot be written, or a symlink leads to its folder. A symlink in its own place is replaced.
     """
-    _refuse_symlinks(_way_to(path.parent))
+    _checked_way(path.parent)
     write_over(path, content, durable=durable)
 
 
@@ -80,7 +79,7 @@ def append_state(path: Path, line: bytes) -> None:
     Raises:
         OSError: it cannot be written, a symlink leads to it, or it is a pipe.
     """
-    _refuse_symlinks(_way_to(path))
+    _checked_way(path)
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.stat().st_mode):
             raise OSError(errno.EINVAL, "it is no file")
@@ -173,17 +172,18 @@ def outer_folder(root: Path, cache: Path) -> Path:
     return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[:_NAME_LENGTH]
 
 
-def _way_to(path: Path) -> tuple[Path, ...]:
-    """Return *path* and the folders above it up to the state folder; outside of one, *path* alone."""
+def _checked_way(path: Path) -> tuple[Path, ...]:
+    """Return *path* and the folders above it up to the state folder; outside of one, *path* alone.
+
+    Raises:
+        OSError: one of them is a symlink: a stranger's vault does not choose what memtool reads, writes and deletes.
+    """
     steps = (path, *path.parents)
     state = next((at for at, step in enumerate(steps) if step.name == STATE_FOLDER), 0)
-    return steps[: state + 1]
-
-
-def _refuse_symlinks(steps: Iterable[Path]) -> None:
-    # A vault may come from a stranger, who does not choose what memtool reads, writes and deletes.
-    if any(step.is_symlink() for step in steps):
+    way = steps[: state + 1]
+    if any(step.is_symlink() for step in way):
         raise NotADirectoryError(errno.ENOTDIR, "there is a symlink")
+    return way
 
 
 def _holds_files_only(folder: Path, depth: int = _DEEPEST) -> bool:

@@ -140,7 +140,7 @@ def test_comments_and_trailing_commas_stay_with_what_they_belong_to() -> None:
         ("{,}", "expected a name in double quotes"),
         ('{"a": 1} x', "text after the end"),
         ('{"a": NaN}', "NaN is not JSON"),
-        ('{"a": 1, "解密": 2, "解密": 3}', "'解密' stands there twice"),
+        ('{"a": 1, "解密": 2, "解密": 3}', "'解密' is there twice"),
         ('{"a": "x\n"}', "Invalid control character at"),
         ("{} /* no end", "text after the end"),
         ("9" * 5000, "Exceeds the limit"),

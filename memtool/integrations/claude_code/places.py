@@ -22,7 +22,7 @@ def user_settings_path(environ: Mapping[str, str]) -> Path:
     try:
         return Path.home() / ".claude" / "settings.json"
     except RuntimeError:
-        raise BadSetting("nobody knows your home folder", hint="Set HOME or CLAUDE_CONFIG_DIR.") from None
+        raise BadSetting("your home folder is unknown", hint="Set HOME or CLAUDE_CONFIG_DIR.") from None
 
 
 def state_path(environ: Mapping[str, str]) -> Path:

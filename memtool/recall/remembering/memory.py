@@ -71,7 +71,10 @@ def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, ma
         ("tag", "".join(memory.tags)),
         ("source", memory.source),
     ):
-        _check_characters(name, value)
+        if "\0" in value:
+            raise UsageError(f"the {name} holds a NUL character, so it is hardly text", hint="Leave it out.")
+        if any("\ud800" <= char <= "\udfff" for char in value):
+            raise UsageError(f"the {name} holds half a character, which no file can hold", hint="Give it as UTF-8.")
     text = redact(memory.text.replace("\r\n", "\n")).strip()
     _check_text(memory.text, text, memory.kind, max_bytes)
     _check_options(memory)
@@ -83,13 +86,6 @@ def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, ma
         evidence=one_line(redact(memory.evidence)),
         source=one_line(redact(memory.source)),
     )
-
-
-def _check_characters(name: str, value: str) -> None:
-    if "\0" in value:
-        raise UsageError(f"the {name} holds a NUL character, so it is hardly text", hint="Leave it out.")
-    if any("\ud800" <= char <= "\udfff" for char in value):
-        raise UsageError(f"the {name} holds half a character, which no file can hold", hint="Give it as UTF-8.")
 
 
 def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:

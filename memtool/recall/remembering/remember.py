@@ -86,7 +86,8 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
     memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
     project, notices = _project(work, memory)
     with alone(work.vault):
-        ref = _ref(memory, project)
+        place = FOLDERS.get(memory.kind) or ("todos.md" if memory.kind == TODO else FACTS_FILE)
+        ref = f"areas/projects/{project}/{place}" if project else f"{GLOBAL}/{place}"
         found = Neighbours()
         if memory.kind != TODO:
             ref, project, found, more = _look(work, memory, ref, project)
@@ -139,12 +140,6 @@ def _project(work: Workspace, memory: Memory) -> tuple[str, list[str]]:
     return name, [f"'{name}' is a new project in this vault"]
 
 
-def _ref(memory: Memory, project: str) -> str:
-    """Return the file that *memory* goes to, or the folder of a note."""
-    area = f"areas/projects/{project}" if project else GLOBAL
-    return f"{area}/{FOLDERS.get(memory.kind) or ('todos.md' if memory.kind == TODO else FACTS_FILE)}"
-
-
 def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str, str, Neighbours, list[str]]:
     """Return where *memory* goes (beside the fact that it supersedes) and what stands there.
 
@@ -167,7 +162,7 @@ def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str,
     except (Busy, NotWritable) as error:
         if memory.supersedes:
             raise
-        return ref, project, Neighbours(), [f"nobody looked for duplicates: {error}"]
+        return ref, project, Neighbours(), [f"duplicates were not looked for: {error}"]
     if memory.exact and (memory.kind == FACT or (found.twin and letters(found.twin.text) != letters(memory.text))):
         found = found._replace(twin=None)  # facts are compared where they are written
     twin = found.twin
@@ -313,16 +308,13 @@ def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _Wri
         except OSError as error:
             raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
         if not memory.force:
-            _refuse_open_twin(memory.text, text, ref)
+            new = statement(memory.text)
+            for todo in find_todos(text):
+                if todo.is_open and is_same(new, statement(todo.task)):
+                    raise AlreadyKnown(Standing(ref, todo.line, todo.line, todo.task))
         text, line = add_todo(text, item)
         replace(path, text, expected=expected)
     return _WrittenFact(f"{ref}:{line}", ref, line, line)
-
-
-def _refuse_open_twin(new: str, text: str, ref: str) -> None:
-    for todo in find_todos(text):
-        if todo.is_open and is_same(statement(new), statement(todo.task)):
-            raise AlreadyKnown(Standing(ref, todo.line, todo.line, todo.task))
 
 
 _WRITERS = {FACT: _write_fact, TODO: _write_todo}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError
@@ -16,7 +17,6 @@ from memtool.index.semantic import Vectors
 from memtool.recall.remembering.memory import FACT
 from memtool.recall.remembering.near_duplicates import (
     SAME_MEANING,
-    Claim,
     contradicts,
     is_same,
     may_mean_the_same,
@@ -82,15 +82,8 @@ def find_standing(
         return Neighbours(twin)
     if twin is None and vectors is not None:
         twin = _of_same_meaning(index, text, wanted, vectors, besides)
-    return Neighbours(twin, tuple(_contradictions(new, compared, ref)))
-
-
-def _contradictions(new: Claim, compared: Iterable[tuple[Standing, Claim]], ref: str) -> Iterator[Standing]:
-    shown = 0
-    for one, other in compared:
-        if shown < _MOST_SHOWN and one.id and one.path == ref and contradicts(new, other):
-            shown += 1
-            yield one
+    against = (one for one, other in compared if one.id and one.path == ref and contradicts(new, other))
+    return Neighbours(twin, tuple(islice(against, _MOST_SHOWN)))
 
 
 def _of_same_meaning(index: Index, text: str, wanted: Filter, vectors: Vectors, besides: str) -> Standing | None:

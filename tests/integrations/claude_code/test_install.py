@@ -173,7 +173,7 @@ BROKEN = {
     "half": (b'{"hooks": {', "is not JSON: expected a name in double quotes (line 1, column 12)"),
     "a list": (b"[]", "is broken: it should hold an object"),
     "hooks of the wrong type": (b'{"hooks": []}', "is broken: 'hooks' in it should be an object"),
-    "a name twice": (b'{"hooks": {},\n "hooks": {}}', "'hooks' stands there twice (line 2, column 2)"),
+    "a name twice": (b'{"hooks": {},\n "hooks": {}}', "'hooks' is there twice (line 2, column 2)"),
     "not UTF-8": ('{"model": "解密"}'.encode("gbk"), "cannot be read as text"),
     "huge": (b"{}" + b" " * 40_000_000, "is too large for a settings file (40,000,002 bytes)"),
     "deep": (b"[" * 100_000, "nested too deeply"),

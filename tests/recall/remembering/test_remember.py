@@ -228,7 +228,7 @@ def test_where_the_index_cannot_be_used_the_file_itself_is_asked(desk: Desk, mon
         done = desk.remember("Access tokens live 24 hours.")
         with pytest.raises(AlreadyKnown, match=done.id):
             desk.remember("access tokens live 24 hours")
-    assert any("nobody looked for duplicates" in notice for notice in done.notices)
+    assert any("duplicates were not looked for" in notice for notice in done.notices)
 
 
 @pytest.mark.slow
