@@ -1,4 +1,4 @@
-"""What its owner wrote into notes that memtool has written into since: it is committed first, as the owner's.
+"""The owner's words in notes that memtool has written into since: they are committed first, as the owner's.
 
 A daily note is parted into memtool's lines and all else; the lines that are in no commit yet are left out. Of a
 session's note the record knows what memtool wrote.

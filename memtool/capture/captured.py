@@ -86,7 +86,7 @@ class Record(NamedTuple):
 
 
 def read_record(vault: Vault, session_id: str) -> Record:
-    """Return what is known of the session; an empty record where nothing is."""
+    """Return the record of the session; an empty one where nothing is known."""
     try:
         fields: Any = json.loads(read_state(record_path(vault, session_id), largest=_LARGEST))
         summary, reading = _summary(fields.pop("summary")), _reading(fields.pop("reading"))

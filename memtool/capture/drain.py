@@ -175,7 +175,7 @@ class _Worker:
 
 
 def _message(captured: Sequence[Captured]) -> str:
-    """Return what is committed, and below it why: each session that ended, with its note."""
+    """Return the message of the commit: its subject, and below it each session that ended, with its note."""
     if not captured:
         return "capture: daily notes\n\nA session ended that left no note of its own."
     told = {one.refs[0]: one for one in captured}

@@ -55,7 +55,7 @@ class _Line(NamedTuple):
 
 
 def system() -> str:
-    """Return what a model that summarises is told. Lengths are smaller than those allowed: models count badly."""
+    """Return the instructions for a model that summarises. Lengths are below those allowed: models count badly."""
     return agent_text("summary-of-a-session")
 
 

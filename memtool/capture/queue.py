@@ -104,11 +104,11 @@ class Queue(NamedTuple):
 
     def waiting(self) -> list[Job]:
         """Return all jobs, oldest first."""
-        return _sorted({job.session_id: job for job in (*_jobs_in(self.folder), *_jobs_in(self.new_folder))})
+        return _jobs_in(self.folder, self.new_folder)
 
     def parked(self) -> list[Job]:
         """Return the jobs that were given up, oldest first."""
-        return _sorted({job.session_id: job for job in _jobs_in(self.parked_folder)})
+        return _jobs_in(self.parked_folder)
 
     def name_of(self, job: Job, home: Path) -> str:
         """Return *job* in a person's words: the day and title of its note, else its folder, else the session's id."""
@@ -199,13 +199,12 @@ def only_worker(vault: Vault, patience: float = _WORKERS_PATIENCE) -> Iterator[b
         yield alone
 
 
-def _jobs_in(folder: Path) -> list[Job]:
+def _jobs_in(*folders: Path) -> list[Job]:
+    """Return the jobs in *folders*, oldest first; of two for one session that of the last folder."""
+    paths = (path for folder in folders for path in folder.glob("*.json"))
     # Under another name it is a copy that a synchronised folder made, or a stranger's: nobody could begin it.
-    return [job for path in folder.glob("*.json") if (job := _read(path)) and path.name == _name(job)]
-
-
-def _sorted(jobs: Mapping[str, Job]) -> list[Job]:
-    return sorted(jobs.values(), key=lambda job: (job.queued_at, job.session_id))
+    found = {job.session_id: job for path in paths if (job := _read(path)) and path.name == _name(job)}
+    return sorted(found.values(), key=lambda job: (job.queued_at, job.session_id))
 
 
 def _name(job: Job) -> str:

@@ -271,7 +271,7 @@ def _read_note(vault: Vault, ref: str) -> str | None:
 
 
 def _changed_by_owner(record: Record, current: str | None) -> tuple[tuple[str, ...], list[str]]:
-    """Return what the owner took out of the note since the first capture, and the prompts whose rows they changed."""
+    """Return the texts that the owner took out of the note since the first capture, and the prompts of changed rows."""
     if current is None or not record.base or is_as_written(current):
         return record.gone, []
     before, now = _rows_of(record.base), _rows_of(current)

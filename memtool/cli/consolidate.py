@@ -134,7 +134,7 @@ def _reviewed(session: Session, outcome: Outcome) -> Outcome:
 
 
 def _ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:
-    """Return what a person decides on each proposal, one key for each; what they leave open stays open."""
+    """Return a person's choice on each proposal, one key for each; one that they leave open stays open."""
     from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice
 
     keys = "k keep, d drop, c change, s skip, q leave the rest"

@@ -249,7 +249,7 @@ def _print_list(chosen: Sequence[StoredFact], rivals: dict[str, list[str]]) -> N
 
 
 def _marks(stored: StoredFact, rivals: dict[str, list[str]], *, named: bool = True) -> str:
-    """Return what a reader of the fact must know besides: its id, what it contradicts, why to look at it again."""
+    """Return the marks of the fact for its reader: its id, what it contradicts, why to look at it again."""
     fact = stored.fact
     told = [fact.id if named else "", fact.status if named and fact.status != "active" else ""]
     told += [f"contradicts {', '.join(rivals[fact.id])}" if fact.id in rivals else ""]

@@ -153,7 +153,7 @@ def _ask_whose(client: ClientSetup, session: Session, vault: Vault) -> None:
 
 
 def target_of(session: Session, project: str | None) -> Target:
-    """Return what the command line speaks of, without a vault."""
+    """Return the target that the command line names, without a vault."""
     if project == "":
         raise UsageError("PATH is empty", hint="Name the folder of a project, such as `--project .`.")
     folder = Path(project).absolute() if project else None

@@ -1,4 +1,4 @@
-"""What the user set right in a session, from its turns: their own words, and the agent's where it gave in. Pure.
+"""Corrections by the user in a session, from its turns: their own words, and the agent's where it gave in. Pure.
 
 A prompt that contradicts, that was typed while refusing a tool, or in which the agent found them right, is a
 correction. Of any other prompt only what says how things are to be is taken, or what to do instead of something.
@@ -85,7 +85,7 @@ def _is_agreed(turn: Turn) -> bool:
 
 
 def _condition(sentence: str) -> str:
-    """Return what follows in "yes, but ..."; empty if *sentence* is not of that kind, or asks."""
+    """Return the condition in "yes, but ..."; empty if *sentence* is not of that kind, or asks."""
     match = re.match(r"\W*([^,，]{1,20})[,，]\s*(\w+)[,，]?\s*(.+)", sentence)
     if not match or sentence.endswith(("?", "？")) or not leads("consent", match[1]):
         return ""
@@ -134,7 +134,7 @@ def _is_conceded(turn: Turn) -> bool:
 
 
 def _given_in(turn: Turn) -> str:
-    """Return what the agent said when it gave in: the first statement behind "you're right"; empty if there is none."""
+    """Return the agent's words when it gave in: the first statement behind "you're right"; empty if there is none."""
     if not _is_conceded(turn):
         return ""
     for sentence in sentences(plain(turn.amends)[0]):

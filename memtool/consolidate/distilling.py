@@ -28,7 +28,7 @@ _GAINED, _MOST = 0.5, 0.99  # of the doubt that is left, for a statement that re
 
 
 class Written(NamedTuple):
-    """What became of a proposal in the vault: the id of its fact, and of the *other* that it replaced."""
+    """The outcome of a proposal in the vault: the id of its fact, and of the *other* that it replaced."""
 
     fate: str
     id: str
@@ -37,7 +37,7 @@ class Written(NamedTuple):
 
 
 def judge_all(work: Workspace, book: FactBook, proposals: Sequence[Proposal]) -> list[Judged]:
-    """Return what becomes of each of *proposals*, oldest first, beside the facts of *book*."""
+    """Return the verdict on each of *proposals*, oldest first, beside the facts of *book*."""
     by_project: dict[str, list[Proposal]] = defaultdict(list)
     for proposal in proposals:
         by_project[proposal.project].append(proposal)

@@ -61,7 +61,7 @@ Turns: TypeAlias = Callable[[str], Sequence[Turn]]  # of a session, by its id, a
 
 
 def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Proposal]:
-    """Return what *sessions*, oldest first, and the repositories of their projects propose, without a model.
+    """Return the proposals of *sessions*, oldest first, and of the repositories of their projects, without a model.
 
     What several sessions say is said once, with the words of all of them.
     """
@@ -113,7 +113,7 @@ def _proposal(
 
 
 def _choice(text: str) -> str:
-    """Return what the user chose: question and answer, or the option's own words; empty if that is not to be told."""
+    """Return the user's choice: question and answer, or the option's own words; empty if that is not to be told."""
     question, arrow, answer = text.partition(" → ")
     if not arrow:
         return text
@@ -196,7 +196,7 @@ def _one(group: Sequence[Proposal]) -> Proposal:
 
 
 def configuration_of(root: Path, project: str, seen: str, language: str = "en") -> list[Proposal]:
-    """Return what the files at the top of the repository *root* say, as of *seen*. Nothing is run."""
+    """Return the configuration in the files at the top of the repository *root*, as of *seen*. Nothing is run."""
     words = labels("facts", language)
     found = []
     for name, form, value in _shown(root):

@@ -142,7 +142,7 @@ def stands(stored: StoredFact, work: Workspace) -> bool:
 
 
 class Deed(NamedTuple):
-    """What a change came to: the fact as it now stands, and its commit."""
+    """The outcome of a change: the fact as it now is, and its commit."""
 
     stored: StoredFact
     kept: Kept

@@ -36,7 +36,7 @@ _SECTION = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}[ \
 
 
 def generated(text: str) -> str:
-    """Return what stands between the two comments of *text*, without them; empty if there are none."""
+    """Return the text between the two comments of *text*, without them; empty if there are none."""
     match = _SECTION.search(text)
     return match[0].strip().removeprefix(BEGIN).removesuffix(END).strip() if match else ""
 
@@ -106,7 +106,7 @@ def _says_something(vault: Vault, project: str) -> bool:
 
 
 def shared_section(book: FactBook, work: Workspace) -> str:
-    """Return what the user wants, or what is done, in two projects or more."""
+    """Return the section of preferences and decisions that two projects or more share."""
     held = [stored for stored in book if stands(stored, work) and stored.fact.category in ("preference", "decision")]
     lines = list(_shared(held))
     if not lines:

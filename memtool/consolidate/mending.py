@@ -1,4 +1,4 @@
-"""What the user reported and the agent mended, from a session's turns. Pure.
+"""Fixes: faults that the user reported and the agent mended, from a session's turns. Pure.
 
 A report speaks of a failure. It was mended by the last turn that edited files for it, if the user did not come back
 to it. The fact is what was wrong, as the report says it, and what the agent says of its change.
@@ -145,7 +145,7 @@ def _with_problem(report: str, text: str) -> str:
 
 
 def _changes(turn: Turn, report: str) -> list[str]:
-    """Return what *turn* says of its change, what is nearest to the *report* first."""
+    """Return the sentences of *turn* about its change, the nearest to the *report* first."""
     about = words(report)
     is_about_tests = _TESTING.search(report)
     found = []

@@ -75,7 +75,7 @@ def is_set_up(work: Workspace) -> bool:
 
 
 def proposals_by_model(work: Workspace, sessions: Sequence[SessionView], problems: list[str]) -> list[Proposal]:
-    """Return what a model proposes for each project with two sessions or more; *problems* are added to."""
+    """Return a model's proposals for each project with two sessions or more; *problems* are added to."""
     by_project: dict[str, list[SessionView]] = {}
     for view in sessions:
         by_project.setdefault(view.project, []).append(view)
@@ -146,7 +146,7 @@ def request_for(lines: Sequence[NamedLine], code: str) -> Request:
 
 
 def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
-    """Return what a model's *answer* proposes, without what its *lines* do not say.
+    """Return the proposals in a model's *answer*, without those that its *lines* do not say.
 
     Raises:
         ProviderFailed: it has not the form that was asked for.

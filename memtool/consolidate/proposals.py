@@ -113,7 +113,7 @@ def _is_sure(proposal: Proposal) -> bool:
 
 
 class Judge:
-    """What becomes of one proposal after the other, beside the facts that stand and those that came before it.
+    """The verdicts on one proposal after the other, beside the facts in force and the proposals before it.
 
     Args:
         facts: all facts of the proposals' area and of no project, whatever their status.
@@ -127,7 +127,7 @@ class Judge:
         self._redact = redact
 
     def judge(self, proposal: Proposal) -> Judged:
-        """Return what becomes of *proposal*."""
+        """Return the verdict on *proposal*."""
         if fault := fault_of(proposal, self._redact):
             return Judged(proposal, "rejected", fault)
         if is_said(words(proposal.text), self._told, _SAID):

@@ -49,7 +49,7 @@ class Activity(NamedTuple):
 def activity_of(
     week: Week, entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Iterable[SessionView]
 ) -> Activity:
-    """Return what happened in *week*, from the *entries* of its daily notes and from all *sessions*. Pure."""
+    """Return the activity of *week*, from the *entries* of its daily notes and from all *sessions*. Pure."""
     own = [view for view in sessions if week.holds(view.date)]
     days = {
         day: (

@@ -34,7 +34,7 @@ _WIDEST = 120
 
 
 class Choice(NamedTuple):
-    """What a person decided on a proposal; *text* is what it shall say."""
+    """The decision of a person on a proposal; *text* is what it shall say."""
 
     deed: str
     text: str
@@ -65,7 +65,7 @@ def _item(judged: Judged) -> Iterator[str]:
 
 
 def read_choices(text: str) -> dict[str, Choice]:
-    """Return what the review *text* says of each proposal, by its id; one that is not there is not decided."""
+    """Return the choice of the review *text* for each proposal, by its id; one that is not there is not decided."""
     found = {}
     for line in text.splitlines():
         if match := _ITEM.fullmatch(line.strip()):
@@ -74,7 +74,7 @@ def read_choices(text: str) -> dict[str, Choice]:
 
 
 def decided(judged: Sequence[Judged], choices: Mapping[str, Choice]) -> tuple[list[Judged], list[Judged]]:
-    """Return what is to be written of *judged*, by *choices*, and what was dropped."""
+    """Return the proposals of *judged* to be written, by *choices*, and those that were dropped."""
     kept, dropped = [], []
     for one in judged:
         choice = choices.get(one.proposal.id)
@@ -98,7 +98,7 @@ def store_proposals(vault: Vault, week: Week, judged: Sequence[Judged]) -> None:
 
 
 def stored_proposals(vault: Vault, week: Week) -> list[Judged]:
-    """Return what `store_proposals` kept; nothing where that was lost."""
+    """Return the proposals that `store_proposals` kept; none where they were lost."""
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         found = json.loads(read_state(vault.state_path / f"proposals-{week}.json", largest=_LARGEST))
         return [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in found]

@@ -61,7 +61,7 @@ _QUICK = 0.2  # seconds; another run is at work, or not
 
 @dataclass
 class Outcome:
-    """What a run came to, or would come to. *changes* are its lines in the report; *is_open*: a person decides."""
+    """The outcome of a run, real or tried. *changes* are its lines in the report; *is_open*: a person decides."""
 
     week: Week
     is_open: bool = False
@@ -358,7 +358,7 @@ class _Writer:
         return True
 
     def _tried(self, ref: str, deed: Callable[[], bool]) -> bool:
-        """Return what *deed* returns on the file *ref*; False if it failed, which is a problem."""
+        """Return the result of *deed* on the file *ref*; False if it failed, which is a problem."""
         try:
             return deed()
         except (MemtoolError, OSError) as error:

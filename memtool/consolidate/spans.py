@@ -41,7 +41,7 @@ class Span(NamedTuple):
 
 
 def hash_of_words(text: str) -> str:
-    """Return what the words of *text* are known by: white space, case, quotes and code marks do not count."""
+    """Return the hash of the words of *text*: white space, case, quotes and code marks do not count."""
     return hashlib.sha256(_MARKS.sub("", text).casefold().encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 

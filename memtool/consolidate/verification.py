@@ -1,4 +1,4 @@
-"""What is wrong with the facts of a vault: broken rules and chains, rivals, lost evidence, anchors that moved."""
+"""The faults of a vault's facts: broken rules and chains, rivals, lost evidence, anchors that moved."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FactFinding(NamedTuple):
 
 
 def verify(work: Workspace, book: FactBook | None = None) -> list[FactFinding]:
-    """Return what is wrong with the facts of the vault, file by file."""
+    """Return the faults of the facts of the vault, file by file."""
     book = book or read_facts(work.vault)
     found = [FactFinding(BROKEN, ref, "", sentence) for ref, sentence in book.broken.items()]
     for ref, file in book.files.items():

@@ -1,4 +1,4 @@
-"""What an examination finds."""
+"""The findings of an examination."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _history_checks(vault: Vault) -> list[Check]:
 
 
 def _sync_checks(vault: Vault) -> list[Check]:
-    """Return what keeps this clone from being merged with others, and what a merge has left to the user."""
+    """Return the faults that keep this clone from being merged with others, and what a merge has left to the user."""
     try:
         problem, left = driver_problem(vault), unsolved(vault)
     except MemtoolError as error:

@@ -56,7 +56,7 @@ def _absent_forms(word: str, absent: frozenset[str]) -> Iterator[str]:
 
 
 def other_spellings(db: Tables, text: str) -> dict[str, str]:
-    """Return what the vault writes as one word and *text* as several, or the reverse, with what *text* writes.
+    """Return the words that the vault writes as one and *text* as several, or the reverse, with the form in *text*.
 
     `log in` gives `login: log in`, and `login` gives `log in: login`; all are terms, or phrases of terms.
     """
@@ -103,7 +103,7 @@ def _words_like(db: Tables, word: str) -> list[str]:
 
 
 def _one_slip_away(word: str) -> set[str]:
-    """Return what *word* is with one letter missing, wrong or too many, or two swapped; the first is right."""
+    """Return *word* with one letter missing, wrong or too many, or two swapped; the first is right."""
     letters = next((each for each in _ALPHABETS if set(word) <= set(each)), "")
     if not letters:  # a number, a code or a name with signs in it is typed as it is meant
         return set()

@@ -207,7 +207,7 @@ class Index(ABC):
 
 
 def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
-    """Return what *use* makes of the index, fresh from the vault. A damaged index is built anew, once.
+    """Return the result of *use* on the index, fresh from the vault. A damaged index is built anew, once.
 
     Where nothing can be written, an index that has nothing to learn is used as it is.
 

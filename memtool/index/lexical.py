@@ -50,7 +50,7 @@ class LexicalHit:
 
     @property
     def score(self) -> float:
-        """Return what the lexical ranking is ordered by; larger is better."""
+        """Return the score by which the lexical ranking is ordered; larger is better."""
         factors = (1 + CHARACTER_WEIGHT * self.characters) * (1 + DATE_WEIGHT * self.dated)
         factors *= 1 + PERSON_WEIGHT * self.people
         return (self.bm25 + NOTE_WEIGHT * self.note + PAIR_WEIGHT * self.pairs) * factors + self.named
@@ -216,7 +216,7 @@ def _look_closer(db: Tables, hits: list[LexicalHit], text: str, terms: Sequence[
 
 
 def _read_closer(db: Tables, hits: Iterable[LexicalHit]) -> dict[int, _Closer]:
-    """Return what stands in the chunks that were hit. A fact counts as a note, although many share a file."""
+    """Return the content of the chunks that were hit. A fact counts as a note, although many share a file."""
     ids = ", ".join(str(hit.chunk_id) for hit in hits)
     rows = db.execute(
         "SELECT c.id, n.title, c.heading, c.text, l.terms, c.date, c.fact_id, c.note_id, n.size"

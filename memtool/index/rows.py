@@ -180,7 +180,7 @@ def _fact_chunks(ref: str, title: str, project: str, file: FactFile) -> Iterator
 
 
 def context(title: str, heading: str, date: str) -> str:
-    """Return what a chunk is about beside its own text: title, headings and the words of its date, a line each."""
+    """Return the context of a chunk beside its own text: title, headings and the words of its date, a line each."""
     day = parse_date(date)
     lines = [title, *heading.split(" > "), date_words(day) if day else ""]
     return "\n".join(dict.fromkeys(line for line in lines if line))

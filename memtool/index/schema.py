@@ -169,7 +169,7 @@ def embedding_mark(model: str) -> str:
 
 
 def fingerprint(daily: str = DAILY) -> str:
-    """Return what an index must have been built with to be usable: tokenizer, chunker and Unicode tables.
+    """Return the versions with which an index must have been built: tokenizer, chunker and Unicode tables.
 
     *daily* is the vault's folder of daily notes.
     """

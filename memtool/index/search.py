@@ -66,7 +66,7 @@ class Hit(NamedTuple):
     told: str = ""
 
     def snippet(self) -> Snippet:
-        """Return what to show of the text; made when it is shown, as it takes longer than to find the chunk."""
+        """Return the part of the text to show; made when it is shown, as it takes longer than to find the chunk."""
         return snippet(self.told or self.text, self.terms)
 
 
@@ -216,7 +216,7 @@ class _Reasons:
         return why
 
     def _parts(self, chunk_id: int) -> dict[str, float]:
-        """Return what words and meaning bring to a score; they make it up together."""
+        """Return the shares of words and of meaning in a score; they make it up together."""
         if self._ranked.weight == 1.0:  # ranks were merged, not scores
             return {}
         _, hit = self._words.get(chunk_id, (0, None))
@@ -312,7 +312,7 @@ def _without_boilerplate(text: str, terms: frozenset[str]) -> str:
 
 @cache
 def _boilerplate() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what a session's note says in any language: the lines of its head, and the label of its key points."""
+    """Return patterns for a session's note in any language: the lines of its head, and the label of its key points."""
     labels = all_labels("session")
     names = "|".join(re.escape(name) for key in _HEAD for name in labels[key])
     points = "|".join(map(re.escape, labels["key_points"]))

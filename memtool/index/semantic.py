@@ -58,7 +58,7 @@ def semantic_search(db: Tables, vectors: Vectors, text: str, wanted: Filter, als
 def likenesses(
     db: SqliteTables, store: VectorStore, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]
 ) -> Semantic:
-    """Return what `semantic_search` does, from the vectors in files and what SQLite says of them."""
+    """Return the answer of `semantic_search`, from the vectors in files and SQLite's rows about them."""
     scores = store.scores(query)
     lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
     near = _likeness(_select(db, lists, _nearest_hashes(store, scores)), store, scores)

@@ -93,7 +93,7 @@ class _Built(NamedTuple):
 
 
 def use_file(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
-    """Return what *use* makes of the index, fresh from the vault: see `memtool.index.engine.use_index`."""
+    """Return the result of *use* on the index, fresh from the vault: see `memtool.index.engine.use_index`."""
     try:
         return _use_fresh(place, use, rebuild=rebuild)
     except NotWritable as error:

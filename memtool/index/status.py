@@ -50,7 +50,7 @@ def _vectors(index: Index, settings: Settings, cache: Path, chunks: int) -> dict
 
 
 def index_notices(index: Index) -> list[str]:
-    """Return what opening the index brought to light."""
+    """Return a sentence for each thing to know of the index that was opened."""
     notices = []
     if index.rebuilt:
         notices.append(f"the index was built anew: {index.rebuilt}")

@@ -22,7 +22,7 @@ _PATIENCE = 0.2  # seconds: half of a walk over 100,000 notes. Who was silent is
 
 
 def claim(place: Place, index: Path) -> Mapping[str, Any]:
-    """Return what the vault, the settings and the files outside must be alike in, for an answer to hold here."""
+    """Return the marks of vault, settings and files outside that must be alike for an answer to hold here."""
     about, outside = place.vault.root.stat(), Scan({}, [], [])
     place.outside.add_to(outside, place.vault.root)
     found = crc32(outside.as_bytes(), len(outside.problems))

@@ -166,7 +166,7 @@ def remove(folder: Path, which: Callable[[str, int], bool]) -> None:
 
 
 def unreadable(error: sqlite3.Error) -> Damaged:
-    """Return what a failed read says about the table.
+    """Return the error for a table that cannot be read.
 
     Raises:
         Busy: only that it cannot be read for now.

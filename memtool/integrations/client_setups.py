@@ -37,7 +37,7 @@ CLIENTS = {
 
 
 class Target(NamedTuple):
-    """What memtool is installed into.
+    """The place that memtool is installed into.
 
     Args:
         environ: the variables of the environment.

@@ -154,6 +154,8 @@ def carry_out(planned: Plan, environ: Mapping[str, str]) -> None:
     Raises:
         NotWritable, NoteChanged
     """
+    if not planned.changes:
+        return
     done: list[tuple[FileChange, list[Path]]] = []
     free: list[Path] = []
 

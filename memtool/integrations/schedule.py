@@ -44,7 +44,7 @@ _LONGEST_PAUSE = 60.0  # seconds; a machine may sleep in between
 
 
 class State(NamedTuple):
-    """What stands of a plan: whether it is *there*, whether it *differs* from it, and whether the system heeds it."""
+    """The state of a plan: whether it is *there*, whether it *differs*, and whether the system heeds it."""
 
     is_there: bool = False
     differs: bool = False
@@ -70,7 +70,7 @@ def choose_kind(work: Workspace) -> str:
 
 
 def look(work: Workspace, wanted: Schedule) -> State:
-    """Return what stands of *wanted*."""
+    """Return the state of the plan *wanted*."""
     if wanted.kind == CRON:
         line = next((line for line in _crontab(work).splitlines() if _is_ours(line, wanted)), None)
         return State(line is not None, line != wanted.texts[CRONTAB].rstrip("\n"), line is not None)

@@ -91,7 +91,7 @@ class Taken(NamedTuple):
 
 
 def read_store(name: str, path: Path) -> list[Item]:
-    """Return what the program *name* keeps at *path*.
+    """Return the memories that the program *name* keeps at *path*.
 
     Raises:
         UsageError: nothing is there, or it is something else.

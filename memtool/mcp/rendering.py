@@ -41,7 +41,7 @@ def found_text(answer: SearchPage) -> str:
 
 
 def saved_text(saved: Sequence[Saved]) -> str:
-    """Return what became of each entry, in their order, with the worst said first.
+    """Return the outcome of each entry, in their order, with the worst said first.
 
     Raises:
         ToolError: none stands.
@@ -69,20 +69,20 @@ def listing_text(listing: ItemPage) -> str:
 
 
 def changed_text(deed: str, done: Changed) -> str:
-    """Return what became of *deed*, such as `archived`."""
+    """Return the outcome of *deed*, such as `archived`."""
     if not done.changed:
         return f"{done.name} is {deed} already; nothing has changed."
     return "\n".join(filter(None, [f"{deed}: {done.name}", *_kept(done.kept)]))
 
 
 def project_text(area: ProjectArea, is_new: bool, kept: Kept) -> str:
-    """Return what became of making the *area* of a project."""
+    """Return the outcome of making the *area* of a project."""
     head = f"made: {area.ref}" if is_new else f"{area.ref} is there already"
     return "\n".join([f"{head} (project {area.name})", *_kept(kept)])
 
 
 def stored_fields(stored: Stored) -> dict[str, Any]:
-    """Return what became of a memory as JSON holds it."""
+    """Return the outcome for a memory as JSON holds it."""
     fields: dict[str, Any] = {"status": "stored" if stored.new else "duplicate", "id": stored.id}
     return fields | ({"may_contradict": list(stored.contradicts)} if stored.contradicts else {})
 

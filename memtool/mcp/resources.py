@@ -32,7 +32,7 @@ def add_resources(server: MCPServer[Any], open_workspace: OpenWorkspace) -> None
 
     @server.resource(_PROJECT + "{name}", title="A project's overview", mime_type=_MARKDOWN)
     def project(name: str) -> str:
-        """What a project is: its summary, by its name in the vault."""
+        """A project's overview: its summary, by its name in the vault."""
         return _read(open_workspace, f"areas/projects/{name}/summary.md", is_whole=False)
 
     @server.resource("memtool://notes/{+path}", title="A note", mime_type=_MARKDOWN)

@@ -131,7 +131,7 @@ def project_folder(text: str) -> Path:
 
 
 def refusal(tool: str, error: ValidationError) -> ToolError:
-    """Return what is wrong with the arguments of a call, one line for each, without repeating long values."""
+    """Return the faults in the arguments of a call, one line for each, without repeating long values."""
     faults = [
         f"- {'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}{_got(each)}" for each in error.errors()
     ]

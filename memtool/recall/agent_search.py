@@ -160,7 +160,7 @@ def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
 
 
 def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit: int) -> Found:
-    """Return what a search finds; by meaning, too, where the warm helper holds the model: no model is loaded here."""
+    """Return the hits of a search; by meaning, too, where the warm helper holds the model: none is loaded here."""
     with suppress(MemtoolError, OSError):
         start_helper(work)
     settings = work.settings.search
@@ -184,7 +184,7 @@ def timeline_around(work: Workspace, asked: str, *, before: int, after: int) -> 
 
 
 def use_ready(work: Workspace, use: Callable[[Index], T]) -> T:
-    """Return what *use* makes of the index. What takes long to read is indexed in the background.
+    """Return the result of *use* on the index. Files that take long to read are indexed in the background.
 
     Raises:
         Unbuilt: there is no index yet.

@@ -85,7 +85,7 @@ class BlockPart(NamedTuple):
 
 
 def fit(parts: Sequence[BlockPart], budget: int) -> list[BlockPart]:
-    """Return what of *parts*, most important first, fits into *budget* tokens, each at one level.
+    """Return as many of *parts*, most important first, as fit into *budget* tokens, each at one level.
 
     Every part may fill its share, and has room for its first line if that can be. Each is then offered half of what is
     left over, and what is left after that goes to the most important ones.

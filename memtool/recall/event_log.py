@@ -173,7 +173,7 @@ def _keys(events: Sequence[Event]) -> str:
 
 
 def _key(event: Event) -> str:
-    """Return what an event is known by: where it stands may change, what it says may not."""
+    """Return the key of an event: the place where it stands may change, its words may not."""
     told: tuple[Any, ...] = (event.kind, event.date, event.minute, event.project, event.text, event.status)
     return f"{crc32(json.dumps(told).encode()):08x}"
 

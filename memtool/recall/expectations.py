@@ -1,4 +1,4 @@
-"""What a vault's owner expects of it: which prompt, or which start of a session, is given what. A file in TOML.
+"""The expectations of a vault's owner: which memories a prompt, or the start of a session, is given. A file in TOML.
 
     [[expect]]
     project = "shop"

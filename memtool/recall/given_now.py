@@ -78,7 +78,7 @@ class SaidNow(NamedTuple):
 
 
 def said_now(vault: Vault, line: GivenLine, outside: Outside, today: dt.date) -> SaidNow | None:
-    """Return what *line* says now; None if it was forgotten, removed or changed since."""
+    """Return the words of *line* as they are now; None if it was forgotten, removed or changed since."""
     with suppress(MemtoolError, OSError, ValueError):
         path = outside.path_of(line.ref) if is_outside(line.ref) else vault.path(line.ref)
         if path is None:
@@ -129,7 +129,7 @@ def reason(line: GivenLine) -> str:
 
 
 def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
-    """Return what spoke for *line*, in words.
+    """Return the reasons for which *line* was given, in words.
 
     *shared* are the words that it shares with the prompt, with the share of the notes that hold each (`shared_words`).
     """

@@ -77,7 +77,7 @@ class Ledger(NamedTuple):
 
 
 def key_of(ref: str, fact_id: str = "") -> str:
-    """Return what a fact, or the note at *ref*, is known by in ledgers and counts."""
+    """Return the key of a fact, or of the note at *ref*, in ledgers and counts."""
     return f"{ref}#{fact_id}" if fact_id else ref
 
 

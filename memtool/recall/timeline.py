@@ -177,7 +177,7 @@ def _first_chunks(where: str, group: str) -> str:
 
 
 class _Events:
-    """What the index and the files of a vault tell of the past."""
+    """The events that the index and the files of a vault tell of."""
 
     def __init__(
         self, work: Workspace, index: Index, projects: tuple[str, ...] = (), kinds: tuple[str, ...] = ()
@@ -194,7 +194,7 @@ class _Events:
         return {DAY: self._of_day, SESSION: self._of_session, FACT: self._of_fact}
 
     def anchor(self, asked: str) -> _Anchor:
-        """Return what *asked* means: a time, else the id of something, else words."""
+        """Return the meaning of *asked*: a time, else the id of something, else words."""
         now = self._work.now()
         if not asked:
             return _Anchor((now.date() + dt.timedelta(days=1)).isoformat())

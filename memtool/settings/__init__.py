@@ -310,7 +310,7 @@ def _plain_toml(text: str) -> dict[str, Any] | None:
 
 
 def _values_in(path: Path) -> dict[str, object]:
-    """Return what the settings file *path* sets, by key; nothing if it does not exist."""
+    """Return the values of the settings file *path*, by key; none if it does not exist."""
     found: dict[str, object] = {}
     for name, value in _read_toml(path).items():
         if name not in SECTIONS or not name:

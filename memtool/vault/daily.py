@@ -15,7 +15,7 @@ Lines that look otherwise are the owner's and stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import NamedTuple
 
@@ -68,7 +68,7 @@ def parse_daily(text: str) -> tuple[DailyEntry, ...]:
     """Return the entries of a daily note, in their order."""
     return tuple(
         DailyEntry(match["minute"], match["project"] or "", tuple(match["files"][1:-1].split("`, `")))
-        for match in _find_all(_ENTRY, text)
+        for match in re.finditer(_ENTRY, text, re.MULTILINE)
     )
 
 
@@ -76,7 +76,7 @@ def listed_sessions(text: str) -> tuple[DailySession, ...]:
     """Return the sessions that a daily note lists; the id of each is the name of its note."""
     return tuple(
         DailySession(match["minute"], match["project"] or "", _stem(match["ref"]), unescape(match["topic"]))
-        for match in _find_all(_SESSION, text)
+        for match in re.finditer(_SESSION, text, re.MULTILINE)
     )
 
 
@@ -90,7 +90,7 @@ def add_entry(text: str, entry: DailyEntry) -> str:
 
 def add_entries(text: str, entries: Iterable[DailyEntry]) -> str:
     """Return *text* with all *entries*, added one after the other as `add_entry` does."""
-    listed = _Listed(text, _find_entries)
+    listed = _Listed(text, _ENTRY)
     for entry in map(_clean, entries):
         key = f"{entry.minute} {entry.project}"
         if there := listed.find(key):
@@ -103,7 +103,7 @@ def add_entries(text: str, entries: Iterable[DailyEntry]) -> str:
             text = listed.text()
             heading = _find_outside_code(_LOWER_HEADING, text)
             text = _insert_first_entry(text, _line(entry), heading.start() if heading else len(text))
-            listed = _Listed(text, _find_entries)
+            listed = _Listed(text, _ENTRY)
     return listed.text()
 
 
@@ -117,7 +117,7 @@ def add_session(text: str, session: DailySession, *, has_note: bool = True, lang
 
 def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, language: str = "en") -> str:
     """Return *text* with all *sessions*, added one after the other as `add_session` does; each may have a note."""
-    listed = _Listed(text, _find_sessions)
+    listed = _Listed(text, _SESSION, _BARE_SESSION)
     for session, has_note in sessions:
         ref = session_ref(session.session_id)
         name = _stem(ref)
@@ -134,7 +134,7 @@ def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, la
             listed.insert(name, session.minute, line)
         else:
             text = _insert_first_session(listed.text(), line, labels("daily", language)["sessions"])
-            listed = _Listed(text, _find_sessions)
+            listed = _Listed(text, _SESSION, _BARE_SESSION)
     return listed.text()
 
 
@@ -160,8 +160,8 @@ class DailyParts(NamedTuple):
 
 def take_apart(text: str) -> DailyParts:
     """Return the parts of a daily note."""
-    sessions = _Listed(text, _find_sessions)
-    entries = _Listed(sessions.rest(), _find_entries)
+    sessions = _Listed(text, _SESSION, _BARE_SESSION)
+    entries = _Listed(sessions.rest(), _ENTRY)
     rest = entries.rest()
     names = "|".join(map(re.escape, all_labels("daily")["sessions"]))
     heading = _find_outside_code(rf"^## ({names})[ \t]*\r?$", rest)
@@ -199,16 +199,19 @@ class _ListedLine:
 
 
 class _Listed:
-    """The items of one kind in a text, so that many are added with one look at it."""
+    """The items of a text that match one of some *patterns*, so that many are added with one look at it."""
 
-    def __init__(self, text: str, find: Callable[[str], list[re.Match[str]]]) -> None:
-        found = find(text)
+    def __init__(self, text: str, *patterns: str) -> None:
+        matches = (match for pattern in patterns for match in re.finditer(pattern, text, re.MULTILINE))
+        found = sorted(matches, key=lambda match: match.start())
         starts = [*(match.start() for match in found), len(text)]
         self._newline = _newline(text)
         self._head = text[: starts[0]]
         self.items: list[_ListedLine] = []
         for match, start in zip(found, starts[1:], strict=True):
-            end = text.find("\n", _end_of_item(text, match)) + 1 or len(text)
+            below_it = re.compile(_REST_OF_ITEM).match(text, match.end())
+            last = below_it.end() if below_it else match.end()
+            end = text.find("\n", last - (text[last - 1] == "\r")) + 1 or len(text)
             rest, below = text[match.end() : end], text[end:start]
             is_session = "ref" in match.re.groupindex
             key = _stem(match["ref"]) if is_session else f"{match['minute']} {match['project'] or ''}"
@@ -252,19 +255,6 @@ class _Listed:
             self._head += item.below
 
 
-def _find_sessions(text: str) -> list[re.Match[str]]:
-    """Return the lines of sessions with a note and without, in order."""
-    return sorted([*_find_all(_SESSION, text), *_find_all(_BARE_SESSION, text)], key=lambda match: match.start())
-
-
-def _find_entries(text: str) -> list[re.Match[str]]:
-    return _find_all(_ENTRY, text)
-
-
-def _find_all(pattern: str, text: str) -> list[re.Match[str]]:
-    return list(re.finditer(pattern, text, re.MULTILINE))
-
-
 def _find_outside_code(pattern: str, text: str) -> re.Match[str] | None:
     """Return the first match below the front matter that is not within fenced code."""
     matter = re.match(_FRONT_MATTER, text)
@@ -304,12 +294,6 @@ def _gap(text: str) -> str:
     """Return the line ends that are missing between *text* and a paragraph of its own."""
     missing = 2 - text[len(text.rstrip()) :].count("\n") if text else 0
     return _newline(text) * max(0, missing)
-
-
-def _end_of_item(text: str, match: re.Match[str]) -> int:
-    rest = re.compile(_REST_OF_ITEM).match(text, match.end())
-    end = rest.end() if rest else match.end()
-    return end - 1 if text[end - 1] == "\r" else end
 
 
 def _newline(text: str) -> str:

@@ -61,12 +61,11 @@ class Note(NamedTuple):
     @property
     def title(self) -> str:
         """The front matter's title, else the first heading if it is of the first level, else the file's name."""
-        return self.field("title") or self._top_heading or self.ref.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-
-    @property
-    def _top_heading(self) -> str:
+        if title := self.field("title"):
+            return title
         lines = self.body.split("\n")
-        return next((text if lines[at].startswith("# ") else "" for at, text in headings(lines)), "")
+        at, first = next(headings(lines), (0, ""))
+        return (first if lines[at].startswith("# ") else "") or self.ref.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
     @property
     def summary(self) -> str:

@@ -82,7 +82,7 @@ def root_of(transcript: Path, *, this_project: bool) -> Path | None:
 
 
 class _RolloutTranslation:
-    """What the records so far have told."""
+    """The session as far as the records have told it."""
 
     def __init__(self) -> None:
         self._session = self._cwd = self._branch = ""

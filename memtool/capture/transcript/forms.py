@@ -159,12 +159,12 @@ def stands_in(file: BinaryIO, start: int, words: tuple[bytes, ...]) -> bool:
 
 
 def typed(text: str) -> Record:
-    """Return what a person typed."""
+    """Return the words that a person typed."""
     return {"type": "user", "message": {"role": "user", "content": text}}
 
 
 def said(text: str, message: str = "") -> Record:
-    """Return what the model said in its *message*."""
+    """Return the words of the model in its *message*."""
     return _assistant({"type": "text", "text": text}, message)
 
 
@@ -174,7 +174,7 @@ def use(call: str, tool: str, given: Record, message: str = "") -> Record:
 
 
 def result(call: str, text: str, *, failed: bool = False, stopped: bool = False) -> Record:
-    """Return what a call came to."""
+    """Return the result of a call."""
     block = {
         "type": "tool_result",
         "tool_use_id": call,

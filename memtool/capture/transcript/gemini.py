@@ -78,7 +78,7 @@ def root_of(transcript: Path, *, this_project: bool) -> Path | None:
 
 
 class _ChatTranslation:
-    """What the records so far have told."""
+    """The session as far as the records have told it."""
 
     def __init__(self, cwd: str, gone: set[str]) -> None:
         self._session, self._cwd, self._gone = "", cwd, gone
@@ -140,7 +140,7 @@ def _result(call: Record) -> Record:
 
 
 def _printed(text: str) -> str:
-    """Return what a command printed, without what the client puts around it."""
+    """Return the output of a command, without what the client puts around it."""
     text = text.strip().removeprefix("<untrusted_context>").removesuffix("</untrusted_context>").strip()
     text = text.removeprefix("Output: ")
     while (rest := text.rpartition("\n"))[2].startswith(_TOLD_LAST):

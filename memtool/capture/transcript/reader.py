@@ -83,7 +83,7 @@ def read_transcript(
     session_id: str = "",
     cwd: str = "",
 ) -> Conversation:
-    """Return what happened in the session whose transcript lies at *path*, in the order of the file.
+    """Return the conversation in the transcript at *path*, in the order of the file.
 
     Every text in it has passed *redact*, whole and before it was shortened. *last_answer* is what a Stop hook was told
     that the assistant said last: the transcript may lag behind it. *of_helper* says that it is a helper's transcript,
@@ -190,7 +190,7 @@ class _Session:
             self._steps.add(Step("answer", text))
 
     def conversation(self, tally: Tally) -> Conversation:
-        """Return what it all came to."""
+        """Return the conversation of all records so far."""
         self._end_turn()
         return Conversation(
             session_id=self._first_name or self._name,

@@ -153,7 +153,7 @@ def results_in(record: Record) -> Iterator[Result]:
 
 
 def answers_in(record: Record) -> str:
-    """Return what the user chose when they were asked questions: one line for each question."""
+    """Return the user's answers to the questions of a tool: one line for each question."""
     detail = record.get("toolUseResult")
     answers = detail.get("answers") if isinstance(detail, dict) else None
     if not isinstance(answers, dict):

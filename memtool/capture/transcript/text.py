@@ -93,7 +93,7 @@ def typed(text: str) -> str:
 
 
 def inside(text: str, tag: str) -> str:
-    """Return what stands between the first `<tag>` and the last `</tag>` of *text*."""
+    """Return the text between the first `<tag>` and the last `</tag>` of *text*."""
     _, _, rest = text.partition(f"<{tag}>")
     return rest.rpartition(f"</{tag}>")[0].strip()
 
@@ -120,7 +120,7 @@ def compaction_text(text: str) -> str:
 
 
 def said_on_refusal(text: str) -> str:
-    """Return what the user typed when they refused a tool; empty if nothing.
+    """Return the user's words when they refused a tool; empty if there are none.
 
     *text* is the client's own sentence on the refusal, with which it begins.
     """

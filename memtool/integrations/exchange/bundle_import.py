@@ -35,7 +35,7 @@ _NO_SECRETS = frozenset(
 
 
 class Imported(NamedTuple):
-    """What became of each file, by its path; a sentence for each that was refused; and the commit."""
+    """The outcome for each file, by its path; a sentence for each that was refused; and the commit."""
 
     fates: Mapping[str, str]
     refused: tuple[str, ...]
@@ -79,7 +79,7 @@ def import_bundle(work: Workspace, bundle: Bundle, name: str, *, dry_run: bool =
 
 
 def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]) -> _Step | None:
-    """Return what is to become of the file *ref*; None, and a sentence, if it is refused."""
+    """Return the new text of the file *ref*; None, and a sentence, if it is refused."""
     try:
         if fault := _fault(ref, content):
             raise OutsideVault(fault)
@@ -125,7 +125,7 @@ def _shown(ref: str) -> str:
 
 
 def _beside(work: Workspace, ref: str, ours: str | None, theirs: str) -> _Step:
-    """Return what becomes of the text *theirs* beside *ours*. Prose that differs stays as its owner has it."""
+    """Return the text *theirs* put together with *ours*. Prose that differs stays as its owner has it."""
     if ours is None:
         return _Step(ADDED, theirs)
     if theirs == ours:

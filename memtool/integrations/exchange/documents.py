@@ -42,7 +42,7 @@ def rendered(bundle: Bundle, form: str) -> bytes:
 
 
 def parsed(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
-    """Return what the file *content* holds, in whichever form, and a sentence for each part that cannot be read.
+    """Return the bundle in the file *content*, in whichever form, and a sentence for each part that cannot be read.
 
     Raises:
         BrokenVaultFile: it is no export.

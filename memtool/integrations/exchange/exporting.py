@@ -27,7 +27,7 @@ class Exported(NamedTuple):
 
 
 def export(vault: Vault, form: str, project: str = "") -> Exported:
-    """Return what the vault holds, in *form*; with a *project*, only what belongs to that.
+    """Return all facts and notes of the vault, in *form*; with a *project*, only those that belong to it.
 
     Raises:
         NoteNotFound: nothing belongs to that project.

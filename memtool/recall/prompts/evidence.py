@@ -168,7 +168,7 @@ def covered(text: str, said: Mapping[str, float]) -> float:
 
 
 def lead_of(text: str) -> str:
-    """Return what says at the beginning what a title or a statement is about: its first clause."""
+    """Return the first clause of a title or a statement: it names the subject."""
     clause = _CLAUSE_END.split(text, maxsplit=1)[0]
     return clause if len(clause) >= _SHORTEST_CLAUSE else text[:_LONGEST_CLAUSE]
 
@@ -224,7 +224,7 @@ def is_fact(ref: str) -> bool:
 
 
 def score(recalled: Recalled, *, age_days: float | None, uses: int) -> float:
-    """Return what something is worth giving, from 0 to 1. *age_days* is None for what bears no date."""
+    """Return the worth of giving something, from 0 to 1. *age_days* is None for what bears no date."""
     weight, days = _CATEGORIES.get(recalled.category, _CATEGORIES["general"])
     recency = UNDATED if age_days is None else math.exp(-max(0.0, age_days) / days)
     return RELEVANCE * recalled.relevance + CATEGORY * weight + RECENCY * recency + IMPORTANCE * importance(uses)

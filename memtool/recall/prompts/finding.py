@@ -98,7 +98,7 @@ class Candidate(NamedTuple):
 def find(
     db: Tables, question: Question, project: str, today: dt.date, meaning: Meaning | None = None
 ) -> list[Recalled]:
-    """Return what the index *db* holds about *question*, most relevant first, each note once.
+    """Return the memories of the index *db* about *question*, most relevant first, each note once.
 
     What is not worth giving says so in `left_out`.
     """

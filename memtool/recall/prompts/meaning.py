@@ -66,7 +66,7 @@ class Meaning(Protocol):
         """Ask for the memories of *project* and of none; where it is empty, for all."""
 
     def nearness(self, chunk_ids: Sequence[int]) -> Nearness | None:
-        """Return what is nearest, and how near *chunk_ids* are; None if nobody has answered."""
+        """Return the nearest chunks, and how near *chunk_ids* are; None if there was no answer."""
 
 
 class HelperMeaning:
@@ -107,7 +107,7 @@ class HelperMeaning:
 
 
 def nearness_in(said: Any) -> Nearness | None:  # noqa: ANN401  (whatever stands in an answer)
-    """Return what a helper *said*.
+    """Return the nearness that a helper *said*.
 
     Raises:
         TypeError, ValueError: it is nonsense.
@@ -134,7 +134,7 @@ def likeness_of(near: Near, nearest: Sequence[Near]) -> Likeness:
 
 
 def texts_of(prompt: str) -> tuple[str, ...]:
-    """Return what of *prompt* is to be compared with memories: all, or of a long one its first and last paragraph.
+    """Return the texts of *prompt* to compare with memories: all, or of a long one its first and last paragraph.
 
     A model reads only the first few hundred words, and in a long prompt these are a log or code, while what is asked
     stands before or behind. Of 54 prompts with 1,800 characters of log or code before them, the memory that they ask

@@ -79,12 +79,12 @@ def _names_only_files(text: str) -> bool:
 
 
 def _more_files() -> tuple[str, ...]:
-    """Return what a list of files ends with that leaves some out, in each language: `and ` of `and 3 more`."""
+    """Return the end of a list of files that leaves some out, in each language: `and ` of `and 3 more`."""
     return tuple(form.partition("N")[0] for form in all_labels("session")["more_files"])
 
 
 def _marks_of_doubt() -> tuple[str, ...]:
-    """Return what an answer ends with that the user questioned next, in each language."""
+    """Return the mark behind an answer that the user questioned next, in each language."""
     return tuple(form.partition("{}")[2] for form in all_labels("summary")["objected"])
 
 

@@ -84,7 +84,7 @@ def memories_for_prompt(
     *,
     finder: Finder = find,
 ) -> Given:
-    """Return what the prompt is given. *ledger* has counted its turn already; *db* is an open index."""
+    """Return the memories for the prompt. *ledger* has counted its turn already; *db* is an open index."""
     settings, today = work.settings.recall, work.now().date()
     found = finder(db, asked.question, asked.project, today)
     hits = [
@@ -178,7 +178,7 @@ def _wording(hit: Recalled) -> str:
 
 
 def _saying(hit: Recalled) -> str:
-    """Return what *hit* says in one line: a fact its statement, a note its title and its passage or summary.
+    """Return *hit* in one line: a fact as its statement, a note as its title and its passage or summary.
 
     A session note of which no line is worth giving says nothing: its title is what it was about.
     """
@@ -196,7 +196,7 @@ def _saying(hit: Recalled) -> str:
 
 
 def _source(hit: Recalled, project: str) -> str:
-    """Return what *hit* is, who said it, in which project if that is another one, when and where."""
+    """Return the source of *hit*: its kind, author, project if that is another one, day and place."""
     where = f"{hit.ref}:{hit.first_line}-{hit.last_line}"
     author = signed_by(hit.text)[1] or hit.author
     category = standing_category(hit.role or hit.category, author)

@@ -103,7 +103,7 @@ class Question(NamedTuple):
 
 
 def ask(prompt: str) -> Question:
-    """Return what *prompt* asks; of long prompts and pastes, what stands at their beginning and end."""
+    """Return the question of *prompt*; of long prompts and pastes, of their beginning and end."""
     text = shortened(prompt)
     camel = {name.lower(): name for name in re.findall(_CAMEL_CASE, text)}  # folded, they have no parts any more
     words = [
@@ -147,7 +147,7 @@ def _each_once(text: str) -> str:
 
 
 def kind_of(term: str) -> Kind:
-    """Return what a *term*, stemmed as in the index, weighs."""
+    """Return the weight of a *term*, stemmed as in the index."""
     if _familiar_names().has_stem(term):
         return FAMILIAR
     if _list("common").has_stem(term):

@@ -27,7 +27,7 @@ class Synonyms(NamedTuple):
 
 
 def synonyms_in(text: str, runs: Sequence[str]) -> list[Synonyms]:
-    """Return what *text* says that has other words; *runs* are its stretches of scripts without spaces."""
+    """Return the words of *text* that have synonyms; *runs* are its stretches of scripts without spaces."""
     folded = fold(text)
     found = [*_spaced(_WORD.findall(folded)[:_MOST_WORDS]), *_unspaced(runs)]
     return [Synonyms(own, others) for own, places in found if (others := tuple(_others(own, places)))]

@@ -174,7 +174,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _stamps(folder: Path, current: Path | None = None) -> object:
-    """Return what changes when a database or a matrix in *folder* does; of an index, when the *current* one does."""
+    """Return the stamps that change with a database or a matrix in *folder*; of an index, with the *current* one."""
     try:
         names = sorted(os.listdir(folder))  # noqa: PTH208  (names are enough)
     except OSError:
@@ -220,7 +220,7 @@ class Warm:
         self._vectors = VaultVectors(db, store, Filter(today), lambda chunk_id: self._known.get(chunk_id, False))
 
     def near(self, texts: Sequence[str], project: str, asked: Callable[[], Sequence[int]]) -> Nearness | None:
-        """Return what is near to *texts*; None if the model does not know their script."""
+        """Return the chunks near to *texts*; None if the model does not know their script."""
         if not self._vectors or not texts or not all(fits(self.embedder.scripts, text) for text in texts):
             return None
         return self._vectors.near([self.embedder.embed_query(text) for text in texts], project, asked)

@@ -64,7 +64,7 @@ class Forgotten(NamedTuple):
 
 
 def find_target(work: Workspace, ref: str) -> ForgetTarget:
-    """Return what *ref* names.
+    """Return the fact, note or item that *ref* names.
 
     That is the id of a fact, a path, the name of a note, a path with the line of a fact or todo, or the short id of a
     line that a session was given.

@@ -155,7 +155,7 @@ def check_folder(work: Workspace) -> None:
 
 
 def _find(work: Workspace, named: str, *, or_overview: bool = False) -> tuple[ForgetTarget, str]:
-    """Return what *named* names and the version in it; what belongs to another project is out of reach.
+    """Return the item that *named* names and the version in it; those of another project are out of reach.
 
     A page of the vault is no memory, but the overview of the project at hand is meant, too, *or_overview*.
     """

@@ -52,7 +52,7 @@ class Claim(NamedTuple):
 
 
 def statement(text: str) -> Claim:
-    """Return what is compared of *text*."""
+    """Return *text* in the form in which statements are compared."""
     short = text if len(text) <= _LONGEST_COMPARED else ""
     words = tuple(term for term in index_terms(short) if _is_telling(term))
     values = frozenset(_VALUE.findall(_THOUSANDS.sub("", fold(text))))

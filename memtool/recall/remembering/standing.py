@@ -60,7 +60,7 @@ class Neighbours(NamedTuple):
 def find_standing(
     index: Index, text: str, kind: str, project: str, today: dt.date, *, ref: str, besides: str, vectors: Vectors | None
 ) -> Neighbours:
-    """Return what stands in *project* and in no project beside *text*, which is to be written.
+    """Return the neighbours of *text*, which is to be written, in *project* and among what belongs to none.
 
     Args:
         index: an open index.

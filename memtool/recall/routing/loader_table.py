@@ -172,7 +172,7 @@ def _row(line: str, number: int) -> TableRow:
 
 
 def _items(cell: str) -> list[tuple[str, bool]]:
-    """Return what a cell lists, and whether it is the target of a link. A comma in a code span does not cut."""
+    """Return the items of a cell, and whether each is the target of a link. A comma in a code span does not cut."""
     items = [("", False)]
     for part, is_code in _spans(cell.replace(r"\|", "|")):
         for piece in [part] if is_code else _LINK_OR_COMMA.split(part):

@@ -279,7 +279,7 @@ def longest(prefixes: Collection[str], names: Iterable[str]) -> list[str]:
 
 
 def table_names(text: str) -> list[str]:
-    """Return what a table may be called that is named *text*: with its schema and without, unquoted and `normal`."""
+    """Return the names of the table *text*: with its schema and without, unquoted and `normal`."""
     whole = normal(text.translate(dict.fromkeys(map(ord, _QUOTES))))
     return list(dict.fromkeys([whole, whole.rpartition(".")[2]]))
 
@@ -298,7 +298,7 @@ def _key_lines(text: str) -> Iterator[tuple[str, int]]:
 
 
 def check(vault: Vault, routing: Routing) -> list[TriggerProblem]:
-    """Return what is wrong with the routes of *vault*, faults first; warnings do not keep anything from working."""
+    """Return the problems of the routes of *vault*, faults first; warnings do not keep anything from working."""
     findings = [*routing.findings, *_ambiguities(routing), *_stale(vault, routing)]
     return sorted(dict.fromkeys(findings), key=lambda finding: (finding.is_warning, finding.path, finding.line))
 

@@ -60,7 +60,7 @@ def atoms(text: str) -> list[str]:
 
 
 def trie_of(triggers: Iterable[str]) -> Trie:
-    """Return what `find_triggers` wants, of triggers that are `normal`."""
+    """Return the tree for `find_triggers`, of triggers that are `normal`."""
     root: Trie = {}
     for trigger in triggers:
         node = root
@@ -96,7 +96,7 @@ def _is_unspaced(char: str) -> bool:
 
 
 def fault_in_glob(glob: str) -> str:
-    """Return what is wrong with *glob* as the end of a sentence, or an empty string."""
+    """Return the fault of *glob* as the end of a sentence, or an empty string."""
     if not glob.strip("/* "):
         return "is empty" if not glob.strip() else "matches every file"
     if len(glob) > LONGEST_GLOB:
@@ -193,7 +193,7 @@ def read_areas(vault: Vault) -> list[Area]:
 
 
 def parse_area(ref: str, text: str, *, others: tuple[str, ...] = ()) -> Area | None:
-    """Return what the summary *text* at *ref* says, None if it says nothing of triggers.
+    """Return the area whose summary *text* lies at *ref*, None if it says nothing of triggers.
 
     *others* are the files to read with it.
     """
@@ -220,7 +220,7 @@ def parse_area(ref: str, text: str, *, others: tuple[str, ...] = ()) -> Area | N
 
 
 def fault_in_word(text: str) -> str:
-    """Return what is wrong with the word or phrase *text* as a trigger, as the end of a sentence."""
+    """Return the fault of the word or phrase *text* as a trigger, as the end of a sentence."""
     if not normal(text):
         return "is empty"
     return f"has more than {LONGEST_TRIGGER} characters" if len(text) > LONGEST_TRIGGER else ""

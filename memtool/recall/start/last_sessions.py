@@ -190,7 +190,7 @@ def still_open(sessions: Sequence[PastSession]) -> list[Said]:
 
 
 def told_in(session: PastSession, room: int) -> tuple[str, list[Row]]:
-    """Return what *session* was about, and as much of what came of it as fits into *room* columns."""
+    """Return the topic of *session*, and as much of its outcome as fits into *room* columns."""
     topic = _topic_within(session.note.topic, max(_SHORTEST_TOPIC, int(_TOPIC_SHARE * room)))
     rows = fit_rows(session.rows, room - width(topic), [topic], least_row=_LEAST_ROW)
     return topic, [row for row in rows if row.pieces or _CUT not in row.asked or width(row.asked) >= _LEAST_CUT]

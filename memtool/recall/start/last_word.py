@@ -243,7 +243,7 @@ def _run_in(text: str) -> str:
 
 
 def _choices(line: str, *kinds: str) -> list[_Choice]:
-    """Return what *line* chooses, behind the words of *kinds*; what a clause denies is not chosen."""
+    """Return the names that *line* chooses, behind the words of *kinds*; one that a clause denies is not chosen."""
     found = []
     for clause in _CLAUSE_END.split(line):
         if re.search(pattern_of("negation"), clause.casefold()):

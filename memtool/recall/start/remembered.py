@@ -70,7 +70,7 @@ def remembered(
     besides: str = "",
     with_memory: bool = True,
 ) -> Remembered:
-    """Return what a session of *project* (empty: none) is to be told when it begins, most important first.
+    """Return the memories for the start of a session of *project* (empty: none), most important first.
 
     Args:
         work: its vault is read directly; how long that takes does not depend on how many notes it holds.
@@ -141,7 +141,7 @@ def _surely_said(memory: BlockPart | None, wanted: RecallSettings) -> Iterator[f
 
 
 def _last_word_of(parts: Iterable[BlockPart]) -> LastWord:
-    """Return what the user's own notes and facts in *parts* take back."""
+    """Return the statements that the user's own notes and facts in *parts* take back."""
     last_word = LastWord()
     for line in (line for part in parts for line in part.lines):
         if line.author in (USER, IMPORTED):
@@ -338,7 +338,7 @@ def _sessions(sessions: list[PastSession], label: Mapping[str, str]) -> BlockPar
 
 
 def _within(tell: Callable[[int], tuple[BlockLine, ...]], count: int, tokens: int) -> tuple[BlockLine, ...]:
-    """Return what *tell* makes of *count* sessions for so many columns each, in at most *tokens*."""
+    """Return the text that *tell* makes of *count* sessions for so many columns each, in at most *tokens*."""
     best: tuple[BlockLine, ...] = ()
     least, most = 0.0, float(_MOST_ROOM)
     room = min(most, tokens * _COLUMNS / max(1, count))

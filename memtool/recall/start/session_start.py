@@ -79,7 +79,7 @@ def session_context(
     ids: Mapping[str, int] | None = None,
     whole: bool = False,
 ) -> ContextBlock:
-    """Return what a session of *project* (empty: none) is given at its start, as much of it as the settings want.
+    """Return the block for the start of a session of *project* (empty: none), as long as the settings want it.
 
     The order does not change from session to session, so that the client's prompt cache holds. A session that is
     resumed gets only what it does not know: lines that are not in *given*, the `known` of the block that it had last.
@@ -155,7 +155,7 @@ def _digests(part: BlockPart) -> str:
 
 
 def _digest(line: BlockLine) -> str:
-    """Return what stands for *line*, wherever in its file it stands."""
+    """Return a checksum of *line*, wherever in its file it is."""
     return f"{zlib.crc32(line.text.encode('utf-8', 'replace')):08x}"
 
 
