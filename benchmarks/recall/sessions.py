@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -24,8 +24,8 @@ from memtool.hook.main import run
 from memtool.index.read_only import current_index
 from memtool.index.tables import Tables
 from memtool.index.vectors import open_store
-from memtool.recall.prompts.meaning import Meaning
-from memtool.recall.prompts.warm_helper import InProcess, Warm
+from memtool.recall.prompts.meaning import Meaning, Nearness, texts_of
+from memtool.recall.prompts.warm_helper import Warm
 from memtool.text.lines import tokens_in
 from memtool.vault.layout import open_vault
 from memtool.vault.state import state_folder
@@ -135,7 +135,7 @@ class Hook:
         folder = state_folder(vault, lambda: cache) / "vectors"
         with open_store(folder, embedder.name, embedder.dimension) as store:
             warm.follow(db, store, today)
-        return lambda prompt: InProcess(warm, prompt)
+        return lambda prompt: _InProcess(warm, prompt)
 
     def check(self) -> None:
         """Look for what went wrong.
@@ -170,3 +170,20 @@ def context_of(answer: str) -> str:
 
 def _with_python(environ: Mapping[str, str]) -> dict[str, str]:
     return {**environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+
+
+class _InProcess:
+    """The `Meaning` of one prompt, asked in this process."""
+
+    def __init__(self, warm: Warm, prompt: str) -> None:
+        self._warm = warm
+        self._texts = texts_of(prompt)
+        self._project = ""
+
+    def begin(self, project: str) -> None:
+        """See `memtool.recall.prompts.meaning.Meaning`."""
+        self._project = project
+
+    def nearness(self, chunk_ids: Sequence[int]) -> Nearness | None:
+        """See `memtool.recall.prompts.meaning.Meaning`."""
+        return self._warm.near(self._texts, self._project, lambda: chunk_ids)

@@ -42,7 +42,7 @@ from memtool.consolidate.tidying import Closed, Move, done_items, move_to_archiv
 from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week, keep_run
 from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
-from memtool.index.engine import place_of, use_index
+from memtool.index.engine import catch_up
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.languages import labels
@@ -185,8 +185,7 @@ def _finish(work: Workspace, outcome: Outcome) -> None:
         notice = outcome.kept.notice or f"what was written before is not committed yet: {error}. {error.hint}"
         outcome.kept = outcome.kept._replace(notice=notice)
     gather_hints(work.vault)
-    with suppress(MemtoolError):  # the next search will do it
-        use_index(place_of(work), lambda _: None)
+    catch_up(work)
 
 
 class _Writer:

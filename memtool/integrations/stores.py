@@ -43,9 +43,6 @@ from memtool.workspace import Workspace
 
 _LONGEST_FACT = 300  # characters; what is longer, or has several lines, becomes a note
 _LARGEST = 256 << 20  # bytes of a JSON file
-_FAULTS = (
-    sqlite3.Error, OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
-)  # fmt: skip
 _BOOKKEEPING = ("untagged", "conflict:")  # tags that mcp-memory-service sets by itself
 _KINDS = {"decision": "decision", "bugfix": "fix", "feature": "feature", "refactor": "refactor", "change": "change"}
 

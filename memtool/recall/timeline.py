@@ -155,11 +155,11 @@ def timeline(
     return Timeline(tuple(shown), place, earlier=len(older) > before, later=len(newer) > after)
 
 
-def events_on(work: Workspace, index: Index, days: Iterable[dt.date], *, project: str = "") -> list[Event]:
-    """Return the events of some *days*, in order; with a *project*, only its own."""
-    past = _Events(work, index, (project, "") if project else ())
+def events_on(work: Workspace, index: Index, days: Iterable[dt.date]) -> list[Event]:
+    """Return the events of some *days*, in order."""
+    past = _Events(work, index)
     found = [event for day in days for event in past.events(past.rows(day.isoformat()))]
-    return sorted((each for each in found if not project or each.project == project), key=lambda each: each.when)
+    return sorted(found, key=lambda each: each.when)
 
 
 def events_of(work: Workspace, index: Index, ref: str) -> list[Event]:

@@ -177,14 +177,14 @@ def without(file: FactFile, fact_id: str) -> str:
     return file.text[:opening] + file.text[file.text.index("]", places[0].end) :]
 
 
-def purge(vault: Vault, ref: str, fact_id: str, *, timeout: float = 10.0) -> None:
+def purge(vault: Vault, ref: str, fact_id: str) -> None:
     """Remove the fact *fact_id* from the file *ref* under the vault's lock.
 
     Raises:
         NoteNotFound, BrokenVaultFile, NoteChanged, NotWritable, Busy, OutsideVault: the file is as it was.
     """
     path = vault.path(ref).resolve()
-    with vault.lock(timeout=timeout):
+    with vault.lock():
         text, expected = _read_file(path, ref)
         files.replace(path, without(parse_facts(text, ref), fact_id), expected=expected)
 

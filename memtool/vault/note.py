@@ -23,7 +23,7 @@ _VARIANTS = "[\ufe00-\ufe0f]"  # how a character is drawn; emoji carry them
 FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
 
 _LONGEST_SLUG = 160  # bytes; with the date in front and a number behind it any disk takes the name
-_LONGEST_TITLE = 80  # characters
+_LONGEST_TITLE, _LONGEST_SENTENCE = 80, 200  # characters
 
 
 class BrokenNote(NamedTuple):
@@ -96,15 +96,15 @@ def parse_note(ref: str, content: bytes) -> NoteFile:
     return BrokenNote(ref, fields, text) if isinstance(fields, str) else Note(ref, text, fields, body_line)
 
 
-def first_sentence(body: str, *, longest: int = 200) -> str:
-    """Return the first sentence of running text in *body*, else its first bullet, cut at *longest* characters."""
+def first_sentence(body: str) -> str:
+    """Return the first sentence of running text in *body*, else its first bullet, cut at 200 characters."""
     for paragraph in body.replace("\r\n", "\n").split("\n\n"):
         lines = [line for line in paragraph.split("\n") if line.strip() and not _STRUCTURE.match(line)]
         match = _FIRST_SENTENCE.match(" ".join(line.strip() for line in lines))
         if match:
-            return match[0][:longest]
+            return match[0][:_LONGEST_SENTENCE]
     bullets = (line[match.end() :] for line in body.split("\n") if (match := _BULLET.match(line)))
-    return next(bullets, "").strip()[:longest]
+    return next(bullets, "").strip()[:_LONGEST_SENTENCE]
 
 
 def overview(body: str) -> str:

@@ -230,7 +230,12 @@ def _add_folder(found: Scan, folder: Path, vault: Path) -> None:
 
 def _add_client_memory(found: Scan, projects: Path) -> None:
     """Add the stamps of the memory files below *projects*. What cannot be read is left out."""
-    for folder in _folders(projects):
+    try:
+        with os.scandir(projects) as entries:
+            folders = [entry.path for entry in entries if entry.is_dir()]
+    except OSError:
+        return
+    for folder in folders:
         memory = os.path.join(folder, "memory")  # noqa: PTH118  (speed: before each search)
         try:
             with os.scandir(memory) as entries:
@@ -242,11 +247,3 @@ def _add_client_memory(found: Scan, projects: Path) -> None:
             continue
         except OSError:
             found.unreadable.append(PurePath(memory).as_posix() + "/")
-
-
-def _folders(projects: Path) -> list[str]:
-    try:
-        with os.scandir(projects) as entries:
-            return [entry.path for entry in entries if entry.is_dir()]
-    except OSError:
-        return []

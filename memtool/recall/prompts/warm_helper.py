@@ -21,7 +21,7 @@ from memtool.index.filters import Filter
 from memtool.index.read_only import current_index
 from memtool.index.schema import HASH
 from memtool.recall.prompts.finding import LONGEST, is_given_anyway
-from memtool.recall.prompts.meaning import Near, Nearness, texts_of
+from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.passages import passages
 from memtool.vault.processes import start_command
 from memtool.workspace import Workspace
@@ -314,20 +314,3 @@ class VaultVectors:
         length = float(np.linalg.norm(middle)) or 1.0
         central: NDArray[np.float32] = self._matrix[whole] @ (middle / length)
         return central
-
-
-class InProcess:
-    """`Meaning` of one prompt, asked in this process: what benchmarks and a service do."""
-
-    def __init__(self, warm: Warm, prompt: str) -> None:
-        self._warm = warm
-        self._texts = texts_of(prompt)
-        self._project = ""
-
-    def begin(self, project: str) -> None:
-        """See `memtool.recall.prompts.meaning.Meaning`."""
-        self._project = project
-
-    def nearness(self, chunk_ids: Sequence[int]) -> Nearness | None:
-        """See `memtool.recall.prompts.meaning.Meaning`."""
-        return self._warm.near(self._texts, self._project, lambda: chunk_ids)

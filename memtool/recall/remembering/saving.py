@@ -22,7 +22,6 @@ from memtool.recall.remembering.remember import AlreadyKnown, by_words, remember
 from memtool.text.lines import brief, one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
-from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.project_area import find_registered_area
 from memtool.workspace import Workspace
 
@@ -30,7 +29,6 @@ SESSION = "session_summary"
 TYPES = (SESSION, "decision", "change", "knowledge", TODO)
 SAVED, DUPLICATE, REFUSED = "saved", "duplicate", "refused"
 OTHER = "other"
-STORED_CATEGORIES = (*CATEGORIES, OTHER)
 
 _QUOTED = 200  # columns
 _EVERYWHERE = ("identity", "preference")  # are the user's, whatever project they are told in
