@@ -16,12 +16,12 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from memtool.errors import Busy, NoteChanged, NotWritable
+from memtool.errors import Busy, NoteChanged
 from memtool.vault import files
 from memtool.vault.daily import DailyEntry, add_entries, listed_sessions, names_of, parse_daily, render_daily
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, shown_path
-from memtool.vault.state import append_state, take_lines
+from memtool.vault.state import append_state, take_lines, writing_in
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
@@ -98,13 +98,11 @@ def write_late_entries(vault: Vault, *, language: str) -> None:
     Raises:
         MemtoolError: something could not be written; it is all still there, and an entry written twice stands once.
     """
-    try:
+    with writing_in(vault.state_path):
         for lines in take_lines(_path(vault), largest=_LARGEST):
             for day, entry in _entries(lines):
                 note_uncommitted(vault, [daily_ref(vault, day)])
                 write_entries(vault, day, [entry], language=language)
-    except OSError as error:
-        raise NotWritable(f"cannot write in '{vault.state_path}': {error.strerror}") from None
 
 
 def _path(vault: Vault) -> Path:

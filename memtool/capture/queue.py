@@ -21,11 +21,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.errors import Busy, NotWritable, OutsideVault
+from memtool.errors import Busy, OutsideVault
 from memtool.vault.files import read_content
 from memtool.vault.layout import Vault, session_ref
 from memtool.vault.processes import start_command
-from memtool.vault.state import make_state_folder, read_record, write_state
+from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 
 LEASE = 300.0  # seconds after which a job whose worker died is taken over
 PAUSES = (60.0, 600.0)  # seconds between the tries of a job that failed
@@ -99,7 +99,7 @@ class Queue(NamedTuple):
         before = _read(self._new_path(job)) or _read(self._path(job))
         if before and not job.compaction:  # the transcript may still lag behind it
             job = job._replace(compaction=before.compaction)
-        with self._told():
+        with writing_in(self.folder):
             _write(self._new_path(job), job)
 
     def waiting(self) -> list[Job]:
@@ -170,17 +170,10 @@ class Queue(NamedTuple):
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        with self._told():
+        with writing_in(self.folder):
             make_state_folder(self.folder)
             with self.vault.lock("queue", timeout=_PATIENCE):
                 yield
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise NotWritable(f"cannot write in '{self.folder}': {error.strerror}") from None
 
 
 @contextmanager

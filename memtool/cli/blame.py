@@ -119,7 +119,7 @@ def _head(origin: Origin) -> str:
 
 
 def _told_by(origin: Origin) -> str:
-    """Return the session that said it, with its turn; empty if nobody knows."""
+    """Return the session that said it, with its turn; empty if that is unknown."""
     session, _, turn = origin.session.partition("#")
     return f"from {session}{f', turn {turn}' if turn else ''}" if session else ""
 

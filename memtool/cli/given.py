@@ -137,7 +137,7 @@ def _by(line: dict[str, Any]) -> str:
 
 
 def _why(line: dict[str, Any]) -> str:
-    """Return why *line* was given, or was not, and where it stands; empty if that goes without saying."""
+    """Return the reason why *line* was given, or was not, and its place; empty if that goes without saying."""
     why = "; ".join(filter(None, (line.get("because"), line.get("why"))))
     return (
         f"{why} – {line['path']}:{line['line']}" if why and line["line"] else f"{why} – {line['path']}" if why else ""

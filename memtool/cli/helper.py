@@ -1,4 +1,4 @@
-"""`memtool helper`, which a session's start runs in the background and nobody by hand."""
+"""`memtool helper`, which a session's start runs in the background."""
 
 from __future__ import annotations
 

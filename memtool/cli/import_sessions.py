@@ -141,7 +141,7 @@ def _command_of_store(name: str, title: str) -> click.Command:
 
 
 def _import(name: str, work: Workspace, sources: Sequence[Source], *, with_model: bool) -> ImportedSessions:
-    """Import *sources*. Somebody who interrupts that is told what it means."""
+    """Import *sources*; an interruption is answered with what it means."""
     looked_at = 0
 
     def show(done: int, total: int) -> None:

@@ -34,7 +34,7 @@ _SELF = re.compile(r"(?i)^(?:i|i'll|i've|i'm|my|let|sorry|that|we'll)\b|^(?:我|
 
 
 def corrections_in(view: SessionView, turns: Sequence[Turn], grounds: Grounds) -> Iterator[Proposal]:
-    """Give what the user set right or wished in *turns*, with the place in the note of *view* where it stands."""
+    """Give a proposal for each correction or wish of the user in *turns*, with its place in the note of *view*."""
     for at, turn in enumerate(turns):
         source = grounds.of(at)
         if source is None or turn.pasted or turn.verdict == "refuted":

@@ -66,7 +66,7 @@ def _told(work: Workspace, project: str) -> list[frozenset[str]]:
 
 
 def facts_ref(project: str) -> str:
-    """Return the file in which the facts of *project* stand."""
+    """Return the path of the facts of *project*."""
     return f"areas/projects/{project}/{FACTS_FILE}" if project else f"{GLOBAL}/{FACTS_FILE}"
 
 

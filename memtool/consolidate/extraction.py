@@ -80,7 +80,7 @@ def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Propo
 
 
 def _of_session(view: SessionView, turns_of: Turns) -> Iterator[Proposal]:
-    """Give what the session proposes, what speaks most for itself first; of what says half the same only the first."""
+    """Give the proposals of the session, the surest first; of two that say half the same only the first."""
     said: list[str] = []
     for typed in _all_of_session(view, turns_of):
         proposal = typed._replace(text=without_openings(typed.text))

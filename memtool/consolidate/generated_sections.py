@@ -1,4 +1,4 @@
-"""Generated sections of hand-written notes, and which areas somebody should look at.
+"""Generated sections of hand-written notes, and the areas that need a look.
 
     <!-- memtool: generated; write above or below -->
     ...

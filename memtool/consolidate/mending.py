@@ -79,7 +79,7 @@ def _proposed(
 
 
 def _mended(turns: Sequence[Turn]) -> dict[int, list[int]]:
-    """Return for each turn with a report the turns that edited files for it and that nobody came back to."""
+    """Return for each turn with a report the turns that edited files for it, unless the user came back to it."""
     found: dict[int, list[int]] = {}
     for at, turn in enumerate(turns):
         if turn.files and _held(turns, at) and (reported := _report_of(turns, at)) is not None:
@@ -172,7 +172,7 @@ def _without_list(text: str) -> str:
 
 
 def _joined(told: Sequence[str]) -> str:
-    """Return the first of *told*, with those behind it that a fact has room for."""
+    """Return the first sentence of *told*, with those behind it that a fact has room for."""
     kept = told[0]
     for text in told[1:]:
         if len(kept) + len("; ") + len(text) <= LONGEST and not is_said(words(text), [words(kept)]):

@@ -174,7 +174,7 @@ def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine
 
 
 def _is_grounded(text: str, said: str) -> bool:
-    """Return whether what *text* names stands in what was *said*, and most of its words do."""
+    """Return whether the names in *text*, and most of its words, are in what was *said*."""
     plain = said.casefold()
     if any(name.strip("`()").casefold() not in plain for name in _NAMED.findall(text)):
         return False

@@ -1,4 +1,4 @@
-"""Proposals for facts: what makes one worth keeping, and what becomes of it beside the facts that stand.
+"""Proposals for facts: their form and their worth, and the verdict on each beside the facts in force.
 
 A statement that came from a session is not yet a fact. It must be one claim that is understood without the session,
 name something concrete, say nothing of the moment, hold no secret, and stand on words that are found again. Pure.
@@ -63,7 +63,7 @@ class Proposal(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Eight digits that stand for what it says, and where."""
+        """Eight digits made of its text and its project."""
         return hashlib.sha256(f"{self.project}\n{letters(self.text)}".encode("utf-8", "replace")).hexdigest()[:8]
 
 

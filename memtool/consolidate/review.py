@@ -106,7 +106,7 @@ def stored_proposals(vault: Vault, week: Week) -> list[Judged]:
 
 
 def weeks_to_review(vault: Vault) -> list[Week]:
-    """Return the weeks with proposals that nobody has decided on, the newest first."""
+    """Return the weeks with open proposals, the newest first."""
     names = (path.stem.removeprefix("proposals-") for path in vault.state_path.glob("proposals-*.json"))
     weeks = (Week(int(name[:4]), int(name[6:])) for name in names if _WEEK.fullmatch(name))
     return sorted((week for week in weeks if stored_proposals(vault, week)), reverse=True)

@@ -51,7 +51,7 @@ def hashes_in(note: str) -> frozenset[str]:
 
 
 def missing_spans(spans: Iterable[Mapping[str, Any]], notes: Mapping[str, frozenset[str]]) -> list[str]:
-    """Return the sources of those *spans* whose words do not stand in their session any more.
+    """Return the sources of those *spans* whose words are gone from their session.
 
     *notes* holds the hashes of each session by its id. A session of which nothing is known counts as missing.
     """

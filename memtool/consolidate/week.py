@@ -115,12 +115,12 @@ def keep_schedule(work: Workspace, kind: str) -> None:
 
 
 def kept_schedule(work: Workspace) -> str:
-    """Return which kind of schedule is said to be installed on this machine; empty for none."""
+    """Return the kind of schedule that was installed on this machine; empty for none."""
     return _kept(work, _SCHEDULE)
 
 
 def missed_week(work: Workspace) -> Week | None:
-    """Return last week if it had sessions and nobody consolidated it, though somebody wanted that: once for each week.
+    """Return last week if it had sessions and its scheduled run is missing: once for each week.
 
     It is wanted where a schedule was installed, or a week consolidated before.
     """

@@ -93,7 +93,7 @@ def nearest(name: str) -> str:
 
 
 def home_folder() -> Path:
-    """Return the user's home folder, or `~` if nobody knows it."""
+    """Return the user's home folder, or `~` if it is unknown."""
     try:
         return Path.home()
     except RuntimeError:  # nobody knows it

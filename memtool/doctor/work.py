@@ -1,4 +1,4 @@
-"""The health of what happens when nobody watches: capture, the queue, the week, models and what they cost."""
+"""The health of work in the background: capture, the queue, the weekly run, models and their costs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
 
 
 def capture_checks(work: Workspace) -> Iterator[Check]:
-    """Say what went wrong where nobody was watching: in hooks and in the worker, within the last days."""
+    """Give a finding for the errors of hooks and of the worker, within the last days."""
     vault = work.vault
     folders = [vault.state_path]
     with contextlib.suppress(MemtoolError):  # the checks of the index say it

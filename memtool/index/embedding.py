@@ -82,7 +82,7 @@ def embed(
 
 
 def forget_unused(index: Index, embedder: Embedder, store: VectorShelf) -> None:
-    """Drop the vectors of texts that are gone, and those of other models, now that all of this one's stand."""
+    """Drop the vectors of texts that are gone, and those of other models, now that this one's are complete."""
     with index.lock_of_vectors():  # what another process adds to the store it names in the index only after that
         if chunks_waiting(index.db, embedder.name) == 0:
             index.forget_vectors(embedder.name, store)

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from memtool import settings
-from memtool.errors import BadSetting, Busy, MemtoolError, NotWritable
+from memtool.errors import BadSetting, Busy, MemtoolError
 from memtool.index import generations
 from memtool.index.writer import Applied, Writer
 from memtool.vault.files import KnownStamp, is_suspect
 from memtool.vault.layout import Vault
 from memtool.vault.processes import lock
 from memtool.vault.scan import Changes, Outside, Scan, broken, scan
+from memtool.vault.state import writing_in
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -104,11 +105,9 @@ class Place(NamedTuple):
         """
         locks = self.folder / "locks"
         with contextlib.ExitStack() as held:
-            try:
+            with writing_in(locks):
                 generations.make_folder(locks)
                 held.enter_context(lock(locks / f"{name}.lock", timeout=self.patience))
-            except OSError as error:
-                raise NotWritable(f"cannot write in '{locks}': {error.strerror}") from None
             yield
 
 

@@ -164,7 +164,7 @@ class SqliteTables(sqlite3.Connection):
 
 
 def embedding_mark(model: str) -> str:
-    """Return under which key of `meta` it is kept how far *model* has come."""
+    """Return the key of `meta` for the last chunk that *model* has embedded."""
     return f"embedded up to: {model}"
 
 

@@ -51,7 +51,7 @@ class HookScript(OwnFile):
     """A plugin in JavaScript that runs the hook."""
 
     def programs(self) -> list[Program]:
-        """Return the program that the plugin runs; none if somebody else wrote it."""
+        """Return the program that the plugin runs; none if memtool did not write the plugin."""
         found = re.search(r"(?m)^const PROGRAM = (\[.*\])$", self.read() or "")
         command, *args = json.loads(found[1]) if found else [""]
         return [Program(command, tuple(args))] if command else []

@@ -49,7 +49,7 @@ class FlatHooks(Share):
     """The member of a handler that holds the command."""
 
     def put(self, text: str | None) -> str:
-        """Return *text* with a handler for each event; one that stands there gets what is ours up to date."""
+        """Return *text* with a handler for each event; one that is there already is brought up to date."""
         if not (text and text.strip("\ufeff \t\r\n")):
             text = "{}\n"
         for name, value in self.head.items():
@@ -112,7 +112,7 @@ class FlatHooks(Share):
         return isinstance(handler, dict) and is_ours({"command": handler.get(self.command)})
 
     def _ours(self, root: Node) -> list[tuple[Node, int, int]]:
-        """Return where our handlers stand: the object of all hooks, the place of the event in it, that in its list."""
+        """Return the places of our handlers: all hooks, the number of the event in them, and that in its list."""
         hooks = root.get("hooks") if isinstance(root.value, dict) else None
         if hooks is None or not isinstance(hooks.value, dict):
             return []

@@ -24,7 +24,7 @@ from memtool.vault.layout import Vault
 
 @dataclass
 class Installations:
-    """The record, as it is to be changed within `update`."""
+    """The record of installations; `update` changes it."""
 
     folders: dict[str, list[str]] = field(default_factory=dict)
     vaults: list[str] = field(default_factory=list)

@@ -88,7 +88,7 @@ def is_in_force(work: Workspace, kind: str) -> bool:
 
 
 def find_installed(work: Workspace) -> list[Schedule]:
-    """Return the schedules of the vault that stand on this machine, in the order of `KINDS`."""
+    """Return the schedules of the vault that this machine has, in the order of `KINDS`."""
     found = []
     for kind in KINDS:
         with suppress(MemtoolError):  # a crontab that cannot be read

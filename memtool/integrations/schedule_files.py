@@ -110,7 +110,7 @@ MAKERS: Mapping[str, Callable[[Workspace, Path, str], Schedule]] = {
 
 
 def _filled(name: str, root: Path, own: str, quote: Callable[[str], str], command: str = "") -> str:
-    """Return the file *name* of `cron/` with its fields filled in; nothing that stands in a path is a field."""
+    """Return the file *name* of `cron/` with its fields filled in; braces in a path are no field."""
     text = (shipped("cron") / name).read_text(encoding="utf-8")
     values = {"name": own, "vault": quote(str(root)), "settings": quote(str(root / "memtool.toml")), "command": command}
     values["python"] = quote(sys.executable)

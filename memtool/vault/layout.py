@@ -14,14 +14,13 @@ from memtool.errors import (
     BadSetting,
     BrokenVaultFile,
     NotAVault,
-    NotWritable,
     OnlyReading,
     OutsideVault,
     VaultNotFound,
     VaultTooNew,
 )
 from memtool.vault.processes import lock
-from memtool.vault.state import STATE_FOLDER, make_state_folder
+from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in
 
 FORMAT = 1  # the version of the public vault format that this code reads and writes
 SETTINGS_FILE = "memtool.toml"
@@ -115,11 +114,9 @@ class Vault(NamedTuple):
         if not self.may_write and name in _OF_FILES:
             raise OnlyReading("your token may read this vault, and not write it")
         with contextlib.ExitStack() as held:
-            try:
+            with writing_in(self.state_path):
                 make_state_folder(self.state_path / "locks")
                 held.enter_context(lock(self.state_path / "locks" / f"{name}.lock", timeout=timeout))
-            except OSError as error:
-                raise NotWritable(f"cannot write in '{self.state_path}': {error.strerror}") from None
             yield
 
 

@@ -143,7 +143,7 @@ def _link_what_is_the_same(vault: Vault, commit: str, made: Path) -> set[str]:
 
 
 def _mend(vault: Vault, commit: str, folder: Path) -> None:
-    """Write those files of the copy anew that somebody has written into since it was used last."""
+    """Write the files of the copy anew that were changed since it was used last."""
     used = folder.stat().st_mtime - _CLOCKS
     later = []
     for name in _names(vault, commit):

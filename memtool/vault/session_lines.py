@@ -95,7 +95,7 @@ def _key_point(value: str, number: int) -> Iterator[Line]:
 
 
 def _author_of(asked: str) -> str:
-    """Return the author of what stands where the user's words do: nobody here wrote what the user had pasted."""
+    """Return the author of the text *asked*: the user, or `imported` for a text that the user had pasted."""
     pasted = tuple(label.partition("{}")[0] for label in all_labels("summary")["pasted"])
     return IMPORTED if asked.startswith(pasted) else USER
 

@@ -96,7 +96,7 @@ def _body_blocks(lines: Sequence[str]) -> list[NoteBlock]:
 
 
 def _key(lines: Sequence[str], at: int, seen: set[str]) -> str:
-    """Return which part begins at line *at*; a second one of the same kind is the owner's."""
+    """Return the key of the part that begins at line *at*; a second one of the same kind is the owner's."""
     part, name, _ = read_line(lines[at].rstrip())
     in_sections = any(key.startswith("section:") for key in seen)
     if part == "section" and name in SECTIONS:

@@ -33,6 +33,19 @@ _NAME_LENGTH = 16  # hexadecimal digits
 _UNNAMED = "unnamed"
 
 
+@contextlib.contextmanager
+def writing_in(folder: Path) -> Iterator[None]:
+    """Turn what the system refuses within a `with` block into a sentence about *folder*.
+
+    Raises:
+        NotWritable: an `OSError` was raised.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise NotWritable(f"cannot write in '{folder}': {error.strerror}") from None
+
+
 def make_state_folder(path: Path) -> None:
     """Make the folder *path* for derived files (0700); git ignores all of `.memtool/`.
 

@@ -38,7 +38,7 @@ class Todo(NamedTuple):
 
     @property
     def type(self) -> str:
-        """One of `TYPES`, or what somebody else has put in its place, in lower case."""
+        """One of `TYPES`, or another word of the item's owner in its place, in lower case."""
         match = _TYPE.match(self.text)
         return match[1].lower() if match else TASK
 
@@ -116,7 +116,7 @@ def close_todo(text: str, line: int, source: str, language: str) -> str:
 
 
 def change_todo(text: str, line: int, said: str) -> str:
-    """Return *text* with the item on *line* saying *said*, which is one line.
+    """Return *text* with the words of the item on *line* replaced by *said*, which is one line.
 
     Raises:
         NoteNotFound: no item stands there.

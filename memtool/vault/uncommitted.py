@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
-from memtool.errors import HistoryFailed, NotWritable
+from memtool.errors import HistoryFailed
 from memtool.vault.layout import Vault
-from memtool.vault.state import append_state, make_state_folder, take_lines, waiting_lines
+from memtool.vault.state import append_state, make_state_folder, take_lines, waiting_lines, writing_in
 
 _NAME = "uncommitted"
 _LARGEST = 16_777_216  # bytes; a file that is larger was not written by memtool
@@ -50,15 +50,13 @@ def commit_noted(
     if not waiting_lines(_path(vault), largest=_LARGEST):
         return
     is_own = history.find_repository(vault.root) == vault.root
-    try:
-        with nullcontext() if is_alone else vault.lock("history"):  # others commit, too: `memtool remember`, say
-            for lines in take_lines(_path(vault), largest=_LARGEST):
-                if is_own and (refs := _refs(lines)):
-                    if before:
-                        before(refs)
-                    history.commit(vault.root, refs, message)
-    except OSError as error:
-        raise NotWritable(f"cannot write in '{vault.state_path}': {error.strerror}") from None
+    # Others commit, too: `memtool remember`, say.
+    with writing_in(vault.state_path), nullcontext() if is_alone else vault.lock("history"):
+        for lines in take_lines(_path(vault), largest=_LARGEST):
+            if is_own and (refs := _refs(lines)):
+                if before:
+                    before(refs)
+                history.commit(vault.root, refs, message)
 
 
 def _path(vault: Vault) -> Path:

@@ -102,7 +102,7 @@ def _check(change: Change) -> None:
 
 
 def _restored(vault: Vault, change: Change) -> list[_Restored]:
-    """Return each file of *change* as it is to be.
+    """Return each file of *change* with the content that the undoing gives it.
 
     Raises:
         HistoryFailed: some were changed since in the same places; they are named.
@@ -124,7 +124,7 @@ def _restored(vault: Vault, change: Change) -> list[_Restored]:
 
 
 class _ChangedSince(Exception):
-    """A file was changed since in the place that is to be taken back."""
+    """A file was changed since in the place that the undoing would take back."""
 
 
 def _taken_back(vault: Vault, file: _UndoneFile, now: bytes | None) -> bytes | None:

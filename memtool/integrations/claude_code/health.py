@@ -251,7 +251,7 @@ def _as_object(value: object) -> dict[str, object]:
 
 
 class RuleHealth(NamedTuple):
-    """The rule files of memtool in *folder*, and what is to be known of them."""
+    """The rule files of memtool in *folder*, with their faults."""
 
     folder: Path
     names: tuple[str, ...]

@@ -146,7 +146,7 @@ def _check_format(number: object) -> None:
 
 
 def _markdown(facts: Mapping[str, list[dict[str, Any]]], notes: Mapping[str, str]) -> str:
-    """Return a page to be read, whose comments let it be imported. Its mark stands in no note."""
+    """Return a page for readers, whose comments let it be imported. Its mark is in no note."""
     everything = _json(facts, notes)
     mark = hashlib.sha256(everything.encode()).hexdigest()[:8]
     while mark in everything:
