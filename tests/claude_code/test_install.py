@@ -62,7 +62,7 @@ def test_after_one_command_a_decision_is_known_to_the_next_session_and_then_all_
     box.wait_until_idle()
     before = len(api.asked("main"))
     api.answers(["Tests are next."])
-    box.run(api.url, "What is next?")
+    box.run(api.url, "What is next?", "--strict-mcp-config")  # the server was there in the first session
     heard = "\n".join(map(text_of, api.asked("main")[before]["messages"]))
     assert "because they sort by time" in heard
     box.wait_until_idle()

@@ -19,6 +19,7 @@ from memtool.redaction import CONTEXT_TAG
 
 CLONE = Path(__file__).resolve().parents[2]
 PLUGIN = CLONE / "hooks" / "claude-code"
+NO_SERVER = "--strict-mcp-config"  # of the plugin: it takes the processor longer than all the rest of a session
 
 
 @pytest.fixture
@@ -108,13 +109,13 @@ def test_the_plugin_is_installed_from_the_clone_as_a_marketplace_and_taken_out(
     assert (installed["id"], installed["enabled"]) == ("memtool@memtool", True)
     named = f"the plugin memtool@memtool {installed['version']}, enabled in {box.home / '.claude' / 'settings.json'}"
     assert f"{named}, writes to the vault of your settings" in client_checks(plugin_owner)
-    run_edit(box, api, "one.ts")
+    run_edit(box, api, "one.ts", NO_SERVER)
     assert plugin_owner.edited() == ["project/one.ts"]
     assert "plugin:memtool:memtool: sh" in (listed := client(box, "mcp", "list"))
     assert "✔ Connected" in listed
     client(box, "plugin", "uninstall", "memtool@memtool")
     assert "no session is captured, because its settings hold no hook of memtool" in client_checks(plugin_owner)
-    run_edit(box, api, "two.ts")
+    run_edit(box, api, "two.ts", NO_SERVER)
     assert plugin_owner.edited() == ["project/one.ts"]
 
 
@@ -126,16 +127,16 @@ def test_with_the_plugin_alone_a_decision_is_known_to_the_next_session(
     client(box, "plugin", "install", "memtool@memtool")
     copies = {path.name for path in (box.home / ".claude" / "plugins").rglob("*.py")}
     assert copies == set()
-    said = [output for output in run_edit(box, api, "zero.ts") if "there is no vault" in output]
+    said = [output for output in run_edit(box, api, "zero.ts", NO_SERVER) if "there is no vault" in output]
     assert (len(said), "memtool init" in said[0]) == (1, True)
     assert (programs / "memtool").exists()
     assert box.memtool("init").code == 0
     api.answers([use("Write", file_path=str(box.project / "one.ts"), content="text\n"), "It is in one.ts."])
-    box.run(api.url, "订单号我们用 ULID，因为它能按时间排序。", "--allowedTools", "Write")
+    box.run(api.url, "订单号我们用 ULID，因为它能按时间排序。", "--allowedTools", "Write", NO_SERVER)
     box.wait_until_idle()
     before = len(api.asked("main"))
     api.answers(["Tests."])
-    box.run(api.url, "What is next?")
+    box.run(api.url, "What is next?", NO_SERVER)
     assert "因为它能按时间排序" in "\n".join(text_of(message) for message in api.asked("main")[before]["messages"])
 
 
@@ -146,7 +147,7 @@ def test_where_the_settings_have_the_hooks_the_plugin_stays_silent(
     other = box.home / "other"
     plugin_owner.run("init", str(other))
     plugin_owner.run("install", "claude-code", "--vault", str(other))
-    run_edit(box, api, "auth.ts", "--plugin-dir", str(PLUGIN))
+    run_edit(box, api, "auth.ts", "--plugin-dir", str(PLUGIN), NO_SERVER)
     assert plugin_owner.edited() == []
     assert not plugin_owner.notes()
     assert "auth.ts" in "".join(path.read_text() for path in (other / "daily").glob("*.md"))
@@ -161,7 +162,7 @@ def test_with_the_plugin_and_the_installation_each_event_is_answered_once(
     plugin_owner.run("index")
     plugin_owner.run("install", "claude-code")
     api.answers(["We decided to brew at 80 degrees."], compact=["<summary>We spoke of tea.</summary>"])
-    with Talk(box, api.url, "--plugin-dir", str(PLUGIN)) as talk:
+    with Talk(box, api.url, "--plugin-dir", str(PLUGIN), NO_SERVER) as talk:
         talk.say("白毫银针该用多少度的水泡? 以后都用这个温度，不要用开水。")
         wait_until(lambda: "--drain" not in str(processes_of(box.root)), lambda: str(processes_of(box.root)))
         talk.say("/compact")
@@ -193,7 +194,7 @@ def test_skills_search_without_permission_forget_with_it_and_name_the_session_of
         use("Bash", command="memtool forget tea.md --purge --yes", description="forget"), "I may not.",
         use("Bash", command=saves, description="remember"), "Saved.",
     ])  # fmt: skip
-    with Talk(box, api.url, "--plugin-dir", str(PLUGIN), "--session-id", session_id) as talk:
+    with Talk(box, api.url, "--plugin-dir", str(PLUGIN), NO_SERVER, "--session-id", session_id) as talk:
         for prompt in ("/memtool:recall 白毫银针", "/memtool:forget tea", "/memtool:remember 茶要八十度"):
             talk.say(prompt)
     asked = [json.dumps(body["messages"], ensure_ascii=False) for body in api.asked("main")]

@@ -65,30 +65,30 @@ def test_whatever_comes_the_protocol_alone_is_on_stdout_and_the_next_call_is_ans
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "said"),
-    [
-        (b"not json", -32700, "no JSON"),
-        ('{"题'.encode(), -32700, "no JSON"),
-        (b"\xff\xfe\x00", -32700, "no JSON"),
-        (b"[" * 5_000, -32700, "no JSON"),
-        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, ""),
-        (b"3", -32600, ""),
-    ],
+NO_REQUESTS = (
+    (b"not json", -32700, "no JSON"),
+    ('{"题'.encode(), -32700, "no JSON"),
+    (b"\xff\xfe\x00", -32700, "no JSON"),
+    (b"[" * 5_000, -32700, "no JSON"),
+    (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, ""),
+    (b"3", -32600, ""),
 )
+
+
 def test_a_line_that_is_no_request_is_answered_and_so_is_the_next_one(
-    tmp_path: Path, vault_option: tuple[str, str], line: bytes, code: int, said: str
+    tmp_path: Path, vault_option: tuple[str, str]
 ) -> None:
     with Wire(*vault_option, cwd=tmp_path) as wire:
-        wire.send(b"\n" + line)
-        answer = wire.hear()
-        assert (answer["id"], answer["error"]["code"]) == (None, code)
-        assert said in answer["error"]["message"]
-        wire.send(b'{"jsonrpc": "2.0", "id": "seven"}')
-        answer = wire.hear()
-        assert (answer["id"], answer["error"]["code"]) == ("seven", -32600)
-        wire.send(b'{"jsonrpc": "2.0", "id": 7, "error": "an answer to nothing"}')  # an answer is not answered
-        assert wire.ask("ping")["result"] == {}
+        for line, code, said in NO_REQUESTS:
+            wire.send(b"\n" + line)
+            answer = wire.hear()
+            assert (answer["id"], answer["error"]["code"]) == (None, code), line
+            assert said in answer["error"]["message"]
+            wire.send(b'{"jsonrpc": "2.0", "id": "seven"}')
+            answer = wire.hear()
+            assert (answer["id"], answer["error"]["code"]) == ("seven", -32600)
+            wire.send(b'{"jsonrpc": "2.0", "id": 7, "error": "an answer to nothing"}')  # an answer is not answered
+            assert wire.ask("ping")["result"] == {}
 
 
 def test_a_vault_that_vanishes_and_comes_back_is_served_again(

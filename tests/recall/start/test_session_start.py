@@ -246,19 +246,19 @@ def test_a_summary_is_shortened_before_it_is_left_out(sample: Vault) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["tea ", "解密", "😀", "é", "a解 <b>"])
-@pytest.mark.parametrize("budget", [-1, 0, 50, 90, 150, 400, 1_000, 2_375, 100_000])
-def test_no_block_is_larger_than_its_budget(vault: Vault, script: str, budget: int) -> None:
-    long = "".join(f"- {script * (at % 90)}\n" for at in range(900))
+def test_no_block_is_larger_than_its_budget(vault: Vault, script: str) -> None:
+    long = "".join(f"- {script * (at % 90)}\n" for at in range(300))
     for name in ("MEMORY.md", f"{SHOP}/summary.md", f"{SHOP}/rules.md"):
         write(vault, name, f"# {script}\n\n{long}")
     write(vault, f"{SHOP}/todos.md", long.replace("- ", "- [ ] "))
-    write_facts(vault, *({"fact": script * (at % 90 + 1)} for at in range(300)))
+    write_facts(vault, *({"fact": script * (at % 90 + 1)} for at in range(120)))
     for at in range(20):
         write(vault, f"{SHOP}/decisions/2026-01-{at + 1:02}-{script.strip(' <>')[:2]}.md", f"# {script * 500}")
-    block = as_given(vault, budget=budget)
-    assert block.tokens == tokens_in(block.text) <= max(0, budget)
-    assert len(block.text.encode("utf-16-le")) // 2 <= MOST_UNITS
-    assert bool(block.text) == (budget >= 150)
+    for budget in (-1, 0, 90, 150, 400, 2_375, 100_000):
+        block = as_given(vault, budget=budget)
+        assert block.tokens == tokens_in(block.text) <= max(0, budget)
+        assert len(block.text.encode("utf-16-le")) // 2 <= MOST_UNITS
+        assert bool(block.text) == (budget >= 150)
 
 
 HOSTILE = (
