@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 
 from anyio import to_thread
 from fastapi import FastAPI, Header, Request
@@ -20,6 +20,7 @@ from memtool.errors import MemtoolError
 from memtool.web.agent_server import PATHS, AgentServer
 from memtool.web.calls import OpenWorkspace, example
 from memtool.web.embeddings_api import add_embedding_calls
+from memtool.web.figures import totals
 from memtool.web.gate import ENTRANCE, HEALTH, Access
 from memtool.web.history_api import add_history_calls
 from memtool.web.hub import Hub
@@ -69,7 +70,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
         separate_input_output_schemas=False,
     )
     add_errors(app)
-    _add_service_calls(app, access, life)
+    _add_service_calls(app, access, life, open_workspace)
     add_memory_calls(app, open_workspace)
     add_embedding_calls(app, open_workspace, jobs)
     add_history_calls(app, open_workspace)
@@ -91,10 +92,21 @@ def add_errors(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _tell_bug)
 
 
-def _add_service_calls(app: FastAPI, access: Access, life: Life) -> None:
-    @app.get(HEALTH, tags=["service"], summary="Say whether the service is ready", openapi_extra=example(_HEALTHY))
-    async def health() -> JSONResponse:
-        return JSONResponse({"state": life.state, "version": __version__})
+def _add_service_calls(app: FastAPI, access: Access, life: Life, open_workspace: OpenWorkspace) -> None:
+    @app.get(
+        HEALTH,
+        tags=["service"],
+        summary="Say whether the service is ready; with the token also what it holds",
+        openapi_extra=example(_HEALTHY),
+    )
+    async def health(request: Request) -> JSONResponse:
+        told: dict[str, Any] = {"state": life.state, "version": __version__}
+        if life.state == READY and "authorization" in request.headers and access.knows(request.headers):
+            work = open_workspace(None)
+            model = work.settings.embeddings
+            held = await to_thread.run_sync(totals, work)
+            told |= {"model": model.model or model.provider, "counts": held._asdict()}
+        return JSONResponse(told)
 
     @app.post(
         "/service/stop", tags=["service"], summary="End the service", openapi_extra=example({"state": "stopping"})
@@ -167,5 +179,8 @@ _EVENT = (
     'id: 7\ndata: {"type": "new_observation", "at": "2026-02-10T14:30:00+08:00", "date": "2026-02-10",'
     ' "minute": "14:30", "kind": "fact", "project": "shop", "text": "Access tokens live 24 hours."}\n\n'
 )
-_HEALTHY = {"state": "ready", "version": __version__}
+_HEALTHY = {
+    "state": "ready", "version": __version__, "model": "none",
+    "counts": {"session": 6, "decision": 5, "fact": 19, "note": 21, "project": 2},
+}  # fmt: skip
 _EXAMPLE = problem(404, "no note matches 'fact-20260210-9f3a1c04be'.", "Find it with `memtool search WORDS`.", code=20)

@@ -268,3 +268,12 @@ def test_the_examples_of_requests_are_good_ones(client: TestClient, monkeypatch:
 def test_a_vault_that_went_away_is_a_problem(client: TestClient, desk: Desk, tmp_path: Path) -> None:
     desk.vault.root.rename(tmp_path / "elsewhere")
     assert problem(client.post("/search", json={"query": "x y"}))[0] == 503
+
+
+def test_whoever_brings_the_token_is_told_what_the_service_holds(client: TestClient, desk: Desk) -> None:
+    desk.remember("登录令牌有效期为 24 小时")
+    assert client.get("/memories").json()["total"] == 1  # the index has seen it
+    assert client.get("/health").json().keys() == {"state", "version"}
+    known = client.get("/health", headers={"authorization": "Bearer a token that nobody guesses"}).json()
+    assert (known["model"], known["counts"]["fact"]) == (desk.settings.embeddings.provider, 1)
+    assert "counts" not in client.get("/health", headers={"authorization": "Bearer another"}).json()
