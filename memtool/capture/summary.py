@@ -393,4 +393,7 @@ def _question_in(said: str) -> str:
     options = [each.text for each in told[at + 1 :] if each.is_listed]
     if mentioned("choosing", question):
         options = [f"{label} = {text}" for label, text in offered(said).items() if len(label) <= _LONGEST_LABEL]
+    named = told[at].codes or names_something(question) or mentioned("acts", question) or options
+    if at and not named and mentioned("deictic", question) and width(told[at - 1].text) <= _WIDEST_QUESTION:
+        question = f"{told[at - 1].text} {question}"  # "should I do it?" says nothing without it
     return " ".join([question, "; ".join(options)]).strip()

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.answer_statements import amendment_of, amends_in, ending_of, is_answer, statements_of
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
-from memtool.capture.options import offered
+from memtool.capture.options import meant, offered
 from memtool.capture.transcript.record_fields import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
 from memtool.text.languages import begins_with, gives_order, mentioned, starts_with
 from memtool.text.lines import one_line, shortened, width
@@ -200,6 +200,8 @@ def _verdict(said: str, after: Turn | None) -> Verdict:
         return "rejected"
     if mentioned("refutation", after.said[:_ADMITTED]):
         return "refuted"
+    if any(one.is_chosen for one in meant(after.asked, [offered(said)])):
+        return "confirmed"  # "1, but only above 100 rows"
     first = _FIRST_CLAUSE.split(after.asked, maxsplit=1)[0]
     is_faulted = bool(mentioned("faulting", first)) or questions_number(after.asked, said)
     is_contradicted = begins_with("contradiction", after.asked) or is_faulted

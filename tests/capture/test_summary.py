@@ -313,6 +313,30 @@ def test_the_question_with_which_the_agent_ended_is_open(question: str, label: s
     assert not summarise(said("fix the lock", "It is let go now. Anything else? 还有别的吗？")).open
 
 
+@pytest.mark.parametrize(
+    ("left", "question"),
+    [
+        ("The dashboard query on `balances` still takes 90 s.", "Should I do it in this branch?"),
+        ("`balances` 的查询还要 90 秒。", "要不要我把它也改了？"),
+    ],
+)
+def test_a_question_that_says_nothing_by_itself_is_told_with_what_it_is_about(left: str, question: str) -> None:
+    (told,) = summarise(said("analyze after each import", f"Committed as `0142ab`. {left} {question}")).open
+    assert f"{left.replace('`', '')} {question}" in told.replace("`", "")
+
+
+@pytest.mark.parametrize(
+    "choice", ["1, but only when more than 100k rows were imported", "选 1，但是导入不到 10 万行的不用"]
+)
+def test_who_takes_an_option_under_a_condition_doubts_nothing(choice: str) -> None:
+    cause = "The real cause: the statistics of `postings` are from before the import, so the planner expects 12,000 行."
+    options = "Two ways:\n\n1. Run `ANALYZE` after each import\n2. Lower the scale factor of that table"
+    row, *_ = summarise(
+        said("find out why the report is slow", f"{cause}\n\n{options}", choice, "Done in bulk.py.")
+    ).rows
+    assert any("The real cause" in piece.text and "questioned" not in piece.text for piece in row.pieces)
+
+
 def test_a_plan_of_the_agent_that_comes_back_as_a_prompt_gives_no_rules() -> None:
     plan = "Plan: errors\n\nAlways exit with 1."
     steps = [
