@@ -107,7 +107,7 @@ def command(
     else:
         lasting = [*session.settings.notices, *chosen.lasting]
         output.say(*once(place.folder, lasting), *chosen.passing, *found.notices)
-        _print(session, found, explain=explain)
+        _print(session, found, explain=explain, where=" in your own vault" if team else "")
         if team:
             _print_team(team)
 
@@ -278,14 +278,14 @@ def _fields(hit: Hit) -> dict[str, Any]:
     return {**fields, "snippet": hit.snippet().text}
 
 
-def _print(session: Session, found: Found, *, explain: bool) -> None:
+def _print(session: Session, found: Found, *, explain: bool, where: str = "") -> None:
     if output.on_terminal():
         _show(session.vault.root, found, explain=explain)
     else:
         for hit in found.hits:
             _print_hit(hit, explain=explain)
     if not found.hits:
-        click.echo("Nothing found.", err=True)
+        click.echo(f"Nothing found{where}.", err=True)
         wider = "Try fewer filters" if found.mode == _LIST else "Try fewer or other words"
         output.say(f"{wider}, or --all to look at archived and superseded notes too.")
 

@@ -45,6 +45,9 @@ _END = 5.0  # seconds in which one that is told to end does, or at least has loa
 
 Fields: TypeAlias = Mapping[str, Any]
 
+# Models that this process holds itself, by name: a service of many vaults needs no helper for each of them.
+held_here: dict[str, Embedder] = {}
+
 
 class Silent(Exception):
     """The helper did not answer in time, or what came was no answer."""
@@ -117,6 +120,8 @@ class WarmEmbedder:
         Raises:
             ProviderMissing: the helper does not answer, and nobody else may.
         """
+        if held := held_here.get(self.name):
+            return held.embed_query(text)
         answer = ask_helper(self._place, {"ask": "vector", "text": text}, patience=_QUESTION_PATIENCE)
         vector = _vector(answer, self.dimension) if answer and answer.get("model") == self.name else None
         if vector is None and self._only_warm:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool import settings as settings_module
 from memtool.consolidate.memories import get_memory
-from memtool.errors import Busy, DatabaseUnavailable, NoteNotFound, UsageError
+from memtool.errors import Busy, DatabaseUnavailable, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.postgres import connection
 from memtool.index.postgres.connection import connection_options, refusals
@@ -23,6 +23,7 @@ from memtool.settings import Settings
 from memtool.team.audit import AuditEntry, record
 from memtool.team.clones import Clone, clones_of
 from memtool.team.keeper import Keeper
+from memtool.team.model import TeamModel
 from memtool.team.tokens import WRITE, Token, recognised
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.project_area import area_name
@@ -57,7 +58,8 @@ class Counts:
 
     def add(self, entry: AuditEntry) -> None:
         """Count a request."""
-        self.requests[entry.deed, entry.status] += 1
+        deed = "other" if entry.status in (404, 405) else entry.deed  # or whoever asks for what is not there fills this
+        self.requests[deed, entry.status] += 1
         self.seconds += entry.ms / 1000
         self.within.update(bucket for bucket in _BUCKETS if entry.ms <= bucket)
 
@@ -81,8 +83,11 @@ class TeamService:
             "MEMTOOL_KNOWLEDGE_FOLDERS": "\n",
             "MEMTOOL_INDEX_CLIENT_MEMORY": "no",
         }
+        if not settings.has_chosen_embedder:  # nor what else is installed there
+            nobodys["MEMTOOL_EMBEDDINGS_PROVIDER"] = "none"
         engine = {"MEMTOOL_INDEX_ENGINE": "postgres", settings_module.POSTGRES: dsn}
         self._environ, self._home = {**environ, **nobodys, **engine}, home
+        self.model = TeamModel(settings, environ, told=lambda problem: log(problem=problem))
         self._asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
         self.keeper = Keeper(self.clones.values(), pause=settings.team.pull_seconds, changed=self._index)
         self.dsn = dsn
@@ -98,10 +103,11 @@ class TeamService:
         self._pool_of_index: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(dsn, reset=_as_nobody, **options)
 
     def start(self) -> None:
-        """Begin to follow the remotes, and to connect to the database."""
+        """Begin to follow the remotes, to connect to the database, and to load the model."""
         self.pool.open()
         self._pool_of_index.open()
         connection.pools[self.dsn] = self._pool_of_index
+        self.model.start(self._index_all)
         self.keeper.start()
 
     def end(self) -> None:
@@ -226,6 +232,10 @@ class TeamService:
         with self.database() as db:
             record(db, entry)
 
+    def _index_all(self) -> None:
+        for name in self.clones:
+            self.keeper.soon(name)
+
     def _index(self, clone: Clone) -> None:
         """Bring the index of *clone* up to date.
 
@@ -236,6 +246,11 @@ class TeamService:
         place = place_of(self._workspace(clone.name, vault, vault.root), patience=_PATIENCE)
         if use_index(place, lambda index: index.behind):
             raise Busy("another process is indexing the vault")
+        if self.model.embedder:
+            try:
+                use_index(place, self.model.make_vectors)
+            except MemtoolError as error:  # words find everything meanwhile
+                log(vault=clone.name, problem=f"no vectors: {error}")
 
     def _workspace(self, name: str, vault: Vault, folder: Path) -> Workspace:
         environ = {**self._environ, "MEMTOOL_INDEX_NAME": name}
@@ -272,7 +287,7 @@ def metrics_text(service: TeamService) -> str:
 
     def tell(name: str, kind: str, help_text: str, values: Mapping[str, float]) -> None:
         rows.append(f"# HELP memtool_{name} {help_text}\n# TYPE memtool_{name} {kind}")
-        rows.extend(f"memtool_{name}{labels} {value:g}" for labels, value in values.items())
+        rows.extend(f"memtool_{name}{labels} {value:.15g}" for labels, value in values.items())
 
     requests = {f'{{call="{call}",status="{status}"}}': n for (call, status), n in sorted(counts.requests.items())}
     tell("requests_total", "counter", "Requests by call and status.", requests)
@@ -282,7 +297,7 @@ def metrics_text(service: TeamService) -> str:
     rows.append("# HELP memtool_request_seconds How long requests take.\n# TYPE memtool_request_seconds histogram")
     rows += [f'memtool_request_seconds_bucket{{le="{each / 1000:g}"}} {counts.within[each]}' for each in _BUCKETS]
     rows += [f'memtool_request_seconds_bucket{{le="+Inf"}} {total}']
-    rows += [f"memtool_request_seconds_sum {counts.seconds:g}", f"memtool_request_seconds_count {total}"]
+    rows += [f"memtool_request_seconds_sum {counts.seconds:.15g}", f"memtool_request_seconds_count {total}"]
     kept = {f'{{vault="{name}"}}': each for name, each in service.keeper.kept.items()}
     waiting = {labels: each.waiting for labels, each in kept.items()}
     tell("outbox_commits", "gauge", "Commits that wait for the remote.", waiting)

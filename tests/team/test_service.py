@@ -180,6 +180,8 @@ def test_metrics_are_for_those_who_may_read_them(server: TeamServer) -> None:
     rows = [row for row in answer.body.decode().splitlines() if not row.startswith("#")]
     assert all(len(row.rsplit(" ", 1)) == 2 and float(row.rsplit(" ", 1)[1]) >= 0 for row in rows)
     assert any(row.startswith('memtool_outbox_commits{vault="shop"} ') for row in rows)
+    (synced,) = (row for row in rows if row.startswith('memtool_synced_timestamp_seconds{vault="shop"} '))
+    assert abs(float(synced.rsplit(" ", 1)[1]) - server.vaults()[0]["synced_at"]) < 2
 
 
 def test_without_a_token_nobody_is_answered(server: TeamServer) -> None:

@@ -25,7 +25,10 @@ _OPTIONS = (
     f"-c search_path=memtool,public -c statement_timeout={STATEMENT_SECONDS}s -c jit=off"
     " -c hnsw.ef_search=400 -c hnsw.iterative_scan=strict_order -c timezone={zone}"
 )
-_PRIVILEGES = "Ask whoever runs it for the roles memtool_reader and memtool_writer."
+_PRIVILEGES = (
+    "Whoever runs it makes the roles memtool_reader, memtool_writer, memtool_guest and memtool_gate, and grants them to"
+    " your user: docs/postgres.md."
+)
 
 
 class Reach(NamedTuple):
