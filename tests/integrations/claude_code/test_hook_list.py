@@ -73,7 +73,7 @@ def handlers_of(value: dict[str, Any]) -> list[dict[str, Any]]:
     return [handler for group in groups for handler in group["hooks"]]
 
 
-FEWER = hypothesis.settings(max_examples=50)  # each parses a file two dozen times
+FEWER = hypothesis.settings(max_examples=20)  # each parses a file two dozen times
 
 
 @pytest.mark.slow
