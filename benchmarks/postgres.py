@@ -115,7 +115,7 @@ def _vectors(place: Place, name: str) -> None:
                 store.add(list(hashes.values()), vectors)
                 index.db.remember_pieces(embedder.name, {key: [value] for key, value in hashes.items()}, max(hashes))
             filled = time.perf_counter()
-            index.forget_vectors(embedder.name, store)
+            store.complete()
         took = filled - started, time.perf_counter() - filled
         print(f"{name}: {len(ids):,} vectors in {took[0]:.0f} s, their index in {took[1]:.0f} s", flush=True)
 

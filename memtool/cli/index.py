@@ -94,6 +94,8 @@ def _embed(index: Index, embedder: Embedder, *, keeps_others: bool) -> None:
         if chunks_waiting(index.db, embedder.name):
             with output.progress_bar("Making vectors") as progress:
                 embed(index, embedder, store, progress)
+        else:
+            store.complete()  # which an interrupted run may have left undone
         if not keeps_others:
             forget_unused(index, embedder, store)
 

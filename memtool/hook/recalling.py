@@ -78,7 +78,6 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     if not question.terms() and not meaning:
         write_ledger(ledgers, session_id, ledger)
         return Reply()
-    from memtool.index.completion import known_words
     from memtool.index.read_only import current_index
     from memtool.recall.prompts.finding import find
     from memtool.recall.prompts.prompt import Asked, Given, memories_for_prompt
@@ -93,7 +92,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
             given = memories_for_prompt(occasion.work, db, asked, ledger, uses, finder=finder)
             # The vault's words hide what secrets the user has patterns of, but not for sure.
             is_safe = not occasion.work.settings.redact.patterns
-            prompt = in_known_words(occasion.text("prompt"), partial(known_words, db)) if is_safe else ""
+            prompt = in_known_words(occasion.text("prompt"), db.known_words) if is_safe else ""
     except Busy as busy:
         _leave_to_worker(occasion, busy)
         given, prompt = Given("", ledger), ""  # the team may know something all the same

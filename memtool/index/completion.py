@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
         if not is_stop_word(word)
         for at in range(SHORTEST_HALF, len(word) - SHORTEST_HALF + 1)
     }
-    known = set(known_words(db, {*together, *(half for halves in apart for half in halves)}))
+    known = set(db.known_words({*together, *(half for halves in apart for half in halves)}))
     # Where the vault itself mostly writes `go to`, its one `go-to` is another word.
     spelt = {
         stem(word): together[word]
@@ -98,7 +98,7 @@ def _words_like(db: Tables, word: str) -> list[str]:
     if not found and len(word) >= SHORTEST_PART:
         found = _first_living(db, sorted(db.words_with(word), key=lambda each: (len(each), each)))
     if not found and SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED:
-        found = _first_living(db, known_words(db, _one_slip_away(word)))
+        found = _first_living(db, db.known_words(_one_slip_away(word)))
     return found
 
 
@@ -115,12 +115,11 @@ def _one_slip_away(word: str) -> set[str]:
     return swapped | missing | wrong | added
 
 
-def known_words(db: Tables, words: Collection[str]) -> list[str]:
-    """Return those of *words*, folded, that some note of the index *db* holds, in order."""
-    marks = ", ".join("?" * len(words))
-    return [row[0] for row in db.execute(f"SELECT word FROM word WHERE word IN ({marks}) ORDER BY word", [*words])]
-
-
 def _first_living(db: Tables, words: Iterable[str]) -> list[str]:
     """Return the first words that still occur: words stay in their table when the last note with them goes."""
-    return list(islice((word for word in words if db.occurring([stem(word)])), MOST_WORDS))
+    found: list[str] = []
+    left = iter(words)
+    while len(found) < MOST_WORDS and (some := list(islice(left, MOST_WORDS))):
+        living = db.occurring({stem(word) for word in some})
+        found += [word for word in some if stem(word) in living]
+    return found[:MOST_WORDS]

@@ -78,6 +78,8 @@ def embed(
             index.db.remember_pieces(embedder.name, hashes, chunks[-1].chunk_id)
             done += len(chunks)
             progress(done, total)
+        if at_most == math.inf:
+            store.complete()
     return done
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,7 @@ DATE_WEIGHT = 0.25  # a note of the day or month that the question names
 PERSON_WEIGHT = 0.5  # a chunk with the names of people and places in the query: of several talks it is theirs
 PAIR_WEIGHT = 0.35  # two words of the query side by side, as a term of their own
 NOTE_WEIGHT = 0.4  # BM25 of the whole note: a conversation is about what several of its parts are about
+_MANY_FORMS = 15  # terms and pairs of a query; from then on it is worth it to split the terms of each hit
 K1, B = 1.2, 0.75  # of BM25, as FTS5 has them
 
 
@@ -64,6 +66,7 @@ class Lexical(NamedTuple):
     completed: dict[str, tuple[str, ...]]
     spelt: tuple[str, ...] = ()  # words of the query as the vault writes them: together, or as phrases apart
     dropped: int = 0  # terms of a long query that were left out
+    best: tuple[str, ...] = ()  # the terms of the best chunk
 
 
 def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = CANDIDATES) -> Lexical:
@@ -74,13 +77,18 @@ def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = CANDID
     completed = complete(db, text, frozenset(asked).difference(present))
     spelt = other_spellings(db, text)
     present = list(dict.fromkeys([*_rarest(db, present), *spelt]))
-    hits = _bm25(db, present, wanted, depth)
+    pairs = _pairs(text)
+    words = {word for form in (*present, *pairs) for word in form.split(" ")}
+    read = partial(_read_closer, db, wanted, words if len(present) + len(pairs) > _MANY_FORMS else None)
+    hits, closer = _bm25(db, present, wanted, depth, read)
     if completed:
-        hits = _with_completed(hits, _bm25(db, completed_terms(completed)[:MOST_TERMS], wanted, depth))
-    _look_closer(db, hits, text, present, _names(text, asked, completed, spelt))
+        more, closer_of_more = _bm25(db, completed_terms(completed)[:MOST_TERMS], wanted, depth, read)
+        hits, closer = _with_completed(hits, more), dict(sorted({**closer, **closer_of_more}.items()))
+    _look_closer(hits, closer, text, present, pairs, _names(text, asked, completed, spelt))
     hits.sort(key=lambda hit: (hit.completed, -hit.score, hit.chunk_id))
     dropped = max(0, len(asked) - MOST_TERMS)
-    return Lexical(tuple(hits), tuple(asked[:MOST_TERMS]), completed, tuple(spelt), dropped)
+    best = tuple(closer[hits[0].chunk_id].terms.split(" ")) if hits else ()
+    return Lexical(tuple(hits), tuple(asked[:MOST_TERMS]), completed, tuple(spelt), dropped, best)
 
 
 def coverage(db: Tables, terms: Sequence[str], held: Iterable[str]) -> float:
@@ -95,7 +103,7 @@ def share_of(idf: Mapping[str, float], held: Iterable[str]) -> float:
 
 def inverse_frequencies(db: Tables, terms: Iterable[str]) -> dict[str, float]:
     """Return the idf of each of *terms* among all chunks."""
-    count = int(db.execute("SELECT count(*) FROM chunk").fetchone()[0])
+    count = db.chunk_count()
     return {term: inverse_frequency(count, each) for term, each in db.frequencies(terms).items()}
 
 
@@ -112,16 +120,35 @@ def _rarest(db: Tables, terms: list[str]) -> list[str]:
     return [term for term in terms if term in kept]
 
 
-def _bm25(db: Tables, terms: Sequence[str], wanted: Filter, depth: int) -> list[LexicalHit]:
-    """Return the best chunks. Only if the filter throws many of them out is every match looked at."""
+class _Closer(NamedTuple):
+    content: str
+    terms: str  # with a space on both sides of each
+    words: set[str] | None  # those of the terms that are asked for, where that are many
+    date: str
+    note: int | str
+    size: int  # bytes of its note
+
+    def may_hold(self, words: Sequence[str]) -> bool:
+        """Return whether *words* may all stand in it, without a look at its terms."""
+        return self.words is None or self.words.issuperset(words)
+
+
+def _bm25(
+    db: Tables, terms: Sequence[str], wanted: Filter, depth: int, read: Callable[[Iterable[int]], dict[int, _Closer]]
+) -> tuple[list[LexicalHit], dict[int, _Closer]]:
+    """Return the best chunks, and what stands in them as *read* gives it, without those that are not wanted.
+
+    Only if the filter throws many of them out is every match looked at.
+    """
     if not terms:
-        return []
+        return [], {}
     if not wanted.narrows:
         best = db.best(terms, depth)
-        allowed = admitted(db, [chunk_id for chunk_id, _ in best], wanted)
-        if len(allowed) * 2 > len(best) or len(best) < depth:
-            return [LexicalHit(chunk_id, bm25) for chunk_id, bm25 in best if chunk_id in allowed]
-    return [LexicalHit(chunk_id, bm25) for chunk_id, bm25 in db.best(terms, depth, *wanted.where())]
+        closer = read(chunk_id for chunk_id, _ in best)
+        if len(closer) * 2 > len(best) or len(best) < depth:
+            return [LexicalHit(chunk_id, bm25) for chunk_id, bm25 in best if chunk_id in closer], closer
+    hits = [LexicalHit(chunk_id, bm25) for chunk_id, bm25 in db.best(terms, depth, *wanted.where())]
+    return hits, read(hit.chunk_id for hit in hits)
 
 
 def admitted(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> set[int]:
@@ -178,34 +205,31 @@ def _without_edges(words: Sequence[str]) -> Sequence[str]:
 
 
 def _pairs(text: str) -> list[str]:
-    """Return each two words side by side in *text*, as they stand between terms, one of them no function word."""
+    """Return each two words side by side in *text*, one of them no function word."""
     pairs = (pair for words in stretches(text) for pair in pairwise(words) if not all(map(is_stop_word, pair)))
-    return [f" {one} {other} " for one, other in dict.fromkeys(pairs)]
+    return [f"{one} {other}" for one, other in dict.fromkeys(pairs)]
 
 
-class _Closer(NamedTuple):
-    content: str
-    terms: str  # with a space on both sides of each
-    date: str
-    note: int | str
-    size: int  # bytes of its note
-
-
-def _look_closer(db: Tables, hits: list[LexicalHit], text: str, terms: Sequence[str], names: Sequence[_Name]) -> None:
-    characters = query_characters(text)
+def _look_closer(
+    hits: list[LexicalHit],
+    closer: Mapping[int, _Closer],
+    text: str,
+    terms: Sequence[str],
+    pairs: Sequence[str],
+    names: Sequence[_Name],
+) -> None:
     people = [f" {term} " for term in capitalised_terms(text)]
     dates = asked_dates(text)
-    closer = _read_closer(db, hits)
     # How telling a character or a term is, the candidates show well enough; counting it in the whole index takes a
     # search.
-    idf = _idf_among([each.content for each in closer.values()], characters)
+    idf = _idf_among([each.content for each in closer.values()], query_characters(text))
     weight_of_all = sum(idf.values()) or 1.0
-    pairs = _weight_of_pairs(closer, _pairs(text))
+    weight_of_pairs = _weight_of_pairs(closer, pairs)
     notes = _bm25_of_notes(closer.values(), terms)
     for hit in hits:
         place = closer[hit.chunk_id]
         hit.note = 0.0 if hit.completed else notes[place.note]
-        hit.pairs = pairs[hit.chunk_id]
+        hit.pairs = weight_of_pairs[hit.chunk_id]
         hit.characters = sum(weight for char, weight in idf.items() if char in place.content) / weight_of_all
         hit.people = sum(name in place.terms for name in people) / (len(people) or 1)
         hit.dated = any(pattern.fullmatch(place.date) for pattern in dates)
@@ -215,19 +239,25 @@ def _look_closer(db: Tables, hits: list[LexicalHit], text: str, terms: Sequence[
         hit.named = best * min(1.0, sum(name.share for name in names if any(form in held for form in name.forms)))
 
 
-def _read_closer(db: Tables, hits: Iterable[LexicalHit]) -> dict[int, _Closer]:
-    """Return the content of the chunks that were hit. A fact counts as a note, although many share a file."""
-    ids = ", ".join(str(hit.chunk_id) for hit in hits)
+def _read_closer(db: Tables, wanted: Filter, words: set[str] | None, chunk_ids: Iterable[int]) -> dict[int, _Closer]:
+    """Return what stands in those of *chunk_ids* that are *wanted*.
+
+    A fact counts as a note, although many share a file. *words* are those of the query, if it is worth it to look for
+    all of them at once.
+    """
+    condition, values = wanted.where()
     rows = db.execute(
         "SELECT c.id, n.title, c.heading, c.text, l.terms, c.date, c.fact_id, c.note_id, n.size"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN term_list AS l ON l.chunk_id = c.id"
-        f" WHERE c.id IN ({ids})"
+        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND {condition} ORDER BY c.id",
+        values,
     )
     closer = {}
     for chunk_id, title, heading, text, packed, date, fact_id, note_id, size in rows:
         terms = db.unpacked(packed, text)
+        held = words.intersection(terms.split(" ")) if words is not None else None
         place = (fact_id, len(terms)) if fact_id else (note_id, size)
-        closer[chunk_id] = _Closer(f"{title} {heading} {text}", f" {terms} ", date, *place)
+        closer[chunk_id] = _Closer(f"{title} {heading} {text}", f" {terms} ", held, date, *place)
     return closer
 
 
@@ -239,7 +269,11 @@ def _idf_among(texts: Sequence[str], wanted: Iterable[str]) -> dict[str, float]:
 
 def _weight_of_pairs(closer: Mapping[int, _Closer], pairs: Sequence[str]) -> dict[int, float]:
     """Return for each chunk the idf, among all of them, of those of *pairs* that stand in it."""
-    held = {chunk_id: [pair for pair in pairs if pair in place.terms] for chunk_id, place in closer.items()}
+    split = [(pair, f" {pair} ", pair.split(" ")) for pair in pairs]
+    held = {
+        chunk_id: [pair for pair, phrase, words in split if place.may_hold(words) and phrase in place.terms]
+        for chunk_id, place in closer.items()
+    }
     counts = Counter(pair for some in held.values() for pair in some)
     idf = {pair: inverse_frequency(len(closer), count) for pair, count in counts.items()}
     return {chunk_id: sum(idf[pair] for pair in some) for chunk_id, some in held.items()}
@@ -254,11 +288,13 @@ def _bm25_of_notes(chunks: Collection[_Closer], terms: Iterable[str]) -> dict[in
     average = sum(size.values()) / (len(size) or 1) or 1.0
     norm = {note: K1 * (1 - B + B * each / average) for note, each in size.items()}
     score = dict.fromkeys(size, 0.0)
-    texts = [(chunk.note, chunk.terms) for chunk in chunks]
-    for term, idf in _idf_among([text for _, text in texts], [f" {term} " for term in terms]).items():
-        counts = dict.fromkeys(size, 0)
-        for note, text in texts:
-            counts[note] += text.count(term)
-        for note, count in counts.items():
+    for term in dict.fromkeys(terms):
+        words, phrase = term.split(" "), f" {term} "
+        counts = [(chunk.note, chunk.terms.count(phrase)) for chunk in chunks if chunk.may_hold(words)]
+        idf = inverse_frequency(len(chunks), sum(count > 0 for _, count in counts))
+        of_notes = Counter[int | str]()
+        for note, count in counts:
+            of_notes[note] += count
+        for note, count in of_notes.items():
             score[note] += idf * count * (K1 + 1) / (count + norm[note])
     return score

@@ -91,6 +91,10 @@ class SqliteTables(sqlite3.Connection):
             if self.in_transaction:
                 self.execute("ROLLBACK")
 
+    def chunk_count(self) -> int:
+        """Return how many chunks there are."""
+        return int(self.execute("SELECT count(*) FROM chunk").fetchone()[0])
+
     def occurring(self, terms: Collection[str]) -> Collection[str]:
         """Return those of *terms* that any chunk holds."""
         find = "SELECT 1 FROM occurrence WHERE term = ? LIMIT 1"
@@ -128,6 +132,13 @@ class SqliteTables(sqlite3.Connection):
         match = " OR ".join(f"({' AND '.join(terms)})" for terms in quoted)
         find = "SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ? LIMIT ?"
         return [row[0] for row in self.execute(find, (match, most))]
+
+    def known_words(self, words: Collection[str]) -> list[str]:
+        """Return those of *words* that any note holds, in order."""
+        marks = ", ".join("?" * len(words))
+        return [
+            row[0] for row in self.execute(f"SELECT word FROM word WHERE word IN ({marks}) ORDER BY word", [*words])
+        ]
 
     def words_with(self, part: str) -> list[str]:
         """Return the words that hold *part*."""

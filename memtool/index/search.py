@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,6 @@ from memtool.index.completion import completed_terms
 from memtool.index.engine import Index
 from memtool.index.filters import SHIPPED, Filter
 from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
-from memtool.index.schema import terms_of
 from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.text.languages import all_labels
 from memtool.text.tokens import is_stop_word, query_terms, term_spans
@@ -154,7 +153,7 @@ def _covered(db: Tables, lexical: Lexical) -> float:
     """Return the share of the query's idf that the best lexical chunk holds."""
     if not lexical.hits:
         return 0.0
-    return coverage(db, lexical.terms, terms_of(db, lexical.hits[0].chunk_id).split(" "))
+    return coverage(db, lexical.terms, lexical.best)
 
 
 def _in_order(scores: dict[int, float]) -> list[int]:
@@ -163,8 +162,7 @@ def _in_order(scores: dict[int, float]) -> list[int]:
 
 def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Hit]:
     order = list(ranked.scores) if ranked.mode == "bm25" else _in_order(ranked.scores)
-    find = "SELECT text FROM chunk WHERE id = ?"
-    kept = ranking.without_near_duplicates(order, lambda chunk_id: db.execute(find, (chunk_id,)).fetchone()[0], limit)
+    kept = ranking.without_near_duplicates(order, _reader_of_texts(db, order, limit), limit)
     rows = _chunks(db, kept)
     spelt = [part for form in ranked.lexical.spelt for part in form.split(" ") if not is_stop_word(part)]
     marked = frozenset([*terms, *spelt, *completed_terms(ranked.lexical.completed)])
@@ -173,6 +171,20 @@ def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list
         Hit(score=round(ranked.scores[chunk_id], 4), why=reasons.of(chunk_id), terms=marked, **rows[chunk_id])
         for chunk_id in kept
     ]
+
+
+def _reader_of_texts(db: Tables, order: Sequence[int], at_once: int) -> Callable[[int], str]:
+    """Return what gives the text of a chunk of *order*, and reads those behind it at the same time."""
+    texts: dict[int, str] = {}
+
+    def text_of(chunk_id: int) -> str:
+        if chunk_id not in texts:
+            start = order.index(chunk_id)
+            ids = ", ".join(map(str, order[start : start + at_once]))
+            texts.update(db.execute(f"SELECT id, text FROM chunk WHERE id IN ({ids})").fetchall())
+        return texts[chunk_id]
+
+    return text_of
 
 
 def _chunks(db: Tables, chunk_ids: Iterable[int]) -> dict[int, dict[str, Any]]:

@@ -62,7 +62,7 @@ def likenesses(
     scores = store.scores(query)
     lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
     near = _likeness(_select(db, lists, _nearest_hashes(store, scores)), store, scores)
-    found = _best_admitted(db, near, wanted)
+    found = best_admitted(db, near, wanted)
     if wanted.narrows and len(found) < CANDIDATES:  # the filter is narrow, so that looking at all it admits is cheap
         condition, values = wanted.where()
         rows = db.execute(f"{_LISTS} JOIN chunk AS c ON c.id = p.chunk_id WHERE {condition}", values).fetchall()
@@ -72,7 +72,7 @@ def likenesses(
     return Semantic(found | _likeness(more, store, scores), mean, store.deviation())
 
 
-def _best_admitted(db: SqliteTables, near: dict[int, float], wanted: Filter) -> dict[int, float]:
+def best_admitted(db: Tables, near: dict[int, float], wanted: Filter) -> dict[int, float]:
     """Return the first candidates of *near* that the filter lets through, without asking about those behind them."""
     found: dict[int, float] = {}
     chunk_ids = list(near)

@@ -49,6 +49,9 @@ class Tables(Protocol):
     def one_state(self) -> AbstractContextManager[None]:
         """Let all that is read in a `with` block come from one state of the index, whatever is written meanwhile."""
 
+    def chunk_count(self) -> int:
+        """Return how many chunks there are."""
+
     def occurring(self, terms: Collection[str]) -> Collection[str]:
         """Return those of *terms* that any chunk holds."""
 
@@ -68,6 +71,9 @@ class Tables(Protocol):
 
     def holding(self, any_of: Sequence[Sequence[str]], most: int) -> list[int]:
         """Return *most* chunks, in no order, that hold all terms of any of the lists."""
+
+    def known_words(self, words: Collection[str]) -> list[str]:
+        """Return those of *words*, folded, that any note holds, in order."""
 
     def words_with(self, part: str) -> list[str]:
         """Return the words that hold *part*."""
@@ -104,3 +110,6 @@ class VectorShelf(Protocol):
 
     def add(self, hashes: Sequence[int], vectors: ArrayLike) -> None:
         """Keep a vector for each of *hashes* that has none yet. When this returns, no crash takes them back."""
+
+    def complete(self) -> None:
+        """Make ready for searches, now that each chunk has its vectors."""

@@ -135,6 +135,9 @@ class VectorStore:
                 self._discard(damage)
                 self._append(names, rows)
 
+    def complete(self) -> None:
+        """Do nothing: vectors are ready as soon as they stand."""
+
     def collect_garbage(self, keep: set[int]) -> int:
         """Drop the vectors whose hash is not in *keep*, if they are more than a quarter; return how many went.
 

@@ -218,7 +218,7 @@ def _frequency(work: Workspace, terms: Sequence[str]) -> dict[str, float]:
     """Return the share of the chunks of the vault that hold each of *terms*."""
 
     def look(index: Index) -> dict[str, float]:
-        count = index.db.execute("SELECT count(*) FROM chunk").fetchone()[0] or 1
+        count = index.db.chunk_count() or 1
         return {term: number / count for term, number in index.db.frequencies(terms).items() if number}
 
     return use_index(place_of(work), look) if terms else {}

@@ -70,10 +70,9 @@ class PostgresIndex(Index):
         return open_vectors(self.db, model, dimension)
 
     def forget_vectors(self, model: str, store: VectorShelf) -> None:  # noqa: ARG002  (the store knows its model)
-        """Drop the vectors of texts that are gone, and those of other models; now the index of vectors is worth it."""
+        """Drop the vectors of texts that are gone, and those of other models."""
         if isinstance(store, PostgresVectors):
             store.forget_unused()
-            store.build_hnsw()
 
 
 def use_database(place: Place, database: Database, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
@@ -179,7 +178,7 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
     index.resumed = len(stamps)
     with index.db.writing():
         _finish(index, fingerprint)
-    _analyze(index.db)
+    index.db.analyze("note", "chunk", "term_list", "term", "posting", "word")
 
 
 def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
@@ -191,7 +190,7 @@ def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
         _write(index, found, changes({}, found), batch=engine.BATCH)
         _finish(index, sqlite_schema.fingerprint(index.place.vault.daily))
     index.rebuilt = because
-    _analyze(index.db)
+    index.db.analyze("note", "chunk", "term_list", "term", "posting", "word")
 
 
 def _write(index: PostgresIndex, found: Scan, pending: Changes, *, batch: int) -> None:
@@ -203,16 +202,6 @@ def _write(index: PostgresIndex, found: Scan, pending: Changes, *, batch: int) -
 def _finish(index: PostgresIndex, fingerprint: str) -> None:
     update = "UPDATE memtool.vault SET fingerprint = %s WHERE id = %s"
     index.db.db.execute(update, (fingerprint, index.db.vault))
-
-
-def _analyze(tables: PostgresTables) -> None:
-    """Let the server look at what the tables hold now: it does so by itself after a minute, and guesses until then."""
-    with tables.db.transaction():
-        tables.db.execute("SELECT set_config('role', 'none', true)")  # others may not; the server says so and goes on
-        for table in ("note", "chunk", "term_list", "term", "posting"):
-            find = f"SELECT tableoid::regclass::text FROM memtool.{table} WHERE vault = %s LIMIT 1"
-            for (part,) in tables.db.execute(find, (tables.vault,)).fetchall():
-                tables.db.execute(f"ANALYZE {part}")
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from memtool.index.postgres import schema
 from memtool.index.postgres.connection import GUEST, READER, Database, connection_to, enter, reach
 from memtool.index.postgres.engine import PostgresIndex
 from memtool.index.postgres.postings import Postings, packed
-from memtool.index.postgres.tables import VAULT_BITS, PostgresTables
+from memtool.index.postgres.tables import BEGIN, VAULT_BITS, PostgresTables
 
 if TYPE_CHECKING:
     import psycopg
@@ -53,15 +53,10 @@ class SharedTables(PostgresTables):
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many chunks each of *terms* occurs."""
-        asked = list(dict.fromkeys(terms))
+        asked = list(terms)
         if self._projects:
-            found = self._occurrences(asked)
-            return {term: len(found.of(term).chunks) for term in asked}
-        find = (
-            f"SELECT term, sum(chunks)::int8 FROM memtool.term WHERE vault {self.which} AND term = ANY(%s) GROUP BY 1"
-        )
-        known = dict(self.db.execute(find, (asked,)).fetchall())
-        return {term: known.get(term, 0) for term in asked}
+            self._occurrences(asked)  # counted there: what the database has counted is of all projects
+        return super().frequencies(asked)
 
     def embedded_up_to(self, model: str) -> int:  # noqa: ARG002
         """Return a number behind all chunks: whoever sees a part makes no vectors."""
@@ -71,6 +66,9 @@ class SharedTables(PostgresTables):
         at = np.searchsorted(self._starts, numbers, side="right") - 1
         ids: NDArray[np.int64] = (self._vaults[at] << VAULT_BITS) + numbers - self._starts[at]
         return ids
+
+    def _begin(self) -> None:
+        self.db.execute(BEGIN)
 
     def _no_postings(self) -> Postings:
         find = f"SELECT id, last_chunk, chunks, terms, dead FROM memtool.vault WHERE id {self.which}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from memtool.index.lexical import MOST_TERMS
 from memtool.index.postgres.connection import READER, WRITER, enter
-from memtool.index.postgres.postings import Postings
+from memtool.index.postgres.postings import Postings, kept
 
 if TYPE_CHECKING:
     import psycopg
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
 
 VAULT_BITS = 32  # of the number of a note or chunk; the vault's own number stands above them
 # The vault's part of each table, under the names that statements for both engines use. The planner sees through them.
-_PARTS = """
-note AS NOT MATERIALIZED (SELECT {note} FROM memtool.note WHERE vault {which}),
-chunk AS NOT MATERIALIZED (SELECT * FROM memtool.chunk WHERE vault {which}),
-term_list AS NOT MATERIALIZED (SELECT * FROM memtool.term_list WHERE vault {which}),
-word AS NOT MATERIALIZED (SELECT * FROM memtool.word WHERE vault {which}),
-piece_list AS NOT MATERIALIZED (SELECT chunk_id FROM memtool.piece WHERE vault {which} AND place = 0)
-"""
+_PARTS = {
+    "note": "SELECT {note} FROM memtool.note WHERE vault {which}",
+    "chunk": "SELECT * FROM memtool.chunk WHERE vault {which}",
+    "term_list": "SELECT * FROM memtool.term_list WHERE vault {which}",
+    "word": "SELECT * FROM memtool.word WHERE vault {which}",
+    "piece_list": "SELECT chunk_id FROM memtool.piece WHERE vault {which} AND place = 0",
+}
+_NAMES = re.compile(rf"\b({'|'.join(_PARTS)})\b")
 
 
 class VaultRow(NamedTuple):
@@ -41,6 +44,11 @@ class VaultRow(NamedTuple):
     chunks: int
     terms: int
     dead: bytes
+    xmin: int = 0  # the transaction that wrote the row
+
+
+BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_FIND_ROW = f"SELECT {', '.join(VaultRow._fields[:-1])}, xmin::text::bigint FROM memtool.vault WHERE id ="
 
 
 class PostgresTables:
@@ -61,7 +69,7 @@ class PostgresTables:
 
     def row(self, *, locked: bool = False) -> VaultRow:
         """Return the row of the vault; *locked* until the transaction ends."""
-        find = f"SELECT {', '.join(VaultRow._fields)} FROM memtool.vault WHERE id = %s{' FOR UPDATE' if locked else ''}"
+        find = f"{_FIND_ROW} %s{' FOR UPDATE' if locked else ''}"
         found = self.db.execute(find, (self.vault,), binary=True).fetchone()
         return VaultRow._make(found) if found else VaultRow(self.vault, "", "", 0, 0, 0, 0, b"")
 
@@ -74,8 +82,7 @@ class PostgresTables:
     @contextlib.contextmanager
     def one_state(self) -> Iterator[None]:
         """Let all that is read in a `with` block come from one state of the index."""
-        self.db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        self._postings = None
+        self._postings = self._begin()
         try:
             yield
         finally:
@@ -90,16 +97,36 @@ class PostgresTables:
             enter(self.db, WRITER, [self.vault])
             yield
 
+    def analyze(self, *names: str) -> None:
+        """Let the planner see what the tables *names* hold of the vault: else it may read all for the sake of some."""
+        with self.db.transaction():
+            self.db.execute("SET LOCAL role = none")
+            for name in names:
+                find = f"SELECT tableoid::regclass::text FROM memtool.{name} WHERE vault = %s LIMIT 1"
+                if part := self.db.execute(find, (self.vault,)).fetchone():
+                    self.db.execute(f"ANALYZE {part[0]}")
+
+    def chunk_count(self) -> int:
+        """Return how many chunks there are."""
+        return self._state().chunk_count
+
     def occurring(self, terms: Collection[str]) -> Collection[str]:
         """Return those of *terms* that any chunk holds."""
+        if len(terms) <= MOST_TERMS:  # whoever asks for so few looks for them next
+            self._occurrences(terms)
         return {term for term, frequency in self.frequencies(terms).items() if frequency}
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many chunks each of *terms* occurs."""
-        asked = list(terms)
-        find = "SELECT term, chunks FROM memtool.term WHERE vault = %s AND term = ANY(%s)"
-        known = dict(self.db.execute(find, (self.vault, asked)).fetchall())
-        return {term: known.get(term, 0) for term in asked}
+        state = self._state()
+        known = {term: state.frequency(term) for term in terms}
+        if unknown := [term for term, frequency in known.items() if frequency is None]:
+            find = (
+                f"SELECT term, sum(chunks)::int8 FROM memtool.term WHERE vault {self.which} AND term = ANY(%s)"
+                " GROUP BY term"
+            )
+            known |= dict.fromkeys(unknown, 0) | dict(self.db.execute(find, (unknown,)).fetchall())
+        return {term: frequency or 0 for term, frequency in known.items()}
 
     def phrase_frequency(self, phrase: str) -> int:
         """Return in how many chunks the terms of *phrase* stand side by side."""
@@ -125,9 +152,22 @@ class PostgresTables:
         numbers = found.holding(any_of)[:most]
         return list(self._ids(numbers).tolist())
 
+    def known_words(self, words: Collection[str]) -> list[str]:
+        """Return those of *words* that any note holds, in order."""
+        find = f"SELECT DISTINCT word FROM memtool.word WHERE vault {self.which} AND word = ANY(%s) ORDER BY word"
+        return [row[0] for row in self.db.execute(find, (list(words),))] if words else []
+
     def words_with(self, part: str) -> list[str]:
         """Return the words that hold *part*."""
-        return [row[0] for row in self.execute("SELECT word FROM word WHERE instr(word, ?) > 0", (part,))]
+        state = self._state().state
+        lists = kept.get((state, "words")) if state is not None else None
+        if lists is None:  # all of them: Python looks through them in a thirtieth of the time that PostgreSQL takes
+            find = f"SELECT words FROM memtool.word_list WHERE vault {self.which}"
+            lists = [row[0] for row in self.db.execute(find)]
+            if state is not None:
+                kept.put((state, "words"), lists, sum(map(len, lists)))
+        found = (word for words in lists if part in words for word in words.split("\n") if part in word)
+        return list(dict.fromkeys(found))
 
     def unpacked(self, terms: str, text: str) -> str:  # noqa: ARG002  (SQLite needs the text)
         """Return the terms of a chunk, joined by spaces."""
@@ -157,24 +197,45 @@ class PostgresTables:
         """Return the ids of the chunks with these *numbers* in their postings."""
         return numbers + (self.vault << VAULT_BITS)
 
+    def _begin(self) -> Postings | None:
+        """Begin to read one state; return its postings, of which none is read yet, if that costs nothing."""
+        cursor = self.db.execute(f"{BEGIN}; {_FIND_ROW} {self.vault}")  # both in one message; the number is ours
+        cursor.nextset()
+        return self._postings_of(cursor.fetchone())
+
+    def _state(self) -> Postings:
+        """Return what is known of the postings in the state that is read."""
+        if self._postings is None or self.db.info.transaction_status == 0:  # idle: another state
+            self._postings = self._no_postings()
+        return self._postings
+
     def _no_postings(self) -> Postings:
         """Return postings of which none is read yet."""
-        row = self.row()
-        return Postings(row.chunks, row.terms, row.last_chunk, row.dead)
+        return self._postings_of(self.row())
+
+    def _postings_of(self, found: Sequence[Any] | None) -> Postings:
+        row = VaultRow._make(found) if found else VaultRow(self.vault, "", "", 0, 0, 0, 0, b"")
+        state = (*self._server(), self.vault, row.settled, row.chunks, row.last_chunk, row.xmin)
+        return Postings(row.chunks, row.terms, row.last_chunk, row.dead, state)
+
+    def _server(self) -> tuple[str, int, str]:
+        """Return which database it is: the host, the port and the name."""
+        info = self.db.info
+        return info.host, info.port, info.dbname
 
     def _posting_rows(self, terms: Sequence[str], columns: str) -> Iterable[Sequence[Any]]:
         """Return the *columns* of the postings of *terms*, behind the term, in the order of the chunks."""
         find = f"SELECT term, {columns} FROM memtool.posting WHERE vault = %s AND term = ANY(%s) ORDER BY segment"
         return self.db.execute(find, (self.vault, terms), binary=True)
 
-    def _occurrences(self, terms: Sequence[str]) -> Postings:
+    def _occurrences(self, terms: Collection[str]) -> Postings:
         """Return where *terms* and the words of phrases occur; within one state each is read once."""
-        if self._postings is None or self.db.info.transaction_status == 0:  # idle: another state
-            self._postings = self._no_postings()
-        for of_phrases, columns in ((True, "chunks, counts, lengths, positions"), (False, "chunks, counts, lengths")):
-            if unknown := self._postings.unknown(terms, of_phrases=of_phrases):
-                self._postings.take(unknown, self._posting_rows(unknown, columns), with_positions=of_phrases)
-        return self._postings
+        state = self._state()
+        if words := state.unknown(terms):
+            state.take(words, self._posting_rows(words, "chunks, counts, lengths"))
+        if words := state.unknown_in_phrases(terms):
+            state.take_places(words, self._posting_rows(words, "chunks, counts, lengths, positions"))
+        return state
 
     def _first_meeting(
         self, numbers: NDArray[np.int64], condition: str, values: Sequence[Any], depth: int
@@ -202,8 +263,10 @@ def _translated(sql: str, which: str, note: str) -> str:
     """
     own = sql.strip().removeprefix("WITH RECURSIVE")
     joint = "," if own != sql.strip() else ""
+    named = ((name, _PARTS[name].format(which=which, note=note)) for name in sorted(set(_NAMES.findall(own))))
+    parts = ", ".join(f"{name} AS NOT MATERIALIZED ({part})" for name, part in named)
     own = own.replace("%", "%%").replace("?", "%s").replace("IN ()", "IN (NULL)")  # an empty list is no SQL elsewhere
-    return f"WITH RECURSIVE {_PARTS.format(which=which, note=note)}{joint} {own}"
+    return f"WITH RECURSIVE {parts}{joint} {own}"
 
 
 def _storable(value: Any) -> Any:  # noqa: ANN401

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from memtool.index.filters import Filter
-from memtool.index.semantic import CANDIDATES, NEAREST, Semantic
+from memtool.index.semantic import CANDIDATES, NEAREST, Semantic, best_admitted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
 _SAMPLE = 256  # vectors that are compared with each other
-
-_OF_HASHES = "IN (SELECT chunk_id FROM memtool.piece WHERE vault {which} AND hash = ANY(%(hashes)s))"
 
 
 class PostgresVectors:
@@ -97,7 +96,7 @@ class PostgresVectors:
             f"SELECT vectors, mean, deviation FROM memtool.vault_model WHERE vault {self._tables.which} AND model = %s"
             " AND vectors > 0"
         )
-        found: list[tuple[int, Sequence[float], float]] = self._db.execute(find, (self._model,)).fetchall()
+        found: list[tuple[int, Sequence[float], float]] = self._db.execute(find, (self._model,), binary=True).fetchall()
         if len(found) < 2:
             return found[0] if found else (0, [], 0.0)
         counts = [count for count, _, _ in found]
@@ -109,61 +108,62 @@ class PostgresVectors:
         count, mean, deviation = self._about()
         if not count:
             return Semantic({}, 0.0, 0.0)
-        condition, values = wanted.where()
         asked = _text(query)
-        near = self._likeness(
-            _OF_HASHES.format(which=self._tables.which),
-            asked,
-            hashes=self.nearest(query, NEAREST, exact=count <= EXACT),
+        alike = self.nearest(query, NEAREST, exact=count <= EXACT)
+        others = list(also)
+        chunks = (
+            f"SELECT chunk_id FROM memtool.piece WHERE vault {self._tables.which} AND hash = ANY(%s)"
+            " UNION SELECT unnest(%s::int8[])"
         )
-        found = self._admitted(near, condition, values)
+        pieces = self._pieces(chunks, ([*alike], others))
+        near = {chunk_id for chunk_id, _, content_hash in pieces if content_hash in alike}
+        likeness = self._likeness(pieces, asked, alike)
+        found = best_admitted(self._tables, {chunk: likeness[chunk] for chunk in likeness if chunk in near}, wanted)
         if wanted.narrows and len(found) < CANDIDATES:  # so that looking at all that the filter admits is cheap
+            condition, values = wanted.where()
             rows = self._tables.execute(f"SELECT c.id FROM chunk AS c WHERE {condition}", values)
-            admitted = [row[0] for row in rows]
-            found = self._likeness("= ANY(%(chunks)s)", asked, most=CANDIDATES, chunks=admitted)
-        more = sorted(set(also) - found.keys())
-        likeness_of_more = self._likeness("= ANY(%(chunks)s)", asked, chunks=more) if more else {}
-        return Semantic(found | likeness_of_more, float(np.asarray(mean, np.float32) @ query), deviation)
+            pieces = self._pieces("SELECT unnest(%s::int8[])", ([row[0] for row in rows],))
+            found = dict(islice(self._likeness(pieces, asked, alike).items(), CANDIDATES))
+        more = {chunk_id: likeness[chunk_id] for chunk_id in sorted(set(others) - found.keys()) if chunk_id in likeness}
+        return Semantic(found | more, float(np.asarray(mean, np.float32) @ query), deviation)
 
-    def nearest(self, query: NDArray[np.float32], count: int, *, exact: bool) -> list[int]:
-        """Return the hashes of the *count* vectors nearest to *query*, best first; if not *exact*, by HNSW."""
+    def nearest(self, query: NDArray[np.float32], count: int, *, exact: bool) -> dict[int, float]:
+        """Return the likeness of the *count* vectors nearest to *query*, by their hash; if not *exact*, by HNSW."""
         distance = f"embedding::halfvec({self.dimension}) <#> %s::halfvec({self.dimension})"
         order = f"({distance}) + 0" if exact else distance  # a sum is no order that an index knows
         # By its number, or its own index would not be seen.
         of_model = f"vault {self._tables.which} AND model = {self._model}"
-        find = f"SELECT hash FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {count}"
-        return [row[0] for row in self._db.execute(find, (_text(query),))]
+        find = f"SELECT hash, -({distance}) FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {count}"
+        asked = _text(query)
+        return dict(self._db.execute(find, (asked, asked), binary=True).fetchall())
 
-    def _likeness(self, which: str, asked: str, *, most: int | None = None, **values: list[int]) -> dict[int, float]:
-        """Return the likeness of the chunks *which*, best first: the mean of its own and that of its best piece.
+    def _pieces(self, chunks: str, values: Sequence[object]) -> list[tuple[int, int, int]]:
+        """Return chunk, place and hash of all that has a vector in what the statement *chunks* gives."""
+        which = f"vault {self._tables.which} AND chunk_id IN ({chunks})"
+        find = f"SELECT chunk_id, place, hash FROM memtool.piece WHERE {which}"
+        return self._db.execute(find, values, binary=True).fetchall()
 
-        A chunk that has only one of the two is judged by that. In one statement, the planner reads all vectors.
+    def _likeness(
+        self, pieces: Sequence[tuple[int, int, int]], asked: str, known: Mapping[int, float]
+    ) -> dict[int, float]:
+        """Return the likeness of the chunks of *pieces*, best first: the mean of its own and that of its best piece.
+
+        A chunk that has only one of the two is judged by that. What is *known* of hashes is not asked for again.
         """
-        vault = f"vault {self._tables.which}"
-        find = f"SELECT chunk_id, place, hash FROM memtool.piece WHERE {vault} AND chunk_id {which}"
-        pieces = self._db.execute(find, values).fetchall()
-        compare = (
-            "SELECT hash, -(embedding <#> %s::halfvec) FROM memtool.vector"
-            f" WHERE {vault} AND model = %s AND hash = ANY(%s)"
-        )
-        hashes = list({content_hash for _, _, content_hash in pieces})
-        alike = dict(self._db.execute(compare, (asked, self._model, hashes)).fetchall())
+        alike = dict(known)
+        if unknown := list({content_hash for _, _, content_hash in pieces} - alike.keys()):
+            compare = (
+                "SELECT hash, -(embedding <#> %s::halfvec) FROM memtool.vector"
+                f" WHERE vault {self._tables.which} AND model = %s AND hash = ANY(%s)"
+            )
+            alike |= self._db.execute(compare, (asked, self._model, unknown), binary=True).fetchall()
         sides: dict[int, dict[bool, float]] = {}  # of a chunk: whether it is the whole, and how alike that is
         for chunk_id, place, content_hash in pieces:
             if (likeness := alike.get(content_hash)) is not None:
-                known = sides.setdefault(chunk_id, {})
-                known[place == 0] = max(likeness, known.get(place == 0, likeness))
+                both = sides.setdefault(chunk_id, {})
+                both[place == 0] = max(likeness, both.get(place == 0, likeness))
         means = {chunk_id: sum(both.values()) / len(both) for chunk_id, both in sides.items()}
-        best = sorted(means, key=lambda chunk_id: (-means[chunk_id], chunk_id))[:most]
-        return {chunk_id: means[chunk_id] for chunk_id in best}
-
-    def _admitted(self, near: dict[int, float], condition: str, values: Sequence[object]) -> dict[int, float]:
-        """Return the first candidates of *near* that the filter lets through."""
-        rows = self._tables.execute(
-            f"SELECT c.id FROM chunk AS c WHERE c.id = ANY(?) AND {condition}", [[*near], *values]
-        )
-        allowed = {row[0] for row in rows}
-        return dict([each for each in near.items() if each[0] in allowed][:CANDIDATES])
+        return dict(sorted(means.items(), key=lambda each: (-each[1], each[0])))
 
     def forget_unused(self) -> None:
         """Drop the vectors of texts that are gone if they are more than a quarter, and those of other models."""
@@ -185,11 +185,13 @@ class PostgresVectors:
             for table in ("vector", "vault_model"):
                 self._db.execute(f"DELETE FROM memtool.{table} WHERE vault = %s AND model <> %s", (vault, model))
 
-    def build_hnsw(self) -> None:
+    def complete(self) -> None:
         """Make the index of the model's vectors, of all vaults, where they are many and it is not there yet."""
-        if len(self) <= EXACT:
-            return
         name = f"vector_hnsw_{self._model}"
+        made = self._db.execute("SELECT to_regclass(%s) IS NOT NULL", (f"memtool.{name}",)).fetchone()
+        if len(self) <= EXACT or made == (True,):
+            return
+        self._tables.analyze("vector", "piece")
         with self._db.transaction():
             self._db.execute("SET LOCAL role = none")
             self._db.execute("SET LOCAL statement_timeout = 0")

@@ -27,6 +27,7 @@ _CHUNK_TYPES = "int8 int8 int8 int4 int4 text text text text text text text text
 _POSTING = "vault, segment, term, chunks, counts, lengths, positions"
 _POSTING_TYPES = "int8 int8 text bytea bytea bytea bytea"
 _AT_ONCE = 5_000  # rows of one statement
+_WORDS_OF_A_LIST = 500
 _MERGED = 8  # segments of one level that become one of the next
 _LEAST_DEAD = 1_000  # chunks that are gone
 _MOST_DEAD = 0.25  # share of the chunks in postings that may be gone before all postings are written anew
@@ -110,8 +111,7 @@ class PostgresWriter(Writer):
         self._put("term_list", "vault, chunk_id, terms", "int8 int8 text", self._term_lists)
         frequencies.update(self._postings.frequencies())
         self._count(frequencies)
-        words = "INSERT INTO memtool.word SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
-        self._db.execute(words, (self._vault, sorted(map(_storable, self._words))))
+        self._keep_words(sorted(map(_storable, self._words)))
         self._db.execute(
             "UPDATE memtool.vault SET last_note = %s, last_chunk = %s, chunks = chunks + %s, terms = terms + %s,"
             " dead = %s, settled = %s WHERE id = %s",
@@ -158,6 +158,13 @@ class PostgresWriter(Writer):
         insert = f"INSERT INTO memtool.{table} ({columns}) SELECT * FROM unnest({arrays})"
         for start in range(0, len(rows), _AT_ONCE):
             self._db.execute(insert, [list(column) for column in zip(*rows[start : start + _AT_ONCE], strict=True)])
+
+    def _keep_words(self, words: Sequence[str]) -> None:
+        insert = "INSERT INTO memtool.word SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING RETURNING word"
+        new = sorted(row[0] for row in self._db.execute(insert, (self._vault, words)))
+        lists = [new[at : at + _WORDS_OF_A_LIST] for at in range(0, len(new), _WORDS_OF_A_LIST)]
+        rows = [(self._vault, some[0], "\n".join(some)) for some in lists]
+        self._put("word_list", "vault, first, words", "int8 text text", rows)
 
     def _count(self, frequencies: Counter[str]) -> None:
         """Keep in how many chunks each term occurs, more or less by *frequencies*."""
@@ -228,7 +235,7 @@ def _storable(value: Any) -> Any:  # noqa: ANN401
 
 def forget_rows(tables: PostgresTables) -> None:
     """Delete all rows of a vault but its vectors, in the transaction at hand."""
-    for table in ("note", "chunk", "term_list", "term", "posting", "segment", "word", "piece"):
+    for table in ("note", "chunk", "term_list", "term", "posting", "segment", "word", "word_list", "piece"):
         tables.db.execute(f"DELETE FROM memtool.{table} WHERE vault = %s", (tables.vault,))
     tables.db.execute(
         "UPDATE memtool.vault SET chunks = 0, terms = 0, dead = '', settled = '', fingerprint = '' WHERE id = %s",

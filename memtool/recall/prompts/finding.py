@@ -319,7 +319,7 @@ def find_scope(db: Tables, project: str) -> Scope:
     inside = "FROM chunk WHERE project IN (?, '')"
     count = int(db.execute(f"SELECT count(*) {inside}", (project,)).fetchone()[0])
     if not project or count > _MOST_OF_SCOPE:
-        count, ids = int(db.execute("SELECT count(*) FROM chunk").fetchone()[0]), None
+        count, ids = db.chunk_count(), None
     else:
         ids = frozenset([row[0] for row in db.execute(f"SELECT id {inside}", (project,))])
     return Scope(max(_LEAST_SCOPE, count), ids)

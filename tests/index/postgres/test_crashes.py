@@ -19,6 +19,8 @@ from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_v
 from memtool.index.engine import Index, use_index
 from memtool.index.postgres.connection import Database
 from memtool.index.postgres.schema import migrate
+from memtool.index.postgres.tables import PostgresTables
+from memtool.index.postgres.vectors import PostgresVectors
 
 psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 pytestmark = pytest.mark.slow
@@ -126,6 +128,40 @@ def test_a_model_is_changed_although_the_server_was_killed_meanwhile(
     assert notes.use(make(Model("new"))) == count
     assert notes.use(vectors)["new"] == (count, 0)
     assert notes.use(vectors)["old"][0] == 0
+
+
+def test_a_kill_while_vectors_get_their_index_leaves_it_to_the_next_run_before_the_switch(
+    server: PostgresServer, notes: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtool.index.postgres.vectors.EXACT", 2)
+    model = Model("indexed")
+
+    def make(index: Index) -> None:
+        with open_vectors(index, model) as store:
+            embed(index, model, store)
+
+    def plan_and_nearest(index: Index) -> tuple[str, bool]:
+        store = open_vectors(index, model)
+        assert isinstance(store, PostgresVectors)
+        store._db.execute("SET enable_seqscan = off; SET enable_sort = off")
+        query = model.embed_query("common")
+        near = [sorted(store.nearest(query, 3, exact=exact).values()) for exact in (False, True)]
+        index_of_it = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'memtool' AND indexname = %s"
+        row = store._db.execute(index_of_it, (f"vector_hnsw_{store._model}",)).fetchone()
+        return row[0] if row else "", near[0] == near[1]
+
+    notes.opened()
+    with monkeypatch.context() as killing:
+        killing.setattr(PostgresTables, "analyze", lambda *_: server.kill())  # what comes just before
+        with pytest.raises(DatabaseUnavailable):
+            notes.use(make)
+    server.start()
+    assert notes.use(plan_and_nearest)[0] == ""
+    notes.use(make)
+    definition, is_right = notes.use(plan_and_nearest)
+    assert "USING hnsw" in definition
+    assert is_right
+    assert finds_all(notes, 9)
 
 
 def test_a_connection_that_is_cut_is_one_sentence_and_the_next_search_works(
