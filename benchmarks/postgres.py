@@ -4,7 +4,7 @@
 
 ADDRESS is that of an empty database. The vault is the synthetic one of `benchmarks.vaults`, with as many notes as make
 about so many chunks; each chunk has one vector of 384 numbers that lies near others, as those of texts do. The clients
-are processes that ask one question after the other.
+are processes that ask one question after the other, without a pause or with one of a second, as people do.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from memtool.vault.layout import open_vault
 DIMENSION = 384
 CLIENTS = 8
 ASKED = 40  # questions of each client
+PAUSE = 1.0  # seconds
 _TOPICS, _SPREAD = 200, 0.7  # middles around which vectors lie, and how far
 _AT_ONCE = 2_000
 _PER_NOTE = 2.9  # chunks of a note, about
@@ -87,13 +88,13 @@ def _measure(ours: Place, shared: Place, notes: int) -> None:
     asked = [each.text for each in questions(notes, ASKED // 5)]
     for name, place in (("SQLite", ours), ("PostgreSQL", shared)):
         for mode in ("bm25", "hybrid"):
-            for clients in (1, CLIENTS):
-                times = _times(place, mode, clients, asked)
+            for clients, pause in ((1, 0.0), (CLIENTS, 0.0), (CLIENTS, PAUSE)):
+                times = _times(place, mode, clients, asked, pause)
                 in_order = sorted(each for each, _ in times)
                 p50, p95 = (1e3 * in_order[int(share * len(times))] for share in (0.5, 0.95))
                 work = 1e3 * sum(each for _, each in times) / len(times)
                 told = f"p50 {p50:.0f} ms, p95 {p95:.0f} ms; {work:.1f} ms of the client's processor"
-                print(f"{name}, {mode}, {clients} clients: {told}", flush=True)
+                print(f"{name}, {mode}, {clients} clients, {pause:.0f} s of pause: {told}", flush=True)
     print(f"recall@10 of HNSW: {use_index(shared, _recall):.3f}", flush=True)
 
 
@@ -122,26 +123,28 @@ def _vectors(place: Place, name: str) -> None:
     use_index(place._replace(is_followed=True), fill)
 
 
-def _times(place: Place, mode: str, clients: int, asked: list[str]) -> list[tuple[float, float]]:
+def _times(place: Place, mode: str, clients: int, asked: list[str], pause: float) -> list[tuple[float, float]]:
     """Return the seconds that each question took, and those of the client's processor."""
     with multiprocessing.get_context("spawn").Pool(clients) as pool:
-        return [each for some in pool.map(partial(_client, place, mode, asked), range(clients)) for each in some]
+        return [each for some in pool.map(partial(_client, place, mode, asked, pause), range(clients)) for each in some]
 
 
-def _client(place: Place, mode: str, asked: list[str], number: int) -> list[tuple[float, float]]:
-    """Ask one question after the other, the first ones only to be warm."""
-    asked = Random(number).sample(asked, len(asked))
+def _client(place: Place, mode: str, asked: list[str], pause: float, number: int) -> list[tuple[float, float]]:
+    """Ask one question after the other, with a *pause* of so many seconds on average; at first only to be warm."""
+    chance = Random(number)
+    asked = chance.sample(asked, len(asked))
 
     def ask(index: Index) -> list[tuple[float, float]]:
         embedder = Clustered()
         times = []
         with index.open_vectors(embedder.name, DIMENSION) as store:
             vectors = Vectors(embedder, store) if mode == "hybrid" else None
-            for text in (*asked[:5], *asked):
+            for at, text in enumerate((*asked, *asked)):
+                time.sleep(chance.uniform(0, 2 * pause) if at >= len(asked) else 0)
                 started, worked = time.perf_counter(), time.process_time()
                 search(index, text, Filter(_TODAY), limit=6, mode=mode, vectors=vectors)
                 times.append((time.perf_counter() - started, time.process_time() - worked))
-        return times[5:]
+        return times[len(asked) :]
 
     return use_index(place._replace(is_followed=True), ask)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
 _SAMPLE = 256  # vectors that are compared with each other
+_LIKENESS = "-(embedding::public.vector <#> %s::public.vector)"  # the question is not rounded to half precision
 
 
 class PostgresVectors:
@@ -108,7 +109,7 @@ class PostgresVectors:
         count, mean, deviation = self._about()
         if not count:
             return Semantic({}, 0.0, 0.0)
-        asked = _text(query)
+        asked = _exact_text(query)
         alike = self.nearest(query, NEAREST, exact=count <= EXACT)
         others = list(also)
         chunks = (
@@ -133,9 +134,8 @@ class PostgresVectors:
         order = f"({distance}) + 0" if exact else distance  # a sum is no order that an index knows
         # By its number, or its own index would not be seen.
         of_model = f"vault {self._tables.which} AND model = {self._model}"
-        find = f"SELECT hash, -({distance}) FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {count}"
-        asked = _text(query)
-        return dict(self._db.execute(find, (asked, asked), binary=True).fetchall())
+        find = f"SELECT hash, {_LIKENESS} FROM memtool.vector WHERE {of_model} ORDER BY {order} LIMIT {count}"
+        return dict(self._db.execute(find, (_exact_text(query), _text(query)), binary=True).fetchall())
 
     def _pieces(self, chunks: str, values: Sequence[object]) -> list[tuple[int, int, int]]:
         """Return chunk, place and hash of all that has a vector in what the statement *chunks* gives."""
@@ -153,7 +153,7 @@ class PostgresVectors:
         alike = dict(known)
         if unknown := list({content_hash for _, _, content_hash in pieces} - alike.keys()):
             compare = (
-                "SELECT hash, -(embedding <#> %s::halfvec) FROM memtool.vector"
+                f"SELECT hash, {_LIKENESS} FROM memtool.vector"
                 f" WHERE vault {self._tables.which} AND model = %s AND hash = ANY(%s)"
             )
             alike |= self._db.execute(compare, (asked, self._model, unknown), binary=True).fetchall()
@@ -235,6 +235,11 @@ def remember_pieces(tables: PostgresTables, model: str, pieces: Mapping[int, Seq
         )
 
 
+def _exact_text(vector: NDArray[np.float32]) -> str:
+    """Return *vector* as pgvector reads it, in full precision."""
+    return f"[{','.join(map(str, vector.tolist()))}]"
+
+
 def _text(vector: NDArray[np.float32]) -> str:
-    """Return *vector* as pgvector reads it."""
+    """Return *vector* as pgvector reads it, in half precision."""
     return f"[{','.join(map(repr, vector.astype(np.float16).tolist()))}]"
