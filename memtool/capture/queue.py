@@ -113,7 +113,7 @@ class Queue(NamedTuple):
     def name_of(self, job: Job, home: Path) -> str:
         """Return *job* in a person's words: the day and title of its note, else its folder, else the session's id."""
         if job.session_id == SWEEP:
-            return "looking for sessions that nobody captured"
+            return "looking for sessions that were not captured"
         from memtool.vault.note import Note, parse_note
         from memtool.vault.project_area import shown_path
         from memtool.vault.sessions import session_title

@@ -45,7 +45,7 @@ def command(
     form = "json" if as_json else form or ("ansi" if sys.stdout and sys.stdout.isatty() else "markdown")
     name = _project(session, project)
     most = session.settings.recall.session_tokens
-    block = _context(session, name, whole=whole)
+    block = session_context(session.work, name, whole=whole)
     if session.settings.team.url and at is None:
         block = _with_team(session, name, block)
     if form == "json":
@@ -57,10 +57,6 @@ def command(
         output.say(
             "There is nothing to give yet." if most or whole else "The budget is 0, so an agent is given nothing."
         )
-
-
-def _context(session: Session, project: str, *, whole: bool) -> ContextBlock:
-    return session_context(session.work, project, whole=whole)
 
 
 def _with_team(session: Session, project: str, block: ContextBlock) -> ContextBlock:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -67,13 +66,14 @@ def command(
         raise UsageError("--project and --global exclude each other" if project else "--project is empty")
     given["source"] = _source(session, given["source"])
     given["author"] = given["author"] or client_author(session.environ)
+    filled: dict[str, Any] = {name: value or "" for name, value in given.items()}
     memory = Memory(
         _text(text),
         kind=kind or FACT,
         project="" if is_global else project,
         tags=tags,
         force=force,
-        **_filled(given),
+        **filled,
     )
     work = session.work
     try:
@@ -87,10 +87,6 @@ def command(
         output.emit_json(_answer(session, done))
     else:
         _print(session, done)
-
-
-def _filled(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value or "" for name, value in given.items()}
 
 
 def _source(session: Session, named: str | None) -> str:

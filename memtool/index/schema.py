@@ -146,9 +146,13 @@ class SqliteTables(sqlite3.Connection):
         lists = (words for (words,) in self.execute("SELECT words FROM word_list") if part in words)
         return [word for words in lists for word in words.split("\n") if part in word]
 
-    def unpacked(self, terms: bytes, text: str) -> str:
-        """Return the terms of a chunk, joined by spaces, from the column `terms` and the chunk's *text*."""
-        return unpack_terms(terms, text)
+    @staticmethod
+    def unpacked(terms: bytes, text: str) -> str:
+        """Return the terms of a chunk, joined by spaces, that were packed with the chunk's *text*."""
+        try:
+            return zlib.decompressobj(_BARE, _dictionary(text)).decompress(terms).decode()
+        except (zlib.error, UnicodeDecodeError):
+            raise sqlite3.DatabaseError("the terms of a chunk are damaged") from None
 
     def embedded_up_to(self, model: str) -> int:
         """Return the last chunk that *model* has embedded, or 0."""
@@ -232,18 +236,6 @@ def pack_terms(terms: str, text: str) -> bytes:
     """Return the *terms* of a chunk as the index holds them: compressed with the chunk's *text* as the dictionary."""
     packer = zlib.compressobj(wbits=_BARE, zdict=_dictionary(text))
     return packer.compress(terms.encode()) + packer.flush()
-
-
-def unpack_terms(packed_terms: bytes, text: str) -> str:
-    """Return the terms that were packed with the chunk's *text*.
-
-    Raises:
-        sqlite3.DatabaseError: they are damaged.
-    """
-    try:
-        return zlib.decompressobj(_BARE, _dictionary(text)).decompress(packed_terms).decode()
-    except (zlib.error, UnicodeDecodeError):
-        raise sqlite3.DatabaseError("the terms of a chunk are damaged") from None
 
 
 def terms_of(db: Tables, chunk_id: int) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from memtool.errors import NotWritable
 from memtool.vault.layout import session_ref
-from memtool.vault.state import make_state_folder, read_record, write_state
+from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 from memtool.workspace import Workspace
 
 REST = 5  # turns for which a memory is not given again
@@ -112,10 +112,8 @@ def write_ledger(folder: Path, session_id: str, ledger: Ledger) -> None:
     Raises:
         NotWritable: what is given now would be given again and again, so the caller gives nothing.
     """
-    try:
+    with writing_in(folder):
         write_state(record_path(folder, session_id), json.dumps(ledger._asdict()).encode())
-    except OSError as error:
-        raise NotWritable(f"cannot write in '{folder}': {error.strerror}") from None
 
 
 def clear_ledger(folder: Path, session_id: str) -> None:

@@ -9,11 +9,11 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import NOW
 
-from memtool import worker
 from memtool.capture import importing
 from memtool.capture.queue import TRIES, Job, Queue, only_worker
 from memtool.capture.session_capture import read_session
 from memtool.errors import Busy
+from memtool.index import engine
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog
 from memtool.vault.layout import Vault
@@ -50,7 +50,7 @@ def test_without_options_it_says_what_waits(memtool: Memtool, notes: Path, trans
     queue.put(Job("sweep", str(transcript.parent), event="SessionStart", queued_at=2.0))
     out = memtool("capture", "--status").out
     assert out.startswith("2 sessions waiting, 0 given up.\n  one: since 1970-01-01")
-    assert "looking for sessions that nobody captured" in out
+    assert "looking for sessions that were not captured" in out
     waiting = json.loads(memtool("capture", "--status", "--json").out)["waiting"]
     assert [job["session_id"] for job in waiting] == ["one", "sweep"]
 
@@ -101,14 +101,14 @@ def test_an_index_that_is_busy_and_a_persons_ctrl_c_are_no_errors(
     def fails(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(worker, "use_index", fails)
+    monkeypatch.setattr(engine, "use_index", fails)
     assert memtool("capture", str(transcript)).code == code
     assert (notes / "sessions" / "one.md").is_file()
     assert not (notes / ".memtool" / "hook.log").exists()
 
 
 def test_a_bug_is_logged(memtool: Memtool, notes: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "use_index", None)
+    monkeypatch.setattr(engine, "use_index", None)
     assert memtool("capture", str(transcript)).code == 3
     assert "TypeError" in (notes / ".memtool" / "hook.log").read_text(encoding="utf-8")
 

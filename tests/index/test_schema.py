@@ -7,7 +7,7 @@ from hypothesis import example, given, strategies as st
 from index.notebook import Notebook, fill
 
 from memtool.index.engine import Index
-from memtool.index.schema import pack_terms, terms_of, unpack_terms
+from memtool.index.schema import SqliteTables, pack_terms, terms_of
 from memtool.text.tokens import index_terms
 
 LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -18,7 +18,7 @@ LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
 @example(terms="解 密 解密 token", text="解密 Token")
 @example(terms="x" * 70_000, text="X" * 70_000)
 def test_packed_terms_come_back_as_they_were(terms: str, text: str) -> None:
-    assert unpack_terms(pack_terms(terms, text), text) == terms
+    assert SqliteTables.unpacked(pack_terms(terms, text), text) == terms
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_terms_take_little_room_beside_their_text(text: str) -> None:
 
 def test_terms_that_are_damaged_are_damage_of_the_index() -> None:
     with pytest.raises(sqlite3.DatabaseError, match="damaged"):
-        unpack_terms(b"\xff\xff\xff", "text")
+        SqliteTables.unpacked(b"\xff\xff\xff", "text")
 
 
 def test_the_index_keeps_the_terms_of_a_chunk_once(built: Notebook) -> None:

@@ -92,7 +92,7 @@ def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:
     if not given.strip():
         raise UsageError("there is nothing to remember", hint="Try `memtool remember 'The API listens on port 8080.'`.")
     if not index_terms(_MARKER.sub("", text[:LONGEST_FACT])):
-        raise UsageError("no word is left of the text, so that nobody could find it", hint="Say it in words.")
+        raise UsageError("no word is left of the text, so that it could never be found", hint="Say it in words.")
     if kind == FACT and len(text) > LONGEST_FACT:
         hint = "A fact is one statement: write a note with `--kind knowledge`."
         raise UsageError(f"the text has {len(text):,} characters; a fact has {LONGEST_FACT:,} at most", hint=hint)
