@@ -102,6 +102,8 @@ class Watcher:
         """
         work = self._open_workspace(None)
         place = place_of(work)._replace(watchers=None)
+        if place.database:
+            raise MemtoolError("others write an index in PostgreSQL, too, and its readers ask nobody else")
         path = generations.current(place.generations)
         with self._lock:
             self._vouched = None

@@ -17,6 +17,7 @@ from desk import Desk
 from web.service import PATIENCE, Service
 
 from memtool.embeddings.helper import HelperPlace
+from memtool.errors import MemtoolError
 from memtool.index import generations, schema
 from memtool.index.engine import WATCHERS, Place, place_of, use_index
 from memtool.index.sqlite import SqliteIndex
@@ -291,3 +292,11 @@ def test_where_nothing_tells_of_changes_nobody_vouches(tmp_path: Path, monkeypat
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(OSError, match="only Linux"):
         Tree(tmp_path)
+
+
+def test_an_index_in_a_database_is_vouched_for_by_nobody(desk: Desk) -> None:
+    settings = desk.work.settings
+    index = settings.index._replace(engine="postgres", dsn="postgresql://nobody@127.0.0.1:1/none")
+    work = desk.work._replace(settings=settings._replace(index=index))
+    with pytest.raises(MemtoolError, match="PostgreSQL"):
+        Watcher(lambda _folder: work).look()
