@@ -53,10 +53,11 @@ class SharedTables(PostgresTables):
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many chunks each of *terms* occurs."""
+        if not self._projects:
+            return super().frequencies(terms)
         asked = list(terms)
-        if self._projects:
-            self._occurrences(asked)  # counted there: what the database has counted is of all projects
-        return super().frequencies(asked)
+        found = self._occurrences(asked)  # counted there: what the database has counted is of all projects
+        return {term: len(found.of(term).chunks) for term in asked}
 
     def embedded_up_to(self, model: str) -> int:  # noqa: ARG002
         """Return a number behind all chunks: whoever sees a part makes no vectors."""

@@ -261,12 +261,13 @@ def _translated(sql: str, which: str, note: str) -> str:
         which: the vault that it is about, as `= 7`.
         note: the columns of the table `note`.
     """
-    own = sql.strip().removeprefix("WITH RECURSIVE")
-    joint = "," if own != sql.strip() else ""
-    named = ((name, _PARTS[name].format(which=which, note=note)) for name in sorted(set(_NAMES.findall(own))))
-    parts = ", ".join(f"{name} AS NOT MATERIALIZED ({part})" for name, part in named)
-    own = own.replace("%", "%%").replace("?", "%s").replace("IN ()", "IN (NULL)")  # an empty list is no SQL elsewhere
-    return f"WITH RECURSIVE {parts}{joint} {own}"
+    sql = sql.strip().replace("%", "%%").replace("?", "%s").replace("IN ()", "IN (NULL)")  # an empty list is no SQL
+    named = {name: _PARTS[name].format(which=which, note=note) for name in sorted(set(_NAMES.findall(sql)))}
+    if not named:
+        return sql
+    parts = ", ".join(f"{name} AS NOT MATERIALIZED ({part})" for name, part in named.items())
+    own = sql.removeprefix("WITH RECURSIVE")
+    return f"WITH RECURSIVE {parts}{',' if own != sql else ''} {own}"
 
 
 def _storable(value: Any) -> Any:  # noqa: ANN401
