@@ -24,6 +24,7 @@ _START, _SEARCH, _MEMORY = 2.0, 2.0, 90.0  # budgets: multiples of the floors, a
 _QUESTIONS = 20
 _TRIES = 3
 _CLIENTS, _SECONDS = 50, 30.0
+_REST = 4.0  # seconds in which a service gives back what it needed
 _PATIENCE = 60.0
 
 
@@ -52,7 +53,9 @@ def served(stage: Stage) -> Iterator[Row]:
             f"{what}, without an answer", stage.size, "errors", [errors], most=0, details={"answers": len(waited)}
         )
         yield Row(f"{what}, p95", stage.size, "ms", [percentile(waited, 95)])
-        yield Row("memory of the service then", stage.size, "MB", [service.megabytes()], most=_MEMORY)
+        yield Row("memory of the service with them", stage.size, "MB", [service.megabytes()])
+        time.sleep(_REST)
+        yield Row("memory of the service afterwards", stage.size, "MB", [service.megabytes()], most=_MEMORY)
 
 
 def _crowd(service: _Service, asked: Sequence[str]) -> tuple[list[float], int]:

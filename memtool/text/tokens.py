@@ -215,7 +215,7 @@ def _breaking_pattern() -> re.Pattern[str]:
     return re.compile("|".join(words_in_languages("question_words")))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return the stem of a folded English or Russian *word*; any other word as it is."""
     for algorithm, letters in _STEMMED.items():
@@ -255,12 +255,12 @@ def _stopped_terms() -> frozenset[str]:
     return frozenset(map(stem, stop_words())) | stop_words()
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _spaced_terms(run: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(form) for form in _forms(run)))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _forms(run: str) -> tuple[str, ...]:
     """The run whole, then the names in it, their words, and the parts of those words."""
     if run.isalpha() and run.islower():

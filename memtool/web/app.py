@@ -173,7 +173,7 @@ async def _tell_bug(_request: Request, error: Exception) -> Response:
     return JSONResponse(problem(500, f"this is a bug in memtool: {type(error).__name__}."), 500, media_type=MEDIA_TYPE)
 
 
-_AT_ONCE = 3  # requests that are worked on at the same time: each holds a connection with a cache of its own
+_AT_ONCE = 2  # requests that are worked on at the same time: more are no faster, and each needs memory of its own
 _LAST = 2.0  # seconds for the watcher to end
 _EVENT = (
     'id: 7\ndata: {"type": "new_observation", "at": "2026-02-10T14:30:00+08:00", "date": "2026-02-10",'

@@ -17,6 +17,7 @@ class Life:
     def __init__(self, *, idle: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
         self.state = STARTING
         self.ending = asyncio.Event()  # for streams, which would go on for ever
+        self.answered = 0  # requests so far
         self._idle = idle
         self._clock = clock
         self._under_way = 0
@@ -37,6 +38,7 @@ class Life:
             yield
         finally:
             self._under_way -= 1
+            self.answered += 1
             self._asked_at = self._clock()
 
     def is_over(self) -> bool:

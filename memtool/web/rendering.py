@@ -17,10 +17,8 @@ from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs, quote, unquote
 
-import nh3
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
-from jinja2 import Environment, FileSystemLoader, select_autoescape
 from markupsafe import Markup
 
 from memtool.consolidate.review import stored_proposals, weeks_to_review
@@ -33,6 +31,7 @@ from memtool.web.sentences import said
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markdown_it import MarkdownIt
 
 LANGUAGES = ("en", "zh")
@@ -118,6 +117,8 @@ def sentence(error: Exception) -> str:
 
 @cache
 def _templates() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, select_autoescape  # only who looks at the page needs them
+
     found = Environment(
         loader=FileSystemLoader(_HERE / "templates"), autoescape=select_autoescape(["html"]), trim_blocks=True,
         lstrip_blocks=True,
@@ -172,6 +173,8 @@ _LARGEST = 400_000  # characters; of more, the rest is left out
 
 def as_html(text: str, ref: str) -> str:
     """Return the Markdown *text* of the note at *ref* as HTML. Links to other notes lead to their reading pane."""
+    import nh3
+
     html = _parser().render(text[:_LARGEST], {"ref": ref})
     return nh3.clean(html, tags=set(_TAGS), attributes={"a": {"href"}}, attribute_filter=_kept, link_rel=_REL)
 

@@ -14,6 +14,13 @@ def test_a_life_ends_when_nobody_is_being_answered() -> None:
     assert life.is_over()
 
 
+def test_what_was_answered_is_counted() -> None:
+    life = Life()
+    with life.answering():
+        assert life.answered == 0
+    assert life.answered == 1
+
+
 def test_a_request_that_does_not_finish_is_waited_for_so_long() -> None:
     now = [0.0]
     life = Life(clock=lambda: now[0])
