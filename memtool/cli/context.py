@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import click
 
@@ -10,6 +11,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.recall.start.session_start import ContextBlock, session_context
+from memtool.text.lines import tokens_in
 
 
 @click.command()
@@ -45,9 +47,10 @@ def command(
     form = "json" if as_json else form or ("ansi" if sys.stdout and sys.stdout.isatty() else "markdown")
     name = _project(session, project)
     most = session.settings.recall.session_tokens
-    block = session_context(session.work, name, whole=whole)
     if session.settings.team.url and at is None:
-        block = _with_team(session, name, block)
+        block = _with_team(session, name, whole=whole)
+    else:
+        block = session_context(session.work, name, whole=whole)
     if form == "json":
         answer = {"project": name, "budget": most, "tokens": block.tokens, "refs": block.refs, "text": block.text}
         output.emit_json(answer)
@@ -59,16 +62,15 @@ def command(
         )
 
 
-def _with_team(session: Session, project: str, block: ContextBlock) -> ContextBlock:
-    """Return *block* with what the team's service gives of the project; without it, if the service is away."""
-    from memtool.errors import MemtoolError
-    from memtool.team.member import context_of_team
+def _with_team(session: Session, project: str, *, whole: bool) -> ContextBlock:
+    """Return the context with what the team's vaults have of the project; without it, if the service is away."""
+    from memtool.team.member import PATIENCE, shared_start
 
-    try:
-        return block._replace(text="\n\n".join(filter(None, [block.text, *context_of_team(session.work, project)])))
-    except MemtoolError as away:
-        output.say(f"{away}. {away.hint}")
-        return block
+    make = partial(session_context, project=project, whole=whole)
+    shared = shared_start(session.work, project, make, wait=PATIENCE, whole=whole)
+    output.say(*filter(None, [shared.notice]))
+    refs = (*shared.own.refs, *dict.fromkeys(line.ref for line in shared.lines))
+    return shared.own._replace(text=shared.text, refs=refs, tokens=tokens_in(shared.text))
 
 
 def _project(session: Session, named: str | None) -> str:

@@ -125,7 +125,8 @@ def _remark(told: dict[str, Any]) -> str:
 
 def _of_team(line: dict[str, Any]) -> tuple[str, str]:
     """Return a line of the team's as it was given, and where it stands."""
-    return f"[team] {line['text']}", f"{line['relevance']:.0%} likely – {line['place']}"
+    likely = f"{line['relevance']:.0%} likely – " if "relevance" in line else ""
+    return f"[team] {line['text']}", f"{likely}{line['place']}"
 
 
 def _line(line: dict[str, Any], lead: str) -> str:

@@ -27,7 +27,7 @@ from memtool.vault.layout import KINDS, Vault
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from memtool.team.member import TeamQuestion
+    from memtool.team.member import TeamMemory, TeamQuestion
 
 _DEFAULT_BATCH_LIMIT = 50
 _LISTED = 20  # notes on a page of a list
@@ -112,19 +112,20 @@ def command(
             _print_team(team)
 
 
-def _ask_team(session: Session, text: str, here: str, limit: int | None) -> TeamQuestion:
-    from memtool.team.member import PATIENCE, TeamQuestion
+def _ask_team(session: Session, text: str, here: str, limit: int | None) -> TeamQuestion[TeamMemory]:
+    from memtool.team.member import PATIENCE, ask_for_memories
 
     most = limit or session.settings.search.limit
-    return TeamQuestion(session.work, session.work.redact(text), project=here, limit=most, floor=0.0, wait=PATIENCE)
+    words = session.work.redact(text)
+    return ask_for_memories(session.work, words, project=here, limit=most, floor=0.0, wait=PATIENCE)
 
 
-def _of_team(team: TeamQuestion) -> dict[str, Any]:
+def _of_team(team: TeamQuestion[TeamMemory]) -> dict[str, Any]:
     memories, notice = team.answer()
     return {"team": [memory._asdict() for memory in memories], "team_notice": notice}
 
 
-def _print_team(team: TeamQuestion) -> None:
+def _print_team(team: TeamQuestion[TeamMemory]) -> None:
     memories, notice = team.answer()
     for memory in memories:
         click.echo(output.shortened(output.printable(memory.said), output.width()))

@@ -15,13 +15,14 @@ from memtool.vault.files import read_head
 from memtool.vault.layout import session_ref
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memtool.recall.prompts.meaning import Meaning
     from memtool.recall.prompts.prompt import Given
     from memtool.recall.prompts.question import Question
     from memtool.recall.start.session_start import ContextBlock
-    from memtool.team.member import TeamQuestion
+    from memtool.team.member import SharedStart, TeamMemory, TeamQuestion
+    from memtool.workspace import Workspace
 
 _SHOWN, _CLAUSE = 3, 40  # memories of which the user is told, and characters of each
 _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a few thousand
@@ -36,22 +37,28 @@ def context_of_session(occasion: Occasion) -> Reply:
     ledgers = ledger_folder(occasion.work)
     ledger = read_ledger(ledgers, session_id) if source in RESUMING else Ledger()
     project = work.area().name
-    block = session_context(
-        work,
-        project,
+    make = partial(
+        session_context,
+        project=project,
         session_id=session_id,
         source=source,
         given=ledger.known,
         ids=ledger.ids,
     )
-    start = "\n".join(filter(None, [ledger.start, _without_ids(block)]))
+    # A fork knows what its parent was given, which is not known here.
+    asks = work.settings.team.url and (ledger.start or source != "fork")
+    shared = _start_with_team(occasion, make, project, ledger) if asks else None
+    block = shared.own if shared else make(work)
+    text, team = (shared.text, shared.lines) if shared else (block.text, ())
+    start = "\n".join(filter(None, [ledger.start, _without_ids(text, block)]))
     try:
         if session_id:
             ledger = ledger._replace(start=start, known=block.known, taken_back=block.taken_back, is_over=False)
             ledger = ledger.with_ids(block.ids)
             write_ledger(ledgers, session_id, ledger)
             at, lines = work.now().isoformat(timespec="seconds"), lines_of_start(block.lines)
-            giving = Giving(at, START, project, lines=lines, client=occasion.options.client)
+            of_team = tuple(GivenLine("", line.ref, text=line.said) for line in team)
+            giving = Giving(at, START, project, lines=lines, client=occasion.options.client, team=of_team)
             keep_giving(ledgers, session_id, giving)
     except NotWritable as error:
         from memtool.hook.problems import report
@@ -60,7 +67,22 @@ def context_of_session(occasion: Occasion) -> Reply:
         report(occasion.name, error, occasion.options, occasion.work.environ)
     count_uses(occasion.work.index_folder, block.keys)
     sweep_ledgers(ledgers, work.now().timestamp())
-    return Reply(block.text, _notice(occasion, [line.text for line in block.lines if line.id]))
+    said = [line.text for line in block.lines if line.id] + [line.text for line in team]
+    return Reply(text, _notice(occasion, said))
+
+
+def _start_with_team(
+    occasion: Occasion, make: Callable[[Workspace], ContextBlock], project: str, ledger: Ledger
+) -> SharedStart | None:
+    """Return the context that *make* makes with what the team has of *project*; None while the service is away."""
+    from memtool.team.member import is_resting, shared_start
+
+    work = occasion.work
+    if is_resting(work):
+        return None
+    shared = shared_start(work, project, make, wait=work.settings.team.wait_ms / 1000, known=ledger.start)
+    _note_away(occasion, shared.notice)
+    return shared
 
 
 def memories_of_prompt(occasion: Occasion) -> Reply:
@@ -109,7 +131,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     return Reply(given.text, _notice(occasion, given.said))
 
 
-def _ask_team(occasion: Occasion, question: Question) -> TeamQuestion | None:
+def _ask_team(occasion: Occasion, question: Question) -> TeamQuestion[TeamMemory] | None:
     """Begin to ask the team's service about the prompt; None if that is about nothing, or the service is away."""
     if not question.terms() or question.is_act:
         return None
@@ -118,15 +140,14 @@ def _ask_team(occasion: Occasion, question: Question) -> TeamQuestion | None:
     return ask_for_prompt(occasion.work, question.text, occasion.work.project())
 
 
-def _with_team(occasion: Occasion, asked: TeamQuestion, given: Given) -> Given:
+def _with_team(occasion: Occasion, asked: TeamQuestion[TeamMemory], given: Given) -> Given:
     """Return *given* with what the team remembers and the session was not given lately."""
-    from memtool.hook.problems import note
-    from memtool.team.member import team_block
+    from memtool.team.member import is_known, team_block
 
     memories, notice = asked.answer()
-    if notice:
-        note(occasion.name, notice, occasion.options, occasion.work.environ)
-    fresh = [memory for memory in memories if not given.ledger.rests(memory.key)]
+    _note_away(occasion, notice)
+    start = given.ledger.start
+    fresh = [each for each in memories if not given.ledger.rests(each.key) and not is_known(start, each.text)]
     text = "\n\n".join(filter(None, [given.text, team_block(occasion.work, fresh)]))
     return given._replace(
         text=text,
@@ -136,9 +157,16 @@ def _with_team(occasion: Occasion, asked: TeamQuestion, given: Given) -> Given:
     )
 
 
-def _without_ids(block: ContextBlock) -> str:
-    """Return the text of *block* in which an item of several lines goes on as in its note."""
-    text = block.text
+def _note_away(occasion: Occasion, notice: str) -> None:
+    """Say in the log that the team's service is away, if that is news."""
+    if notice:
+        from memtool.hook.problems import note
+
+        note(occasion.name, notice, occasion.options, occasion.work.environ)
+
+
+def _without_ids(text: str, block: ContextBlock) -> str:
+    """Return *text*, which holds *block*, so that an item of several lines goes on as in its note."""
     for line in block.lines:
         text = text.replace(f" [{line.id}]\n", "\n")
     return text

@@ -210,8 +210,13 @@ def told_now(work: Workspace, givings: Sequence[Giving]) -> Iterator[dict[str, A
             "at": giving.at, "event": giving.event, "project": giving.project, "turn": giving.turn,
             "prompt": giving.prompt, "lines": [line for line in lines if line],
             "gone": sum(line is None for line in lines), "next": [line for line in after if line],
-            "team": [{"text": line.text, "place": line.ref, "relevance": line.relevance} for line in giving.team],
+            "team": [_of_team(line, giving) for line in giving.team],
         }  # fmt: skip
+
+
+def _of_team(line: GivenLine, giving: Giving) -> dict[str, Any]:
+    fields = {"text": line.text, "place": line.ref}
+    return fields if giving.event == START else fields | {"relevance": line.relevance}
 
 
 def _frequency(work: Workspace, terms: Sequence[str]) -> dict[str, float]:

@@ -203,7 +203,8 @@ class TeamSettings(NamedTuple):
         ""
     )
     wait_ms: Annotated[
-        int, About("How long a prompt waits for the team's service, in milliseconds.", trusted=True, least=10)
+        int,
+        About("How long a prompt, or a start, waits for the team's service, in milliseconds.", trusted=True, least=10),
     ] = 250
     vaults: Annotated[
         tuple[str, ...],

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
 from memtool import settings as settings_module
 from memtool.errors import BadSetting, MemtoolError, ProviderFailed
-from memtool.recall.framing import TAG, defused, framed, inline
-from memtool.text.lines import cut
+from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit, render
+from memtool.recall.framing import defused, framed
+from memtool.text.languages import labels
+from memtool.text.lines import cut, tokens_in
 from memtool.vault.state import make_state_folder
 from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtool.recall.start.session_start import ContextBlock
 
 TOKEN_FILE = "team-token"  # noqa: S105  (its name)
 PATIENCE = 5.0  # seconds for a person who waits
@@ -34,7 +38,12 @@ _REST = 60.0  # seconds for which a service that is away is left alone
 _AWAY = "team-away"
 _LONGEST_LINE = 400  # characters
 _FLOOR, _MOST = 0.5, 3  # of what a prompt is given: the least relevance, and how many
+_AT_START = 500  # tokens of the start of a session, for what the team has there
+_ALL = 1_000_000  # tokens
+_TELLING = 200  # characters of what a line says
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+T = TypeVar("T")
 
 
 class TeamMemory(NamedTuple):
@@ -170,28 +179,26 @@ def token_path(environ: Mapping[str, str]) -> Path:
     return settings_module.user_config_path(environ).with_name(TOKEN_FILE)
 
 
-class TeamQuestion:
-    """A question that is asked of the team's service from now on, while the own vault is searched."""
+class TeamQuestion(Generic[T]):
+    """A question that is asked of the team's service from now on, while the own vault is read."""
 
-    def __init__(self, work: Workspace, query: str, *, project: str, limit: int, floor: float, wait: float) -> None:
+    def __init__(self, work: Workspace, ask: Callable[[Service], list[T]], wait: float) -> None:
         self._ends = time.monotonic() + wait
         self._work = work
-        self._memories: list[TeamMemory] = []
+        self._found: list[T] = []
         self._problem: MemtoolError | None = None
-        asked = {"query": query[:_LONGEST_QUERY], "project": project, "limit": limit, "floor": floor}
-        self._thread = threading.Thread(target=self._ask, args=(asked, wait), daemon=True, name="memtool-team")
+        self._thread = threading.Thread(target=self._ask, args=(ask,), daemon=True, name="memtool-team")
         self._thread.start()
 
-    def _ask(self, asked: Mapping[str, object], wait: float) -> None:
+    def _ask(self, ask: Callable[[Service], list[T]]) -> None:
         try:
             if service := find_service(self._work):
-                memories = service.ask("POST", "/recall", asked, timeout=wait).get("memories")
-                self._memories = list(_memories(memories))
+                self._found = ask(service)
         except MemtoolError as problem:
             self._problem = problem
 
-    def answer(self) -> tuple[list[TeamMemory], str]:
-        """Return what the team remembers, and what the user should know: that the service is away, once an outage."""
+    def answer(self) -> tuple[list[T], str]:
+        """Return what the team has, and what the user should know: that the service is away, once an outage."""
         self._thread.join(max(0.0, self._ends - time.monotonic()))
         problem = self._problem
         if self._thread.is_alive():
@@ -199,7 +206,7 @@ class TeamQuestion:
         if problem is None:
             with suppress(OSError):
                 (self._work.index_folder / _AWAY).unlink(missing_ok=True)
-            return self._memories, ""
+            return self._found, ""
         return [], f"{problem}. {problem.hint}" if _is_news(self._work) else ""
 
 
@@ -210,36 +217,142 @@ def is_resting(work: Workspace) -> bool:
     return False
 
 
-def ask_for_prompt(work: Workspace, prompt: str, project: str) -> TeamQuestion | None:
+def ask_for_memories(
+    work: Workspace, query: str, *, project: str, limit: int, floor: float, wait: float
+) -> TeamQuestion[TeamMemory]:
+    """Begin to ask what the team remembers of *query*."""
+    asked = {"query": query[:_LONGEST_QUERY], "project": project, "limit": limit, "floor": floor}
+
+    def ask(service: Service) -> list[TeamMemory]:
+        return list(_memories(service.ask("POST", "/recall", asked, timeout=wait).get("memories")))
+
+    return TeamQuestion(work, ask, wait)
+
+
+def ask_for_prompt(work: Workspace, prompt: str, project: str) -> TeamQuestion[TeamMemory] | None:
     """Begin to ask what the team remembers of *prompt*, without its secrets; None where there is nobody to ask."""
     if is_resting(work):
         return None
     wait = work.settings.team.wait_ms / 1000
-    return TeamQuestion(work, work.redact(prompt), project=project, limit=_MOST, floor=_FLOOR, wait=wait)
+    return ask_for_memories(work, work.redact(prompt), project=project, limit=_MOST, floor=_FLOOR, wait=wait)
 
 
-def context_of_team(work: Workspace, project: str) -> list[str]:
-    """Return what the team's vaults give a session of *project* at its start: a block each.
+class SharedStart(NamedTuple):
+    """The start of a session of which a team has something, too.
 
-    Raises:
-        MemtoolError: the service is away, or refuses.
+    Args:
+        own: the context that the own vault gives.
+        text: that, and below it the block of the team's vaults.
+        lines: those of the team's; their refs begin with the name of a vault.
+        notice: what the user should know of the service.
     """
-    service = find_service(work)
+
+    own: ContextBlock
+    text: str
+    lines: tuple[BlockLine, ...] = ()
+    notice: str = ""
+
+
+def shared_start(
+    work: Workspace,
+    project: str,
+    own: Callable[[Workspace], ContextBlock],
+    *,
+    wait: float,
+    known: str = "",
+    whole: bool = False,
+) -> SharedStart:
+    """Return what *own* gives of *project*, and the standing rules, decisions, facts and open items of the team.
+
+    Both together keep to what a client takes: if they do not, the own context gives way to the team's.
+
+    Args:
+        work: where the session works; its settings name the service.
+        project: the name of an area; nobody is asked about none.
+        own: returns the context of the own vault, while the service is asked.
+        wait: seconds for the service.
+        known: what the session was given before. Neither that nor what the own context says is given again.
+        whole: whether there is no budget.
+    """
+    wanted = work.settings.recall.session_tokens
+    if not project or not (wanted or whole):
+        block = own(work)
+        return SharedStart(block, block.text)
     path = f"/context?project={quote(project, safe='')}"
-    blocks = service.ask("GET", path, None, timeout=PATIENCE).get("blocks") if service else None
-    texts = (
-        [(each.get("vault"), each.get("text")) for each in blocks if isinstance(each, dict)]
-        if isinstance(blocks, list)
-        else []
+    question = TeamQuestion(
+        work, lambda service: list(_parts(service.ask("GET", path, None, timeout=wait).get("blocks"))), wait
     )
-    return [_as_teams(work, str(name), text) for name, text in texts if isinstance(text, str)]
+    block = own(work)
+    parts, notice = question.answer()
+    parts = [part for part in parts if part.kind in work.settings.recall.kinds]
+    most = _ALL if whole else min(wanted, _AT_START)
+    text, lines = _standing_block(work, parts, f"{known}\n{block.text}", most)
+    if text and not whole and block.tokens + tokens_in(text) > MOST_TOKENS:
+        recall = work.settings.recall._replace(session_tokens=MOST_TOKENS - _AT_START)
+        block = own(work._replace(settings=work.settings._replace(recall=recall)))
+        text, lines = _standing_block(work, parts, f"{known}\n{block.text}", most)
+    return SharedStart(block, "\n\n".join(filter(None, [block.text, text])), lines, notice)
 
 
-def _as_teams(work: Workspace, name: str, text: str) -> str:
-    """Return the block of a vault of the team in a frame of our own: what comes from elsewhere is not trusted."""
-    inner = re.sub(rf"</?{TAG}[^>]*>", "", text)
-    lines = [line if line.startswith("#") else inline(line) for line in inner.split("\n")]
-    return framed("\n".join(lines), event="team", vault=name, language=work.language, text="team-frame")
+def is_known(known: str, said: str) -> bool:
+    """Return whether the text that a session was given, *known*, says what a memory says: *said*."""
+    plain, wanted = " ".join(known.replace("\n> ", " ").split()), defused(said)
+    return f" {wanted} " in f" {plain} " if len(wanted) <= _TELLING else wanted[:_TELLING] in plain
+
+
+def _standing_block(
+    work: Workspace, parts: Sequence[BlockPart], known: str, most: int
+) -> tuple[str, tuple[BlockLine, ...]]:
+    """Return the block of what is not *known* of *parts*, in at most *most* tokens, and its lines."""
+    fresh = list(_fresh(parts, known, labels("start", work.language)["shortened"]))
+    vaults = " and ".join(dict.fromkeys(part.path.partition(":")[0] for part in fresh))
+
+    def block(body: str) -> str:
+        return framed(body, event="team", vault=vaults, language=work.language, text="team-frame")
+
+    chosen = fit(fresh, most - tokens_in(block("…")))
+    text = block("\n\n".join(render(part._replace(left_out=0)) for part in chosen))
+    return text, tuple(line for part in chosen for line in part.lines)
+
+
+def _fresh(parts: Sequence[BlockPart], known: str, shortened: str) -> Iterator[BlockPart]:
+    """Give *parts* without the lines that are *known*, or that a part before says as well."""
+    for part in parts:
+        lines = []
+        for line in part.lines:
+            if not is_known(known, line.said):
+                lines.append(line)
+                known = f"{known} {line.said}"
+        if any(not line.text.startswith("> #") for line in lines):
+            yield part._replace(levels=(tuple(lines),), share=1 / len(parts), when_cut=shortened)
+
+
+def _parts(blocks: object) -> Iterator[BlockPart]:
+    """Give the parts of an answer, their texts defused; what is not as it should be is left out."""
+    for block in _dicts(blocks):
+        vault = defused(str(block.get("vault")))
+        for part in _dicts(block.get("parts")):
+            title, path, kind = (defused(str(part.get(name))) for name in ("title", "path", "kind"))
+            lines = tuple(_line(vault, *map(str, texts)) for texts in _texts(part.get("lines")))
+            if lines:
+                yield BlockPart(title, f"{vault}:{path}", "", 0, (lines,), kind=kind)
+
+
+def _line(vault: str, text: str, said: str, place: str, where: str) -> BlockLine:
+    told = cut(defused(text), _LONGEST_LINE)
+    mark = "> #" if text.startswith("> #") else ">" if text.startswith(">") else "-"
+    return BlockLine(f"{mark} {told}", f"{vault}:{defused(place)}", defused(where), said=defused(said) or told)
+
+
+def _texts(lines: object) -> Iterator[tuple[str, ...]]:
+    for line in _dicts(lines):
+        texts = tuple(line.get(name) for name in ("text", "said", "place", "where"))
+        if all(isinstance(text, str) for text in texts):
+            yield tuple(map(str, texts))
+
+
+def _dicts(fields: object) -> list[dict[str, object]]:
+    return [each for each in fields if isinstance(each, dict)] if isinstance(fields, list) else []
 
 
 def team_block(work: Workspace, memories: Iterable[TeamMemory]) -> str:
@@ -250,14 +363,13 @@ def team_block(work: Workspace, memories: Iterable[TeamMemory]) -> str:
     return framed("\n".join(lines), event="team", vault=names, language=work.language, text="team-frame")
 
 
-def _memories(fields: object) -> Iterable[TeamMemory]:
+def _memories(fields: object) -> Iterator[TeamMemory]:
     """Give the memories of an answer; what is not as it should be is left out."""
-    for each in fields if isinstance(fields, list) else []:
-        if isinstance(each, dict):
-            texts = {name: each.get(name) for name in TeamMemory._fields if name != "relevance"}
-            relevance = each.get("relevance")
-            if all(isinstance(value, str) for value in texts.values()) and isinstance(relevance, int | float):
-                yield TeamMemory(**{name: str(value) for name, value in texts.items()}, relevance=float(relevance))
+    for each in _dicts(fields):
+        texts = {name: each.get(name) for name in TeamMemory._fields if name != "relevance"}
+        relevance = each.get("relevance")
+        if all(isinstance(value, str) for value in texts.values()) and isinstance(relevance, int | float):
+            yield TeamMemory(**{name: str(value) for name, value in texts.items()}, relevance=float(relevance))
 
 
 def _is_news(work: Workspace) -> bool:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
@@ -213,7 +213,8 @@ class TeamService:
             memory = get_memory(work, memory_id)
             fact_id = "" if memory.id == memory.path else memory.id
             is_one = bool(fact_id) or not memory.path.endswith(FACTS_FILE)  # a file of facts may be of many projects
-            if is_one and self.asking.token.covers(memory.project) and _is_shown(work, memory.path, fact_id):
+            is_own = is_one and self.asking.token.covers(memory.project)
+            if is_own and (memory.path, fact_id) in shown_memories(work, [memory.path]):
                 return
         raise NoteNotFound(memory_id)
 
@@ -258,9 +259,13 @@ class TeamService:
         return Workspace(vault, known, environ, self._home, folder, self.clock)
 
 
-def _is_shown(work: Workspace, ref: str, fact_id: str) -> bool:
-    find = "SELECT count(*) FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE n.ref = ? AND c.fact_id = ?"
-    return use_index(place_of(work), lambda index: bool(index.db.execute(find, (ref, fact_id)).fetchone()[0]))
+def shown_memories(work: Workspace, paths: Collection[str]) -> set[tuple[str, str]]:
+    """Return the path of each note of *paths* that the database shows to the token at hand, with each fact's id."""
+    find = "SELECT DISTINCT n.ref, c.fact_id FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE n.ref IN "
+    marks = ", ".join("?" * len(paths)) or "NULL"
+    return use_index(
+        place_of(work), lambda index: {(ref, fact) for ref, fact in index.db.execute(f"{find}({marks})", tuple(paths))}
+    )
 
 
 def _as_gate(db: psycopg.Connection[Any]) -> None:

@@ -14,8 +14,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from memtool import __version__
-from memtool.recall.start.session_start import session_context
 from memtool.team.service import MOST_AT_ONCE, TeamService, metrics_text
+from memtool.vault.project_area import area_name
 from memtool.web.agent_server import PATHS, AgentServer
 from memtool.web.app import add_errors
 from memtool.web.calls import LONGEST_NAME, example
@@ -23,7 +23,7 @@ from memtool.web.gate import HEALTH
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.team_gate import METRICS_PATH
-from memtool.web.team_search import RecallAsked, found_in_all, recalled
+from memtool.web.team_search import RecallAsked, found_in_all, recalled, standing_parts
 
 _DESCRIPTION = (
     "The memory of a team. Every request brings its token, as `Authorization: Bearer TOKEN`. A call on one vault begins"
@@ -98,15 +98,13 @@ def _add_context(app: FastAPI, service: TeamService) -> None:
     @app.get(
         "/context",
         tags=["memory"],
-        summary="Give what an agent is told of a project when a session begins, from each vault of the token",
-        openapi_extra=example({"blocks": [{"vault": "shop", "text": "## Decisions\n- …"}]}),
+        summary="Give the standing rules, decisions, facts and open items of a project, from each vault of the token",
+        openapi_extra=example({"blocks": [{"vault": "shop", "parts": [_PART]}]}),
     )
     def context(project: Annotated[str, Query(max_length=LONGEST_NAME)] = "") -> dict[str, Any]:
-        asking, blocks = service.asking, []
-        for name in [asking.vault] if asking.vault else service.vaults_of(asking.token):
-            text = session_context(service.workspace(name), project).text
-            blocks += [{"vault": name, "text": text}] if text else []
-        return {"blocks": blocks}
+        name = area_name(project)
+        found = ((vault, standing_parts(service, vault, name)) for vault in service.asked_vaults)
+        return {"blocks": [{"vault": vault, "parts": parts} for vault, parts in found if parts]}
 
 
 def _add_recall(app: FastAPI, service: TeamService) -> None:
@@ -120,6 +118,13 @@ def _add_recall(app: FastAPI, service: TeamService) -> None:
         return recalled(service, asked)
 
 
+_PART = {
+    "kind": "facts", "title": "Facts of login", "path": "areas/projects/login/facts.json",
+    "lines": [{
+        "text": "- Access tokens live 24 hours. (decision, by the user, 2026-02-10)",
+        "said": "Access tokens live 24 hours.", "place": "areas/projects/login/facts.json:3-9", "where": "lines 3-9",
+    }],
+}  # fmt: skip
 _MEMORY = {
     "vault": "shop", "score": 0.71, "source": "fact", "id": "fact-20260210-9f3a1c04be", "category": "decision",
     "date": "2026-02-10", "project": "shop", "author": "user", "title": "", "text": "Access tokens live 24 hours.",

@@ -33,7 +33,7 @@ _READING = ("/search", "/recall")  # calls that change nothing, though they are 
 _WRITING_TOOLS = ("context_save", "context_manage", "memory_store", "memory_forget")
 _LONGEST_TOOL = 40  # characters
 # Calls that keep to the projects of a token.
-_WITH_PROJECTS = ("GET /vaults", "POST /recall", "POST /search", "GET /memories", "POST /save")
+_WITH_PROJECTS = ("GET /vaults", "GET /context", "POST /recall", "POST /search", "GET /memories", "POST /save")
 _MEMORY = "/memory/"
 _LONGEST_ASKED = 8.0  # seconds: for a connection, and then for an answer
 _MOST_WAITING = 128  # requests

@@ -1,8 +1,8 @@
-"""Searching the vaults of a team: the one that a request names, or all that its token may read, in one ranking."""
+"""Reading the vaults of a team: the one that a request names, or all that its token may read, in one ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,13 +13,18 @@ from memtool.index.engine import Index, place_of
 from memtool.index.postgres.shared import BESIDE, use_vaults
 from memtool.index.search import Hit
 from memtool.recall.agent_search import RankedMemory, search_memories
+from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit
 from memtool.recall.ledger import key_of
+from memtool.recall.start.remembered import remembered
 from memtool.recall.uses import count_uses
-from memtool.team.service import TeamService
+from memtool.team.service import TeamService, shown_memories
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body
 from memtool.web.request_search import SearchAsked, Searched, answer_fields, memory_fields, search_vault
+from memtool.workspace import Workspace
 
 T = TypeVar("T")
+
+_STANDING = ("rules", "decisions", "facts", "open")  # what holds now; the rest of a start is the own vault's
 
 
 class RecallAsked(Body):
@@ -76,6 +81,46 @@ def recalled(service: TeamService, asked: RecallAsked) -> dict[str, Any]:
         found = [_apart_of(memory) for memory in memories]
     fields = [{"vault": name, **memory._asdict()} for name, memory in found if memory.relevance >= asked.floor]
     return {"memories": fields, "notices": list(notices)}
+
+
+def standing_parts(service: TeamService, vault: str, project: str) -> list[dict[str, Any]]:
+    """Return the rules, decisions, facts and open items of *project* that stand in *vault*: what a start is given.
+
+    Of a project that the token is not for there is nothing, as of one that is not there.
+    """
+    token = service.asking.token
+    if not project or not token.covers(project):
+        return []
+    work = service.workspace(vault)
+    wanted = work.settings.recall
+    kinds = tuple(kind for kind in wanted.kinds if kind in _STANDING)
+    parts = remembered(work, project, wanted._replace(kinds=kinds), with_memory=False).parts
+    if token.projects:
+        parts = list(_shown(work, parts))
+    chosen = fit(parts, min(wanted.session_tokens, MOST_TOKENS))
+    return [{**_fields_of(part), "lines": [_fields_of_line(line) for line in part.lines]} for part in chosen]
+
+
+def _shown(work: Workspace, parts: Iterable[BlockPart]) -> Iterator[BlockPart]:
+    """Give *parts* with the lines that the database shows to this token: files hold all projects."""
+    parts = list(parts)
+    shown = shown_memories(work, {_path_of(line) for part in parts for line in part.lines})
+    for part in parts:
+        lines = (line for line in part.lines if (_path_of(line), line.key.partition("#")[2]) in shown)
+        if kept := tuple(lines):
+            yield part._replace(levels=(kept,))
+
+
+def _path_of(line: BlockLine) -> str:
+    return line.ref.partition(":")[0]
+
+
+def _fields_of(part: BlockPart) -> dict[str, Any]:
+    return {"kind": part.kind, "title": part.title, "path": part.path}
+
+
+def _fields_of_line(line: BlockLine) -> dict[str, Any]:
+    return {"text": line.text, "said": line.said, "place": line.ref, "where": line.where}
 
 
 def _apart(hit: Hit) -> tuple[str, Hit]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from desk import Desk
+from team.remotes import make_remote
 from team.team_server import SECRET, Answer, TeamServer
 from two_machines import git
 
@@ -21,11 +22,26 @@ from memtool.team import service as service_module
 from memtool.team.audit import read_audit
 
 pytestmark = pytest.mark.slow
+PAGES = {
+    "areas/projects/wader/rules.md": "# Rules\n\n- Waders 涉禽 are counted at dawn.\n",
+    "areas/projects/wader/todos.md": "# Open items\n\n- [ ] Count the waders of the weir.\n",
+    "areas/projects/wader/decisions/2026-11-01-net.md": "---\nproject: hidden\n---\n# The hidden net\n\nSecret.\n",
+    "areas/projects/tern/rules.md": "# Rules\n\n- Terns are left alone.\n",
+}
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, module_database: str) -> Iterator[TeamServer]:
-    server = TeamServer(tmp_path_factory.mktemp("team"), module_database, ("shop", "api"))
+    folder = tmp_path_factory.mktemp("team")
+    remote, work = make_remote(folder, "shop"), folder / "shop-work"
+    git(folder, "clone", "-q", str(remote), str(work))
+    for ref, text in PAGES.items():
+        (work / ref).parent.mkdir(parents=True, exist_ok=True)
+        (work / ref).write_text(text, encoding="utf-8")
+    git(work, "add", "-A")
+    git(work, "commit", "-q", "-m", "waders")
+    git(work, "push", "-q")
+    server = TeamServer(folder, module_database, ("shop", "api"))
     yield server
     server.end()
 
@@ -148,11 +164,31 @@ def test_a_token_of_projects_writes_theirs_only(server: TeamServer) -> None:
     assert (changed["content"], changed["project"]) == ("The ibis is brave.", "green")
     for method, path in (
         ("DELETE", f"/memory/{saved['id']}"), ("POST", "/mcp"), ("POST", "/mcp/memory"), ("GET", "/changes"),
-        ("POST", "/changes/1/undo"), ("GET", "/context"), ("GET", "/openapi.json"),
+        ("POST", "/changes/1/undo"), ("GET", "/openapi.json"),
     ):  # fmt: skip
         assert server.ask(method, path, token=green).status == 403, path
     found = server.ask("POST", "/search", {"query": "ibis"}, token=green).fields["memories"]
     assert [each["summary"].startswith("The ibis is brave.") for each in found] == [True]
+
+
+def test_the_start_of_a_session_is_given_what_stands_of_its_project(server: TeamServer) -> None:
+    fact = {"content": "Waders sleep on one leg.", "project": "wader", "category": "decision"}
+    assert server.ask("POST", "/vaults/shop/save", fact).fields["stored"]
+    assert "Terns" in server.ask("GET", "/vaults/shop/context?project=tern").body.decode()
+    (block,) = server.ask("GET", "/context?project=wader").fields["blocks"]  # of all vaults, one has it
+    lines = {part["kind"]: [each["text"] for each in part["lines"]] for part in block["parts"]}
+    assert block["vault"] == "shop"
+    assert "> - Waders 涉禽 are counted at dawn." in lines["rules"]
+    assert any("Count the waders of the weir." in text for text in lines["open"])
+    assert any("Waders sleep on one leg." in text for text in lines["facts"])
+    assert server.ask("GET", "/context").fields == server.ask("GET", "/context?project=nobody").fields == {"blocks": []}
+    guest = server.token(projects=("Wader",), scopes=("read",))
+    answer = server.ask("GET", "/context?project=wader", token=guest).body.decode()
+    assert "Waders sleep on one leg." in answer
+    assert "hidden" not in answer  # the database does not show it to this token
+    assert "hidden" in json.dumps(lines)
+    for other in ("tern", "", "wader/../tern", "../projects/tern", "TERN", "wader%00"):
+        assert "Terns" not in server.ask("GET", f"/context?project={other}", token=guest).body.decode(), other
 
 
 def test_the_audit_and_the_log_tell_who_asked_and_hold_no_text(server: TeamServer) -> None:
