@@ -12,6 +12,7 @@ from memtool.index.chunking import Chunk, chunk_note
 from memtool.index.dates import date_words, parse_date
 from memtool.index.filters import DECISION, SHIPPED, folded_tag
 from memtool.resources import shipped
+from memtool.text.languages import all_labels
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.facts import FactFile, parse_facts
@@ -168,7 +169,8 @@ def _fact_file_row(ref: str, content: bytes) -> NoteRow:
 def _fact_chunks(ref: str, title: str, project: str, file: FactFile) -> Iterator[ChunkRow]:
     for fact, place in zip(file.facts, file.places, strict=True):
         date = _iso(fact.timestamp)
-        evidence = f"\n{fact.evidence}" if fact.evidence else ""
+        reason = _without_entry(fact.evidence)
+        evidence = f"\n{reason}" if reason else ""
         yield ChunkRow(
             place.start_line, place.end_line, "", fact.fact + evidence,
             "fact", fact.project or project, fact.category, fact.status, date,
@@ -177,6 +179,16 @@ def _fact_chunks(ref: str, title: str, project: str, file: FactFile) -> Iterator
             author=fact.author or IMPORTED,
             context="\n".join([context(title, "", date), fact.project or project, fact.id, *fact.tags]),
         )  # fmt: skip
+
+
+def _without_entry(evidence: str) -> str:
+    """Return *evidence* without who entered it through a team's service: all facts of a team would be alike by that."""
+    for sentence in all_labels("evidence")["service"]:
+        before, _, after = sentence.partition("{}")
+        at = evidence.rfind(before) if evidence.endswith(after) else -1
+        if at == 0 or (at > 0 and evidence[:at].endswith("; ")):
+            return evidence[:at].removesuffix("; ")
+    return evidence
 
 
 def context(title: str, heading: str, date: str) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -54,6 +55,23 @@ def test_a_note_is_found_by_what_stands_about_it() -> None:
 
     assert {"anmeldung", "login", "hineinkommt", "sitzung", "2026-02-10", "februari"} <= set(terms)
     assert {"anmeldung", "login", "februari", "february"} & note.words() == {"anmeldung", "login", "february"}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "indexed"),
+    [
+        ("entered by 安娜 through the team's service", "f"),
+        ("a talk; entered by Ben Li through the team's service", "f\na talk"),
+        ("由 Ben 经团队服务记入", "f"),
+        ("会话 3f2a; 由 安娜 经团队服务记入", "f\n会话 3f2a"),
+        ("it was entered by Ben through the team's service", "f\nit was entered by Ben through the team's service"),
+        ("a; b; ", "f\na; b; "),
+    ],
+)
+def test_who_entered_a_fact_by_a_service_is_no_word_of_it(evidence: str, indexed: str) -> None:
+    fact = {"id": "f1", "fact": "f", "evidence": evidence, "status": "active", "timestamp": "2026-02-10T14:30:00Z"}
+
+    assert chunk(json.dumps({"facts": [fact]}), "areas/projects/shop/facts.json").text == indexed
 
 
 @pytest.mark.parametrize("word", ["false", "no", "Off", "'false'"])

@@ -115,6 +115,27 @@ def test_agents_save_and_search_the_project_by_its_name(server: TeamServer) -> N
     server.until(lambda: "decisions" in git(server.folder / "shop.git", *tree))
 
 
+def test_a_fact_says_that_it_came_by_the_service_and_who_wrote_it(server: TeamServer) -> None:
+    anna, by = server.token(), "entered by 安娜 through the team's service"
+    told = {"content": "The magpie 喜鹊 is clever.", "project": "crow"}
+    first = server.ask("POST", "/save", told, token=anna).fields["id"]
+    talk = {"content": "The jackdaw is small.", "project": "crow", "evidence": "a talk with Ben"}
+    second = server.ask("POST", "/save", talk, token=anna).fields["id"]
+    ben = server.token(holder="Ben Li", address="ben@example.org")
+    third = server.ask("PUT", f"/memory/{second}", {"content": "The jackdaw is smaller."}, token=ben).fields["id"]
+    call(server, "/mcp/memory", "memory_store", ben, text="The rook is a bird of the fields.", category="fact")
+    (fourth,) = server.ask("POST", "/search", {"query": "rook of the fields", "limit": 1}, token=anna).fields[
+        "memories"
+    ]
+    evidence = [
+        server.ask("GET", f"/memory/{each}", token=anna).fields["evidence"]
+        for each in (first, second, third, fourth["id"])
+    ]
+    by_ben = by.replace("安娜", "Ben Li")
+    assert evidence == [by, f"a talk with Ben; {by}", by_ben, by_ben]
+    assert fourth["summary"] == "The rook is a bird of the fields."  # whoever entered it is no word of a search
+
+
 def test_a_token_of_several_vaults_names_one_or_asks_all(server: TeamServer) -> None:
     both = server.token(vaults=("shop", "api"))
     for name in ("shop", "api"):

@@ -245,7 +245,6 @@ def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fac
 
 
 def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> Fact:
-    evidence = labels("evidence", work.language)["session" if memory.source else "nobody"].format(memory.source)
     old = next((fact for fact in facts if fact.id == memory.supersedes), None)
     if old and trust(memory.author) < trust(old.author):
         whose = "the user's own word" if old.author == USER else "more than the output of a tool"
@@ -255,7 +254,7 @@ def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]
     return Fact(
         id=fact_id,
         fact=memory.text,
-        evidence=memory.evidence or evidence,
+        evidence=_evidence(work, memory),
         timestamp=work.now().isoformat(timespec="seconds"),
         category=standing_category(category, memory.author),
         tags=memory.tags,
@@ -263,6 +262,16 @@ def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]
         author=memory.author,
         expires=memory.expires,
     )
+
+
+def _evidence(work: Workspace, memory: Memory) -> str:
+    """Return what speaks for *memory*: in a team's vault, whoever wrote it by the service as well."""
+    label = labels("evidence", work.language)
+    said = memory.evidence or (label["session"].format(memory.source) if memory.source else "")
+    if not work.vault.author:
+        return said or label["nobody"]
+    by = label["service"].format(work.vault.author.partition(" <")[0])
+    return f"{said}; {by}" if said else by
 
 
 def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _WrittenFact:
