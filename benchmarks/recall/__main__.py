@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
         if asked.fit:
             print(_fit(asked.model))
             return 0
-        parts = _hold([asked.part] if asked.part else list(PARTS), asked.model)
+        parts = _hold([asked.part] if asked.part else list(PARTS), asked.model, asked.postgres)
     except HookFailed as error:
         print(error, file=sys.stderr)
         return 1
@@ -61,6 +61,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--fit", action="store_true", help="print the weights that suit the development part best")
     parser.add_argument("--synonyms", action="store_true", help="print what each group of the thesaurus brings")
     parser.add_argument("--model", type=Path, metavar="DIR", help="by meaning, too, with the model in this folder")
+    parser.add_argument("--postgres", default="", metavar="ADDRESS", help="with the index in this empty database")
     parser.add_argument(
         "--sessions", type=Path, metavar="FOLDER", help="instead: prompts over the transcripts of FOLDER"
     )
@@ -84,9 +85,9 @@ def _over_sessions(transcripts: Path, keep: Path | None, *, as_json: bool) -> in
     return 0
 
 
-def _hold(names: list[str], model: Path | None) -> dict[str, list[list[Turn]]]:
+def _hold(names: list[str], model: Path | None, database: str) -> dict[str, list[list[Turn]]]:
     areas = read_areas()
-    with _vault(areas, model) as (hook, shelf), hook.helper():
+    with _vault(areas, model, database) as (hook, shelf), hook.helper():
         parts = {
             name: [hold(conversation, hook.ask, shelf) for conversation in read_conversations(name, known_ids(areas))]
             for name in names
@@ -118,11 +119,11 @@ def _fit(model: Path | None) -> Weights | WeightsWithMeaning:
 
 
 @contextlib.contextmanager
-def _vault(areas: list[Area], model: Path | None) -> Iterator[tuple[Hook, Shelf]]:
+def _vault(areas: list[Area], model: Path | None, database: str = "") -> Iterator[tuple[Hook, Shelf]]:
     with tempfile.TemporaryDirectory(prefix="memtool-recall-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         shelf = Shelf(write_vault(folder / "vault", areas, datetime.now(UTC).date()))
-        yield Hook(folder, folder / "vault", model.resolve() if model else None), shelf
+        yield Hook(folder, folder / "vault", model.resolve() if model else None, database), shelf
 
 
 def _faults(parts: dict[str, list[list[Turn]]]) -> Iterator[str]:

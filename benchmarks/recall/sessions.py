@@ -57,9 +57,9 @@ def hold(conversation: Conversation, ask: Ask, shelf: Shelf) -> list[Turn]:
 
 
 class Hook:
-    """`memtool-hook` on the vault in *folder* of a user who has nothing else."""
+    """`memtool-hook` on the vault in *folder* of a user who has nothing else, with its index at *database* if any."""
 
-    def __init__(self, folder: Path, vault: Path, model: Path | None = None) -> None:
+    def __init__(self, folder: Path, vault: Path, model: Path | None = None, database: str = "") -> None:
         self.late = 0  # prompts for which the helper took too long, so that words decided
         self._folder = folder
         self._vault = vault
@@ -72,6 +72,7 @@ class Hook:
             "MEMTOOL_CONFIG": str(folder / "no-config.toml"),
             "MEMTOOL_CACHE": str(folder / "cache"),
             **embeddings(model),
+            **({"MEMTOOL_INDEX_ENGINE": "postgres", "MEMTOOL_POSTGRES": database} if database else {}),
         }
         (folder / "home").mkdir()
         self.memtool("index")

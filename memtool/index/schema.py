@@ -171,6 +171,18 @@ class SqliteTables(sqlite3.Connection):
             self.executemany(f"INSERT OR IGNORE INTO piece (chunk_id, hash) {living}", each)
             self.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (embedding_mark(model), str(up_to)))
 
+    def pieces(self, wanted: Filter) -> list[tuple[int, str, NDArray[np.int64]]]:
+        """Return the chunks that are *wanted* and have vectors: number, project, and the hashes of what has one."""
+        import numpy as np
+
+        condition, values = wanted.where()
+        rows = self.execute(
+            "SELECT c.id, c.project, p.hashes FROM chunk AS c JOIN piece_list AS p ON p.chunk_id = c.id"
+            f" WHERE {condition} ORDER BY c.id",
+            values,
+        )
+        return [(chunk_id, project, np.frombuffer(hashes, "<i8")) for chunk_id, project, hashes in rows]
+
     def semantic(self, store: Any, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ANN401
         """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
         from memtool.index.semantic import likenesses

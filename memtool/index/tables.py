@@ -87,6 +87,12 @@ class Tables(Protocol):
     def remember_pieces(self, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
         """Write down the hashes of what has a vector in each chunk, and that *model* has come up to *up_to*."""
 
+    def pieces(self, wanted: Filter) -> list[tuple[int, str, NDArray[np.int64]]]:
+        """Return the chunks that are *wanted* and have vectors, in the order of their numbers.
+
+        Each is its number, its project, and the hashes of what has a vector: the whole, then paragraphs and bullets.
+        """
+
     def semantic(self, store: VectorShelf, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
         """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
 

@@ -229,7 +229,7 @@ class Oracle:
     late = 0
     helper = contextlib.nullcontext
 
-    def __init__(self, folder: Path, vault: Path, _: Path | None) -> None:
+    def __init__(self, folder: Path, vault: Path, *_: Path | str | None) -> None:
         areas = read_areas()
         [note] = vault.rglob("*-gl-n1.md")
         [age] = (memory.days for area in areas for memory in area.memories if memory.id == "gl-n1")
@@ -256,7 +256,7 @@ class Silent:
     late = 0
     helper = contextlib.nullcontext
 
-    def __init__(self, *_: Path | None) -> None:
+    def __init__(self, *_: Path | str | None) -> None:
         return
 
     def ask(self, *_: object) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from hook.agent import Agent, agent_in
+from postgres_server import new_database
 from tiny_model import make_tiny_model
 
 from memtool.capture.queue import Job, Queue
@@ -68,7 +69,7 @@ def agent(tmp_path: Path, workers: list[Vault], monkeypatch: pytest.MonkeyPatch)
     fact = {
         "id": MEANT,
         "fact": "Zebra zebra zebra",
-        "evidence": "",
+        "evidence": "Zebra",
         "timestamp": "2026-02-01",
         "status": "active",
         "category": "code",
@@ -243,6 +244,47 @@ def test_no_helper_is_started_before_there_are_vectors(agent: Agent) -> None:
     agent.start()
     time.sleep(0.5)
     assert not is_at_work(place_of(agent))
+
+
+@pytest.mark.slow
+def test_an_index_in_postgres_is_followed_as_a_file_is(
+    agent: Agent, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    patient(monkeypatch)
+    with new_database(postgres) as address:
+        agent.environ |= {"MEMTOOL_INDEX_ENGINE": "postgres", "MEMTOOL_POSTGRES": address}
+        for path in (agent.state() / "vectors").iterdir():
+            path.unlink()
+        run_memtool(agent, "index")
+        assert MEANT not in agent.ask(ASKED)
+        start(agent)
+        assert MEANT in another(agent, "s2").ask(ASKED)
+        with psycopg.connect(address, autocommit=True) as db:
+            others = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            db.execute(f"SELECT pg_terminate_backend(pid) FROM ({others}) AS other")
+        agent.write("areas/projects/shop/knowledge/2026-02-09-x.md", "# Giraffe\n\nGiraffe giraffe giraffe.\n")
+        run_memtool(agent, "index")
+        number = iter(range(1_000))
+
+        def is_known() -> bool:
+            time.sleep(0.3)
+            return "Giraffe" in another(agent, f"g{next(number)}").ask("okapi okapi okapi")
+
+        wait_until(is_known, "the helper has found another way to the database")
+
+
+@pytest.mark.slow
+def test_a_helper_ends_where_postgres_holds_no_vectors(agent: Agent, postgres: str) -> None:
+    with new_database(postgres) as address:
+        agent.environ |= {"MEMTOOL_INDEX_ENGINE": "postgres", "MEMTOOL_POSTGRES": address}
+        provider = agent.environ["MEMTOOL_EMBEDDINGS_PROVIDER"]
+        agent.environ["MEMTOOL_EMBEDDINGS_PROVIDER"] = "none"
+        run_memtool(agent, "index")
+        agent.environ["MEMTOOL_EMBEDDINGS_PROVIDER"] = provider
+        run_memtool(agent, "helper")  # comes back
+        assert not is_at_work(place_of(agent))
 
 
 def run_memtool(agent: Agent, *arguments: str) -> str:

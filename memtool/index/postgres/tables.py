@@ -188,6 +188,20 @@ class PostgresTables:
 
         remember_pieces(self, model, pieces, up_to)
 
+    def pieces(self, wanted: Filter) -> list[tuple[int, str, NDArray[np.int64]]]:
+        """Return the chunks that are *wanted* and have vectors: number, project, and the hashes of what has one."""
+        find = f"SELECT chunk_id, hash FROM memtool.piece WHERE vault {self.which} ORDER BY chunk_id, place"
+        hashes: dict[int, list[int]] = {}
+        for chunk_id, content_hash in self.db.execute(find, binary=True):
+            hashes.setdefault(chunk_id, []).append(content_hash)
+        condition, values = wanted.where()
+        rows = self.execute(f"SELECT c.id, c.project FROM chunk AS c WHERE {condition} ORDER BY c.id", values)
+        return [
+            (chunk_id, project, np.array(hashes[chunk_id], np.int64))
+            for chunk_id, project in rows
+            if chunk_id in hashes
+        ]
+
     def semantic(self, store: Any, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ANN401
         """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
         found: Semantic = store.semantic(query, wanted, also)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memtool.index.postgres.tables import PostgresTables
 
 EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
+_AT_ONCE = 10_000  # vectors that are read
 _SAMPLE = 256  # vectors that are compared with each other
 _LIKENESS = "-(embedding::public.vector <#> %s::public.vector)"  # the question is not rounded to half precision
 
@@ -127,6 +128,24 @@ class PostgresVectors:
             found = dict(islice(self._likeness(pieces, asked, alike).items(), CANDIDATES))
         more = {chunk_id: likeness[chunk_id] for chunk_id in sorted(set(others) - found.keys()) if chunk_id in likeness}
         return Semantic(found | more, float(np.asarray(mean, np.float32) @ query), deviation)
+
+    def read(self, hashes: Sequence[int]) -> tuple[list[int], NDArray[np.float32]]:
+        """Return those of *hashes* that have a vector, and the vectors as rows of length 1: (found, dimension)."""
+        find = (
+            "SELECT hash, public.halfvec_send(embedding) FROM memtool.vector"
+            " WHERE vault = %s AND model = %s AND hash = ANY(%s)"
+        )
+        found: list[int] = []
+        parts = [np.empty((0, self.dimension), np.float32)]
+        for start in range(0, len(hashes), _AT_ONCE):
+            asked = (*self._key, list(hashes[start : start + _AT_ONCE]))
+            rows = self._db.execute(find, asked, binary=True).fetchall()
+            found += [row[0] for row in rows]
+            # Four bytes for its length stand before the numbers.
+            numbers = np.frombuffer(b"".join(row[1][4:] for row in rows), ">f2").astype(np.float32)
+            parts.append(numbers.reshape(-1, self.dimension))
+        vectors = np.concatenate(parts)
+        return found, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)  # half precision has changed the length
 
     def nearest(self, query: NDArray[np.float32], count: int, *, exact: bool) -> dict[int, float]:
         """Return the likeness of the *count* vectors nearest to *query*, by their hash; if not *exact*, by HNSW."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import functools
-import os
 import threading
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +16,8 @@ from memtool.embeddings import Embedder, open_embedder
 from memtool.embeddings.helper import Fields, helper_place, is_at_work
 from memtool.embeddings.known_scripts import fits
 from memtool.errors import MemtoolError
-from memtool.index import generations
 from memtool.index.filters import Filter
-from memtool.index.read_only import current_index
-from memtool.index.schema import HASH
+from memtool.index.followed import follow_index, stamp
 from memtool.recall.prompts.finding import LONGEST, is_given_anyway
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.passages import passages
@@ -30,15 +28,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from memtool.index.followed import HeldVectors
     from memtool.index.tables import Tables
-    from memtool.index.vectors import VectorStore
 
 NEAREST = 20  # chunks in scope that are named unasked
 IDLE = 900.0  # seconds without a question, after which it ends
 
-_ROWS = (
-    "SELECT c.id, c.project, p.hashes FROM chunk AS c JOIN piece_list AS p ON p.chunk_id = c.id WHERE {} ORDER BY c.id"
-)
 _MOST_ASKED = 100  # chunks
 _MOST_TEXTS, _LONGEST_TEXT = 2, 4_000  # of one request
 _LONGEST_NAME = 500
@@ -62,6 +57,8 @@ def is_of_use(work: Workspace) -> bool:
     settings = work.settings
     if settings.embeddings.provider != "fastembed" or settings.search.mode == "bm25":
         return False
+    if settings.index.engine == "postgres":  # asking it would take too long here: the helper does, and ends at once
+        return find_spec("fastembed") is not None
     return any((work.index_folder / "vectors").glob("*.f32"))
 
 
@@ -78,10 +75,12 @@ def run_helper(work: Workspace, *, idle: float, goes_on: Callable[[], bool] = la
     at, settings = helper_place(work.cache, work.vault.root), work.settings
     with only_helper(at):
         embedder = open_embedder(settings.embeddings, settings.keys.embeddings, work.cache, may_download=False)
-        embedder.embed_query("warm")
-        held = _WarmModel(work, embedder)
-        held.look()
-        serve(at, held.answer, lambda: goes_on() and held.look(), idle=idle)
+        with contextlib.closing(_WarmModel(work, embedder)) as held:
+            held.look()
+            if held.is_empty():
+                return
+            embedder.embed_query("warm")
+            serve(at, held.answer, lambda: goes_on() and held.look(), idle=idle)
 
 
 class _WarmModel:
@@ -90,9 +89,10 @@ class _WarmModel:
     def __init__(self, work: Workspace, embedder: Embedder) -> None:
         self._at = work
         self._warm = Warm(embedder)
+        self._followed = follow_index(work, embedder)
         self._seen: object = None
         self._looks = 0
-        self._program = _stamp(Path(own_file))
+        self._program = stamp(Path(own_file))
         self._making: threading.Thread | None = None
 
     def answer(self, request: Fields, more: Callable[[], Fields]) -> Fields:
@@ -118,6 +118,14 @@ class _WarmModel:
             self._follow()
         return self._at.vault.root.is_dir()
 
+    def is_empty(self) -> bool:
+        """Return whether the database holds no vector for it. Of files, whoever starts a helper has looked."""
+        return self._at.settings.index.engine == "postgres" and not len(self._warm)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._followed.close()
+
     def _vector(self, text: str) -> str:
         import base64
 
@@ -125,16 +133,14 @@ class _WarmModel:
 
     def _follow(self) -> None:
         from memtool.index.embedding import chunks_waiting
-        from memtool.index.vectors import open_store
 
-        folder, embedder = self._at.index_folder, self._warm.embedder
         today = self._at.now().date()
-        seen = (today, _stamps(folder / "index", generations.current(folder / "index")), _stamps(folder / "vectors"))
+        seen = (today, self._followed.state())
         if seen == self._seen:
             return
-        with current_index(folder) as db, open_store(folder / "vectors", embedder.name, embedder.dimension) as store:
+        with self._followed.opened() as (db, store):
             self._warm.follow(db, store, today)
-            waiting = chunks_waiting(db, embedder.name)
+            waiting = chunks_waiting(db, self._warm.embedder.name)
         self._seen = seen
         if waiting and len(self._warm) and not (self._making and self._making.is_alive()):
             self._making = threading.Thread(target=self._make_vectors, daemon=True)
@@ -162,26 +168,7 @@ class _WarmModel:
         except MemtoolError:
             return False
         is_same = settings.search.mode != "bm25" and model.name == self._warm.embedder.name
-        return is_same and _stamp(Path(own_file)) == self._program
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        about = path.stat()
-    except OSError:
-        return None
-    return about.st_mtime_ns, about.st_size
-
-
-def _stamps(folder: Path, current: Path | None = None) -> object:
-    """Return the stamps that change with a database or a matrix in *folder*; of an index, with the *current* one."""
-    try:
-        names = sorted(os.listdir(folder))  # noqa: PTH208  (names are enough)
-    except OSError:
-        return None
-    if current is not None:
-        names = [name for name in names if name.startswith(current.name)]
-    return [(name, _stamp(folder / name)) for name in names if not name.endswith("-shm")]
+        return is_same and stamp(Path(own_file)) == self._program
 
 
 def _text(value: object) -> str:
@@ -211,7 +198,7 @@ class Warm:
     def __len__(self) -> int:
         return len(self._vectors or ())
 
-    def follow(self, db: Tables, store: VectorStore, today: dt.date) -> None:
+    def follow(self, db: Tables, store: HeldVectors, today: dt.date) -> None:
         """Read the index *db* and its vectors anew. Chunks that were there before need no second look."""
         rows = db.execute("SELECT c.id FROM chunk AS c").fetchall()
         known = self._known
@@ -246,15 +233,14 @@ class VaultVectors:
     chunk also says how near it is to the middle of the vault.
     """
 
-    def __init__(self, db: Tables, store: VectorStore, wanted: Filter, fits: Callable[[int], bool]) -> None:
+    def __init__(self, db: Tables, store: HeldVectors, wanted: Filter, fits: Callable[[int], bool]) -> None:
         """Read which chunk has which vectors. *fits* tells of a chunk whether the model knows its script."""
         import numpy as np
 
-        condition, values = wanted.where()
-        rows = [row for row in db.execute(_ROWS.format(condition), values) if fits(row[0])]
-        lists = [np.frombuffer(hashes, "<i8") for _, _, hashes in rows]
+        rows = [row for row in db.pieces(wanted) if fits(row[0])]
+        lists = [hashes for _, _, hashes in rows]
         places = store.rows(np.concatenate(lists)) if lists else np.empty(0, np.int64)
-        sizes = np.array([len(hashes) // HASH for _, _, hashes in rows], np.int64)
+        sizes = np.array([len(hashes) for hashes in lists], np.int64)
         starts = np.cumsum([0, *sizes[:-1]]) if rows else np.empty(0, np.int64)
         has_all = np.minimum.reduceat(places, starts) >= 0 if rows else np.empty(0, bool)
         kept = np.repeat(has_all, sizes)
