@@ -80,7 +80,10 @@ class People:
 
 
 def is_found_once(server: TeamServer, word: str) -> bool:
-    return len(server.found(word)) == 1
+    """Return whether one of the memories that are found says *word*; others are like it."""
+    answer = server.ask("POST", "/search", {"query": word})
+    memories = answer.fields["memories"] if answer.status == 200 else []
+    return sum(word in each["summary"] for each in memories) == 1
 
 
 def check_all(server: TeamServer, people: People) -> None:
