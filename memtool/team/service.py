@@ -19,6 +19,7 @@ from memtool.errors import Busy, DatabaseUnavailable, MemtoolError, NoteNotFound
 from memtool.index.engine import place_of, use_index
 from memtool.index.postgres import connection
 from memtool.index.postgres.connection import connection_options, refusals
+from memtool.recall.framing import is_line_id
 from memtool.settings import Settings
 from memtool.team.audit import AuditEntry, record
 from memtool.team.clones import Clone, clones_of
@@ -213,7 +214,8 @@ class TeamService:
             memory = get_memory(work, memory_id)
             fact_id = "" if memory.id == memory.path else memory.id
             is_one = bool(fact_id) or not memory.path.endswith(FACTS_FILE)  # a file of facts may be of many projects
-            is_own = is_one and self.asking.token.covers(memory.project)
+            is_exact = memory_id in (fact_id, memory.path) and not is_line_id(memory_id)  # the same for every call
+            is_own = is_one and is_exact and self.asking.token.covers(memory.project)
             if is_own and (memory.path, fact_id) in shown_memories(work, [memory.path]):
                 return
         raise NoteNotFound(memory_id)

@@ -145,10 +145,10 @@ class TeamGate:
         Raises:
             Refusal, NoteNotFound: see above.
         """
-        if path.startswith(_MEMORY) and method in ("GET", "PUT"):
+        if path.startswith(_MEMORY) and method in ("GET", "PUT", "DELETE"):
             await asyncio.to_thread(self._service.check_memory, path.removeprefix(_MEMORY))
         elif f"{method} {path}" not in _WITH_PROJECTS:
-            hint = f"It may ask {', '.join(_WITH_PROJECTS)}, GET and PUT {_MEMORY}ID."
+            hint = f"It may ask {', '.join(_WITH_PROJECTS)}, GET, PUT and DELETE {_MEMORY}ID."
             raise Refusal(403, "your token is for some projects only, and this call does not keep to them", hint)
         elif path == "/save" and not token.covers(_project_in(body)):
             raise Refusal(403, "your token is for some projects only", f"Name one: {', '.join(token.projects)}.")

@@ -167,7 +167,7 @@ def test_a_token_of_projects_is_given_theirs_only(server: TeamServer) -> None:
     assert server.ask("GET", f"/memory/{saved['red']['id']}", token=red).fields["project"] == "red"
     others = [saved["blue"]["id"], saved["blue"]["path"], saved["red"]["path"], "MEMORY.md", "blue/summary", "../x"]
     for memory_id in others:  # a file of facts is read fact by fact
-        for method, body in (("GET", None), ("PUT", {"category": "decision"})):
+        for method, body in (("GET", None), ("PUT", {"category": "decision"}), ("DELETE", None)):
             answer = server.ask(method, f"/memory/{memory_id}", body, token=red)
             assert (answer.status, "pond" in answer.fields["detail"]) == (404, False), (method, memory_id)
 
@@ -184,12 +184,42 @@ def test_a_token_of_projects_writes_theirs_only(server: TeamServer) -> None:
     changed = server.ask("PUT", f"/memory/{saved['id']}", {"content": "The ibis is brave."}, token=green).fields
     assert (changed["content"], changed["project"]) == ("The ibis is brave.", "green")
     for method, path in (
-        ("DELETE", f"/memory/{saved['id']}"), ("POST", "/mcp"), ("POST", "/mcp/memory"), ("GET", "/changes"),
+        ("POST", "/mcp"), ("POST", "/mcp/memory"), ("GET", "/changes"),
         ("POST", "/changes/1/undo"), ("GET", "/openapi.json"),
     ):  # fmt: skip
         assert server.ask(method, path, token=green).status == 403, path
     found = server.ask("POST", "/search", {"query": "ibis"}, token=green).fields["memories"]
     assert [each["summary"].startswith("The ibis is brave.") for each in found] == [True]
+
+
+def test_a_token_of_projects_forgets_theirs_only(server: TeamServer) -> None:
+    everything = server.token(vaults=("shop",))
+    saved = {}
+    for project in ("teal", "gadwall"):
+        told = {"content": f"The {project} 鸭 dabbles.", "project": project}
+        saved[project] = server.ask("POST", "/save", told, token=everything).fields
+    teal = server.token(vaults=("shop",), projects=("teal",))
+    own, other = saved["teal"]["id"], saved["gadwall"]["id"]
+    given = server.ask("GET", "/memory/areas/projects/wader/rules.md", token=everything).fields
+    facts = [f"{saved[project]['path']}{lines}" for project in saved for lines in ("", ":3")]
+    for memory_id in (other, *facts, "MEMORY.md", given["path"], "k3bb", f"[{own}]", "../x"):
+        for purge in ("", "?purge=true"):
+            path = f"/memory/{memory_id}{purge}"
+            answer = server.ask("DELETE", path, token=teal, X_Confirm_Purge=memory_id)
+            assert (answer.status, "dabbles" in answer.body.decode()) == (404, False), path
+    assert server.ask("GET", f"/memory/{other}", token=everything).fields["status"] == "active"
+    reader = server.token(vaults=("shop",), projects=("teal",), scopes=("read",))
+    assert server.ask("DELETE", f"/memory/{own}", token=reader).status == 403
+    assert server.ask("DELETE", f"/memory/{own}", token=teal).fields["changed"]
+    assert server.ask("GET", f"/memory/{own}", token=everything).fields["status"] == "archived"
+    purged = server.ask("DELETE", f"/memory/{own}?purge=true", token=teal, X_Confirm_Purge=own)
+    assert purged.fields["purged"], purged
+    assert server.ask("GET", f"/memory/{own}", token=everything).status == 404
+    wader = server.token(vaults=("shop",), projects=("wader",))
+    todos = "areas/projects/wader/todos.md"
+    page = {"content": f"{PAGES[todos].strip()}\n- [ ] Ring the waders.\n"}
+    assert server.ask("PUT", f"/memory/{todos}", page, token=wader).status == 200
+    assert "Ring the waders." in server.ask("GET", "/context?project=wader", token=wader).body.decode()
 
 
 def test_the_start_of_a_session_is_given_what_stands_of_its_project(server: TeamServer) -> None:
