@@ -13,6 +13,7 @@ import pytest
 from desk import Desk
 from team.remotes import make_remote
 from team.team_server import SECRET, Answer, TeamServer
+from team.test_webhook import deliveries
 from two_machines import git
 
 from memtool.errors import DatabaseUnavailable, OnlyReading
@@ -79,6 +80,11 @@ def test_what_is_pushed_by_hand_is_found_once_a_signed_message_says_so(server: T
     assert server.ask("POST", "/webhook/none", body, token="", X_Hub_Signature_256=signature).status == 401
     for _ in range(3):  # sent again, it does no harm
         assert server.ask("POST", "/webhook/api", body, token="", X_Hub_Signature_256=signature).status == 202
+    for sent in deliveries(SECRET):
+        headers = {name.replace("-", "_"): value for name, value in sent.headers.items()}
+        assert server.ask("POST", "/webhook/api", sent.body, token="", **headers).status == 202, sent
+        headers.pop(sent.signature.replace("-", "_"))
+        assert server.ask("POST", "/webhook/api", sent.body, token="", **headers).status == 401, sent
     asked = {"query": "zanzibar rollback"}
     server.until(lambda: server.ask("POST", "/vaults/api/search", asked).fields["memories"])
 
