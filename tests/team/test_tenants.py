@@ -64,6 +64,9 @@ PATHS = (
     "/vaults/blue",
     "/memories?vault=blue",
     "/memories?project=blue-only",
+    "/context?project=both",
+    "/context?project=blue-only",
+    "/vaults/blue/context?project=both",
 )
 
 
