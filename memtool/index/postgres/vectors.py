@@ -130,7 +130,7 @@ class PostgresVectors:
         return Semantic(found | more, float(np.asarray(mean, np.float32) @ query), deviation)
 
     def read(self, hashes: Sequence[int]) -> tuple[list[int], NDArray[np.float32]]:
-        """Return those of *hashes* that have a vector, and the vectors as rows of length 1: (found, dimension)."""
+        """Return those of *hashes* that have a vector, and the vectors as rows: (found, dimension)."""
         find = (
             "SELECT hash, public.halfvec_send(embedding) FROM memtool.vector"
             " WHERE vault = %s AND model = %s AND hash = ANY(%s)"
@@ -144,8 +144,7 @@ class PostgresVectors:
             # Four bytes for its length stand before the numbers.
             numbers = np.frombuffer(b"".join(row[1][4:] for row in rows), ">f2").astype(np.float32)
             parts.append(numbers.reshape(-1, self.dimension))
-        vectors = np.concatenate(parts)
-        return found, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)  # half precision has changed the length
+        return found, np.concatenate(parts)
 
     def nearest(self, query: NDArray[np.float32], count: int, *, exact: bool) -> dict[int, float]:
         """Return the likeness of the *count* vectors nearest to *query*, by their hash; if not *exact*, by HNSW."""

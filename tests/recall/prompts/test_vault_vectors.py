@@ -101,7 +101,7 @@ def test_a_chunk_is_as_near_as_the_nearest_of_its_bullets(notebook: Notebook) ->
     [told] = near(notebook, "east", "a", [one]).asked
     alone = float(COMPASS.embed_query("east") @ COMPASS.embed_query("- east"))
     assert (told.chunk_id, told.piece) == (one, 2)  # the whole is 0, and `- north` is 1
-    assert told.cosine == pytest.approx(alone, abs=1e-3)  # PostgreSQL keeps half precision
+    assert told.cosine == pytest.approx(alone, abs=1e-3)  # vectors are kept in half precision
 
 
 def test_what_was_asked_for_is_told_wherever_it_stands_if_it_is_known(notebook: Notebook) -> None:
@@ -156,3 +156,14 @@ def test_who_follows_an_index_sees_each_change_once(notebook: Notebook) -> None:
         states.append(followed.state())
         assert nearest() == ids(notebook)["four"]
     assert [one == other for one, other in pairwise(states)] == [True, False, False]
+
+
+def test_both_engines_hold_the_same_numbers(notebook: Notebook) -> None:
+    make_vectors(notebook)
+    text = "# two\n\nnorth"
+    with closing(follow_index(work_of(notebook), COMPASS)) as followed, followed.opened() as (db, store):
+        rows = store.rows([each for _, _, hashes in db.pieces(Filter(TODAY)) for each in hashes])
+        held = store.matrix()[rows]
+    assert (rows >= 0).all()
+    rounded = COMPASS.embed_query(text).astype(np.float16).astype(np.float32)
+    assert rounded.tolist() in held.tolist()
