@@ -45,7 +45,7 @@ class Places(NamedTuple):
     positions: NDArray[np.int32]
 
 
-class Kept:
+class StateCache:
     """What was read, for the next searches of this process: what was used last, in *most* bytes."""
 
     def __init__(self, most: int) -> None:
@@ -72,7 +72,7 @@ class Kept:
                 self._size -= self._found.popitem(last=False)[1][1]
 
 
-kept = Kept(_MOST_KEPT)
+kept = StateCache(_MOST_KEPT)
 
 
 class Postings:

@@ -51,7 +51,7 @@ _END_OF_DAY = "24:00"
 _ENDED = frozenset({"superseded", "archived"})
 
 
-class Remembered(NamedTuple):
+class StartParts(NamedTuple):
     """The *parts* that a session may begin with, and what was *taken_back*: by key of a note or fact, its lines.
 
     Where those are empty, all of it was.
@@ -69,7 +69,7 @@ def remembered(
     said: Sequence[frozenset[str]] = (),
     besides: str = "",
     with_memory: bool = True,
-) -> Remembered:
+) -> StartParts:
     """Return the memories for the start of a session of *project* (empty: none), most important first.
 
     Args:
@@ -128,7 +128,7 @@ def remembered(
     command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
     more = label["more"].replace("{command}", defused(command))
     found = settled(chosen, wanted.lines_in_full, said, contradicted=label["contradicted"])
-    return Remembered([part._replace(more=more, when_cut=label["shortened"]) for part in found], taken_back)
+    return StartParts([part._replace(more=more, when_cut=label["shortened"]) for part in found], taken_back)
 
 
 def _surely_said(memory: BlockPart | None, wanted: RecallSettings) -> Iterator[frozenset[str]]:

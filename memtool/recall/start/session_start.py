@@ -56,7 +56,7 @@ class ContextBlock(NamedTuple):
         lines: what it shows, each with its short id.
         ids: those of the session, with these.
         known: what there is to know now, shown or not, for `given` at the next resume: digests by title of the part.
-        taken_back: what the user took back, by key (`memtool.recall.start.remembered.Remembered`).
+        taken_back: what the user took back, by key (`memtool.recall.start.remembered.StartParts`).
     """
 
     text: str

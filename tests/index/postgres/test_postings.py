@@ -11,12 +11,12 @@ from postgres_server import new_database
 
 from memtool.index.postgres import postings, schema
 from memtool.index.postgres.connection import connect
-from memtool.index.postgres.postings import Kept, NewPostings, Postings
+from memtool.index.postgres.postings import StateCache, NewPostings, Postings
 from memtool.index.postgres.schema import known_migrations, migrate
 
 
 def test_what_was_used_long_ago_goes_first() -> None:
-    kept = Kept(most=30)
+    kept = StateCache(most=30)
     for name in ("a", "b", "c"):
         kept.put(name, name.upper(), 10)
     assert kept.get("a") == "A"
