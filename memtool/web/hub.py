@@ -42,14 +42,12 @@ class Hub:
 
     async def follow(self) -> None:
         """Follow the vault until the service ends."""
-        await self._look()
         try:
             await self._watch()
         except (OSError, RuntimeError, ImportError):  # no watcher, or too few of the system's watches
             while not self._life.ending.is_set():
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._life.ending.wait(), _LOOK)
                 await self._look()
+                await self._pause()
 
     def stream(self, last_id: int | None) -> AsyncIterator[bytes]:
         """Return the events after number *last_id*, or from now on, as server-sent events, until the service ends.
@@ -86,14 +84,26 @@ class Hub:
             step=_QUIET,
             stop_event=self._life.ending,
         )
-        async for _ in changes:
+        coming = asyncio.ensure_future(anext(changes, None))
+        await asyncio.sleep(0)  # the watches are set now: whatever the first look misses is told
+        await self._look()
+        while await coming is not None:
+            coming = asyncio.ensure_future(anext(changes, None))
             await self._look()
 
     async def _look(self) -> None:
-        with contextlib.suppress(MemtoolError, OSError):  # the next look finds it
-            if await asyncio.to_thread(lambda: self.log.follow(self._open_workspace(None))):
-                self._changed.set()
-                self._changed = asyncio.Event()
+        """Log what is new; as long as the vault or the log cannot be read, try again."""
+        while not self._life.ending.is_set():
+            with contextlib.suppress(MemtoolError, OSError):
+                if await asyncio.to_thread(lambda: self.log.follow(self._open_workspace(None))):
+                    self._changed.set()
+                    self._changed = asyncio.Event()
+                return
+            await self._pause()
+
+    async def _pause(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._life.ending.wait(), _LOOK)
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPConnection
 from typing import Any
 
@@ -26,7 +28,7 @@ class Reader:
             headers["Last-Event-ID"] = str(last_id)
         self.connection.request("GET", "/stream", headers=headers)
         self.response = self.connection.getresponse()
-        assert self.response.headers["content-type"].startswith("text/event-stream")
+        assert self.response.headers["content-type"].startswith("text/event-stream"), self.response.read()
 
     def events(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Give each event with its number, the greeting first, until the stream ends."""
@@ -42,9 +44,22 @@ class Reader:
         self.connection.close()
 
 
+def wait_until_followed(service: Service) -> None:
+    """Wait until the log of events has begun: what was written before is none."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with closing(sqlite3.connect(service.work.index_folder / "events.sqlite")) as db:
+            if (
+                db.execute("SELECT 1 FROM sqlite_master WHERE name = 'begun'").fetchone()
+                and db.execute("SELECT 1 FROM begun").fetchone()
+            ):
+                return
+        time.sleep(0.02)
+    raise AssertionError("the service follows no vault")
+
+
 def test_what_is_saved_is_on_the_stream_within_a_second_and_missed_by_nobody(service: Service) -> None:
-    service.get("/memories")
-    time.sleep(1.0)  # the log has begun
+    wait_until_followed(service)
     reader = Reader(service)
     events = reader.events()
     assert next(events)[1] == {"type": "connected"}
@@ -103,7 +118,7 @@ def test_ten_readers_get_each_of_ten_thousand_live_events_once_also_after_a_cut(
     """The next part is written when every reader has begun with the last: nothing is read from the log alone."""
     got: list[list[int]] = [[] for _ in range(10)]
     connected = threading.Barrier(len(got) + 1)
-    service.get("/memories")
+    wait_until_followed(service)
     readers = [threading.Thread(target=read_all, args=(service, mine, connected), daemon=True) for mine in got]
     for reader in readers:
         reader.start()

@@ -11,7 +11,7 @@ from postgres_server import new_database
 
 from memtool.index.postgres import postings, schema
 from memtool.index.postgres.connection import connect
-from memtool.index.postgres.postings import StateCache, NewPostings, Postings
+from memtool.index.postgres.postings import NewPostings, Postings, StateCache
 from memtool.index.postgres.schema import known_migrations, migrate
 
 
