@@ -6,15 +6,20 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
 from memtool.errors import OutsideVault
+from memtool.recall.budget import BlockLine, BlockPart
+from memtool.recall.framing import defused, quoted
+from memtool.text.lines import cut
 from memtool.vault.layout import Vault
 
 MINUTE = "%Y-%m-%d %H:%M"
+LONGEST_BODY = 16_000  # characters of a note; no budget holds more
+_MOST_LINES, _LONGEST_LINE = 300, 400
 LONGEST = 65_536  # bytes of a note; no budget holds a quarter of it
 _TOP_FIELD = r"([A-Za-z_]+):[ \t]*(.*?)[ \t]*"
 _PLAIN = (  # a scalar of YAML that means what it says, on its line
@@ -113,3 +118,37 @@ def _minute(changed_at: float, zone: tzinfo | None) -> str:
     with suppress(OverflowError, ValueError, OSError):
         return datetime.fromtimestamp(changed_at, zone).strftime(MINUTE)
     return ""
+
+
+def note_part(note: Excerpt, share: float, levels: Iterable[str]) -> BlockPart | None:
+    """Return the texts in *levels* as quotations; None if the first says nothing."""
+    quotations = [tuple(_quotation(text, note.ref)) for text in levels]
+    if not quotations[0]:
+        return None
+    return BlockPart("", defused(note.ref), note.date, share, tuple(filter(None, dict.fromkeys(quotations))))
+
+
+def _quotation(text: str, ref: str) -> Iterator[BlockLine]:
+    lines = without_comments(text)[:LONGEST_BODY].split("\n")[:_MOST_LINES]
+    if any(says_something(line) for line in lines):
+        quotation = quoted("\n".join(line[:_LONGEST_LINE] for line in lines))
+        yield from (BlockLine(line, ref) for line in quotation.split("\n") if line)
+
+
+def says_something(line: str) -> bool:
+    """Return whether *line* is more than a heading, a rule or nothing."""
+    return bool(line.strip()) and not re.match(r"#{1,6}\s|[-=*_ ]+$", line)
+
+
+def clipped(text: str) -> str:
+    """Return *text* as a line of a block, without what could end the block."""
+    return cut(defused(text[: 4 * _LONGEST_LINE]), _LONGEST_LINE)  # most of it may be characters that nobody sees
+
+
+def without_comments(text: str) -> str:
+    """Return *text* without HTML comments, which the client leaves out as well."""
+    kept, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        kept.append(text[at:start])
+        at = end + len("-->")
+    return "".join([*kept, text[at:]])

@@ -12,11 +12,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall.budget import BlockLine, BlockPart
-from memtool.recall.framing import defused, quoted
+from memtool.recall.framing import defused
 from memtool.recall.ledger import key_of
-from memtool.recall.start.excerpt import MINUTE, Excerpt, names_in, read_bytes, read_excerpt
+from memtool.recall.start.excerpt import (
+    LONGEST_BODY,
+    MINUTE,
+    Excerpt,
+    clipped,
+    names_in,
+    note_part,
+    read_bytes,
+    read_excerpt,
+    says_something,
+    without_comments,
+)  # fmt: skip
 from memtool.recall.start.last_sessions import PastSession, Said, read_sessions, said_as, still_open, told_in, unsaid
-from memtool.recall.start.last_word import LastWord, settled
+from memtool.recall.start.last_word import LastWord
+from memtool.recall.start.settled import settled
 from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
 from memtool.text.lines import cut, tokens_in
@@ -34,8 +46,6 @@ if TYPE_CHECKING:
 MEMORY = "MEMORY.md"
 GLOBAL_FACTS = f"areas/global/{FACTS_FILE}"
 
-_LONGEST_BODY = 16_000  # characters of a note; no budget holds more
-_MOST_LINES, _LONGEST_LINE = 300, 400
 _LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
 _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 3
 _STANDING_SESSIONS = 20  # whose decisions, rules and open items are looked at
@@ -161,7 +171,7 @@ def _taken_back(
     """Return the notes and facts of *parts* that are not *standing*, and what of *sessions* was taken back."""
     stand = {line.key for part in standing for line in part.lines}
     gone = {line.key: "" for part in parts for line in part.lines if line.key and line.key not in stand}
-    of_sessions = {each.ref: "\n".join(each.taken_back)[:_LONGEST_BODY] for each in sessions if each.taken_back}
+    of_sessions = {each.ref: "\n".join(each.taken_back)[:LONGEST_BODY] for each in sessions if each.taken_back}
     return gone | of_sessions
 
 
@@ -171,7 +181,7 @@ def _memory(vault: Vault, now: datetime) -> BlockPart | None:
         return None
     shipped = _shipped_lines()
     lines = [line for line in note.body.split("\n") if line.strip() not in shipped]
-    return _note_part(note, 0.12, ["\n".join(lines)])
+    return note_part(note, 0.12, ["\n".join(lines)])
 
 
 def _summary(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
@@ -180,15 +190,15 @@ def _summary(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
     note = read_excerpt(vault, ref, now.tzinfo)
     if note is None:
         return None
-    body = _without_comments(note.body)
+    body = without_comments(note.body)
     shortest = note.fields.get("summary") or first_sentence(body)
-    whole = body if any(_says_something(line) for line in body.split("\n")) else shortest
-    return _note_part(note, 0.08, [whole, overview(whole), shortest])
+    whole = body if any(says_something(line) for line in body.split("\n")) else shortest
+    return note_part(note, 0.08, [whole, overview(whole), shortest])
 
 
 def _rules(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
     note = read_excerpt(vault, ref, now.tzinfo)
-    return _note_part(note, 0.1, [note.body]) if note else None
+    return note_part(note, 0.1, [note.body]) if note else None
 
 
 def _decisions(vault: Vault, ref: str, now: datetime, most: int) -> BlockPart:
@@ -217,7 +227,7 @@ def _decision(note: Excerpt, folder: str, today: date) -> BlockLine | None:
     when = note.changed if note.changed.startswith(dated) else f"{dated} {_END_OF_DAY}"
     about = defused(", ".join(filter(None, (named(author), dated))))
     return BlockLine(
-        f"- {_clipped(said)} ({about})", note.ref, defused(name), key_of(note.ref), said, when=when, author=author
+        f"- {clipped(said)} ({about})", note.ref, defused(name), key_of(note.ref), said, when=when, author=author
     )
 
 
@@ -275,7 +285,7 @@ def _fact(fact: Fact, lines: LineRange, ref: str, zone: tzinfo | None) -> BlockL
     category = standing_category(fact.category, fact.author)
     about = defused(", ".join(filter(None, (category, named(fact.author), fact.timestamp[:10], fact.review))))
     key = key_of(ref, fact.id) if fact.id else ""
-    text, when, author = f"- {_clipped(fact.fact)} ({about})", _local(fact.timestamp, zone), fact.author or IMPORTED
+    text, when, author = f"- {clipped(fact.fact)} ({about})", _local(fact.timestamp, zone), fact.author or IMPORTED
     place = f"{ref}:{where}"
     return BlockLine(text, place, f"lines {where}", key, fact.fact, when=when, author=author, category=category)
 
@@ -301,7 +311,7 @@ def _open_items(vault: Vault, ref: str, now: datetime, most: int, overdue: str) 
     lines = []
     for item in shown:
         number, late = note.body_line - 1 + item.line, overdue if item.is_overdue(today) else ""
-        text = f"- {_clipped(item.text)}{late}"
+        text = f"- {clipped(item.text)}{late}"
         lines.append(BlockLine(text, f"{ref}:{number}", f"line {number}", said=item.text, note=late.strip(" ()（）")))
     return BlockPart("", defused(ref), note.date, 0.06, (tuple(lines),), left_out=len(newest_first) - len(shown))
 
@@ -317,9 +327,8 @@ def _of_sessions(found: Iterable[Said], share: float) -> BlockPart:
 
 
 def _said(said: Said) -> BlockLine:
-    line, day = said.line, said.when[:10]
-    text = f"`{defused(line.text)}`" if line.role == COMMAND else _clipped(line.text)
-    name = _short_name(said.ref)
+    line, day, name = said.line, said.when[:10], _short_name(said.ref)
+    text = f"`{defused(line.text)}`" if line.role == COMMAND else clipped(line.text)
     about = day if line.role == COMMAND else f"{line.author}, {day}"
     place = f"{said.ref}:{line.number}"
     return BlockLine(f"- {text} ({about})", place, name, said=line.text, when=said.when, author=line.author)
@@ -365,7 +374,7 @@ def _session(session: PastSession, taken_back: str, room: int) -> Iterator[Block
     if not (topic or rows):
         return
     name = _short_name(session.ref)
-    told = _clipped(topic) or taken_back
+    told = clipped(topic) or taken_back
     note = "" if topic else taken_back
     yield BlockLine(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref), note=note)
     for row in rows:
@@ -375,38 +384,6 @@ def _session(session: PastSession, taken_back: str, room: int) -> Iterator[Block
 def _whole_text(row: Row) -> str:
     """Return the longest text of *row* that stands so in the note: without what was left out of it."""
     return max((part.strip() for text in texts_of([row]) for part in text.split("…")), key=len)
-
-
-def _note_part(note: Excerpt, share: float, levels: Iterable[str]) -> BlockPart | None:
-    """Return the texts in *levels* as quotations; None if the first says nothing."""
-    quotations = [tuple(_quotation(text, note.ref)) for text in levels]
-    if not quotations[0]:
-        return None
-    return BlockPart("", defused(note.ref), note.date, share, tuple(filter(None, dict.fromkeys(quotations))))
-
-
-def _quotation(text: str, ref: str) -> Iterator[BlockLine]:
-    cut = _without_comments(text)[:_LONGEST_BODY].split("\n")[:_MOST_LINES]
-    if any(_says_something(line) for line in cut):
-        quotation = quoted("\n".join(line[:_LONGEST_LINE] for line in cut))
-        yield from (BlockLine(line, ref) for line in quotation.split("\n") if line)
-
-
-def _says_something(line: str) -> bool:
-    return bool(line.strip()) and not re.match(r"#{1,6}\s|[-=*_ ]+$", line)
-
-
-def _clipped(text: str) -> str:
-    return cut(defused(text[: 4 * _LONGEST_LINE]), _LONGEST_LINE)  # most of it may be characters that nobody sees
-
-
-def _without_comments(text: str) -> str:
-    """Return *text* without HTML comments, which the client leaves out as well."""
-    kept, at = [], 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
-        kept.append(text[at:start])
-        at = end + len("-->")
-    return "".join([*kept, text[at:]])
 
 
 def _is_past(expires: str, today: date) -> bool:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.budget import BlockLine, BlockPart, render
-from memtool.recall.start.last_word import Heard, LastWord, settled as settled_parts
+from memtool.recall.start.last_word import Heard, LastWord
+from memtool.recall.start.settled import settled as settled_parts
 from memtool.text.similarity import words
 
 TAKEN_BACK = [
