@@ -192,19 +192,26 @@ def test_a_frozen_helper_is_ended_all_the_same(agent: Agent) -> None:
     wait_until(lambda: not is_alive(pid), "it is gone")
 
 
-@pytest.mark.slow
-def test_new_facts_are_known_without_anybody_s_help(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    patient(monkeypatch)
-    start(agent)
-    agent.write("areas/projects/shop/knowledge/2026-02-09-x.md", "# Giraffe\n\nGiraffe giraffe giraffe.\n")
-    agent.index()
+GIRAFFE = ("areas/projects/shop/knowledge/2026-02-09-x.md", "# Giraffe\n\nGiraffe giraffe giraffe.\n")
+
+
+def wait_until_giraffe_is_known(agent: Agent, what: str) -> None:
     number = iter(range(1_000))
 
     def is_known() -> bool:
         time.sleep(0.3)
         return "Giraffe" in another(agent, f"g{next(number)}").ask("okapi okapi okapi")
 
-    wait_until(is_known, "the helper has made its vector and read it")
+    wait_until(is_known, what)
+
+
+@pytest.mark.slow
+def test_new_facts_are_known_without_anybody_s_help(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient(monkeypatch)
+    start(agent)
+    agent.write(*GIRAFFE)
+    agent.index()
+    wait_until_giraffe_is_known(agent, "the helper has made its vector and read it")
 
 
 @pytest.mark.slow
@@ -264,15 +271,9 @@ def test_an_index_in_postgres_is_followed_as_a_file_is(
         with psycopg.connect(address, autocommit=True) as db:
             others = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
             db.execute(f"SELECT pg_terminate_backend(pid) FROM ({others}) AS other")
-        agent.write("areas/projects/shop/knowledge/2026-02-09-x.md", "# Giraffe\n\nGiraffe giraffe giraffe.\n")
+        agent.write(*GIRAFFE)
         run_memtool(agent, "index")
-        number = iter(range(1_000))
-
-        def is_known() -> bool:
-            time.sleep(0.3)
-            return "Giraffe" in another(agent, f"g{next(number)}").ask("okapi okapi okapi")
-
-        wait_until(is_known, "the helper has found another way to the database")
+        wait_until_giraffe_is_known(agent, "the helper has found another way to the database")
 
 
 @pytest.mark.slow

@@ -275,7 +275,7 @@ def _translated(sql: str, which: str, note: str) -> str:
         which: the vault that it is about, as `= 7`.
         note: the columns of the table `note`.
     """
-    sql = sql.strip().replace("%", "%%").replace("?", "%s").replace("IN ()", "IN (NULL)")  # an empty list is no SQL
+    sql = sql.strip().replace("%", "%%").replace("?", "%s").replace("IN ()", "IN (NULL)")  # SQLite knows empty lists
     named = {name: _PARTS[name].format(which=which, note=note) for name in sorted(set(_NAMES.findall(sql)))}
     if not named:
         return sql
