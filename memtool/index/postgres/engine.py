@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _TEXT_LOCK, _VECTOR_LOCK = 1_835_363_436, 1_835_363_437  # the first halves of advisory locks; the second is the vault
 _PAUSE = 0.02  # seconds between two tries
+_JOINED = ("note", "chunk", "term_list", "term", "posting", "word")  # tables
 
 
 class PostgresIndex(Index):
@@ -168,6 +169,8 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
     pending = changes(stamps, found)
     if index.db.row().fingerprint:
         _write(index, found, pending, batch=0)
+        if index.db.has_outgrown_plans():
+            index.db.analyze(*_JOINED)
         return
     try:
         _write(index, found, pending, batch=engine.BATCH)
@@ -178,7 +181,7 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
     index.resumed = len(stamps)
     with index.db.writing():
         _finish(index, fingerprint)
-    index.db.analyze("note", "chunk", "term_list", "term", "posting", "word")
+    index.db.analyze(*_JOINED)
 
 
 def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
@@ -190,7 +193,7 @@ def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
         _write(index, found, changes({}, found), batch=engine.BATCH)
         _finish(index, sqlite_schema.fingerprint(index.place.vault.daily))
     index.rebuilt = because
-    index.db.analyze("note", "chunk", "term_list", "term", "posting", "word")
+    index.db.analyze(*_JOINED)
 
 
 def _write(index: PostgresIndex, found: Scan, pending: Changes, *, batch: int) -> None:

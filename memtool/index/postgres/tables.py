@@ -30,6 +30,7 @@ _PARTS = {
     "word": "SELECT * FROM memtool.word WHERE vault {which}",
     "piece_list": "SELECT chunk_id FROM memtool.piece WHERE vault {which} AND place = 0",
 }
+_FEW = 500  # chunks, of which all may be read for the sake of some
 _NAMES = re.compile(rf"\b({'|'.join(_PARTS)})\b")
 
 
@@ -98,13 +99,21 @@ class PostgresTables:
             yield
 
     def analyze(self, *names: str) -> None:
-        """Let the planner see what the tables *names* hold of the vault: else it may read all for the sake of some."""
+        """Let the planner see what the tables *names* hold: else it may read all for the sake of some.
+
+        The server looks by itself at the parts of a table only, and plans joins by what it knows of the whole.
+        """
         with self.db.transaction():
             self.db.execute("SET LOCAL role = none")
+            self.db.execute("SET LOCAL statement_timeout = 0")
             for name in names:
-                find = f"SELECT tableoid::regclass::text FROM memtool.{name} WHERE vault = %s LIMIT 1"
-                if part := self.db.execute(find, (self.vault,)).fetchone():
-                    self.db.execute(f"ANALYZE {part[0]}")
+                self.db.execute(f"ANALYZE memtool.{name}")
+
+    def has_outgrown_plans(self) -> bool:
+        """Return whether the vault holds many more chunks than all vaults did when the planner looked at them."""
+        find = "SELECT pg_class.reltuples FROM pg_class WHERE oid = 'memtool.chunk'::regclass"
+        known = (self.db.execute(find).fetchone() or (0.0,))[0]
+        return self.row().chunks > max(_FEW, 2 * known)
 
     def chunk_count(self) -> int:
         """Return how many chunks there are."""
