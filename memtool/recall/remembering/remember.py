@@ -24,7 +24,7 @@ from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edit
 from memtool.recall.remembering.standing import Neighbours, Standing, find_standing
 from memtool.text.languages import labels
 from memtool.text.lines import brief
-from memtool.vault.authors import USER, standing_category, trust
+from memtool.vault.authors import AGENT, TOOL, USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, project_of
@@ -269,7 +269,7 @@ def _evidence(work: Workspace, memory: Memory) -> str:
     label = labels("evidence", work.language)
     said = memory.evidence or (label["session"].format(memory.source) if memory.source else "")
     if not work.vault.author:
-        return said or label["nobody"]
+        return said or label["agent" if memory.author in (AGENT, TOOL) else "user"]
     by = label["service"].format(work.vault.author.partition(" <")[0])
     return f"{said}; {by}" if said else by
 

@@ -44,8 +44,9 @@ def test_a_fact_is_written_and_the_very_next_search_finds_it(desk: Desk) -> None
 def test_a_fact_without_evidence_says_where_it_comes_from(desk: Desk) -> None:
     desk.remember("One thing holds.", source="3f2a9c")
     desk.settings = desk.settings._replace(general=VaultSettings(language="zh"))
-    desk.remember("另一件事成立。")
-    assert [fact.evidence for fact in desk.facts()] == ["session 3f2a9c", "由 `memtool remember` 记入"]
+    desk.remember("另一件事成立。", author="user")
+    desk.remember("Eine dritte Sache gilt.", author="agent")
+    assert [fact.evidence for fact in desk.facts()] == ["session 3f2a9c", "手动记入", "由代理记入"]
 
 
 @pytest.mark.slow
