@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
+from typing import NamedTuple
 
 from memtool.capture.turns import Turn
 from memtool.text.languages import mentioned
@@ -53,6 +55,13 @@ _TRIFLE = re.compile(
 )
 
 
+class End(NamedTuple):
+    """The end of a check: its error, empty if it passed, and the number of its turn."""
+
+    error: str
+    turn: int
+
+
 def check_in(command: str) -> str:
     """Return *command* without what only leads in to it, cuts its output or tries out what it built.
 
@@ -96,6 +105,32 @@ def is_sure_to_have_failed(command: str, output: str) -> bool:
     """
     last = re.split(_AND, _NOISE.sub("", command))[-1]
     return _is_check(last) or _FAILURE.search(output) is not None
+
+
+def last_ends(turns: Sequence[Turn]) -> dict[str, End]:
+    """Return the checks that were run, the last of them last, each with the end of its last run that told one."""
+    ends: dict[str, End] = {}
+    for at, turn in enumerate(turns):
+        for run in turn.runs:
+            if command := check_in(run.command):
+                ends.pop(command, None)
+                if run.error != UNSURE:
+                    ends[command] = End(run.error, at)
+    return ends
+
+
+def was_edited_after(turns: Sequence[Turn], at: int) -> bool:
+    """Return whether a file was edited in a turn after number *at*, of a kind that had been edited before, if any had.
+
+    A check of code says nothing of a document or of settings.
+    """
+    before, after = _kinds(turns[: at + 1]), _kinds(turns[at + 1 :])
+    return bool(before & after if before else after)
+
+
+def _kinds(turns: Sequence[Turn]) -> set[str]:
+    """Return the kinds of the files that were edited in *turns*: the ends of their names."""
+    return {PurePath(file).suffix for turn in turns for file in turn.files}
 
 
 def fixes_in(turns: Sequence[Turn]) -> list[Fix]:

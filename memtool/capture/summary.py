@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.capture.answer_statements import goes_on
-from memtool.capture.checks import NOTHING_RAN, UNSURE, check_in, fixes_in, is_test
+from memtool.capture.checks import NOTHING_RAN, check_in, fixes_in, is_test, last_ends, was_edited_after
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.record_fields import COMMIT
@@ -325,23 +325,12 @@ def _rules(turns: Sequence[Turn]) -> Iterator[str]:
 def _commands(turns: Sequence[Turn]) -> Iterator[str]:
     """Give the build or test command that passed most often, if it passed the last time."""
     passed: Counter[str] = Counter()
-    last = _last_ends(turns)
+    last = last_ends(turns)
     for run in (run for turn in turns for run in turn.runs if not run.error):
         command = check_in(run.command)
-        if command and width(command) <= _WIDEST_COMMAND and not last.get(command):
+        if command and width(command) <= _WIDEST_COMMAND and not (command in last and last[command].error):
             passed[command] += 1
     yield from (command for command, _ in passed.most_common(1))
-
-
-def _last_ends(turns: Sequence[Turn]) -> dict[str, str]:
-    """Return the checks that were run, the last of them last, each with the error of its last run."""
-    ends: dict[str, str] = {}
-    for run in (run for turn in turns for run in turn.runs):
-        if command := check_in(run.command):
-            ends.pop(command, None)
-            if run.error != UNSURE:
-                ends[command] = run.error
-    return ends
 
 
 def _done(turns: Sequence[Turn], commands: Sequence[str], language: str) -> Iterator[str]:
@@ -350,12 +339,14 @@ def _done(turns: Sequence[Turn], commands: Sequence[str], language: str) -> Iter
     Those of *commands*, which the note names as well, are not named twice.
     """
     words = labels("summary", language)
-    ends = _last_ends(turns)
+    ends = last_ends(turns)
     last = {is_test(command): command for command in ends if width(command) <= _WIDEST_CHECK}
     told = []
     for command in last.values():
-        outcome = "named_passed" if command in commands else _OUTCOMES.get(ends[command], "failed")
-        told.append(words[outcome].format(command))
+        end = ends[command]
+        outcome = words["named_passed" if command in commands else _OUTCOMES.get(end.error, "failed")].format(command)
+        is_stale = not end.error and was_edited_after(turns, end.turn)
+        told.append(words["before_edits"].format(outcome) if is_stale else outcome)
     passed = [run.command for turn in turns for run in turn.runs if not run.error]
     told += [words[act] for act, sign in _ACTS.items() if any(sign.search(command) for command in passed)]
     commits = [

@@ -474,6 +474,20 @@ def test_how_the_last_checks_ended_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "is_stale"),
+    [("/shop/cart.go", "/shop/购物车.go", True), ("/shop/cart.go", "/shop/购物车.md", False), ("", "/购物车.md", True)],
+)
+def test_a_check_that_passed_before_the_last_edits_says_so(before: str, after: str, is_stale: bool) -> None:
+    runs = (Run("make lint"), Run("go test ./..."))
+    checked = Turn(asked="make the cart faster", said="Done.", answered=True, files=(before,) * bool(before), runs=runs)
+    edited = Turn(asked="把购物车的提示也改掉", said="改好了。", answered=True, files=(after,))
+    (english,), (chinese,) = (summarise([checked, edited], language=each).done for each in ("en", "zh"))
+    assert english.count(", files edited since") == chinese.count("，之后有改动") == (2 if is_stale else 0)
+    failed = edited._replace(runs=(Run("make lint", "failed"),))
+    assert "make lint: failed;" in f"{summarise([checked, failed, edited]).done[0]};"
+
+
+@pytest.mark.parametrize(
     ("command", "done"),
     [
         ("git -C 商店 commit -m x", ("committed",)),
