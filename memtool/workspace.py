@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtool import settings as settings_module
 from memtool.settings import Settings
 from memtool.vault.layout import Vault, project_of
-from memtool.vault.project_area import ProjectArea, find_area, shown_path
+from memtool.vault.project_area import ProjectArea, find_area, find_registered_area, shown_path
 from memtool.vault.state import state_folder
 
 if TYPE_CHECKING:
     from memtool.redaction import Redactor
     from memtool.vault.scan import Outside
-
-
-def outside_of(settings: Settings, environ: Mapping[str, str], home: Path) -> Outside:
-    """Return the files outside the vault that *settings* let memtool read."""
-    from memtool.vault.scan import Outside, folder_named  # an edit is written down without
-
-    projects = settings_module.client_projects(settings, environ)
-    return Outside(projects, tuple(folder_named(name, home) for name in settings.knowledge.folders))
 
 
 class _Fields(NamedTuple):
@@ -79,7 +71,10 @@ class Workspace(_Fields):
     @cached_property
     def outside(self) -> Outside:
         """The files outside the vault that are searched, too: the client's own memory, the user's other folders."""
-        return outside_of(self.settings, self.environ, self.home)
+        from memtool.vault.scan import Outside, folder_named  # an edit is written down without
+
+        projects = settings_module.client_projects(self.settings, self.environ)
+        return Outside(projects, tuple(folder_named(name, self.home) for name in self.settings.knowledge.folders))
 
     @property
     def cache(self) -> Path:
@@ -113,6 +108,10 @@ class Workspace(_Fields):
     def area(self, folder: Path | None = None) -> ProjectArea:
         """Return the area of the project that *folder* belongs to; without one, that of the folder at hand."""
         return find_area(self.vault, folder or self.folder, self.home, self.now().timestamp())
+
+    def registered_area(self, folder: Path | None = None) -> ProjectArea:
+        """Return the same area after its summary lists all by which *folder* is known again."""
+        return find_registered_area(self.vault, folder or self.folder, self.home, self.now().timestamp())
 
     def project(self, folder: Path | None = None) -> str:
         """Return the name of the project that *folder*, or the folder at hand, belongs to; empty for none.

@@ -13,7 +13,7 @@ from benchmarks.recall.labelled import Conversation
 from benchmarks.recall.vaults import Shelf
 from memtool.recall.prompts.evidence import Weights, WeightsWithMeaning, features
 from memtool.recall.prompts.finding import judged
-from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.question import question_of
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
@@ -71,7 +71,7 @@ def samples_of(
     for conversation in conversations:
         for prompt in conversation.prompts:
             of_prompt = meaning(prompt.text) if meaning else None
-            found = judged(db, ask(prompt.text), conversation.project, today, of_prompt, nearest=_NEAREST)
+            found = judged(db, question_of(prompt.text), conversation.project, today, of_prompt, nearest=_NEAREST)
             for evidence, recalled in found:
                 name = shelf.name_of(recalled.ref, recalled.first_line)
                 if name not in prompt.tolerated:

@@ -12,7 +12,7 @@ from benchmarks.recall.labelled import Conversation
 from benchmarks.recall.measures import outcome
 from benchmarks.recall.sessions import Turn
 from memtool.recall.prompts import thesaurus
-from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.question import question_of
 from memtool.text.languages import word_file
 
 Hold: TypeAlias = Callable[[Conversation], list[Turn]]
@@ -63,7 +63,7 @@ def table(found: Sequence[Gain]) -> str:
 
 def _speaking(conversation: Conversation) -> set[str]:
     """Return the groups of which an entry stands in a prompt of *conversation*."""
-    own = {meaning.own for prompt in conversation.prompts for meaning in ask(prompt.text).synonyms}
+    own = {meaning.own for prompt in conversation.prompts for meaning in question_of(prompt.text).synonyms}
     return {group for group, entries in _groups().items() if not own.isdisjoint(entries)}
 
 

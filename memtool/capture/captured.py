@@ -20,7 +20,7 @@ from memtool.capture.summary import Summary
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.capture.turns import Run, Turn
 from memtool.vault.changes import Change
-from memtool.vault.layout import Vault, session_ref
+from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_rows import Piece
 from memtool.vault.sessions import KeyPoint
 from memtool.vault.state import is_like, make_state_folder, read_state, write_state
@@ -135,7 +135,7 @@ def kept_turns(turns: list[Turn]) -> tuple[Turn, ...]:
 
 def record_path(vault: Vault, session_id: str) -> Path:
     """Return where the record of the session lies."""
-    return vault.state_path / "captured" / f"{Path(session_ref(session_id)).stem}.json"
+    return vault.state_path / "captured" / f"{session_name(session_id)}.json"
 
 
 def _summary(fields: Mapping[str, Any]) -> Summary:

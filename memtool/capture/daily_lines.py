@@ -83,7 +83,7 @@ def write_entries(
     return change_daily(vault, day, lambda text: add_entries(text, entries), language=language, patience=patience)
 
 
-def leave_entry(vault: Vault, day: date, entry: DailyEntry) -> None:
+def _leave_entry(vault: Vault, day: date, entry: DailyEntry) -> None:
     """Leave *entry* to the next worker.
 
     Raises:
@@ -131,7 +131,7 @@ class Edit(NamedTuple):
     at: datetime
 
 
-def note_edit(work: Workspace, edit: Edit) -> bool:
+def write_edit(work: Workspace, edit: Edit) -> bool:
     """Write *edit* into the daily note of its day, unless it is to be left out; return whether it says something new.
 
     The note is committed when a session ends. While somebody else holds it, the edit is left to the worker.
@@ -147,7 +147,7 @@ def note_edit(work: Workspace, edit: Edit) -> bool:
     try:
         is_new = write_entries(work.vault, day, [entry], language=work.language, patience=HOOK_PATIENCE)
     except (Busy, NoteChanged):
-        leave_entry(work.vault, day, entry)
+        _leave_entry(work.vault, day, entry)
         return True
     if is_new:
         note_uncommitted(work.vault, [daily_ref(work.vault, day)])

@@ -6,7 +6,6 @@ a session, a sweep, or a long note of the vault, which gets a summary by a model
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,27 +13,17 @@ from typing import NamedTuple
 
 from memtool.capture.by_hand import keep_what_is_by_hand
 from memtool.capture.captured import find_uncaptured
-from memtool.capture.conversation import Step
 from memtool.capture.daily_lines import write_late_entries
 from memtool.capture.log import ERROR, WARNING, LogEntry
-from memtool.capture.model_summary import summarise_with_model
+from memtool.capture.note_summary import NOTE, summarise_note
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
-from memtool.capture.turns import turns_of
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError
-from memtool.llm import EXTRACTIVE
-from memtool.text.frontmatter import set_field
-from memtool.vault.files import read_text, replace
-from memtool.vault.layout import project_of
-from memtool.vault.note import Note, parse_note
-from memtool.vault.uncommitted import commit_noted, note_uncommitted
+from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace
 
 Tell = Callable[[LogEntry], None]  # where problems go
-NOTE = "note"  # the event of a job whose `transcript` is the path of a note in the vault
-
-_LEAST = 600  # characters; a shorter note is read as soon as its summary
 
 
 class Drained(NamedTuple):
@@ -57,7 +46,7 @@ def drain(work: Workspace, tell: Tell) -> Drained:
 
 class _Worker:
     def __init__(self, work: Workspace, tell: Tell) -> None:
-        self._work_in = work
+        self._workspace = work
         self._tell_entry = tell
         self._queue = Queue(work.vault)
         self._done = Drained()
@@ -69,15 +58,15 @@ class _Worker:
 
     def drain(self) -> Drained:
         while True:
-            with only_worker(self._work_in.vault) as alone:
+            with only_worker(self._workspace.vault) as alone:
                 if not alone:
                     return self._done._replace(busy=self._done == Drained())
-                forget_start(self._work_in.vault)
-                self._work()
+                forget_start(self._workspace.vault)
+                self._do_all_due()
             if not self._due():  # a hook that came just before we let go has left its job to us
                 return self._done
 
-    def _work(self) -> None:
+    def _do_all_due(self) -> None:
         while due := self._due():
             for job in due:
                 self._try(job)
@@ -132,7 +121,7 @@ class _Worker:
 
     def _capture(self, job: Job) -> str:
         take = summarise_note if job.event == NOTE else capture_session
-        captured = take(self._work_in, job)
+        captured = take(self._workspace, job)
         (self._empty.discard if captured.refs else self._empty.add)(job.session_id)
         if captured.refs and job.event not in GOES_ON:
             self._captured.append(captured)
@@ -144,14 +133,14 @@ class _Worker:
 
     def _sweep(self, job: Job) -> str:
         waiting = {job.besides, *(other.session_id for other in [*self._queue.waiting(), *self._queue.parked()])}
-        for found in find_uncaptured(self._work_in.vault, Path(job.transcript), self._now(), job.client):
+        for found in find_uncaptured(self._workspace.vault, Path(job.transcript), self._now(), job.client):
             if found.session_id not in waiting:
                 self._queue.put(found)
         return ""
 
     def _write_late_entries(self) -> None:
         try:
-            write_late_entries(self._work_in.vault, language=self._work_in.language)
+            write_late_entries(self._workspace.vault, language=self._workspace.language)
         except MemtoolError as error:
             self._tell(f"edits are missing in the daily notes: {error}")
 
@@ -160,7 +149,7 @@ class _Worker:
         if not self._has_ended:
             return
         try:
-            vault = self._work_in.vault
+            vault = self._workspace.vault
             commit_noted(vault, _message(self._captured), before=partial(keep_what_is_by_hand, vault))
         except MemtoolError as error:
             self._tell(f"the notes were written, but not committed: {error}")
@@ -168,10 +157,10 @@ class _Worker:
         self._has_ended = False
 
     def _now(self) -> float:
-        return self._work_in.now().timestamp()
+        return self._workspace.now().timestamp()
 
     def _tell(self, sentence: str, level: str = ERROR) -> None:
-        self._tell_entry(LogEntry(self._work_in.now().isoformat(timespec="seconds"), level, "worker", sentence))
+        self._tell_entry(LogEntry(self._workspace.now().isoformat(timespec="seconds"), level, "worker", sentence))
 
 
 def _message(captured: Sequence[Captured]) -> str:
@@ -188,40 +177,3 @@ def _said(captured: Captured, *, is_listed: bool = False) -> str:
     project = f"{captured.project}: " if captured.project else ""
     client = f"({title_of(captured.client)}) " if is_listed and captured.client != CLAUDE_CODE else ""
     return f"{project}{client}{captured.topic or 'a session'}"
-
-
-def queue_summary(work: Workspace, ref: str, text: str) -> bool:
-    """Let a worker summarise the note at *ref*, if it is long enough and a model is set up; return whether it will.
-
-    Raises:
-        NotWritable: the vault's state cannot be written.
-    """
-    if len(text) < _LEAST or set(work.settings.llm.providers) <= {EXTRACTIVE}:
-        return False
-    job_id = f"note-{hashlib.sha256(ref.encode()).hexdigest()[:16]}"
-    Queue(work.vault).put(Job(job_id, ref, str(work.folder), NOTE, queued_at=work.now().timestamp()))
-    return True
-
-
-def summarise_note(work: Workspace, job: Job) -> Captured:
-    """Write a summary into the note that *job* names. A note that is gone, or has one, stays as it is.
-
-    Raises:
-        MemtoolError: someone changed the note meanwhile, or the vault cannot be written.
-    """
-    ref = job.transcript
-    path = work.vault.path(ref)
-    try:
-        text, expected = read_text(path)
-    except OSError:
-        return Captured()
-    note = parse_note(ref, text.encode())
-    if not isinstance(note, Note) or note.field("summary"):
-        return Captured()
-    answer = summarise_with_model(turns_of([Step("answer", note.body)]), work.settings, work.vault, work.now())
-    if answer.summary is None:
-        return Captured(fallback=answer.reason, may_pass=answer.may_pass)
-    note_uncommitted(work.vault, [ref])
-    with work.vault.lock():
-        replace(path, set_field(text, "summary", answer.summary.topic), expected=expected)
-    return Captured((ref,), answer.summary.topic, note.field("project") or project_of(ref))

@@ -30,7 +30,6 @@ from memtool.errors import MemtoolError, TranscriptUnreadable
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.layout import session_ref
-from memtool.vault.project_area import find_registered_area
 from memtool.vault.uncommitted import commit_noted, note_uncommitted
 from memtool.workspace import Workspace
 
@@ -226,7 +225,7 @@ def _folder_and_times(found: KeptSession) -> tuple[str, str, Sequence[float]]:
 
 def _edits(work: Workspace, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:
     folder = Path(conversation.cwd or work.home)
-    area = find_registered_area(work.vault, folder, work.home, work.now().timestamp())
+    area = work.registered_area(folder)
     for step in conversation.edits:
         if step.at and not is_ignored(step.file, area, work):
             at = step.at.astimezone()

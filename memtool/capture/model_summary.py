@@ -21,7 +21,7 @@ from memtool.capture.model_turns import Ground, grounds_of, is_typed, summary_re
 from memtool.capture.summary import Summary
 from memtool.capture.turns import Turn
 from memtool.errors import ProviderFailed
-from memtool.llm import EXTRACTIVE, Answer
+from memtool.llm import Answer, is_set_up
 from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
 from memtool.redaction import make_redactor
@@ -95,7 +95,7 @@ def summarise_with_model(turns: Sequence[Turn], settings: Settings, vault: Vault
 
     *turns* are redacted already; the answer is, once more.
     """
-    if settings.llm.providers[:1] in ((), (EXTRACTIVE,)):
+    if not is_set_up(settings.llm):
         return ModelSummary(None, None, (), may_pass=False)
     code = secrets.token_hex(8)
     redact = make_redactor(settings.redact)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from memtool.errors import Busy, OutsideVault
 from memtool.vault.files import read_content
-from memtool.vault.layout import Vault, session_ref
+from memtool.vault.layout import Vault, session_name, session_ref
 from memtool.vault.processes import start_command
 from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 
@@ -201,7 +201,7 @@ def _jobs_in(*folders: Path) -> list[Job]:
 
 
 def _name(job: Job) -> str:
-    return f"{Path(session_ref(job.session_id)).stem}.json"
+    return f"{session_name(job.session_id)}.json"
 
 
 def _write(path: Path, job: Job) -> None:

@@ -26,12 +26,12 @@ from memtool.capture.transcript.text import compaction_text
 from memtool.capture.turns import Turn, turns_of
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import TranscriptUnreadable
-from memtool.llm import EXTRACTIVE
+from memtool.llm import EXTRACTIVE, is_set_up
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault, session_ref
-from memtool.vault.project_area import ProjectArea, find_registered_area
+from memtool.vault.project_area import ProjectArea
 from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
 from memtool.vault.sessions import is_as_written, parse_session, render_session
@@ -98,7 +98,7 @@ def capture_session(work: Workspace, job: Job) -> Captured:
 
 
 def capture(work: Workspace, job: Job, session: ReadSession, record: Record, later: Later | None = None) -> Captured:
-    """Do the same for a *session* that was read already, and was captured before as *record* says.
+    """Write the note and the daily lines of *session*, captured before as *record* says; return what was written.
 
     Its record and its lines in daily notes are left to *later*, if that is given.
 
@@ -114,7 +114,7 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
         write_record(work.vault, job.session_id, record)
         return Captured()
     where = Path(folder or work.home)
-    area = find_registered_area(work.vault, where, work.home, work.now().timestamp())
+    area = work.registered_area(where)
     digest = _digest(session.turns)
     if record.provider in ("", EXTRACTIVE):
         record = record._replace(digest=digest, provider=EXTRACTIVE)
@@ -147,7 +147,7 @@ def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> R
         cwd=reading.cwd,
     )
     known = reading if conversation.start else ReadUpTo()
-    conversation = with_edits_of_helpers(conversation, path, work.redact)
+    conversation = _with_edits_of_helpers(conversation, path, work.redact)
     if job.compaction and not _has_compaction(conversation):
         summary = Step("compaction", compaction_text(job.compaction), conversation.ended_at)
         conversation = conversation._replace(steps=(*conversation.steps, summary))
@@ -187,7 +187,7 @@ def _digest(turns: list[Turn]) -> str:
 
 
 def _wants_model(work: Workspace, job: Job, conversation: Conversation, record: Record, digest: str) -> bool:
-    if set(work.settings.llm.providers) <= {EXTRACTIVE} or job.event in _WITHOUT_MODEL:
+    if not is_set_up(work.settings.llm) or job.event in _WITHOUT_MODEL:
         return False
     if record.provider != EXTRACTIVE and record.digest == digest:
         return False
@@ -302,7 +302,7 @@ def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
         files_of_vault.change(path, merged)
 
 
-def with_edits_of_helpers(conversation: Conversation, path: Path, redact: Callable[[str], str]) -> Conversation:
+def _with_edits_of_helpers(conversation: Conversation, path: Path, redact: Callable[[str], str]) -> Conversation:
     """Return *conversation*, whose transcript lies at *path*, with what its helpers edited, each edit at its time."""
     steps = list(conversation.steps)
     since = next((step.at for step in steps if step.at), None) if conversation.start else None

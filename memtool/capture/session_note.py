@@ -25,7 +25,7 @@ from memtool.text.lines import cut, one_line, shortened, width
 from memtool.text.markdown import blocks, heading_text, without_mark
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.files import replace
-from memtool.vault.layout import session_ref
+from memtool.vault.layout import session_name, session_ref
 from memtool.vault.note import first_sentence
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_rows import fit_rows
@@ -79,7 +79,7 @@ def session_note(
     named = [file for file in shown if file][:_MOST_FILES]
     is_home = bool(conversation.cwd) and Path(conversation.cwd) == home
     note = SessionNote(
-        id=session_ref(conversation.session_id).removeprefix("sessions/").removesuffix(".md"),
+        id=session_name(conversation.session_id),
         project=one_line(project),
         updated=last.replace(tzinfo=None).isoformat(" ", "minutes"),
         directory="~" if is_home else _short_path(shown_path(conversation.cwd, None, home)),
@@ -195,7 +195,7 @@ def save_session(work: Workspace, text: str, *, title: str = "", tags: Iterable[
         MemtoolError: the vault cannot be written.
     """
     area, now = work.area(), work.now()
-    note = session_note_of(text, title=title, tags=tags)
+    note = _session_note_of(text, title=title, tags=tags)
     note = note._replace(
         id=f"saved-{_digest(area.name, text)}",
         project=area.name,
@@ -212,7 +212,7 @@ def save_session(work: Workspace, text: str, *, title: str = "", tags: Iterable[
     return SavedSession(ref, new=False)
 
 
-def session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) -> SessionNote:
+def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) -> SessionNote:
     """Return *text* as the note of a session: each item and paragraph is a key point, or what the heading above says.
 
     Headings and labels that session notes know, such as "Decisions" or 待办, make its sections.

@@ -16,6 +16,7 @@ from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
 from memtool.recall.remembering.forget import find_target
+from memtool.text.lines import without_surrogates
 from memtool.vault.changes import Origin, blame
 from memtool.vault.layout import Vault
 from memtool.vault.reading import Ref, parse_ref
@@ -33,7 +34,7 @@ def command(session: Session, ref: str, *, as_json: bool) -> None:
     REF is the id of a fact, a path with lines such as `areas/x.md:10-20`, a path, the name of a note, or the short id
     of a line that a session was given. The turn is known as long as the session's record is, and of facts that name it.
     """
-    place = _place(session, ref.encode("utf-8", "replace").decode("utf-8"))
+    place = _place(session, without_surrogates(ref))
     found = [_with_turn(session.vault, origin) for origin in blame(session.vault, place.name, place.first, place.last)]
     if as_json:
         output.emit_json({"path": place.name, "lines": [_fields(origin) for origin in found]})

@@ -12,6 +12,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.recall.start.session_start import ContextBlock, session_context
 from memtool.text.lines import tokens_in
+from memtool.vault.layout import projects_of
 
 
 @click.command()
@@ -76,7 +77,7 @@ def _with_team(session: Session, project: str, *, whole: bool) -> ContextBlock:
 def _project(session: Session, named: str | None) -> str:
     if named is None:
         return session.work.area().name
-    known = sorted(path.name for path in session.vault.path("areas/projects").glob("*/"))
+    known = projects_of(session.vault)
     if named not in known:
         hint = f"It knows {', '.join(known)}." if known else "It knows none yet."
         raise UsageError(f"there is no project '{named}' in the vault", hint=hint)

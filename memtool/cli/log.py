@@ -33,7 +33,7 @@ def command(session: Session, ref: str | None, *, limit: int, page: int, project
     vault = session.vault
     changes = read_changes(vault, *([ref] if ref else []))
     if project:
-        changes = [change for change in with_files(vault, changes) if is_about(change, project)]
+        changes = [change for change in with_files(vault, changes) if _is_about(change, project)]
     first = limit * (page - 1)
     shown = with_files(vault, changes[first : first + limit])
     pages = max(1, -(-len(changes) // limit))
@@ -53,7 +53,7 @@ def command(session: Session, ref: str | None, *, limit: int, page: int, project
         output.say(f"page {page} of {pages}; `--page {page + 1}` shows the next")
 
 
-def is_about(change: Change, project: str) -> bool:
+def _is_about(change: Change, project: str) -> bool:
     """Whether *change* touches the project's area, or says that it is about it."""
     if any(project_of(file.path) == project for file in change.files):
         return True

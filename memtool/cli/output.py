@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import click
 
 from memtool.settings import environment
+from memtool.text.lines import without_surrogates
 
 FORMAT = 1  # of all JSON output; raised when a field changes its meaning
 
@@ -34,7 +35,7 @@ def as_json(value: object, *, indent: int | None = None) -> str:
     """Return *value* as JSON, in readable letters, without lone surrogates, which no encoding can write."""
     import json
 
-    text = json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "replace").decode("utf-8")
+    text = without_surrogates(json.dumps(value, ensure_ascii=False, indent=indent))
     return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -23,6 +23,9 @@ from memtool.vault.todos import TYPES
 
 _STDIN = ("-",)
 
+_WIDEST = 200  # columns of what stands already: a fact in whole, the beginning of a note
+_LARGEST = 64 << 20  # bytes on stdin; what is a note at most, the settings say
+
 
 @click.command()
 @click.argument("text", nargs=-1)
@@ -138,7 +141,3 @@ def _print(session: Session, done: Remembered) -> None:
     output.say(*done.notices)
     undo = done.kept.undo(session.vault)
     output.say(f"Undo: {undo}" if undo else f"Undo: memtool forget {done.id}")
-
-
-_WIDEST = 200  # columns of what stands already: a fact in whole, the beginning of a note
-_LARGEST = 64 << 20  # bytes on stdin; what is a note at most, the settings say

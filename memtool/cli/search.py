@@ -19,6 +19,7 @@ from memtool.index.filters import Filter, parse_day, projects_in, reach
 from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
+from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import IMPORTED
 from memtool.vault.files import read_text
@@ -87,11 +88,11 @@ def command(
     if batch:
         _search_batch(session, wanted, here, limit or _DEFAULT_BATCH_LIMIT)
         return
-    text = " ".join(query).encode("utf-8", "replace").decode("utf-8")
+    text = without_surrogates(" ".join(query))
     if query and not index_terms(text):
         raise UsageError("the query holds no word to search for", hint="Try `memtool search deploy key`.")
     started = time.perf_counter()
-    team = _ask_team(session, text, here, limit) if session.settings.team.url and text else None
+    team = _ask_team(session, text, here) if session.settings.team.url and text else None
     with output.progress_bar("Reading notes", least=_MANY) as progress:
         place = session.place(progress=progress)
         chosen, found = use_index(place, lambda index: _found(session, index, text, wanted, here, page))
@@ -112,11 +113,10 @@ def command(
             _print_team(team)
 
 
-def _ask_team(session: Session, text: str, here: str, limit: int | None) -> TeamQuestion[TeamMemory]:
+def _ask_team(session: Session, text: str, here: str) -> TeamQuestion[TeamMemory]:
     from memtool.team.member import PATIENCE, ask_for_memories
 
-    most = limit or session.settings.search.limit
-    words = session.work.redact(text)
+    most, words = session.settings.search.limit, session.work.redact(text)
     return ask_for_memories(session.work, words, project=here, limit=most, floor=0.0, wait=PATIENCE)
 
 
@@ -218,7 +218,7 @@ def _questions() -> Iterator[tuple[Any, str]]:
             continue
         try:
             question = json.loads(line.removeprefix("\ufeff"))
-            yield question["id"], question["query"].encode("utf-8", "replace").decode("utf-8")
+            yield question["id"], without_surrogates(question["query"])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             hint = 'One JSON object a line: {"id": 1, "query": "deploy key"}'
             raise UsageError(f"line {number} of the batch is not a question", hint=hint) from None

@@ -16,7 +16,7 @@ from memtool.index.lookup import find_fact, find_note
 from memtool.recall.framing import is_line_id
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses
-from memtool.text.lines import counted
+from memtool.text.lines import counted, without_surrogates
 from memtool.vault.authors import named
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note
 
@@ -39,7 +39,7 @@ def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
     a `[[link]]`, a project, the beginning of a session's id, the id of a fact, or the short id of a line that a session
     was given, such as k3f9.
     """
-    text = ref.encode("utf-8", "replace").decode("utf-8")
+    text = without_surrogates(ref)
     try:
         reading = _reading(session, text, level)
     except NoteNotFound:

@@ -13,6 +13,7 @@ from memtool.errors import NoteNotFound
 from memtool.index.engine import Index, use_index
 from memtool.index.filters import projects_in, reach
 from memtool.recall.timeline import Event, Timeline, timeline
+from memtool.text.lines import without_surrogates
 
 _MOST = 1_000  # events to each side
 
@@ -41,7 +42,7 @@ def command(
     path or name, or words to search for. Without it, the newest events are shown. In a project that the vault knows,
     only what belongs to it or to no project is.
     """
-    asked = " ".join(anchor).encode("utf-8", "replace").decode("utf-8")
+    asked = without_surrogates(" ".join(anchor))
     here = "" if all_projects or projects else session.work.project()
 
     def found(index: Index) -> Timeline:

@@ -19,10 +19,9 @@ from memtool.text.similarity import words
 from memtool.vault.authors import USER
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts
 from memtool.vault.files import read_text
-from memtool.vault.layout import FACTS_FILE, Vault
+from memtool.vault.layout import Vault, facts_ref
 from memtool.workspace import Workspace
 
-GLOBAL = "areas/global"
 _WIDEST_EVIDENCE = 160  # columns of the words that a fact stands on
 _GAINED, _MOST = 0.5, 0.99  # of the doubt that is left, for a statement that returned
 
@@ -63,11 +62,6 @@ def _told(work: Workspace, project: str) -> list[frozenset[str]]:
             lines = read_text(work.vault.path(ref))[0].splitlines()
             told += [said for line in lines if len(said := words(line)) >= 3]
     return told
-
-
-def facts_ref(project: str) -> str:
-    """Return the path of the facts of *project*."""
-    return f"areas/projects/{project}/{FACTS_FILE}" if project else f"{GLOBAL}/{FACTS_FILE}"
 
 
 def fact_of(proposal: Proposal, fact_id: str, evidence: str) -> Fact:

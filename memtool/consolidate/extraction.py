@@ -75,7 +75,7 @@ def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Propo
     latest = {view.project: view.date for view in sessions}
     for project, seen in sorted(latest.items()):
         if project and (root := root_of(work.vault, project)):
-            found += configuration_of(Path(root), project, seen, work.language)
+            found += _configuration_of(Path(root), project, seen, work.language)
     return found
 
 
@@ -195,7 +195,7 @@ def _one(group: Sequence[Proposal]) -> Proposal:
     return newest._replace(spans=spans, confidence=round(confidence, 2), tags=tags, at=at)
 
 
-def configuration_of(root: Path, project: str, seen: str, language: str = "en") -> list[Proposal]:
+def _configuration_of(root: Path, project: str, seen: str, language: str = "en") -> list[Proposal]:
     """Return the configuration in the files at the top of the repository *root*, as of *seen*. Nothing is run."""
     words = labels("facts", language)
     found = []

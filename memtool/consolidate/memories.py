@@ -21,7 +21,7 @@ from memtool.recall.remembering.memory import Memory, prepared
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.recall.remembering.remember import remember
 from memtool.recall.uses import read_uses
-from memtool.text.frontmatter import set_field, set_list, split_front_matter
+from memtool.text.frontmatter import set_field, set_list, split_front_matter, with_body
 from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import Fact, change, fields_of
 from memtool.vault.files import content_hash, read_text, replace
@@ -243,9 +243,7 @@ def _checked(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rewritten(text: str, values: Mapping[str, Any]) -> str:
     if "content" in values:
-        matter, first = split_front_matter(text)
-        head = "\n".join(text.split("\n")[: first - 1])
-        text = f"{head}\n\n{values['content']}\n" if matter is not None else f"{values['content']}\n"
+        text = with_body(text, values["content"])
     for name in _FIELDS_OF_NOTE:
         text = set_field(text, name, values[name]) if name in values else text
     return set_list(text, "tags", map(folded_tag, values["tags"])) if "tags" in values else text

@@ -18,7 +18,7 @@ from memtool.consolidate.proposals import LIKELY, LONGEST, Proposal
 from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.spans import Span, hash_of_words
 from memtool.errors import ProviderFailed
-from memtool.llm import EXTRACTIVE, Request
+from memtool.llm import Request
 from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
 from memtool.recall.remembering.near_duplicates import statement
@@ -69,11 +69,6 @@ class NamedLine(NamedTuple):
     line: Line
 
 
-def is_set_up(work: Workspace) -> bool:
-    """Return whether a model may be asked."""
-    return work.settings.llm.providers[:1] not in ((), (EXTRACTIVE,))
-
-
 def proposals_by_model(work: Workspace, sessions: Sequence[SessionView], problems: list[str]) -> list[Proposal]:
     """Return a model's proposals for each project with two sessions or more; *problems* are added to."""
     by_project: dict[str, list[SessionView]] = {}
@@ -99,7 +94,7 @@ def _of_project(work: Workspace, sessions: Sequence[SessionView], problems: list
 
     log = CallLog(work.vault, settings.llm.daily_tokens)
     chain = Chain(settings.llm, settings.keys, log, Clock(work.now))
-    outcome = chain.complete(request_for(lines, code), accept, purpose=PURPOSE)
+    outcome = chain.complete(_request_for(lines, code), accept, purpose=PURPOSE)
     if outcome.value is None:
         project = sessions[0].project
         problems.append(f"no model distilled {project}: {'; '.join(outcome.reasons) or 'none is set up'}")
@@ -134,7 +129,7 @@ def named_lines(sessions: Sequence[SessionView]) -> list[NamedLine]:
     return sorted(shown, key=lambda each: [int(part) for part in each.name[1:].split(".")])
 
 
-def request_for(lines: Sequence[NamedLine], code: str) -> Request:
+def _request_for(lines: Sequence[NamedLine], code: str) -> Request:
     """Return the request for the facts of *lines*; *code* is random: no line can forge the marker."""
     told = "\n".join(
         f"{each.name} ({each.view.date[:10]}, {each.line.author}"

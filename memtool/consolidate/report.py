@@ -105,12 +105,12 @@ def render_report(
         *_section(words["files"], (_file(each) for each in activity.files)),
         *_section(words["topics"], _topics(activity)),
         *_section(words["state"], (f"- {sentence}" for sentence in state)),
-        *_section(words["changes"], dict.fromkeys([*changes_in(before), *(f"- {line}" for line in changes)])),
+        *_section(words["changes"], dict.fromkeys([*_changes_in(before), *(f"- {line}" for line in changes)])),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def changes_in(report: str) -> list[str]:
+def _changes_in(report: str) -> list[str]:
     """Return the lines of the changes that *report* lists, in any language."""
     titles = "|".join(map(re.escape, all_labels("report")["changes"]))
     match = re.search(rf"(?ms)^## (?:{titles})\n\n(.*?)(?=^## |\Z)", report)

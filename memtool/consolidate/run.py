@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.daily_lines import is_ours
-from memtool.consolidate.distilling import Written, facts_ref, judge_all, write_dropped, write_facts
+from memtool.consolidate.distilling import Written, judge_all, write_dropped, write_facts
 from memtool.consolidate.extraction import proposals_of
 from memtool.consolidate.fact_book import StoredFact, read_facts
 from memtool.consolidate.generated_sections import areas_to_look_at, project_section, shared_section, with_generated
-from memtool.consolidate.model import is_set_up, proposals_by_model
+from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import Judged
 from memtool.consolidate.report import activity_of, read_entries, render_report, report_ref
 from memtool.consolidate.review import (
@@ -43,6 +43,7 @@ from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week, keep_run
 from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
 from memtool.index.engine import catch_up
+from memtool.llm import is_set_up
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.languages import labels
@@ -50,6 +51,7 @@ from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import Fact, change as change_facts, update_facts
+from memtool.vault.layout import facts_ref
 from memtool.vault.todos import close_todo
 from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
 from memtool.workspace import Workspace
@@ -103,7 +105,7 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
         book = read_facts(work.vault)
         outcome.problems += book.broken.values()
         proposals = proposals_of(work, sessions)
-        if is_set_up(work) and not dry:
+        if is_set_up(work.settings.llm) and not dry:
             own = [view for view in sessions if week.holds(view.date)]
             proposals += proposals_by_model(work, own, outcome.problems)
         proposals = [one for one in proposals if facts_ref(one.project) not in book.broken]

@@ -196,7 +196,7 @@ def _batches(lengths: Sequence[int], at_once: int) -> Iterator[list[int]]:
 
 def _find_folder(settings: EmbeddingSettings, cache: Path) -> ModelFolder | None:
     if settings.path:
-        return local_model(Path(settings.path).expanduser(), settings.model)
+        return _local_model(Path(settings.path).expanduser(), settings.model)
     return find_downloaded_model(cache, settings.model or DEFAULT_MODEL)
 
 
@@ -207,7 +207,7 @@ def _fetched(model: str, cache: Path, announce: Callable[[str], None] | None) ->
             hint="`memtool index` downloads it once; or name a folder with `[embeddings] path`.",
         )
 
-    return download_model(cache, model, announce)
+    return _download_model(cache, model, announce)
 
 
 def _examine(network: Network, cache: Path, name: str) -> ModelCard:
@@ -242,7 +242,7 @@ class ModelFolder(NamedTuple):
         return digest.hexdigest()[:16]
 
 
-def local_model(path: Path, model: str) -> ModelFolder:
+def _local_model(path: Path, model: str) -> ModelFolder:
     """Return the model in the user's own folder *path*, called *model* or else by the folder's name.
 
     Raises:
@@ -277,7 +277,7 @@ def find_downloaded_model(cache: Path, model: str) -> ModelFolder | None:
     return ModelFolder(path, model, mark["file"]) if complete else None
 
 
-def download_model(cache: Path, model: str, announce: Callable[[str], None]) -> ModelFolder:
+def _download_model(cache: Path, model: str, announce: Callable[[str], None]) -> ModelFolder:
     """Return the folder of *model* after fetching what it lacks; an interrupted download goes on where it stopped.
 
     The files lie in a plain folder of their own, which can be copied to a machine without a network.

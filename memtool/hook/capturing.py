@@ -18,7 +18,7 @@ _LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a tra
 def note_edit(occasion: Occasion) -> None:
     """Write the edited file into the daily note."""
     from memtool.capture.conversation import EDITING_TOOLS
-    from memtool.capture.daily_lines import Edit, note_edit as write_edit
+    from memtool.capture.daily_lines import Edit, write_edit
 
     if occasion.text("tool_name") not in EDITING_TOOLS:
         return

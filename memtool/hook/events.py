@@ -60,7 +60,7 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
         event, actions = _with_own_transcript(event, actions, vault, options.client)
     occasion = Occasion(name, event, Workspace(vault, loaded, environ, home, folder), options)
     # Before a command, and after one that failed, nothing is captured, and nobody should wait for that question.
-    spared = _CAPTURING if name not in _HINTING and is_private(occasion) else ()
+    spared = _CAPTURING if name not in _HINTING and passes_over(occasion) else ()
     answers = [_done(action, occasion) for action in actions if action not in spared]
     text = next((answer.text for answer in answers if answer and answer.text), "")
     reply = Reply(text, "\n".join(answer.notice for answer in answers if answer and answer.notice))
@@ -93,8 +93,8 @@ def _done(action: str, occasion: Occasion) -> Reply | None:
         return None
 
 
-def is_private(occasion: Occasion) -> bool:
-    """Whether the session is not to be captured; one that the user has switched off is passed over by sweeps, too."""
+def passes_over(occasion: Occasion) -> bool:
+    """Return whether nothing of the session is to be captured; sweeps are told where the user has switched it off."""
     from memtool.capture.switches import is_excluded, is_off
 
     if is_off(occasion.work.environ, occasion.work.settings.capture):

@@ -14,7 +14,7 @@ from typing import Any
 from memtool.capture.conversation import EDITING_TOOLS
 from memtool.capture.transcript import forms
 from memtool.hook.occasion import Occasion
-from memtool.vault.layout import Vault, session_ref
+from memtool.vault.layout import Vault, session_name
 from memtool.vault.state import append_state, make_state_folder
 
 READING_TOOL = "Read"
@@ -30,7 +30,7 @@ def heard_folder(vault: Vault) -> Path:
 
 def heard_path(vault: Vault, session_id: str) -> Path:
     """Return the path of the transcript that hooks keep of a session."""
-    return heard_folder(vault) / f"{Path(session_ref(session_id)).stem}.jsonl"
+    return heard_folder(vault) / f"{session_name(session_id)}.jsonl"
 
 
 def keep(occasion: Occasion) -> None:

@@ -87,14 +87,14 @@ def _start_with_team(
 
 def memories_of_prompt(occasion: Occasion) -> Reply:
     """Return the memories for a prompt: mostly none. The ledger is written before anything is said."""
-    from memtool.recall.prompts.question import ask
+    from memtool.recall.prompts.question import question_of
 
     session_id, wanted = occasion.text("session_id"), occasion.work.settings.recall
     if not session_id or not wanted.prompt_characters:
         return Reply()
     ledgers = ledger_folder(occasion.work)
     ledger = read_ledger(ledgers, session_id).next_turn()
-    question = ask(occasion.text("prompt"))
+    question = question_of(occasion.text("prompt"))
     meaning = _meaning(occasion)
     team = _ask_team(occasion, question) if occasion.work.settings.team.url else None
     if not question.terms() and not meaning:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import UsageError
 from memtool.text.languages import words
+from memtool.text.lines import without_surrogates
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold
 
@@ -63,13 +64,13 @@ class Filter(NamedTuple):
         for column, wanted in (("kind", self.kinds), ("project", self.projects), ("category", self.categories)):
             if wanted:
                 condition = f"lower(c.{column}) IN ({', '.join('?' * len(wanted))})"
-                values += (_speakable(name).encode().lower().decode() for name in wanted)  # ASCII, as SQLite's `lower`
+                values += map(_as_lower_does, wanted)
                 if column != "project" and DECISION in map(str.casefold, wanted):  # a session's note holds some, too
                     condition = f"({condition} OR (c.kind = 'session' AND instr(c.tags, ' {DECISION} ') > 0))"
                 parts.append(condition)
         for tag in self.tags:
             parts.append("(instr(c.tags, ?) > 0 OR instr(c.tags, ?) > 0)")  # `project` finds `project/web` as well
-            values += [f" {folded_tag(_speakable(tag).lstrip('#'))}{end}" for end in (" ", "/")]
+            values += [f" {folded_tag(without_surrogates(tag).lstrip('#'))}{end}" for end in (" ", "/")]
         if self.since:
             parts.append("c.date >= ?")
             values.append(self.since)
@@ -131,11 +132,6 @@ def _edge(year: int, month: int | None, day: int | None, *, end: bool) -> dt.dat
     return dt.date(year, month, day)
 
 
-def _speakable(value: str) -> str:
-    """Return *value* without lone surrogates, which a command line can hold and SQLite cannot."""
-    return value.encode("utf-8", "replace").decode("utf-8")
-
-
 def reach(db: Tables, here: str, text: str = "") -> tuple[str, ...]:
     """Return the projects whose chunks may surface, as a `Filter` takes them: an empty name is that of none.
 
@@ -171,3 +167,8 @@ def _goes_on(beside: str, edge: str) -> bool:
     """Return whether a word, or a name with dashes, goes on from *edge* to the character *beside* it."""
     spaced = not is_unspaced(beside) and not is_unspaced(edge) if beside else False
     return spaced and (beside.isalnum() or beside in "_-")
+
+
+def _as_lower_does(name: str) -> str:
+    """Return *name* with letters of ASCII in lower case, as SQLite has them."""
+    return without_surrogates(name).encode().lower().decode()

@@ -16,7 +16,7 @@ from memtool.text.languages import all_labels
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.facts import FactFile, parse_facts
-from memtool.vault.layout import DAILY, FACTS_FILE, is_archived, kind_of, project_of
+from memtool.vault.layout import DAILY, is_archived, is_facts_file, kind_of, project_of
 from memtool.vault.note import BrokenNote, Note, parse_note
 from memtool.vault.sessions import parse_session, session_title
 
@@ -82,7 +82,7 @@ def note_row(ref: str, content: bytes, *, daily: str = DAILY, kind: str = "") ->
 
     *daily* is the vault's folder of daily notes. With a *kind*, a note is of that, whatever it says.
     """
-    if ref.rsplit("/", 1)[-1] == FACTS_FILE:
+    if is_facts_file(ref):
         return _fact_file_row(ref, content)
     note = parse_note(ref, content)
     if isinstance(note, BrokenNote):
@@ -90,10 +90,10 @@ def note_row(ref: str, content: bytes, *, daily: str = DAILY, kind: str = "") ->
         return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable, daily, kind)))
     if note.field("search").casefold() in {"false", "no", "off"}:
         return NoteRow(_title_of(note), "", ())
-    return NoteRow(_title_of(note), "", tuple(_note_chunks(note, daily, kind)), folded_names(note.words("aliases")))
+    return NoteRow(_title_of(note), "", tuple(_note_chunks(note, daily, kind)), _folded_names(note.words("aliases")))
 
 
-def folded_names(names: Iterable[str]) -> str:
+def _folded_names(names: Iterable[str]) -> str:
     """Return *names* as the index holds them: folded, each between line breaks."""
     folded = [fold(name) for name in names][:_MOST_TAGS]
     return "\n".join(["", *folded, ""]) if folded else ""

@@ -17,6 +17,7 @@ from typing import Any
 from memtool.integrations import json_text
 from memtool.integrations.json_text import Member, Node
 from memtool.integrations.plans import LeftAlone, Share
+from memtool.text.lines import newline_of
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class TomlTable(Share):
     def put(self, text: str | None) -> str:
         """Return *text* with the table."""
         text = text or ""
-        newline = "\r\n" if "\r\n" in text else "\n"
+        newline = newline_of(text)
         whole = tomllib.loads(text)
         there = _at(whole, self.keys)
         if there is not None and not runs_memtool(there):

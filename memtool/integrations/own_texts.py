@@ -16,6 +16,7 @@ from zlib import crc32
 
 from memtool.errors import BrokenVaultFile, NotWritable
 from memtool.integrations.plans import LeftAlone, Share
+from memtool.text.lines import newline_of
 from memtool.vault import files
 
 _MARK = re.compile(r"(?:<!--|//|#) memtool \w+ ([0-9a-f]{8}): [^\n]*\n")
@@ -117,7 +118,7 @@ class Block(Share):
     def put(self, text: str | None) -> str:
         """Return *text* with the block: where it stands, else at the end, behind an empty line."""
         text = text or ""
-        newline = "\r\n" if "\r\n" in text else "\n"
+        newline = newline_of(text)
         found = _BLOCK.search(text)
         is_unended = bool(found["unended"]) if found else bool(text) and not text.endswith("\n")
         block = f"{_BEGIN.format(_UNENDED if is_unended else '')}\n{self.body.strip()}\n{_END}\n".replace("\n", newline)

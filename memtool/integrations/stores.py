@@ -34,7 +34,7 @@ from memtool.vault.authors import IMPORTED
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.facts import Fact, parse_facts, render_facts
 from memtool.vault.files import read_text
-from memtool.vault.layout import FACTS_FILE, session_ref
+from memtool.vault.layout import FACTS_FILE, area_folder, session_ref
 from memtool.vault.note import NewNote, Note, parse_note, render_note, slug, title_of
 from memtool.vault.project_area import area_name, known_projects
 from memtool.vault.scan import scan
@@ -130,14 +130,14 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
                 known += 1
                 continue
         elif isinstance(item, Document):
-            ref, text = f"{_folder(owner)}/knowledge/{item.path}", _document(name, item)
+            ref, text = f"{area_folder(owner)}/knowledge/{item.path}", _document(name, item)
         elif len(item.text) > _LONGEST_FACT or "\n" in item.text:
             ref, text = _note(name, item, owner, files)
         else:
             fact = _fact(name, item)
-            if letters(fact.fact) in facts[_folder(owner)]:
+            if letters(fact.fact) in facts[area_folder(owner)]:
                 known += 1
-            facts[_folder(owner)].setdefault(letters(fact.fact), fact)
+            facts[area_folder(owner)].setdefault(letters(fact.fact), fact)
             continue
         files[ref] = text
     for folder, found in facts.items():
@@ -147,10 +147,6 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
         known += len(found) - len(new)
         files |= {ref: render_facts(new)} if new else {}
     return Taken(files, count, known)
-
-
-def _folder(project: str) -> str:
-    return f"areas/projects/{project}" if project else "areas/global"
 
 
 def _standing(work: Workspace, ref: str) -> dict[str, str]:
@@ -196,7 +192,7 @@ def _note(name: str, memory: ForeignMemory, project: str, files: Mapping[str, st
     made = NewNote(
         "knowledge", title, day, memory.text, project, tags=memory.tags, author=IMPORTED, sources=(source,)
     )  # fmt: skip
-    text, base = render_note(made), f"{_folder(project)}/knowledge/{day}-{slug(title)}"
+    text, base = render_note(made), f"{area_folder(project)}/knowledge/{day}-{slug(title)}"
     ref = f"{base}.md"
     return (ref if files.get(ref, text) == text else f"{base}-{_id(name, memory.id, memory.at)[-6:]}.md"), text
 

@@ -49,6 +49,11 @@ class Answer(NamedTuple):
     seconds: float = 0.0
 
 
+def is_set_up(settings: ModelSettings) -> bool:
+    """Return whether a model may be asked: the first of the providers is one."""
+    return settings.providers[:1] not in ((), (EXTRACTIVE,))
+
+
 class Wasted(ProviderFailed):
     """A call that came to nothing and used up tokens all the same."""
 

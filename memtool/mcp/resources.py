@@ -14,6 +14,7 @@ from pydantic import Field
 
 from memtool.errors import MemtoolError, NoteNotFound, OutsideVault
 from memtool.mcp.tool_calls import OpenWorkspace, sentence_of
+from memtool.text.lines import without_surrogates
 
 if TYPE_CHECKING:
     from memtool.workspace import Workspace
@@ -72,7 +73,7 @@ def _read(open_workspace: OpenWorkspace, ref: str, *, is_whole: bool = True) -> 
         raise ResourceNotFoundError(sentence_of(error)) from None
     except (MemtoolError, OSError) as error:
         raise ResourceError(sentence_of(error)) from None
-    return text.encode("utf-8", "replace").decode()
+    return without_surrogates(text)
 
 
 _TOOLS = {

@@ -28,10 +28,11 @@ from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.recall.framing import quoted
+from memtool.recall.prompts.evidence import CATEGORY, CATEGORY_WEIGHTS, RECENCY, RELEVANCE
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.remembering.near_duplicates import newer_rivals
 from memtool.recall.timeline import Timeline, timeline
-from memtool.text.lines import cut, one_line
+from memtool.text.lines import cut, one_line, without_surrogates
 from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER
@@ -59,12 +60,7 @@ _TOLD_BY = 80  # letters by which a passage is found again
 
 FACT, NOTE, HISTORY = "fact", "note", "history"
 
-RELEVANCE, CATEGORY, RECENCY = 0.65, 0.20, 0.10
 SOURCE = {FACT: 1.0, NOTE: 0.95, HISTORY: 0.6}
-WEIGHTS = {
-    "identity": 1.0, "preference": 0.9, "decision": 0.9, "architecture": 0.8, "project": 0.8, "research": 0.8,
-    "configuration": 0.6, "code": 0.6, "bug": 0.6, "general": 0.5, "fact": 0.5, "entity": 0.5, "conversation": 0.3,
-}  # fmt: skip
 HALF_LIVES = {  # days
     "identity": 3650, "preference": 1825, "decision": 730, "architecture": 730, "project": 365, "research": 365,
     "entity": 365, "configuration": 180, "code": 180, "bug": 180, "general": 180, "fact": 180, "conversation": 30,
@@ -119,7 +115,7 @@ def search_memory(
     """
     project = "" if everywhere else work.area().name
     wanted = Filter(work.now().date(), **_SCOPES[scope])
-    text = query.encode("utf-8", "replace").decode("utf-8")
+    text = without_surrogates(query)
     try:
         hits, more, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
@@ -175,7 +171,7 @@ def timeline_around(work: Workspace, asked: str, *, before: int, after: int) -> 
         NoteNotFound: nothing with a date is meant.
         MemtoolError: the vault or its index cannot be read, or the index is being built.
     """
-    text, here = asked.encode("utf-8", "replace").decode("utf-8"), work.area().name
+    text, here = without_surrogates(asked), work.area().name
 
     def look(index: Index) -> Timeline:
         return timeline(work, index, text, projects=reach(index.db, here, text), before=before, after=after)
@@ -286,7 +282,7 @@ def search_memories(
     Raises:
         MemtoolError: the vault or its index cannot be read, or the index is being built.
     """
-    text = query.encode("utf-8", "replace").decode("utf-8")
+    text = without_surrogates(query)
     here = work.area()
 
     def look(index: Index) -> tuple[list[Hit], dict[str, float], tuple[str, ...]]:
@@ -351,7 +347,7 @@ def _score(relevance: float, category: str, day: str, today: dt.date) -> float:
     with suppress(ValueError):
         age = max(0, (today - dt.date.fromisoformat(day[:10])).days)
     recency = math.exp(-age / HALF_LIVES.get(category, HALF_LIVES["general"])) if day else 0.0
-    weight = WEIGHTS.get(category, WEIGHTS["general"])
+    weight, _ = CATEGORY_WEIGHTS.get(category, CATEGORY_WEIGHTS["general"])
     return round(RELEVANCE * relevance + CATEGORY * weight + RECENCY * recency, 4)
 
 

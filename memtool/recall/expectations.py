@@ -24,8 +24,9 @@ from memtool.errors import UsageError
 from memtool.index.engine import Index
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.prompt import Asked, memories_for_prompt
-from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.question import question_of
 from memtool.recall.start.session_start import session_context
+from memtool.vault.layout import projects_of
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def try_expectations(work: Workspace, index: Index, expectations: Sequence[Expec
     Raises:
         UsageError: one names a project that the vault does not know.
     """
-    known = {path.name for path in work.vault.path("areas/projects").glob("*/")}
+    known = projects_of(work.vault)
     db = cast("Tables", _SharedIndex(index.db))
     for one in expectations:
         if one.project and one.project not in known:
@@ -143,7 +144,7 @@ def try_expectations(work: Workspace, index: Index, expectations: Sequence[Expec
 def _given(work: Workspace, db: Tables, one: Expectation) -> str:
     if not one.prompt:
         return session_context(work, one.project).text
-    question = ask(one.prompt)
+    question = question_of(one.prompt)
     if not question.terms():
         return ""
     asked = Asked(question, one.project, _SESSION)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import SessionNotFound, UsageError
-from memtool.recall.ledger import record_path
-from memtool.vault.layout import session_ref
+from memtool.recall.ledger import ledger_path
+from memtool.vault.layout import session_name
 from memtool.vault.state import append_state, read_state, write_state
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Giving(NamedTuple):
 
 def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
     """Add *giving* to the records of a session in the *folder* of the ledgers; where that cannot be, it is lost."""
-    path = record_path(folder, session_id, _SUFFIX)
+    path = ledger_path(folder, session_id, _SUFFIX)
     lines, after = (
         tuple(line._replace(text=line.text[:_LONGEST_TEXT]) for line in found) for found in (giving.lines, giving.next)
     )
@@ -129,7 +129,7 @@ def session_named(name: str, sessions: Iterable[str]) -> str:
         UsageError: several do.
     """
     sessions = list(sessions)
-    whole = Path(session_ref(name)).stem
+    whole = session_name(name)
     found = [whole] if whole in sessions else [session for session in sessions if session.startswith(name) and name]
     if not found:
         raise SessionNotFound(f"no session whose id begins with '{name}' was given anything")
@@ -145,7 +145,7 @@ def find_given(folder: Path, line_id: str, session_id: str) -> list[GivenLine]:
     What the session *session_id* was given counts before what others were.
     """
     sessions = sessions_given(folder)
-    own = Path(session_ref(session_id)).stem if session_id else ""
+    own = session_name(session_id) if session_id else ""
     for chosen in ([own], [session for session in sessions if session != own]):
         found = {
             (line.ref, line.fact_id, line.text): line

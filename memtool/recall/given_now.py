@@ -37,7 +37,7 @@ from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, un
 from memtool.vault.authors import IMPORTED, signed_by
 from memtool.vault.facts import is_expired, parse_facts
 from memtool.vault.files import read_text
-from memtool.vault.layout import FACTS_FILE, Vault, is_outside, kind_of
+from memtool.vault.layout import Vault, is_facts_file, is_outside, kind_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import Outside
 from memtool.vault.todos import find_todos
@@ -84,7 +84,7 @@ def said_now(vault: Vault, line: GivenLine, outside: Outside, today: dt.date) ->
         if path is None:
             return None
         text = read_text(path)[0]
-        if line.ref.rsplit("/", 1)[-1] == FACTS_FILE:
+        if is_facts_file(line.ref):
             return _fact(text, line, today)
         return _line_of_note(line, text, today)
     return None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import NotWritable
-from memtool.vault.layout import session_ref
+from memtool.vault.layout import session_name
 from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 from memtool.workspace import Workspace
 
@@ -95,14 +95,14 @@ def ledger_folder(work: Workspace) -> Path:
     return folder
 
 
-def record_path(folder: Path, session_id: str, suffix: str = _SUFFIXES[0]) -> Path:
+def ledger_path(folder: Path, session_id: str, suffix: str = _SUFFIXES[0]) -> Path:
     """Return the path of the ledger of a session; with another *suffix*, that of what it was given."""
-    return folder / f"{Path(session_ref(session_id)).stem}{suffix}"
+    return folder / f"{session_name(session_id)}{suffix}"
 
 
 def read_ledger(folder: Path, session_id: str) -> Ledger:
     """Return the ledger of a session; an empty one where there is none, or one that memtool did not write."""
-    ledger = read_record(record_path(folder, session_id), Ledger(), largest=_LARGEST)
+    ledger = read_record(ledger_path(folder, session_id), Ledger(), largest=_LARGEST)
     return ledger if ledger and _is_sound(ledger) else Ledger()
 
 
@@ -113,14 +113,14 @@ def write_ledger(folder: Path, session_id: str, ledger: Ledger) -> None:
         NotWritable: what is given now would be given again and again, so the caller gives nothing.
     """
     with writing_in(folder):
-        write_state(record_path(folder, session_id), json.dumps(ledger._asdict()).encode())
+        write_state(ledger_path(folder, session_id), json.dumps(ledger._asdict()).encode())
 
 
 def clear_ledger(folder: Path, session_id: str) -> None:
     """Forget what a session was given."""
     with suppress(OSError):
         make_state_folder(folder)
-        record_path(folder, session_id).unlink(missing_ok=True)
+        ledger_path(folder, session_id).unlink(missing_ok=True)
 
 
 def sweep_ledgers(folder: Path, now: float) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
+from memtool.text.lines import without_surrogates
+
 USES = "uses.sqlite"
 
 _PATIENCE = 0.05  # seconds; a count that is lost is no loss
@@ -50,7 +52,7 @@ def _add(path: Path, keys: list[str]) -> None:
         db.execute("PRAGMA synchronous = OFF")
         db.execute("BEGIN IMMEDIATE")
         db.execute(_TABLE)
-        db.executemany(_ADD, [(key.encode("utf-8", "replace").decode(),) for key in keys])
+        db.executemany(_ADD, [(without_surrogates(key),) for key in keys])
         db.execute("COMMIT")
 
 

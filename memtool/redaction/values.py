@@ -201,7 +201,7 @@ def is_blank(value: str) -> bool:
     return _patterns().blank.fullmatch(value[:300]) is not None
 
 
-def is_placeholder(value: str) -> bool:
+def _is_placeholder(value: str) -> bool:
     """Return whether *value* is blank or made of words such as "your key"."""
     if not value or is_blank(value) or value.lower() in _no_secret():
         return True
@@ -212,7 +212,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_secret(value: str, secret: Secret, form: Form, *, goes_on: bool = False) -> bool:
     """Return whether *value* is what the name in front of it promises. *goes_on*: its line does not end there."""
-    if len(value) < secret.least or is_placeholder(value) or _patterns().reference.match(value):
+    if len(value) < secret.least or _is_placeholder(value) or _patterns().reference.match(value):
         return False
     if secret.proof >= Proof.DRAWN:
         is_hash = _patterns().hash.fullmatch(value) is not None

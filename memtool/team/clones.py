@@ -21,7 +21,7 @@ from memtool.errors import BadSetting, HistoryFailed, NotWritable, RemoteFailed
 from memtool.resources import shipped
 from memtool.settings import Settings, user_cache_path
 from memtool.vault import files
-from memtool.vault.git import ask, tell
+from memtool.vault.git import ask, setting_of, tell
 from memtool.vault.history import BRANCH, author_options, has_commits, make_repository
 from memtool.vault.layout import Vault, open_vault
 from memtool.vault.syncing import ADDRESS, ATTRIBUTES, Remote, Synced, distance, fetch, over_network, sync
@@ -109,7 +109,7 @@ def make_clone(clone: Clone) -> Vault:
         except OSError as error:
             raise NotWritable(f"cannot write '{clone.folder}': {error.strerror}") from None
     vault = clone.vault()
-    if _setting(vault, f"remote.{_ORIGIN}.url") != clone.address:
+    if setting_of(vault.root, f"remote.{_ORIGIN}.url") != clone.address:
         tell(vault.root, "config", "--local", f"remote.{_ORIGIN}.url", clone.address)
     return vault
 
@@ -220,7 +220,3 @@ def _put_on_top(vault: Vault, before: str, remote: Remote) -> None:
             ask(vault.root, "rebase", "--abort")
             hint = f"What waits lies in '{vault.root}': `git log {before[:10]}..` there."
             raise HistoryFailed("the remote's history was written anew, and what waits here does not fit it", hint=hint)
-
-
-def _setting(vault: Vault, name: str) -> str:
-    return ask(vault.root, "config", "--local", "--get", name).out.removesuffix("\n")

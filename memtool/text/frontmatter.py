@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from memtool.errors import BrokenVaultFile
+from memtool.text.lines import newline_of
 
 LONGEST_FRONT_MATTER = 65_536  # characters; more is somebody's mistake or attack
 DEEPEST = 32  # lists and mappings within each other in front matter
@@ -35,6 +36,13 @@ def split_front_matter(text: str) -> tuple[str | None, int]:
         if _FENCE.fullmatch(line.rstrip("\r")):
             return "\n".join(lines[1 : number - 1]), number + 1
     return None, 1
+
+
+def with_body(text: str, body: str) -> str:
+    """Return *text* with another *body* below its front matter, if it has any."""
+    matter, first = split_front_matter(text)
+    head = "\n".join(text.split("\n")[: first - 1])
+    return f"{head}\n\n{body}\n" if matter is not None else f"{body}\n"
 
 
 def parse_fields(matter: str) -> dict[str, Any] | str | None:
@@ -94,7 +102,7 @@ def _set(text: str, key: str, written: str, value: object) -> str:
     fields, end = _front_matter(text)
     line = f"{key}: {written}"
     if fields is None:
-        newline = "\r\n" if "\r\n" in text else "\n"
+        newline = newline_of(text)
         bom = "\ufeff" if text.startswith("\ufeff") else ""
         return f"{bom}---{newline}{line}{newline}---{newline}{text.removeprefix(bom)}"
     lines = text.split("\n")
@@ -142,7 +150,7 @@ def _handler() -> Any:  # noqa: ANN401  (python-frontmatter has no types)
             return text.removeprefix("---\n").removesuffix("---"), ""
 
         def load(self, fm: str, **_: object) -> dict[str, Any]:
-            value = parse_yaml(fm)
+            value = _parse_yaml(fm)
             if value is not None and not isinstance(value, dict):
                 raise _NoFieldsError
             return value or {}
@@ -150,7 +158,7 @@ def _handler() -> Any:  # noqa: ANN401  (python-frontmatter has no types)
     return PlainYAML()
 
 
-def parse_yaml(text: str) -> Any:  # noqa: ANN401  (whatever the document holds)
+def _parse_yaml(text: str) -> Any:  # noqa: ANN401  (whatever the document holds)
     """Return the document in *text* as dicts, lists and texts: `01234` is no number, `no` is not false. None if empty.
 
     `yaml.load` builds its values by recursion in C, where deep nesting ends the whole process, and it shares what

@@ -91,3 +91,13 @@ def some_of(names: Sequence[str], most: int) -> str:
     """Return the first *most* of *names* for a sentence, and the number of the others: `a, b and 3 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def without_surrogates(text: str) -> str:
+    """Return *text* without lone surrogates, which a command line can hold, and no file or database."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def newline_of(text: str) -> str:
+    """Return what ends the lines of *text*."""
+    return "\r\n" if "\r\n" in text else "\n"

@@ -20,7 +20,7 @@ from datetime import date
 from typing import NamedTuple
 
 from memtool.text.languages import all_labels, labels
-from memtool.text.lines import one_line
+from memtool.text.lines import newline_of, one_line
 from memtool.text.markdown import LINK_TEXT, in_code, link, unescape
 from memtool.vault.layout import session_ref
 
@@ -205,7 +205,7 @@ class _Listed:
         matches = (match for pattern in patterns for match in re.finditer(pattern, text, re.MULTILINE))
         found = sorted(matches, key=lambda match: match.start())
         starts = [*(match.start() for match in found), len(text)]
-        self._newline = _newline(text)
+        self._newline = newline_of(text)
         self._head = text[: starts[0]]
         self.items: list[_ListedLine] = []
         for match, start in zip(found, starts[1:], strict=True):
@@ -270,7 +270,7 @@ def _find_outside_code(pattern: str, text: str) -> re.Match[str] | None:
 
 def _insert_first_entry(text: str, line: str, at: int) -> str:
     """Return *text* with *line* at its end, or above the heading at *at*, below which nothing is about edits."""
-    newline = _newline(text)
+    newline = newline_of(text)
     if at == len(text):
         return text + ("" if text.endswith("\n") or not text else newline) + line + newline
     return text[:at] + _gap(text[:at]) + line + newline + newline + text[at:]
@@ -278,7 +278,7 @@ def _insert_first_entry(text: str, line: str, at: int) -> str:
 
 def _insert_first_session(text: str, line: str, title: str) -> str:
     """Return *text* with *line* in the section of sessions, which is made at the end if there is none."""
-    newline = _newline(text)
+    newline = newline_of(text)
     names = "|".join(map(re.escape, all_labels("daily")["sessions"]))
     heading = _find_outside_code(rf"^## (?:{names})[ \t]*\r?$", text)
     if heading is None:
@@ -293,11 +293,7 @@ def _insert_first_session(text: str, line: str, title: str) -> str:
 def _gap(text: str) -> str:
     """Return the line ends that are missing between *text* and a paragraph of its own."""
     missing = 2 - text[len(text.rstrip()) :].count("\n") if text else 0
-    return _newline(text) * max(0, missing)
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+    return newline_of(text) * max(0, missing)
 
 
 def _stem(ref: str) -> str:

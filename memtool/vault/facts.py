@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.text.json_list import JsonItem, JsonList, LineRange, parse_list
+from memtool.text.lines import newline_of
 from memtool.vault import files
 from memtool.vault.fact_rules import RULES, faults, schema_faults
 
@@ -296,7 +297,7 @@ def _render(fact: Fact, text: str, place: LineRange) -> str:
     indent = _INDENT.match(text, text.rfind("\n", 0, place.start) + 1)
     inner = _INDENT.match(text, text.index("\n", place.start) + 1)
     step = inner[0].removeprefix(indent[0]) if indent and inner else ""
-    return _indented(fact, _newline(text) + (indent[0] if indent else ""), step or _STEP)
+    return _indented(fact, newline_of(text) + (indent[0] if indent else ""), step or _STEP)
 
 
 def _indented(fact: Fact, lead: str, step: str) -> str:
@@ -308,17 +309,13 @@ def _render_new(new: Sequence[Fact], text: str, listed: JsonList) -> tuple[str, 
     if not new:
         return "", listed.tail
     if not listed.items:
-        lead = _newline(text) + 2 * _STEP
+        lead = newline_of(text) + 2 * _STEP
         facts = ",".join(lead + _indented(fact, lead, _STEP) for fact in new)
-        return facts + _newline(text) + _STEP, text.index("]", listed.tail)
+        return facts + newline_of(text) + _STEP, text.index("]", listed.tail)
     last = listed.items[-1].place
     before = text[text.rfind("\n", 0, last.start) + 1 : last.start]
-    lead = " " if before.strip() else _newline(text) + before
+    lead = " " if before.strip() else newline_of(text) + before
     return "".join(f",{lead}{_render(fact, text, last)}" for fact in new), listed.tail
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _find(facts: Sequence[Fact], fact_id: str) -> int:

@@ -101,6 +101,11 @@ def tell(
     return answer.out
 
 
+def setting_of(folder: Path, name: str) -> str:
+    """Return the setting *name* of the repository at *folder* itself; empty if it has none."""
+    return ask(folder, "config", "--local", "--get", name).out.removesuffix("\n")
+
+
 def refused(folder: Path, answer: GitAnswer) -> HistoryFailed:
     """Return the error for an *answer* that is no success; git's own first sentence is in it."""
     said = (answer.err.strip() or answer.out.strip() or f"exit code {answer.code}").splitlines()[0]

@@ -126,16 +126,21 @@ def is_outside(ref: str) -> bool:
 
 
 def session_ref(session_id: str) -> str:
-    """Return the path of the note of a session: `sessions/<id>.md`, or a hash where the id is no safe name for a file.
+    """Return the path of the note of a session."""
+    return f"sessions/{session_name(session_id)}.md"
 
-    Ids that differ in any way have different paths, on disks that take `A` and `a` for the same, too.
+
+def session_name(session_id: str) -> str:
+    """Return the name of the files of a session: its id, or a hash where that is no safe name for a file.
+
+    Ids that differ in any way have different names, on disks that take `A` and `a` for the same, too.
     """
     if re.fullmatch(_PLAIN_ID, session_id):
-        return f"sessions/{session_id}.md"
+        return session_id
     import hashlib
 
     digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"sessions/id-{digest[:20]}.md"
+    return f"id-{digest[:20]}"
 
 
 def open_vault(root: Path) -> Vault:
@@ -195,6 +200,26 @@ def project_of(ref: str) -> str:
     """Return the name of the project that the path *ref* lies under, or an empty string."""
     parts = ref.split("/")
     return parts[2] if parts[:2] == ["areas", "projects"] and len(parts) > 3 else ""
+
+
+def area_folder(project: str) -> str:
+    """Return the folder of what belongs to *project*, or to none."""
+    return f"areas/projects/{project}" if project else "areas/global"
+
+
+def facts_ref(project: str) -> str:
+    """Return the path of the facts of *project*, or of those of none."""
+    return f"{area_folder(project)}/{FACTS_FILE}"
+
+
+def projects_of(vault: Vault) -> list[str]:
+    """Return the names of the projects that *vault* has a folder for."""
+    return sorted(path.name for path in vault.path("areas/projects").glob("*/"))
+
+
+def is_facts_file(ref: str) -> bool:
+    """Return whether *ref* is the path of a file of facts."""
+    return ref.rsplit("/", 1)[-1] == FACTS_FILE
 
 
 def is_archived(ref: str) -> bool:

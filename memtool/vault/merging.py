@@ -83,7 +83,7 @@ def _merge(ref: str, base: str, ours: str, theirs: str, daily: str) -> Merged:
     kind = _kind(ref, ours, daily)
     if kind == "fact":
         try:
-            return Merged(merge_facts(base, ours, theirs, ref))
+            return Merged(_merge_facts(base, ours, theirs, ref))
         except BrokenVaultFile:
             return merge_prose(base, ours, theirs)
     if kind == "daily":
@@ -227,7 +227,7 @@ def _words(before: str, mine: str, other: str) -> str:
     return other if mine == before else "\n".join(sorted(filter(None, (mine, other))))
 
 
-def merge_facts(base: str, ours: str, theirs: str, ref: str = "facts.json") -> str:
+def _merge_facts(base: str, ours: str, theirs: str, ref: str = "facts.json") -> str:
     """Return the text of `facts.json` with the facts of both sides, sorted by their time and id.
 
     Raises:

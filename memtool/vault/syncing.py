@@ -27,7 +27,7 @@ from memtool.resources import shipped
 from memtool.text.lines import counted, some_of
 from memtool.vault import files, history
 from memtool.vault.changes import check_own_history
-from memtool.vault.git import GitAnswer, ask, tell
+from memtool.vault.git import GitAnswer, ask, setting_of, tell
 from memtool.vault.layout import Vault
 from memtool.vault.merging import CONFLICT, FIRST, holds_two_texts
 from memtool.vault.processes import ISOLATED
@@ -123,7 +123,7 @@ def sync(
     """
     check_own_history(vault)
     history.refuse_programs(vault.root, _PROGRAMS)
-    complete_merge(vault)
+    _complete_merge(vault)
     history.refuse_unfinished(vault.root)
     remote = find_remote(vault)
     install_driver(vault)
@@ -157,12 +157,12 @@ def find_remote(vault: Vault) -> Remote:
     """
     branch = tell(vault.root, "symbolic-ref", "--short", "HEAD").strip()
     names = tell(vault.root, "remote").split()
-    chosen = _setting(vault, f"branch.{branch}.remote")
+    chosen = setting_of(vault.root, f"branch.{branch}.remote")
     name = next((one for one in (chosen, "origin", *names[:1]) if one in names), "")
     if not name:
         hint = "Make an empty private repository, then `git remote add origin ADDRESS` in the vault."
         raise RemoteFailed("the vault has no remote to synchronise with", hint=hint)
-    address = _setting(vault, f"remote.{name}.url")
+    address = setting_of(vault.root, f"remote.{name}.url")
     if not ADDRESS.fullmatch(address):
         hint = "Use an address of ssh or https, or the full path of a folder."
         raise RemoteFailed(f"the remote '{name}' is not reached over ssh, https or a path", hint=hint)
@@ -179,10 +179,6 @@ def _is_unsolved(vault: Vault, name: str) -> bool:
     with suppress(OSError, UnicodeDecodeError):
         return holds_two_texts(files.read_content(vault.path(name)).decode("utf-8"))
     return False
-
-
-def _setting(vault: Vault, name: str) -> str:
-    return ask(vault.root, "config", "--local", "--get", name).out.removesuffix("\n")
 
 
 def fetch(vault: Vault, remote: Remote) -> None:
@@ -233,7 +229,7 @@ def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> None:
             raise
 
 
-def complete_merge(vault: Vault) -> None:
+def _complete_merge(vault: Vault) -> None:
     """Complete the merge that a sync of ours has begun, if it was killed in between; what was edited since stays.
 
     Raises:
@@ -346,7 +342,7 @@ def install_driver(vault: Vault) -> None:
         HistoryFailed: git refuses.
     """
     wanted = driver_command()
-    if _setting(vault, history.OWN_DRIVER) != wanted:
+    if setting_of(vault.root, history.OWN_DRIVER) != wanted:
         tell(vault.root, "config", "--local", f"merge.{_DRIVER}.name", "notes of memtool")
         tell(vault.root, "config", "--local", history.OWN_DRIVER, wanted)
 
@@ -382,7 +378,7 @@ def driver_problem(vault: Vault) -> str:
         return ""
     if not _is_named(vault):
         return f"{ATTRIBUTES} does not name what merges the notes of two machines"
-    if _setting(vault, history.OWN_DRIVER) != driver_command():
+    if setting_of(vault.root, history.OWN_DRIVER) != driver_command():
         return "this clone does not know what merges the notes of two machines"
     return ""
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memtool.errors import NoteNotFound
 from memtool.text.frontmatter import quoted
 from memtool.text.languages import all_labels, labels
+from memtool.text.lines import newline_of
 from memtool.text.markdown import in_code
 
 _ITEM = re.compile(r"(?P<lead>(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+)\[(?P<mark>.)\]\s+(?P<text>.*\S)")
@@ -95,7 +96,7 @@ def open_lines(text: str) -> dict[int, str]:
 
 def add_todo(text: str, item: str) -> tuple[str, int]:
     """Return *text* with the open *item* behind the last open one, else at its end; and the number of its line."""
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = newline_of(text)
     lines = (text if text.endswith("\n") or not text else text + newline).split("\n")[:-1]
     top = [number for number, match in _items(text) if match["mark"] == " " and not match["indent"]]
     at = _end_of_item(lines, top[-1]) if top else len(lines)

@@ -16,7 +16,7 @@ from memtool.vault import files, history
 from memtool.vault.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
 from memtool.vault.facts import NO_FACTS, parse_facts, render_facts
 from memtool.vault.git import tell
-from memtool.vault.layout import FACTS_FILE, Vault
+from memtool.vault.layout import FACTS_FILE, Vault, is_facts_file
 from memtool.vault.merging import emptied, merge, merge_prose
 from memtool.vault.uncommitted import note_uncommitted
 
@@ -167,7 +167,7 @@ def _file(vault: Vault, change: Change, row: str, ref: str) -> _UndoneFile:
     path = vault.path(ref)
     earlier = _blob(vault, f"{change.commit}^", ref) if before != _NO_FILE else None
     later = _blob(vault, change.commit, ref) if after != _NO_FILE else None
-    if change.deed == CONSOLIDATE and later and ref.rsplit("/", 1)[-1] == FACTS_FILE:
+    if change.deed == CONSOLIDATE and later and is_facts_file(ref):
         earlier = _with_rejected(earlier, later)
     in_head = tell(vault.root, "ls-tree", "-z", "HEAD", "--", ref)
     head = _blob(vault, "HEAD", ref) if in_head else None

@@ -37,6 +37,8 @@ _DESCRIPTION = (
     "The memory of a coding agent. Every request but `/health` brings the token of the service, as"
     " `Authorization: Bearer TOKEN`. Errors are problem details (RFC 9457) with a sentence."
 )
+_AT_ONCE = 2  # requests that are worked on at the same time: more are no faster, and each needs memory of its own
+_LAST = 2.0  # seconds for the watcher to end
 
 
 def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
@@ -173,8 +175,6 @@ async def _tell_bug(_request: Request, error: Exception) -> Response:
     return JSONResponse(problem(500, f"this is a bug in memtool: {type(error).__name__}."), 500, media_type=MEDIA_TYPE)
 
 
-_AT_ONCE = 2  # requests that are worked on at the same time: more are no faster, and each needs memory of its own
-_LAST = 2.0  # seconds for the watcher to end
 _EVENT = (
     'id: 7\ndata: {"type": "new_observation", "at": "2026-02-10T14:30:00+08:00", "date": "2026-02-10",'
     ' "minute": "14:30", "kind": "fact", "project": "shop", "text": "Access tokens live 24 hours."}\n\n'

@@ -13,13 +13,12 @@ from pydantic import Field
 from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
-from memtool.recall.remembering.memory import FACT, Memory
+from memtool.recall.remembering.memory import FACT, LONGEST_FACT, Memory
 from memtool.recall.timeline import timeline
 from memtool.text.tokens import index_terms
-from memtool.vault.project_area import find_area
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
 from memtool.web.http_sessions import Prompt, prompts
-from memtool.web.memory_api import LONGEST_FACT, save_memory
+from memtool.web.memory_api import save_memory
 from memtool.web.observations import (
     OLD_TYPES,
     Observation,
@@ -88,7 +87,7 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example({"observations": [_FACT], "sessions": [_SESSION], "prompts": [_PROMPT], "notices": []}),
     )
     def find(asked: Annotated[HistoryAsked, Query()]) -> dict[str, Any]:
-        return search_history(open_workspace(None), asked)
+        return _search_history(open_workspace(None), asked)
 
     @app.get(
         "/api/timeline",
@@ -136,7 +135,7 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         }
 
 
-def search_history(work: Workspace, asked: HistoryAsked) -> dict[str, Any]:
+def _search_history(work: Workspace, asked: HistoryAsked) -> dict[str, Any]:
     """Return the part of what happened that *asked* names, as the answer to a request.
 
     Raises:
@@ -208,7 +207,7 @@ def _of_project(work: Workspace, found: Iterable[Prompt], project: str) -> Itera
 
 
 def _project_of(work: Workspace, folder: str) -> str:
-    return find_area(work.vault, Path(folder), work.home, work.now().timestamp()).name if folder else ""
+    return work.area(Path(folder)).name if folder else ""
 
 
 def _prompt_fields(work: Workspace, one: Prompt) -> dict[str, str]:

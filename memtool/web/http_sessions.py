@@ -18,7 +18,7 @@ from memtool.capture.queue import Queue
 from memtool.clients import HTTP
 from memtool.errors import SessionNotFound
 from memtool.hook.capturing import note_edit, queue_session
-from memtool.hook.events import is_private
+from memtool.hook.events import passes_over
 from memtool.hook.keeping import heard_folder, heard_path, keep, keep_record
 from memtool.hook.occasion import Occasion, Options
 from memtool.text.lines import cut, one_line
@@ -61,7 +61,7 @@ def tell(work: Workspace, event: str, session_id: str, **fields: object) -> bool
     path = heard_path(work.vault, session_id)
     told = {"session_id": session_id, "cwd": str(work.folder), "transcript_path": str(path), **fields}
     occasion = Occasion(event, told, work, Options(client=HTTP))
-    if is_private(occasion):
+    if passes_over(occasion):
         return False
     keep(occasion)
     if event == "PostToolUse":

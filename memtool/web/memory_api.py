@@ -17,7 +17,7 @@ from memtool.index.engine import catch_up
 from memtool.index.filters import Filter
 from memtool.recall.ledger import key_of
 from memtool.recall.remembering.forget import find_target, forget, forget_for_good
-from memtool.recall.remembering.memory import FACT, Memory
+from memtool.recall.remembering.memory import FACT, LONGEST_FACT, Memory
 from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.uses import count_uses
 from memtool.vault.changes import Change, find_change, read_changes
@@ -27,7 +27,6 @@ from memtool.web.problem_details import QuickerWriter, Refusal
 from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault
 from memtool.workspace import Workspace
 
-LONGEST_FACT = 2_000  # characters; what is longer is a note
 _LONGEST_TEXT = 500_000
 
 Category = Annotated[str, Field(max_length=LONGEST_NAME)]

@@ -147,7 +147,7 @@ def find_observation(work: Workspace, wanted: str) -> Observation | None:
     named = _LINE.fullmatch(wanted)
     if named and is_of_session(named[1]):
         with suppress(MemtoolError):
-            found = _of_session(work, find_note_ref(work, named[1]), None)
+            found = _of_session(work, _find_note_ref(work, named[1]), None)
             return next((one for one in found if one.id == wanted), None)
     try:
         event = use_index(place_of(work), partial(_event, work, wanted))
@@ -170,7 +170,7 @@ def _facts_of(work: Workspace, one: Observation) -> tuple[str, ...]:
     return tuple(each.fact.fact for each in stored if each.fact.status == "active" and each.fact.source in sources)
 
 
-def find_note_ref(work: Workspace, name: str) -> str:
+def _find_note_ref(work: Workspace, name: str) -> str:
     """Return the path of a note.
 
     Raises:

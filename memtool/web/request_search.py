@@ -18,6 +18,7 @@ from memtool.index.search import Hit, search, unknown_names
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.recall.prompts.evidence import Recalled, score
+from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body
 from memtool.workspace import Workspace
@@ -79,7 +80,7 @@ def search_vault(work: Workspace, asked: SearchAsked, use: UseIndex | None = Non
         UsageError: there is no word to look for.
         MemtoolError: the vault or its index cannot be read.
     """
-    text = asked.query.encode("utf-8", "replace").decode("utf-8")
+    text = without_surrogates(asked.query)
     if not index_terms(text):
         raise UsageError("the query holds no word to search for", hint="GET /memories lists without words.")
     wanted, started = filter_of(work, asked), time.perf_counter()

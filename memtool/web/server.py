@@ -97,7 +97,7 @@ def serve_team(service: TeamService, *, host: str, port: int | None, started: Ca
     from memtool.web.team_gate import TeamGate
 
     _share_memory()
-    bound_files(service.max_bytes)
+    _bound_files(service.max_bytes)
     with _listening(host, port) as listener:
         life = Life()
         address = listener.getsockname()
@@ -107,7 +107,7 @@ def serve_team(service: TeamService, *, host: str, port: int | None, started: Ca
             _run(TeamGate(make_team_app(service, life), service, life), life, listener)
 
 
-def bound_files(max_bytes: int) -> None:
+def _bound_files(max_bytes: int) -> None:
     """Let neither this process nor the git that it runs write a larger file, such as a remote's pack without an end."""
     if sys.platform != "win32":
         import resource

@@ -20,6 +20,7 @@ from memtool.team.audit import AuditEntry
 from memtool.team.service import MOST_AT_ONCE, Asking, TeamService, log
 from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
 from memtool.team.webhook import is_genuine
+from memtool.web.agent_server import PATHS
 from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, GuardedAnswer, check_ready, headers_of, whole_body
 from memtool.web.life import Life
 from memtool.web.problem_details import Refusal, status_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 WEBHOOK, VAULTS = "/webhook/", "/vaults/"
-METRICS_PATH, AGENTS = "/metrics", ("/mcp", "/mcp/memory")
+METRICS_PATH = "/metrics"
 _READING = ("/search", "/recall")  # calls that change nothing, though they are posted
 _WRITING_TOOLS = ("context_save", "context_manage", "memory_store", "memory_forget")
 _LONGEST_TOOL = 40  # characters
@@ -175,7 +176,7 @@ def _vault_and_path(path: str) -> tuple[str, str]:
 
 def _deed(method: str, path: str, body: bytes) -> tuple[str, bool]:
     """Return the call without what it asks for, and whether it is one that changes something."""
-    if path in AGENTS:
+    if path in PATHS:
         tool = _tool(body)
         return f"{method} {path} {tool}".strip(), tool in _WRITING_TOOLS
     call = f"{method} /{path.lstrip('/').split('/')[0][:_LONGEST_TOOL]}"

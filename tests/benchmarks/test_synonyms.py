@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.recall.labelled import Conversation, parse_conversations
 from benchmarks.recall.sessions import Turn
 from benchmarks.recall.synonyms import Gain, gains, table
-from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.question import question_of
 
 VOUCHERS, FRIDAYS = "coupon, voucher, promo code", "friday, 周五, 星期五"
 TALKS = parse_conversations(
@@ -24,7 +24,7 @@ def hold(conversation: Conversation) -> list[Turn]:
     """Give v-1 to whoever may mean a voucher, and x-1 to whoever may mean Friday (its stem is `fridai`)."""
     turns = []
     for prompt in conversation.prompts:
-        said = {term for meaning in ask(prompt.text).synonyms for other in meaning.others for term in other}
+        said = {term for meaning in question_of(prompt.text).synonyms for other in meaning.others for term in other}
         given = tuple(name for name, term in (("v-1", "voucher"), ("x-1", "fridai")) if term in said)
         turns.append(Turn(prompt, given, len(given)))
     return turns

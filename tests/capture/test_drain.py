@@ -13,7 +13,7 @@ from desk import Desk
 
 from memtool.capture import daily_lines, drain, session_capture
 from memtool.capture.captured import read_record, write_record
-from memtool.capture.daily_lines import Edit, note_edit
+from memtool.capture.daily_lines import Edit, write_edit
 from memtool.capture.drain import Drained
 from memtool.capture.log import WARNING, LogEntry
 from memtool.capture.model_summary import ModelSummary
@@ -79,7 +79,7 @@ def test_a_turn_is_not_a_commit_yet(desk: Desk) -> None:
 
 def edit_in(desk: Desk, name: str) -> bool:
     """Let a hook note an edit; return whether it says something new."""
-    return note_edit(desk.work, Edit(f"/src/shop/{name}", "/src/shop", desk.now))
+    return write_edit(desk.work, Edit(f"/src/shop/{name}", "/src/shop", desk.now))
 
 
 def uncommitted(desk: Desk) -> str:

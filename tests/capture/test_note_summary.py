@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from desk import Desk
 
-from memtool.capture import drain
-from memtool.capture.drain import queue_summary
+from memtool.capture import note_summary
 from memtool.capture.model_summary import ModelSummary
 from memtool.capture.summary import Summary
 from memtool.settings.sections import ModelSettings
@@ -24,12 +23,12 @@ def ref(desk: Desk) -> str:
 
 def answers(monkeypatch: pytest.MonkeyPatch, summary: Summary | None, **more: Any) -> None:
     answer = ModelSummary(summary, None, more.get("reasons", ()), more.get("may_pass", False))
-    monkeypatch.setattr(drain, "summarise_with_model", lambda *_: answer)
+    monkeypatch.setattr(note_summary, "summarise_with_model", lambda *_: answer)
 
 
 def test_the_worker_writes_the_summary_and_commits_it(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answers(monkeypatch, Summary("a failed job is retried twice, 然后停放"))
-    assert queue_summary(desk.work, ref, TEXT)
+    assert note_summary.queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert '\nsummary: "a failed job is retried twice, 然后停放"\n' in desk.read(ref)
     assert (desk.queue.waiting(), desk.told, desk.git("status", "--porcelain")) == ([], [], "")
@@ -38,7 +37,7 @@ def test_the_worker_writes_the_summary_and_commits_it(desk: Desk, ref: str, monk
 
 def test_a_model_that_is_away_is_asked_again_later(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answers(monkeypatch, None, reasons=("openai: cannot be reached",), may_pass=True)
-    queue_summary(desk.work, ref, TEXT)
+    note_summary.queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert [job.reason for job in desk.queue.waiting()] == ["openai: cannot be reached"]
     assert "summary:" not in desk.read(ref)
@@ -50,18 +49,18 @@ def test_a_note_that_is_gone_or_has_a_summary_is_left_alone(
     answers(monkeypatch, Summary("something else"))
     path = desk.vault.root / ref
     path.write_text(desk.read(ref).replace("---\n", "---\nsummary: mine\n", 1), encoding="utf-8")
-    queue_summary(desk.work, ref, TEXT)
+    note_summary.queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert "summary: mine" in desk.read(ref)
     assert "something else" not in desk.read(ref)
     path.unlink()
-    queue_summary(desk.work, ref, TEXT)
+    note_summary.queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert (desk.queue.waiting(), desk.told, path.exists()) == ([], [], False)
 
 
 def test_a_short_note_and_one_without_a_model_need_no_summary(desk: Desk, ref: str) -> None:
-    assert not queue_summary(desk.work, ref, "Run `make seed` first.")
+    assert not note_summary.queue_summary(desk.work, ref, "Run `make seed` first.")
     desk.settings = desk.settings._replace(llm=ModelSettings())
-    assert not queue_summary(desk.work, ref, TEXT)
+    assert not note_summary.queue_summary(desk.work, ref, TEXT)
     assert desk.queue.waiting() == []

@@ -9,7 +9,8 @@ import pytest
 from desk import Desk
 from mcp_server.agent import Agent
 
-from memtool.recall.agent_search import HALF_LIVES, WEIGHTS
+from memtool.recall.agent_search import HALF_LIVES
+from memtool.recall.prompts.evidence import CATEGORY_WEIGHTS
 from memtool.vault.fact_rules import CATEGORIES
 
 
@@ -155,4 +156,4 @@ def test_each_category_can_be_stored_and_weighs_something(agent: Agent) -> None:
     tools = {tool.name: tool for tool in agent.do(lambda client: client.list_tools()).tools}
     offered = tools["memory_store"].input_schema["properties"]["category"]["enum"]
     assert tuple(offered) == (*CATEGORIES, "other")
-    assert set(WEIGHTS) == set(HALF_LIVES) == set(CATEGORIES)
+    assert set(CATEGORY_WEIGHTS) == set(HALF_LIVES) == set(CATEGORIES)

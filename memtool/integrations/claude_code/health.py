@@ -74,7 +74,7 @@ def examine(environ: Mapping[str, str], folder: Path | None) -> Health:
         findings += _faults(installation, may_run=installation.path == places.user_settings_path(environ))
     plugin = None if found else find_plugin(settings_paths(environ, folder), environ)
     if plugin:
-        program = plugin_program(environ)
+        program = _plugin_program(environ)
         findings += [*_plugin_faults(plugin, program), *_notes(_switched_off(environ, folder))]
         return Health((), (program,) if program else (), tuple(findings), plugin)
     findings += _notes(obstacles(environ, folder))
@@ -230,7 +230,7 @@ def find_plugin(paths: Iterable[Path], environ: Mapping[str, str]) -> Plugin | N
     return next((Plugin(name, path, _plugin_version(name, environ)) for name, path in enabled.items() if path), None)
 
 
-def plugin_program(environ: Mapping[str, str]) -> Program | None:
+def _plugin_program(environ: Mapping[str, str]) -> Program | None:
     """Return the program that `hooks/claude-code/hooks/launch.sh` would run; None where it would find none."""
     found = shutil.which(_HOOK_PROGRAM, path=environ.get("PATH"))
     if not found:

@@ -21,12 +21,12 @@ def skill_shares(environ: Mapping[str, str]) -> list[OwnFile]:
     Raises:
         BadSetting: the home folder is unknown.
     """
-    folder = skills_folder(environ)
+    folder = _skills_folder(environ)
     wanted = {folder / name / SKILL_FILE: text for name, text in skill_texts("claude-code").items()}
     return own_texts.own_files("skills", wanted, folder.glob(f"{_PREFIX}*/{SKILL_FILE}"))
 
 
-def skills_folder(environ: Mapping[str, str]) -> Path:
+def _skills_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the skills that the client knows in every project."""
     return places.user_settings_path(environ).parent / "skills"
 

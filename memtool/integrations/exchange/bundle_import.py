@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, OutsideVault
-from memtool.integrations.exchange.documents import Bundle, facts_text, is_facts, raw_facts, with_author
+from memtool.integrations.exchange.documents import Bundle, facts_text, raw_facts, with_author
 from memtool.recall.remembering.one_commit import KEEP, Kept, alone, commit
 from memtool.text.lines import counted
 from memtool.vault import files
 from memtool.vault.facts import parse_facts
-from memtool.vault.layout import SETTINGS_FILE, kind_of
+from memtool.vault.layout import SETTINGS_FILE, is_facts_file, kind_of
 from memtool.vault.merging import merge
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import is_note_name
@@ -93,7 +93,7 @@ def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]
         ours = None if standing is None else standing.decode("utf-8")
         if content == ours:
             return _Step(SAME)
-        theirs = _facts(work, ref, ours, content, refused) if is_facts(ref) else work.redact(content)
+        theirs = _facts(work, ref, ours, content, refused) if is_facts_file(ref) else work.redact(content)
         expected = None if standing is None else files.content_hash(standing)
         return _beside(work, ref, ours, theirs)._replace(expected=expected)
     except UnicodeDecodeError:
@@ -135,7 +135,7 @@ def _beside(work: Workspace, ref: str, ours: str | None, theirs: str) -> _Step:
     merged = merge(ref, None, ours, theirs, daily=work.vault.daily)
     if merged.conflicts:
         return _Step(KEPT)
-    is_same = merged.text == ours or (is_facts(ref) and _said(merged.text, ref) == _said(ours, ref))
+    is_same = merged.text == ours or (is_facts_file(ref) and _said(merged.text, ref) == _said(ours, ref))
     return _Step(SAME) if is_same else _Step(MERGED, merged.text)
 
 
@@ -145,7 +145,7 @@ def _said(text: str, ref: str) -> list[str]:
 
 
 def _kind(work: Workspace, ref: str, text: str) -> str:
-    if is_facts(ref):
+    if is_facts_file(ref):
         return "fact"
     note = parse_note(ref, text.encode("utf-8"))
     return kind_of(ref, note.field("type") if isinstance(note, Note) else "", daily=work.vault.daily)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from memtool.errors import BrokenVaultFile
 from memtool.text.json_list import parse_list
 from memtool.vault.authors import IMPORTED
-from memtool.vault.layout import FACTS_FILE
+from memtool.vault.layout import is_facts_file
 from memtool.vault.scan import is_note_name
 
 JSON, MARKDOWN, TAR = "json", "markdown", "tar"
@@ -36,8 +36,8 @@ def rendered(bundle: Bundle, form: str) -> bytes:
     """Return *bundle* in *form*; of JSON and Markdown, files that are no notes and no facts are left out."""
     if form == TAR:
         return _tar(bundle)
-    facts = {ref: facts_in(text, ref) for ref, text in sorted(_texts(bundle)) if is_facts(ref)}
-    notes = {ref: text for ref, text in sorted(_texts(bundle)) if not is_facts(ref)}
+    facts = {ref: facts_in(text, ref) for ref, text in sorted(_texts(bundle)) if is_facts_file(ref)}
+    notes = {ref: text for ref, text in sorted(_texts(bundle)) if not is_facts_file(ref)}
     return (_json(facts, notes) if form == JSON else _markdown(facts, notes)).encode("utf-8")
 
 
@@ -57,11 +57,6 @@ def parsed(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
 
 
 _WANTED = "Name a file that `memtool export` wrote."
-
-
-def is_facts(ref: str) -> bool:
-    """Whether the file at *ref* is a list of facts."""
-    return ref.rsplit("/", 1)[-1] == FACTS_FILE
 
 
 def facts_in(text: str, ref: str) -> list[dict[str, Any]]:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteNotFound
-from memtool.integrations.exchange.documents import TAR, facts_in, is_facts, raw_facts, rendered
+from memtool.integrations.exchange.documents import TAR, facts_in, raw_facts, rendered
 from memtool.vault.files import read_content
-from memtool.vault.layout import Vault, project_of
+from memtool.vault.layout import Vault, is_facts_file, project_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import is_note_name
 
@@ -44,7 +44,7 @@ def export(vault: Vault, form: str, project: str = "") -> Exported:
             if project and _project_of(ref, content) != project:
                 continue
             bundle[ref] = content.decode("utf-8") if is_text else content
-            if is_facts(ref):
+            if is_facts_file(ref):
                 facts += _count_of(content.decode("utf-8"), ref, form, problems)
         except (OSError, UnicodeDecodeError, BrokenVaultFile) as error:
             bundle.pop(ref, None)
@@ -81,7 +81,7 @@ def _files(root: Path) -> Iterator[str]:
 
 def _project_of(ref: str, content: bytes) -> str:
     """Return the project that a file belongs to: by its place, else by its front matter; empty for none."""
-    if (owner := project_of(ref)) or not is_note_name(ref) or is_facts(ref):
+    if (owner := project_of(ref)) or not is_note_name(ref) or is_facts_file(ref):
         return owner
     note = parse_note(ref, content)
     return note.field("project") if isinstance(note, Note) else ""

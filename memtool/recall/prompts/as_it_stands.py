@@ -17,10 +17,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import OutsideVault
-from memtool.recall.prompts.evidence import Recalled, is_fact
+from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
-from memtool.vault.layout import is_outside, session_ref
+from memtool.vault.layout import is_facts_file, is_outside, session_ref
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _known(db: Tables, refs: Sequence[str]) -> dict[str, _IndexedFile]:
 
 def _looked_up(ref: str, hits: list[Recalled], file: _FileNow, today: dt.date) -> list[Recalled]:
     text = file.content.decode("utf-8-sig", "replace")
-    return list((facts_now if is_fact(ref) else notes_now)(hits, text, today))
+    return list((_facts_now if is_facts_file(ref) else _notes_now)(hits, text, today))
 
 
 def _told(hits: list[Recalled], file: _FileNow, session_id: str) -> list[Recalled]:
@@ -98,11 +98,11 @@ def _told(hits: list[Recalled], file: _FileNow, session_id: str) -> list[Recalle
     if session and session in file.content:
         lines = file.content.split(b"\n")
         hits = [hit for hit in hits if not _is_by(session, hit, file.content, lines)]
-    if hits and is_fact(hits[0].ref):
+    if hits and is_facts_file(hits[0].ref):
         lines = file.content.split(b"\n")
         return [hit._replace(review=_mark(lines[hit.first_line - 1 : hit.last_line])) for hit in hits]
     head = file.content[:_HEAD].decode("utf-8-sig", "ignore")  # the last character may be half
-    return [hit if hit.text else summed_up(hit, head) for hit in hits]
+    return [hit if hit.text else _summed_up(hit, head) for hit in hits]
 
 
 def _mark(lines: Sequence[bytes]) -> str:
@@ -130,11 +130,11 @@ def _path(ref: str, work: Workspace) -> Path | None:
 
 def _is_by(session: bytes, hit: Recalled, content: bytes, lines: Sequence[bytes]) -> bool:
     """Return whether *session* is named where *hit* stands, or at the head of its note."""
-    head = b"" if is_fact(hit.ref) else content[:_HEAD]
+    head = b"" if is_facts_file(hit.ref) else content[:_HEAD]
     return session in head or any(session in line for line in lines[hit.first_line - 1 : hit.last_line])
 
 
-def facts_now(hits: Iterable[Recalled], text: str, today: dt.date) -> Iterator[Recalled]:
+def _facts_now(hits: Iterable[Recalled], text: str, today: dt.date) -> Iterator[Recalled]:
     """Give what is still true of *hits*, worded as in the facts file *text*."""
     from memtool.text.json_list import parse_list
 
@@ -171,7 +171,7 @@ def _is_past(expires: str, today: dt.date) -> bool:
     return bool(expires) and expires[:10] < today.isoformat()
 
 
-def notes_now(hits: Iterable[Recalled], text: str, today: dt.date) -> Iterator[Recalled]:
+def _notes_now(hits: Iterable[Recalled], text: str, today: dt.date) -> Iterator[Recalled]:
     """Give those of *hits* whose passage, or else whose title, still stands in the note *text*, with its lines."""
     matter, _ = _parted(text)
     status = _field(matter, "status").partition(" ")[0].strip("\"'")  # a comment may follow
@@ -206,7 +206,7 @@ def _place(hit: Recalled, lines: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def summed_up(hit: Recalled, text: str) -> Recalled:
+def _summed_up(hit: Recalled, text: str) -> Recalled:
     """Return *hit* with what its note, which begins with *text*, says about itself.
 
     That is the summary in its front matter or its first sentence; of a session, the line of its note that comes first.

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from memtool.recall.ledger import key_of
 from memtool.text.tokens import index_terms, is_stop_word
-from memtool.vault.layout import FACTS_FILE
+from memtool.vault.layout import is_facts_file
 
 if TYPE_CHECKING:
     from memtool.recall.prompts.meaning import Likeness
@@ -24,7 +24,7 @@ RELEVANCE, CATEGORY, RECENCY, IMPORTANCE = 0.65, 0.20, 0.10, 0.05  # what each a
 UNDATED = 0.5  # recency of what bears no date
 
 # For each category its weight, and the days after which recency has fallen to 1/e (the design calls them half-life).
-_CATEGORIES = {
+CATEGORY_WEIGHTS = {
     "identity": (1.0, 3_650), "preference": (0.9, 730), "decision": (0.9, 365), "architecture": (0.8, 365),
     "project": (0.8, 180), "research": (0.8, 180), "configuration": (0.6, 180), "code": (0.6, 120), "bug": (0.6, 90),
     "entity": (0.5, 365), "fact": (0.5, 180), "general": (0.5, 180), "conversation": (0.3, 30),
@@ -214,18 +214,13 @@ class Recalled(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the memory in ledgers and counts."""
-        nameless = is_fact(self.ref) and not self.fact_id
+        nameless = is_facts_file(self.ref) and not self.fact_id
         return key_of(self.ref, f"{crc32(self.text.encode('utf-8', 'replace')):08x}" if nameless else self.fact_id)
-
-
-def is_fact(ref: str) -> bool:
-    """Return whether what stands at *ref* is a fact and no note."""
-    return ref.rsplit("/", 1)[-1] == FACTS_FILE
 
 
 def score(recalled: Recalled, *, age_days: float | None, uses: int) -> float:
     """Return the worth of giving something, from 0 to 1. *age_days* is None for what bears no date."""
-    weight, days = _CATEGORIES.get(recalled.category, _CATEGORIES["general"])
+    weight, days = CATEGORY_WEIGHTS.get(recalled.category, CATEGORY_WEIGHTS["general"])
     recency = UNDATED if age_days is None else math.exp(-max(0.0, age_days) / days)
     return RELEVANCE * recalled.relevance + CATEGORY * weight + RECENCY * recency + IMPORTANCE * importance(uses)
 

@@ -29,7 +29,6 @@ from memtool.recall.prompts.evidence import (
     Whereabouts,
     covered,
     floor_of,
-    is_fact,
     lead_of,
     relevance,
     relevance_by_words,
@@ -39,6 +38,7 @@ from memtool.recall.prompts.question import COMMON, Question
 from memtool.recall.prompts.thesaurus import Synonyms
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, stem
 from memtool.vault.authors import RULE
+from memtool.vault.layout import is_facts_file
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
@@ -230,7 +230,7 @@ def _judge(
     candidate: Candidate, clues: Clues, beginnings: Iterable[str], place: Whereabouts
 ) -> tuple[Evidence, Recalled]:
     best, held, adds = _best_passage(candidate, clues, beginnings)
-    whole = is_fact(candidate.ref)
+    whole = is_facts_file(candidate.ref)
     evidence = Evidence(
         *held,
         coverage=covered(best.text if adds else f"{candidate.title} {candidate.heading}", clues.said),
@@ -257,7 +257,7 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
     Where it adds nothing, the note's summary says more; but that of a session is only its topic, with which it begins.
     """
     about, spaced = clues.terms_in(candidate.about), candidate.is_spaced
-    if is_fact(candidate.ref):
+    if is_facts_file(candidate.ref):
         statement = Passage(candidate.text.split("\n", 1)[0], 0, 0)
         return statement, clues.held(about | clues.terms_in(_terms(statement.text)), is_spaced=spaced), True
     alone = clues.held(about, is_spaced=spaced)

@@ -45,10 +45,10 @@ def passages(text: str, kind: str) -> tuple[Passage, ...]:
     for whole in wholes:
         parts = _SENTENCE_END.split(whole.text) if len(whole.text) > _LONG else [whole.text]
         found += [whole._replace(text=part.strip()) for part in parts if part.strip()]
-    return tuple(passage for passage in found if is_worth_giving(passage, kind))[:_MOST]
+    return tuple(passage for passage in found if _is_worth_giving(passage, kind))[:_MOST]
 
 
-def is_worth_giving(passage: Passage, kind: str) -> bool:
+def _is_worth_giving(passage: Passage, kind: str) -> bool:
     """Whether *passage* tells somebody who was not there anything: a question, a list of files, a status does not."""
     text = passage.text
     if text.endswith(("?", "？")) or _names_only_files(text):

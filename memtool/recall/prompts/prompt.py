@@ -12,7 +12,7 @@ from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, WITHDRAWN, GivenLine
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.as_it_stands import as_they_stand
-from memtool.recall.prompts.evidence import Recalled, is_fact, score
+from memtool.recall.prompts.evidence import Recalled, score
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
 from memtool.resources import agent_text
@@ -20,6 +20,7 @@ from memtool.text.lines import cut
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold, is_stop_word
 from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
+from memtool.vault.layout import is_facts_file
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _saying(hit: Recalled) -> str:
     A session note of which no line is worth giving says nothing: its title is what it was about.
     """
     said = _wording(hit)
-    if is_fact(hit.ref):
+    if is_facts_file(hit.ref):
         return said
     said, _ = signed_by(said)
     if hit.kind == "session":
@@ -245,7 +246,7 @@ def contradicted(hits: Iterable[Recalled]) -> set[str]:
     """
     by_subject: dict[tuple[str, str], list[Recalled]] = {}
     for hit in hits:
-        if is_fact(hit.ref):
+        if is_facts_file(hit.ref):
             by_subject.setdefault((hit.ref, _subject(hit.text)), []).append(hit)
     return {key for rivals in by_subject.values() if len(rivals) > 1 for key in _losers(rivals)}
 

@@ -102,7 +102,7 @@ class Question(NamedTuple):
         return list(dict.fromkeys([*(term for word in telling for term in _told(word)), *pairs, *common]))
 
 
-def ask(prompt: str) -> Question:
+def question_of(prompt: str) -> Question:
     """Return the question of *prompt*; of long prompts and pastes, of their beginning and end."""
     text = shortened(prompt)
     camel = {name.lower(): name for name in re.findall(_CAMEL_CASE, text)}  # folded, they have no parts any more

@@ -18,11 +18,12 @@ from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.start.session_start import session_context
 from memtool.text.frontmatter import set_field
+from memtool.text.lines import without_surrogates
 from memtool.text.markdown import blocks, without_mark
 from memtool.vault import files
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.hand_edits import forget_item, statement_of
-from memtool.vault.layout import FACTS_FILE, is_archived, is_outside, kind_of
+from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.reading import Ref, parse_ref
 from memtool.vault.session_lines import lines_of
@@ -107,7 +108,7 @@ def _given(work: Workspace, line_id: str) -> ForgetTarget | None:
 def _in_start(work: Workspace, line_id: str) -> list[GivenLine]:
     """Return the line that `memtool context` shows with that short id: in this folder's project, else in another."""
     here = work.area().name
-    others = sorted(path.name for path in work.vault.path("areas/projects").glob("*/") if path.name != here)
+    others = (name for name in projects_of(work.vault) if name != here)
     for project in (here, *others):
         block = session_context(work, project, whole=True)
         if found := [line for line in lines_of_start(block.lines) if line.id == line_id]:
@@ -124,7 +125,7 @@ def _target_of(work: Workspace, line: GivenLine) -> ForgetTarget:
         content = _read(work, line.ref)
         if line.fact_id:
             return _fact(line.ref, content, line.fact_id, Ref(line.ref))
-        if line.ref.rsplit("/", 1)[-1] == FACTS_FILE:
+        if is_facts_file(line.ref):
             raise UsageError(f"the fact at '{name}' has no id", hint="Give it one by hand.")
         text = _text(content, line.ref)
         todo = next((each for each in find_todos(text) if letters(each.text) == letters(line.text)), None)
@@ -152,7 +153,7 @@ def _is_whole(line: GivenLine, text: str) -> bool:
 
 
 def _named(work: Workspace, ref: str) -> ForgetTarget:
-    text = ref.encode("utf-8", "replace").decode("utf-8")
+    text = without_surrogates(ref)
     asked = parse_ref(text)
 
     def look(index: Index) -> tuple[str, str]:
@@ -161,7 +162,7 @@ def _named(work: Workspace, ref: str) -> ForgetTarget:
 
     path, fact_id = use_index(place_of(work), look)
     content = _read(work, path)
-    if path.rsplit("/", 1)[-1] == FACTS_FILE:
+    if is_facts_file(path):
         return _fact(path, content, fact_id, asked)
     if asked.first:
         return _todo(path, content, asked)

@@ -16,14 +16,14 @@ from memtool.recall.remembering.forget import FACT, NOTE, TODO, ForgetTarget, fi
 from memtool.recall.remembering.memory import Memory, prepared
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.remembering.remember import by_words, remember
-from memtool.text.frontmatter import set_field, split_front_matter
+from memtool.text.frontmatter import set_field, split_front_matter, with_body
 from memtool.text.lines import one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
 from memtool.vault.facts import fields_of, parse_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
-from memtool.vault.layout import project_of
-from memtool.vault.project_area import ProjectArea, find_registered_area
+from memtool.vault.layout import area_folder, project_of
+from memtool.vault.project_area import ProjectArea
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.vault.todos import change_todo, close_todo, find_todos
 from memtool.workspace import Workspace
@@ -131,7 +131,7 @@ def init_project(work: Workspace, content: str = "") -> tuple[ProjectArea, bool,
     with alone(work.vault):
         path = work.vault.path(area.ref)
         before = hash_of(path)
-        area = find_registered_area(work.vault, work.folder, work.home, work.now().timestamp())
+        area = work.registered_area()
         text, expected = read_text(path)
         if body and "\n".join(text.split("\n")[split_front_matter(text)[1] - 1 :]).strip() != f"# {area.name}":
             hint = f"Change it with `update`: {area.ref}@{expected[:8]}"
@@ -204,7 +204,7 @@ def _version_of(text: str) -> str:
 
 
 def _todos(work: Workspace, project: str) -> Iterator[ManagedItem]:
-    ref = f"areas/projects/{project}/todos.md" if project else "areas/global/todos.md"
+    ref = f"{area_folder(project)}/todos.md"
     with suppress(MemtoolError, OSError):
         for todo in find_todos(read_text(work.vault.path(ref))[0]):
             if todo.is_open:
@@ -230,9 +230,8 @@ def _update_note(work: Workspace, target: ForgetTarget, version: str, content: s
     body = _checked(work, content)
 
     def changed(text: str) -> str:
-        matter, first = split_front_matter(text)
-        head = "\n".join(text.split("\n")[: first - 1])
-        new = f"{head}\n\n{body}\n" if matter is not None else f"{body}\n"
+        matter, _ = split_front_matter(text)
+        new = with_body(text, body)
         title = heading_text(body.partition("\n")[0])
         named = matter is not None and re.search(r"(?m)^title:", matter) and title
         return set_field(new, "title", title) if named else new

@@ -27,13 +27,11 @@ from memtool.text.lines import brief
 from memtool.vault.authors import AGENT, TOOL, USER, standing_category, trust
 from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
-from memtool.vault.layout import FACTS_FILE, project_of
+from memtool.vault.layout import FACTS_FILE, area_folder, project_of
 from memtool.vault.note import FOLDERS, NewNote, render_note, slug, title_of
-from memtool.vault.project_area import area_name, find_area, find_registered_area
+from memtool.vault.project_area import area_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.workspace import Workspace
-
-GLOBAL = "areas/global"
 
 _QUOTED = 120  # columns of what stands already
 
@@ -67,7 +65,7 @@ class AlreadyKnown(MemtoolError):
         self.standing = standing
 
 
-class _WrittenFact(NamedTuple):
+class _Written(NamedTuple):
     id: str
     path: str
     start_line: int
@@ -87,7 +85,7 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
     project, notices = _project(work, memory)
     with alone(work.vault):
         place = FOLDERS.get(memory.kind) or ("todos.md" if memory.kind == TODO else FACTS_FILE)
-        ref = f"areas/projects/{project}/{place}" if project else f"{GLOBAL}/{place}"
+        ref = f"{area_folder(project)}/{place}"
         found = Neighbours()
         if memory.kind != TODO:
             ref, project, found, more = _look(work, memory, ref, project)
@@ -202,18 +200,17 @@ def _register(work: Workspace, memory: Memory, project: str) -> list[str]:
     """See to it that the project of the working folder is known again; return the summary if that changed it."""
     if memory.project is not None or not project or work.folder.is_relative_to(work.vault.root):
         return []
-    now = work.now().timestamp()
-    area = find_area(work.vault, work.folder, work.home, now)
+    area = work.area()
     if area.name != project:  # the fact went to the place of the one that it supersedes
         return []
     path = work.vault.path(area.ref)
     before = hash_of(path)
     with suppress(MemtoolError):  # what was to be remembered stands; the next session registers the project
-        find_registered_area(work.vault, work.folder, work.home, now)
+        work.registered_area()
     return [area.ref] if hash_of(path) != before else []
 
 
-def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _WrittenFact:
+def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _Written:
     fact_id = new_fact_id(work.now, work.random)
     linked: list[str] = []
 
@@ -230,7 +227,7 @@ def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _Wr
     file = update_facts(work.vault, ref, change)
     written_id = linked[0] if linked else fact_id
     fact, place = next(pair for pair in zip(file.facts, file.places, strict=True) if pair[0].id == written_id)
-    return _WrittenFact(written_id, ref, place.start_line, place.end_line, fact.category)
+    return _Written(written_id, ref, place.start_line, place.end_line, fact.category)
 
 
 def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fact | None:
@@ -274,7 +271,7 @@ def _evidence(work: Workspace, memory: Memory) -> str:
     return f"{said}; {by}" if said else by
 
 
-def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _WrittenFact:
+def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
     title, date = title_of(memory.text), work.now().date().isoformat()
     sources = [memory.source] if memory.source else []
     note = NewNote(
@@ -296,10 +293,10 @@ def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Wri
         names = (f"{stem}-{number}.md" if number > 1 else f"{stem}.md" for number in count(1))
         name = next(name for name in names if not os.path.lexists(work.vault.path(name)))
         replace(work.vault.path(name), text, expected=None)
-    return _WrittenFact(name, name, 1, text.count("\n"), memory.category)
+    return _Written(name, name, 1, text.count("\n"), memory.category)
 
 
-def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _WrittenFact:
+def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
     item = todo_line(
         memory.text,
         type=memory.type,
@@ -323,7 +320,7 @@ def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _Wri
                     raise AlreadyKnown(Standing(ref, todo.line, todo.line, todo.task))
         text, line = add_todo(text, item)
         replace(path, text, expected=expected)
-    return _WrittenFact(f"{ref}:{line}", ref, line, line)
+    return _Written(f"{ref}:{line}", ref, line, line)
 
 
 _WRITERS = {FACT: _write_fact, TODO: _write_todo}

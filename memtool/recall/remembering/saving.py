@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.capture.daily_lines import daily_ref
-from memtool.capture.drain import queue_summary
+from memtool.capture.note_summary import queue_summary
 from memtool.capture.queue import start_worker
 from memtool.capture.session_note import save_session
 from memtool.errors import MemtoolError
@@ -22,7 +22,6 @@ from memtool.recall.remembering.remember import AlreadyKnown, by_words, remember
 from memtool.text.lines import brief, one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
-from memtool.vault.project_area import find_registered_area
 from memtool.workspace import Workspace
 
 SESSION = "session_summary"
@@ -112,7 +111,7 @@ def _save_session(work: Workspace, entry: NewEntry) -> Saved:
         saved = save_session(work, memory.text, title=memory.evidence, tags=memory.tags)
         if not saved.new:
             return Saved(DUPLICATE, entry.type, saved.ref)
-        area = find_registered_area(work.vault, work.folder, work.home, work.now().timestamp())
+        area = work.registered_area()
         refs = [*saved.refs, *([area.ref] if area.name else [])]
         kept = commit(work.vault, refs, "save", f"{area.name}: {memory.text}" if area.name else memory.text)
     return Saved(SAVED, entry.type, saved.ref, (*_removed(work), *filter(None, [kept.notice])))

@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
 
+from memtool.text.lines import newline_of
 from memtool.text.markdown import in_code
 from memtool.text.three_way import Clean, lines_of, merge_lines
 
@@ -61,12 +62,12 @@ def with_rows(text: str, rows: Sequence[TableRow]) -> str:
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     parts = _parts(lines)
     if not parts:
-        return text + _gap(text) + _rendered(rows, _newline(text)) if rows else text
+        return text + _gap(text) + _rendered(rows, newline_of(text)) if rows else text
     kept: list[str] = []
     at = 0
     for part in parts:
         kept += lines[at : part.begin] + _of_others(lines[part.begin : part.end], part.checksum, rows)
-        kept += [_rendered(rows, _newline(text), lines[part.end - 1])] if part is parts[0] else []
+        kept += [_rendered(rows, newline_of(text), lines[part.end - 1])] if part is parts[0] else []
         at = part.end
     return "".join([*kept, *lines[at:]])
 
@@ -201,11 +202,7 @@ def _ref(text: str, is_link: bool) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(LOADER), text) if is_link else text)
 
 
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
-
-
 def _gap(text: str) -> str:
-    newline = _newline(text)
+    newline = newline_of(text)
     missing = "" if not text or text.endswith("\n") else newline
     return missing + ("" if not text or (text + missing).endswith(newline * 2) else newline)

@@ -86,7 +86,7 @@ def read_sessions(
         text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
         note, values = parse_session(text), read_values(vault, ref)
         rows = (
-            _told(parse_row(f"[{point.kind}] {point.text}" if point.kind else point.text, values))
+            _without_asking(parse_row(f"[{point.kind}] {point.text}" if point.kind else point.text, values))
             for point in note.key_points
         )
         sessions.append(PastSession(day, entry.minute, ref, note, tuple(lines_of(text)), tuple(rows)))
@@ -147,7 +147,7 @@ def unsaid(session: PastSession, said: Sequence[frozenset[str]]) -> PastSession:
     return session._replace(rows=tuple(row for row in rows if row.asked or row.pieces))
 
 
-def _told(row: Row) -> Row:
+def _without_asking(row: Row) -> Row:
     """Return *row* without what the agent asked and offered, which is over, and without orders, which are the user's.
 
     An agent that says "always ..." mostly quotes a page, a document or the output of a program.

@@ -34,7 +34,7 @@ from memtool.text.languages import labels, mentioned
 from memtool.text.lines import cut, tokens_in
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, USER, named, standing_category, trust
-from memtool.vault.layout import FACTS_FILE, Vault
+from memtool.vault.layout import Vault, area_folder, facts_ref
 from memtool.vault.session_rows import Row, render_row, texts_of
 from memtool.workspace import Workspace
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from memtool.vault.todos import Todo
 
 MEMORY = "MEMORY.md"
-GLOBAL_FACTS = f"areas/global/{FACTS_FILE}"
 
 _LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
 _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 3
@@ -92,7 +91,7 @@ def remembered(
     """
     vault, now, name = work.vault, work.now(), defused(project)
     label = {key: text.replace("{}", name) for key, text in labels("start", work.language).items()}
-    preferences = _facts(vault, GLOBAL_FACTS, now, 0.05, label["too_many"], categories=_OF_THE_USER)
+    preferences = _facts(vault, facts_ref(""), now, 0.05, label["too_many"], categories=_OF_THE_USER)
     memory = _memory(vault, now) if with_memory else None
     said = [*said, *_surely_said(memory, wanted)]
     taken_back: dict[str, str] = {}
@@ -101,19 +100,19 @@ def remembered(
         "preferences": [("preferences", preferences)],
     }
     if project:
-        area = f"areas/projects/{project}/"
+        area = area_folder(project)
         most = wanted.lines_in_full
-        decisions = _decisions(vault, f"{area}decisions/", now, most)
-        facts = _facts(vault, area + FACTS_FILE, now, 0.1, label["too_many"], most=most)
+        decisions = _decisions(vault, f"{area}/decisions/", now, most)
+        facts = _facts(vault, facts_ref(project), now, 0.1, label["too_many"], most=most)
         last_word = _last_word_of((decisions, facts))
         sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), besides, last_word)
         standing = [_standing(part, last_word) for part in (decisions, facts)]
         taken_back = _taken_back((decisions, facts), standing, sessions)
         left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
-            "summary": [("project", _summary(vault, f"{area}summary.md", now))],
+            "summary": [("project", _summary(vault, f"{area}/summary.md", now))],
             "rules": [
-                ("rules", _rules(vault, f"{area}rules.md", now)),
+                ("rules", _rules(vault, f"{area}/rules.md", now)),
                 ("asked_for", _of_sessions(said_as(sessions, RULE), 0.08)),
             ],
             "decisions": [
@@ -122,7 +121,7 @@ def remembered(
             ],
             "facts": [("facts", standing[1])],
             "open": [
-                ("open", _open_items(vault, f"{area}todos.md", now, most, label["overdue"])),
+                ("open", _open_items(vault, f"{area}/todos.md", now, most, label["overdue"])),
                 ("left_open", _of_sessions(left_open, 0.06)),
             ],
             "commands": [("commands", _of_sessions(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03))],
@@ -243,18 +242,16 @@ def _facts(
 ) -> BlockPart:
     content, _ = read_bytes(vault, ref, _LARGEST_FACTS + 1) or (b"", 0.0)
     if len(content) > _LARGEST_FACTS:
-        lines = [BlockLine(f"- {too_many}", ref)]
-    else:
-        living = [
-            (fact, place)
-            for fact, place in _parsed(content, ref)
-            if fact.status == "active" and not _is_past(fact.expires, now.date())
-            if categories is None or standing_category(fact.category, fact.author) in categories
-        ]
-        ordered = _by_importance(living)
-        lines = [_fact(fact, place, ref, now.tzinfo) for fact, place in ordered[: max(_MOST_FACTS, most)]]
-        return BlockPart("", defused(ref), "", share, (tuple(lines),), left_out=len(ordered) - len(lines))
-    return BlockPart("", defused(ref), "", share, (tuple(lines),))
+        return BlockPart("", defused(ref), "", share, ((BlockLine(f"- {too_many}", ref),),))
+    living = [
+        (fact, place)
+        for fact, place in _parsed(content, ref)
+        if fact.status == "active" and not _is_past(fact.expires, now.date())
+        if categories is None or standing_category(fact.category, fact.author) in categories
+    ]
+    ordered = _by_importance(living)
+    lines = [_fact(fact, place, ref, now.tzinfo) for fact, place in ordered[: max(_MOST_FACTS, most)]]
+    return BlockPart("", defused(ref), "", share, (tuple(lines),), left_out=len(ordered) - len(lines))
 
 
 def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, LineRange]]:

@@ -16,7 +16,7 @@ from memtool.index.read_only import current_index
 from memtool.recall.prompts.as_it_stands import as_they_stand
 from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.finding import find
-from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.question import question_of
 from memtool.settings.sections import IndexSettings
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault
@@ -55,7 +55,7 @@ class Harbour(Notebook):
         """Return what the index as it is finds for *prompt*, as it stands now."""
         vault = self.place.vault
         with current_index(self.place.folder) as db:
-            hits = [hit for hit in find(db, ask(prompt), "harbour", TODAY) if not hit.left_out]
+            hits = [hit for hit in find(db, question_of(prompt), "harbour", TODAY) if not hit.left_out]
             return as_they_stand(hits, db, work_on(vault, client_projects), session_id)
 
 

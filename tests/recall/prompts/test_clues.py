@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.prompts.clues import Clues, Held, Rarity
-from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.question import question_of
 from memtool.recall.prompts.thesaurus import Synonyms
 from memtool.text.tokens import index_terms
 
 
 def clues_of(prompt: str, count: int = 1_000, others: float = 5.0, **frequency: int) -> Clues:
-    question = ask(prompt)
+    question = question_of(prompt)
     return Clues(
         question, Rarity(count, dict.fromkeys(question.terms(), 0) | frequency), [others] * len(question.synonyms)
     )
@@ -81,9 +81,9 @@ def test_what_occurs_nowhere_is_as_much_of_a_prompt_as_what_means_the_same() -> 
     terms = frozenset(index_terms("the mebibyte block of 订单"))
     prompt = "the berth megabyte"
     known = {"berth": 5, "megabyt": 0}
-    without = Clues(ask(prompt)._replace(synonyms=()), Rarity(1_000, known), [])
+    without = Clues(question_of(prompt)._replace(synonyms=()), Rarity(1_000, known), [])
     synonyms = (Synonyms(("megabyt",), (("mebibyt",),)),)
-    asked = Clues(ask(prompt)._replace(synonyms=synonyms), Rarity(1_000, known), [2.0])
-    rarer = Clues(ask(prompt)._replace(synonyms=synonyms), Rarity(1_000, {**known, "megabyt": 1}), [2.0])
+    asked = Clues(question_of(prompt)._replace(synonyms=synonyms), Rarity(1_000, known), [2.0])
+    rarer = Clues(question_of(prompt)._replace(synonyms=synonyms), Rarity(1_000, {**known, "megabyt": 1}), [2.0])
     assert without.held(terms).share == 0
     assert asked.held(terms).share > rarer.held(terms).share > 0

@@ -15,7 +15,7 @@ from memtool.recall.prompts import finding
 from memtool.recall.prompts.evidence import FLOOR, FLOOR_WITH_MEANING, Recalled
 from memtool.recall.prompts.finding import Scope, _distinct, completed, find, find_scope, of_synonyms, of_terms
 from memtool.recall.prompts.meaning import Near, Nearness
-from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.question import question_of
 from memtool.recall.prompts.thesaurus import Synonyms
 
 HARBOUR, ORCHARD = "areas/projects/harbour", "areas/projects/orchard"
@@ -60,7 +60,7 @@ def harbour(tmp_path: Path) -> Notebook:
 
 
 def found(notebook: Notebook, prompt: str, project: str = "harbour") -> list[Recalled]:
-    memories = notebook.use(lambda index: find(index.db, ask(prompt), project, TODAY))
+    memories = notebook.use(lambda index: find(index.db, question_of(prompt), project, TODAY))
     return [memory for memory in memories if not memory.left_out]
 
 
@@ -243,7 +243,7 @@ def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
     monkeypatch.setattr(finding, "_MOST_OF_SCOPE", most)
 
     def refs(prompt: str, project: str = "two_projects") -> set[str]:
-        memories = two_projects.use(lambda index: find(index.db, ask(prompt), project, TODAY))
+        memories = two_projects.use(lambda index: find(index.db, question_of(prompt), project, TODAY))
         return {Path(memory.ref).stem for memory in memories}
 
     assert refs("Where does the zeppelin fly over the apples?") == {"a", "b"}
@@ -255,7 +255,7 @@ def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
 def test_words_are_rare_among_the_project_and_what_belongs_to_none(two_projects: Notebook) -> None:
     scope = read(two_projects, lambda db: find_scope(db, "two_projects"))
     assert (scope.size, len(scope.ids or ())) == (50, 4)
-    found = read(two_projects, lambda db: of_terms(db, ask("the zeppelin"), scope))
+    found = read(two_projects, lambda db: of_terms(db, question_of("the zeppelin"), scope))
     assert (len(found["zeppelin"].chunks), found["zeppelin"].frequency) == (3, 2)
 
 
@@ -272,7 +272,7 @@ def test_what_stands_in_too_many_chunks_finds_none_of_them(
     two_projects: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "_MOST_CHUNKS", 2)
-    found = read(two_projects, lambda db: of_terms(db, ask("a zeppelin near postgresql"), WIDE))
+    found = read(two_projects, lambda db: of_terms(db, question_of("a zeppelin near postgresql"), WIDE))
     assert (found["zeppelin"].chunks, found["zeppelin"].frequency) == ((), 5)
     assert found["postgresql"].frequency == 1
 
@@ -300,16 +300,15 @@ def test_other_words_are_found_in_every_script_and_phrases_by_all_their_words(
 def test_a_word_that_occurs_nowhere_is_completed_cut_or_spelt_right(
     two_projects: Notebook, prompt: str, stem: str
 ) -> None:
-    question = ask(prompt)
+    question = question_of(prompt)
     meanings = read(two_projects, lambda db: list(completed(db, question, of_terms(db, question, WIDE))))
     assert [meaning.others for meaning in meanings] == [((stem,),)]
-    assert (
-        read(two_projects, lambda db: list(completed(db, ask("zeppelin"), of_terms(db, ask("zeppelin"), WIDE)))) == []
-    )
+    known = question_of("zeppelin")
+    assert read(two_projects, lambda db: list(completed(db, known, of_terms(db, known, WIDE)))) == []
 
 
 def test_of_many_words_that_occur_nowhere_only_a_few_are_looked_up(two_projects: Notebook) -> None:
-    question = ask("quixotic flummoxed bumfuzzled zepelin")
+    question = question_of("quixotic flummoxed bumfuzzled zepelin")
     assert read(two_projects, lambda db: list(completed(db, question, of_terms(db, question, WIDE)))) == []
 
 
@@ -355,6 +354,6 @@ def test_where_meaning_finds_nothing_the_best_by_words_is_given_unless_meaning_d
     harbour: Notebook, cosine: float, is_found: bool
 ) -> None:
     prompt = "who comes to the tanker at the outer one"
-    memories = harbour.use(lambda index: find(index.db, ask(prompt), "harbour", TODAY, Vague(cosine)))
+    memories = harbour.use(lambda index: find(index.db, question_of(prompt), "harbour", TODAY, Vague(cosine)))
     assert all(memory.relevance < FLOOR_WITH_MEANING for memory in memories)
     assert [memory.fact_id for memory in memories if not memory.left_out] == (["pilot"] if is_found else [])

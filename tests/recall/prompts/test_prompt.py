@@ -22,7 +22,7 @@ from memtool.recall.prompts.prompt import (
     memories_for_prompt,
     topic_changed,
 )
-from memtool.recall.prompts.question import ask
+from memtool.recall.prompts.question import question_of
 from memtool.settings.sections import RecallSettings
 from memtool.vault.layout import Vault
 
@@ -46,7 +46,7 @@ def finding(*memories: Recalled) -> Finder:
 @pytest.fixture
 def give(vault: Vault) -> Iterator[Callable[..., Given]]:
     """What a prompt is given of the memories that were found."""
-    asked = Asked(ask("when is it painted?"), "shop", "s1")
+    asked = Asked(question_of("when is it painted?"), "shop", "s1")
     db = sqlite3.connect(":memory:", factory=schema.SqliteTables)
     schema.create(db)
     path = vault.root / FACTS

@@ -3,7 +3,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.question import COMMON, EVERYDAY, FAMILIAR, TELLING, Kind, ask, shortened, without_pastes
+from memtool.recall.prompts.question import (
+    COMMON,
+    EVERYDAY,
+    FAMILIAR,
+    TELLING,
+    Kind,
+    question_of,
+    shortened,
+    without_pastes,
+)
 
 GENERIC = [
     "continue", "ok", "继续", "run the tests", "修复这个 bug", "fix the bug", "please go on", "帮我看看这个问题",
@@ -14,7 +23,7 @@ GENERIC = [
 
 
 def test_a_prompt_that_says_nothing_asks_for_nothing() -> None:
-    assert {prompt: ask(prompt).terms() for prompt in GENERIC} == {prompt: [] for prompt in GENERIC}
+    assert {prompt: question_of(prompt).terms() for prompt in GENERIC} == {prompt: [] for prompt in GENERIC}
 
 
 @pytest.mark.parametrize(
@@ -26,31 +35,31 @@ def test_a_prompt_that_says_nothing_asks_for_nothing() -> None:
     ],
 )  # fmt: skip
 def test_what_a_prompt_is_about_is_asked_for(prompt: str, expected: str) -> None:
-    assert expected in ask(prompt).terms()
+    assert expected in question_of(prompt).terms()
 
 
 @pytest.mark.parametrize(("prompt", "number"), [("先看一眼目录", "一眼"), ("读第二个表", "二个"), ("讀三張表", "三張")])
 def test_a_number_and_what_it_counts_find_nothing(prompt: str, number: str) -> None:
-    assert number not in ask(prompt).terms()
+    assert number not in question_of(prompt).terms()
 
 
 @pytest.mark.parametrize(
     ("prompt", "number"), [("晚上七点进不了课堂", "七点"), ("解析要五秒", "五秒"), ("二维码", "二维")]
 )
 def test_times_measures_and_names_with_a_number_do(prompt: str, number: str) -> None:
-    assert number in ask(prompt).terms()
+    assert number in question_of(prompt).terms()
 
 
 def test_a_command_is_not_what_it_is_about() -> None:
-    assert "zeppelin" not in ask("/zeppelin:fly tokens").terms()
-    assert "token" in ask("/zeppelin:fly tokens").terms()
-    assert "usr/lib/zeppelin" in ask("/usr/lib/zeppelin is gone").terms()
+    assert "zeppelin" not in question_of("/zeppelin:fly tokens").terms()
+    assert "token" in question_of("/zeppelin:fly tokens").terms()
+    assert "usr/lib/zeppelin" in question_of("/usr/lib/zeppelin is gone").terms()
 
 
 def test_a_paste_counts_by_its_beginning_and_what_is_asked_below_it_counts() -> None:
     log = "zeppelin " * 1_000 + "gondola " * 100_000
     prompt = f'Look:\n<pasted_content id="1">{log}</pasted_content>\nWhy is the airship late?'
-    terms = ask(prompt).terms()
+    terms = question_of(prompt).terms()
     assert "airship" in terms
     assert "zeppelin" in terms
     assert "gondola" not in terms
@@ -60,7 +69,7 @@ def test_a_paste_counts_by_its_beginning_and_what_is_asked_below_it_counts() -> 
 @pytest.mark.slow
 @given(st.text(max_size=300))
 def test_any_text_can_be_asked(prompt: str) -> None:
-    question = ask(prompt)
+    question = question_of(prompt)
     assert all(word.terms and all(word.terms) for word in question.words)
     assert all(len(piece) > 1 for piece in question.pieces)
     assert len(set(question.terms())) == len(question.terms())
@@ -76,21 +85,21 @@ def test_any_text_can_be_asked(prompt: str) -> None:
     ],
 )  # fmt: skip
 def test_words_differ_in_what_they_tell(prompt: str, word: str, kind: Kind) -> None:
-    assert [asked.kind for asked in ask(prompt).words if asked.terms[0] == word] == [kind]
+    assert [asked.kind for asked in question_of(prompt).words if asked.terms[0] == word] == [kind]
 
 
 @pytest.mark.parametrize("prompt", ["wo ist der Zeppelin", "où est le zeppelin", "¿dónde está el zeppelin?"])
 def test_words_that_hold_sentences_together_are_left_out_in_other_languages_too(prompt: str) -> None:
-    assert [word.terms[0] for word in ask(prompt).words if word.kind is TELLING] == ["zeppelin"]
+    assert [word.terms[0] for word in question_of(prompt).words if word.kind is TELLING] == ["zeppelin"]
 
 
 def test_common_words_are_asked_for_only_beside_a_telling_one() -> None:
-    assert ask("rename the file").terms() == []
-    assert ask("rename the zeppelin file").terms() == ["zeppelin", "renam", "file"]
+    assert question_of("rename the file").terms() == []
+    assert question_of("rename the zeppelin file").terms() == ["zeppelin", "renam", "file"]
 
 
 def test_what_has_other_words_is_known() -> None:
-    assert [meaning.own for meaning in ask("the voucher 优惠券").synonyms] == [("voucher",), ("优惠", "惠券")]
+    assert [meaning.own for meaning in question_of("the voucher 优惠券").synonyms] == [("voucher",), ("优惠", "惠券")]
 
 
 TRACE = """Traceback (most recent call last):
@@ -105,19 +114,20 @@ GO = "panic: the rope is too short\n\ngoroutine 7 [running]:\nmain.dock(0x2)\n\t
 
 @pytest.mark.parametrize("trace", [TRACE, JAVA, GO])
 def test_a_stack_trace_is_asked_by_its_message(trace: str) -> None:
-    terms = ask(f"what now?\n{trace}").terms()
+    terms = question_of(f"what now?\n{trace}").terms()
     assert "rope" in terms
     assert not {"zeppelin", "dock", "goroutin"}.intersection(terms)
 
 
 def test_lines_that_repeat_count_once() -> None:
-    assert "airship" in ask(f"Where is the airship?\n{'the gondola fell down' * 20}\n" * 5_000).terms()
+    assert "airship" in question_of(f"Where is the airship?\n{'the gondola fell down' * 20}\n" * 5_000).terms()
 
 
 def test_what_is_asked_below_a_long_paste_is_not_lost() -> None:
     log = "\n".join(f"module{number} failed in frame{number}" for number in range(2_000))
-    assert "zeppelin" in ask(f"{log}\nWhere does the zeppelin dock?").terms()
-    assert "飞艇" in ask(f"{'，'.join('第' + chr(0x4E00 + n) * 2 + '行' for n in range(2_000))}，飞艇停在哪里").terms()
+    assert "zeppelin" in question_of(f"{log}\nWhere does the zeppelin dock?").terms()
+    log = "，".join("第" + chr(0x4E00 + n) * 2 + "行" for n in range(2_000))
+    assert "飞艇" in question_of(f"{log}，飞艇停在哪里").terms()
 
 
 @pytest.mark.parametrize("opening", ["\n```py", " ```", "：```python", "\n~~~"])
@@ -125,24 +135,24 @@ def test_code_is_cut_wherever_its_fence_begins(opening: str) -> None:
     code = "\n".join(f"call{number}()" for number in range(200))
     closing = "~~~" if "~" in opening else "```"
     prompt = f"飞艇 fails{opening}\n{code}\n{closing}\nWhere does it dock?"
-    assert "call199" not in ask(prompt).terms()
-    assert "dock" in ask(prompt).terms()
+    assert "call199" not in question_of(prompt).terms()
+    assert "dock" in question_of(prompt).terms()
     assert "call" not in without_pastes(prompt)
     assert without_pastes(prompt).endswith("Where does it dock?")
 
 
 def test_a_prompt_of_one_line_is_no_place_of_a_failure() -> None:
-    assert "zeppelin" in ask("at 5:30 (sharp) the zeppelin docks").terms()
+    assert "zeppelin" in question_of("at 5:30 (sharp) the zeppelin docks").terms()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["<pasted_content ", "```", "a" * 50, "/", "解", "aB", "#1."])
 def test_hostile_prompts_take_linear_time(piece: str) -> None:
-    ask(piece * 100_000)  # would take minutes otherwise
+    question_of(piece * 100_000)  # would take minutes otherwise
 
 
 def pairs(prompt: str) -> list[str]:
-    return [word.terms[0] for word in ask(prompt).words if word.is_pair]
+    return [word.terms[0] for word in question_of(prompt).words if word.is_pair]
 
 
 def test_two_common_words_side_by_side_are_one_more_word() -> None:
@@ -156,21 +166,21 @@ def test_no_pair_is_made_across_clauses_with_telling_words_or_with_words_that_on
 
 
 def test_pairs_that_stand_nowhere_are_left_out() -> None:
-    question = ask("the new version of the zeppelin")
+    question = question_of("the new version of the zeppelin")
     assert "new version" in question.without_absent_pairs({"new version"}).terms()
     assert "new version" not in question.without_absent_pairs({"zeppelin"}).terms()
 
 
 @pytest.mark.parametrize("prompt", ["deploy はどうやる", "deploy 怎么弄", "deploy 어떻게 해"])
 def test_a_common_english_word_is_a_name_in_a_script_without_spaces(prompt: str) -> None:
-    assert "deploi" in ask(prompt).terms()
-    assert ask("how to rename").terms() == []
+    assert "deploi" in question_of(prompt).terms()
+    assert question_of("how to rename").terms() == []
 
 
 def test_a_prompt_is_as_long_as_what_it_is_about() -> None:
-    assert ask("How do I do it?").length < 2
-    assert ask("zeppelin " + " ".join(f"word{number}" for number in range(60))).length > 50
-    assert ask("订单状态机的每一次迁移都要写进流水表" * 4).length > 15
+    assert question_of("How do I do it?").length < 2
+    assert question_of("zeppelin " + " ".join(f"word{number}" for number in range(60))).length > 50
+    assert question_of("订单状态机的每一次迁移都要写进流水表" * 4).length > 15
 
 
 @pytest.mark.parametrize(
@@ -183,7 +193,7 @@ def test_a_prompt_is_as_long_as_what_it_is_about() -> None:
     ],
 )
 def test_a_prompt_that_only_says_what_to_do_is_about_that(prompt: str, acts: list[str]) -> None:
-    asked = ask(prompt)
+    asked = question_of(prompt)
     assert asked.is_act
     assert sorted(asked.terms()) == sorted(acts)
 
@@ -192,4 +202,4 @@ def test_a_prompt_that_only_says_what_to_do_is_about_that(prompt: str, acts: lis
     "prompt", ["commit the parseManifest fix", "把吊机的超时提交一下", "make it nicer", "看一下文件"]
 )
 def test_a_prompt_that_is_about_something_or_names_no_act_is_none(prompt: str) -> None:
-    assert not ask(prompt).is_act
+    assert not question_of(prompt).is_act
