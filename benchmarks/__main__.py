@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks import groups, vaults
 from benchmarks.floors import walk
-from benchmarks.processes import own_environment
+from benchmarks.processes import own_environment, run
 from benchmarks.rows import Row, as_json, table
 
 
@@ -42,6 +42,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=3, help="tries of what takes long; short things get more (3)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all tries there")
     parser.add_argument("--model", type=Path, metavar="DIR", help="a folder with an embedding model, for the helper")
+    parser.add_argument("--postgres", metavar="ADDRESS", help="keep the index in this database: hooks, process, helper")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the vaults there, and use them again")
     return parser.parse_args(arguments)
 
@@ -60,10 +61,14 @@ def _groups(text: str) -> list[str]:
 
 def _measure(asked: argparse.Namespace, scratch: Path) -> Iterator[Row]:
     environ = own_environment(scratch)
+    if asked.postgres:
+        environ |= {"MEMTOOL_INDEX_ENGINE": "postgres", "MEMTOOL_POSTGRES": asked.postgres}
     vault = scratch
     for size in asked.sizes:
         vault = vaults.write_vault((asked.keep or scratch) / f"vault-{size}", size)
         _warm(vault)
+        if asked.postgres:
+            run([sys.executable, "-m", "memtool", "--vault", str(vault), "index"], environ)
         stage = groups.Stage(vault, scratch, size, asked.repeat, environ, asked.model)
         for name in asked.only:
             if name not in groups.ONCE:
