@@ -80,16 +80,11 @@ def listed_sessions(text: str) -> tuple[DailySession, ...]:
     )
 
 
-def add_entry(text: str, entry: DailyEntry) -> str:
-    """Return *text* with *entry* in its place in time, or merged into the line of its project and minute.
+def add_entries(text: str, entries: Iterable[DailyEntry]) -> str:
+    """Return *text* with each of *entries* in its place in time, or merged into the line of its project and minute.
 
     Every other byte is kept; an entry that says nothing new changes nothing.
     """
-    return add_entries(text, [entry])
-
-
-def add_entries(text: str, entries: Iterable[DailyEntry]) -> str:
-    """Return *text* with all *entries*, added one after the other as `add_entry` does."""
     listed = _Listed(text, _ENTRY)
     for entry in map(_clean, entries):
         key = f"{entry.minute} {entry.project}"

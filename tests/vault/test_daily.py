@@ -10,7 +10,6 @@ from memtool.vault.daily import (
     DailyEntry,
     DailySession,
     add_entries,
-    add_entry,
     add_session,
     add_sessions,
     listed_sessions,
@@ -48,6 +47,10 @@ SESSIONS = (
     DailySession("14:32", "shop", "3f2a9c", "user authentication"),
     DailySession("15:00", "", "51d6f4", "笔记"),
 )
+
+
+def add_entry(text: str, entry: DailyEntry) -> str:
+    return add_entries(text, [entry])
 
 
 def test_a_daily_note_looks_like_this() -> None:

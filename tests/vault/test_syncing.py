@@ -16,7 +16,7 @@ from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.errors import HistoryFailed, RemoteFailed
 from memtool.vault import syncing
 from memtool.vault.changes import read_changes
-from memtool.vault.daily import DailyEntry, add_entry, parse_daily, render_daily
+from memtool.vault.daily import DailyEntry, add_entries, parse_daily, render_daily
 from memtool.vault.facts import Fact, add, archive, supersede, update_facts
 from memtool.vault.history import commit
 from memtool.vault.merging import FIRST
@@ -294,7 +294,7 @@ def test_a_pull_of_the_user_merges_with_the_driver_and_without_memtool_line_by_l
     def diverge(minute: str) -> None:
         for vault, name in ((machines.one, "一.ts"), (machines.two, "二.ts")):
             before = (vault.root / DAILY).read_text() if (vault.root / DAILY).exists() else render_daily(DAY)
-            machines.write(vault, DAILY, add_entry(before, DailyEntry(minute, "商店", (name,))))
+            machines.write(vault, DAILY, add_entries(before, [DailyEntry(minute, "商店", (name,))]))
         git(machines.one.root, "push", "-q", "origin", "main")
 
     diverge("09:00")
@@ -329,7 +329,7 @@ def test_a_hundred_changes_on_each_side_in_any_order_are_all_there_once(tmp_path
         vault = (machines.one, machines.two)[number % 2]
         if chance.random() < 0.5:
             entry = DailyEntry(f"{chance.randrange(24):02}:{chance.randrange(3):02}", "商店", (f"文件{number}.ts",))
-            change_daily(vault, DAY, lambda text, entry=entry: add_entry(text, entry), language="zh")  # type: ignore[misc]
+            change_daily(vault, DAY, lambda text, entry=entry: add_entries(text, [entry]), language="zh")  # type: ignore[misc]
             note_uncommitted(vault, [daily_ref(vault, DAY)])
             wanted.add((entry.minute, entry.project, entry.files[0]))
         else:

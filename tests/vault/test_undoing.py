@@ -9,7 +9,7 @@ import pytest
 
 from memtool.errors import HistoryFailed, UsageError
 from memtool.vault.changes import find_change, read_changes
-from memtool.vault.daily import DailyEntry, add_entry, render_daily
+from memtool.vault.daily import DailyEntry, add_entries, render_daily
 from memtool.vault.facts import Fact, add, archive, supersede, update_facts
 from memtool.vault.history import commit
 from memtool.vault.undoing import Undone, undo
@@ -136,7 +136,7 @@ def test_a_line_is_taken_back_although_more_was_written_next_to_it(vault: Vault)
     text = render_daily(DAY, [DailyEntry("09:00", "商店", ("a.ts",))])
     for minute, name in (("09:01", "二.ts"), ("09:02", "c.ts")):
         write(vault, DAILY, text)
-        text = add_entry(text, DailyEntry(minute, "商店", (name,)))
+        text = add_entries(text, [DailyEntry(minute, "商店", (name,))])
     write(vault, DAILY, text)
     take_back(vault, "2")
     assert "二.ts" not in read(vault, DAILY)
@@ -147,7 +147,7 @@ def test_a_line_is_taken_back_although_more_was_written_next_to_it(vault: Vault)
 def test_a_daily_note_that_it_began_keeps_what_others_wrote_into_it(vault: Vault) -> None:
     first = render_daily(DAY, [DailyEntry("09:00", "商店", ("a.ts",))])
     write(vault, DAILY, first)
-    write(vault, DAILY, add_entry(first, DailyEntry("08:00", "", ("b.ts",))))
+    write(vault, DAILY, add_entries(first, [DailyEntry("08:00", "", ("b.ts",))]))
     take_back(vault, "2")
     assert read(vault, DAILY) == render_daily(DAY, [DailyEntry("08:00", "", ("b.ts",))])
 
