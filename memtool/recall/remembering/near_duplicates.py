@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -51,6 +51,7 @@ class Claim(NamedTuple):
     redacted: bool = False
 
 
+@lru_cache(maxsize=512)  # of many lines each is compared with many
 def statement(text: str) -> Claim:
     """Return *text* in the form in which statements are compared."""
     short = text if len(text) <= _LONGEST_COMPARED else ""
