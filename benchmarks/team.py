@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from benchmarks.processes import CLONE, megabytes_of, own_environment
 from benchmarks.questions import questions
@@ -116,7 +117,7 @@ class _Service:
             [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=CLONE, env=environ
         )
         assert self._process.stdout
-        self._port = json.loads(self._process.stdout.readline())["port"]
+        self._port = urlsplit(json.loads(self._process.stdout.readline())["url"]).port
         token = Token("", "Benchmark", "benchmark@example.org", ("read", "write"), (_NAME,))
         with connect(database) as db:
             self._token = add_token(db, token, os.urandom(32), datetime.now(UTC))[1]
