@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memtool.index.postgres.tables import PostgresTables
 
 EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
+_GRAPH = "WITH (m = 24, ef_construction = 128)"  # of 400 neighbours it finds 99 %; with pgvector's defaults 92
 _AT_ONCE = 10_000  # vectors that are read
 _SAMPLE = 256  # vectors that are compared with each other
 _LIKENESS = "-(embedding::public.vector <#> %s::public.vector)"  # the question is not rounded to half precision
@@ -216,7 +217,7 @@ class PostgresVectors:
             self._db.execute("SET LOCAL maintenance_work_mem = '512MB'")
             self._db.execute(
                 f"CREATE INDEX IF NOT EXISTS {name} ON memtool.vector USING hnsw"
-                f" ((embedding::halfvec({self.dimension})) halfvec_ip_ops) WHERE model = {self._model}"
+                f" ((embedding::halfvec({self.dimension})) halfvec_ip_ops) {_GRAPH} WHERE model = {self._model}"
             )
 
 
