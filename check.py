@@ -30,7 +30,8 @@ newer_python.require()
 from scripts.virtual_environment import SetupFailed, make_ready, script_of
 
 STATIC_CHECKS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",), ("lint-imports",))
-TESTS = ("pytest", "--numprocesses", "auto", "--dist", "worksteal")
+# One more than there are processors: many tests wait for a program.
+TESTS = ("pytest", "--numprocesses", str((os.cpu_count() or 1) + 1), "--dist", "worksteal")
 
 
 def main(arguments: list[str]) -> int:

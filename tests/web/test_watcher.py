@@ -252,6 +252,7 @@ def test_a_search_beside_a_service_walks_only_if_it_must(vault: Vault, monkeypat
         assert time.monotonic() < deadline
         time.sleep(0.1)
     service.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, service.process.pid, os.WSTOPPED | os.WNOWAIT)  # until then it may answer
     started = time.monotonic()
     assert walks.of(work) == 1
     assert walks.of(work) == 1  # and is not asked again
