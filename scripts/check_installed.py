@@ -18,7 +18,10 @@ from pathlib import Path
 CLONE = Path(__file__).resolve().parents[1]
 EXTRAS = "dev,vectors,llm,postgres"
 # Tests that look at the sources, or make an environment of their own.
-OF_THE_CLONE = ("test_packaging.py", "test_imports.py", "test_reference.py", "test_quickstart.py", "test_plugin.py")
+OF_THE_CLONE = (
+    "test_packaging.py", "test_imports.py", "test_reference.py", "test_quickstart.py", "test_plugin.py",
+    "test_containers.py",
+)  # fmt: skip
 
 sys.path.insert(0, str(CLONE))
 from scripts.virtual_environment import python_of
