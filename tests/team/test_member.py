@@ -330,7 +330,7 @@ class TestCommands:
     def test_the_context_goes_on_without_the_service_and_says_so(self, service: Scripted) -> None:
         service.status, service.body = 503, b"{}"
         shown = memtool("context", "--format", "markdown")
-        assert "answers 503" in shown.stderr
+        assert "answers 503" in shown.output
         assert shown.stdout.count("<memtool-context ") == 1
 
     def test_joining_keeps_the_token_from_others(self, agent: Agent, service: Scripted, monkeypatch: Any) -> None:
