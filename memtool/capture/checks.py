@@ -55,7 +55,7 @@ _TRIFLE = re.compile(
 )
 
 
-class End(NamedTuple):
+class CheckEnd(NamedTuple):
     """The end of a check: its error, empty if it passed, and the number of its turn."""
 
     error: str
@@ -107,15 +107,17 @@ def is_sure_to_have_failed(command: str, output: str) -> bool:
     return _is_check(last) or _FAILURE.search(output) is not None
 
 
-def last_ends(turns: Sequence[Turn]) -> dict[str, End]:
+def last_ends(turns: Sequence[Turn]) -> dict[str, CheckEnd]:
     """Return the checks that were run, the last of them last, each with the end of its last run that told one."""
-    ends: dict[str, End] = {}
+    ends: dict[str, CheckEnd] = {}
     for at, turn in enumerate(turns):
         for run in turn.runs:
             if command := check_in(run.command):
                 ends.pop(command, None)
                 if run.error != UNSURE:
-                    ends[command] = End(run.error, at)
+                    ends[command] = CheckEnd(run.error, at)
+                if not run.error:  # and so has each part that was run before by itself
+                    ends |= {part: CheckEnd("", at) for part in command.split(" && ") if part in ends}
     return ends
 
 

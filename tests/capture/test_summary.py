@@ -487,6 +487,15 @@ def test_a_check_that_passed_before_the_last_edits_says_so(before: str, after: s
     assert "make lint: failed;" in f"{summarise([checked, failed, edited]).done[0]};"
 
 
+def test_a_check_that_passed_again_as_a_part_of_another_is_not_old() -> None:
+    linted = Turn(asked="make the cart faster", answered=True, files=("/cart.go",), runs=(Run("make lint", "failed"),))
+    both = linted._replace(asked="购物车的提示也改掉", runs=(Run("make lint && go test ./..."),))
+    assert summarise([linted, both]).done == ("make lint: passed; the command below passed",)
+    later = both._replace(runs=())
+    (done,) = summarise([linted, both, later]).done
+    assert done == "make lint: passed, files edited since; the command below passed, files edited since"
+
+
 @pytest.mark.parametrize(
     ("command", "done"),
     [

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _TEXT_LOCK, _VECTOR_LOCK = 1_835_363_436, 1_835_363_437  # the first halves of advisory locks; the second is the vault
 _PAUSE = 0.02  # seconds between two tries
-_JOINED = ("note", "chunk", "term_list", "term", "posting", "word")  # tables
+_TEXT_TABLES = ("note", "chunk", "term_list", "term", "posting", "word")
 
 
 class PostgresIndex(Index):
@@ -170,7 +170,7 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
     if index.db.row().fingerprint:
         _write(index, found, pending, batch=0)
         if index.db.has_outgrown_plans():
-            index.db.analyze(*_JOINED)
+            index.db.analyze(*_TEXT_TABLES)
         return
     try:
         _write(index, found, pending, batch=engine.BATCH)
@@ -181,7 +181,7 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
     index.resumed = len(stamps)
     with index.db.writing():
         _finish(index, fingerprint)
-    index.db.analyze(*_JOINED)
+    index.db.analyze(*_TEXT_TABLES)
 
 
 def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
@@ -193,7 +193,7 @@ def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
         _write(index, found, changes({}, found), batch=engine.BATCH)
         _finish(index, sqlite_schema.fingerprint(index.place.vault.daily))
     index.rebuilt = because
-    index.db.analyze(*_JOINED)
+    index.db.analyze(*_TEXT_TABLES)
 
 
 def _write(index: PostgresIndex, found: Scan, pending: Changes, *, batch: int) -> None:
