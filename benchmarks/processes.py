@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,6 +65,22 @@ def megabytes_of(pid: int) -> float:
     except OSError:
         return 0.0
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1e3
+
+
+def ask_service(connection: HTTPConnection, token: str, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
+    """Return what a service answers over *connection*.
+
+    Raises:
+        RuntimeError: it refused.
+        OSError: there is no answer.
+    """
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    connection.request(method, path, json.dumps(body).encode() if body else None, headers)
+    response = connection.getresponse()
+    fields = json.loads(response.read())
+    if response.status != 200:
+        raise RuntimeError(f"the service answered {response.status}: {fields}")
+    return fields
 
 
 def own_environment(home: Path) -> dict[str, str]:

@@ -12,7 +12,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from benchmarks.processes import CLONE, megabytes_of, run
+from benchmarks.processes import CLONE, ask_service, megabytes_of, run
 from benchmarks.questions import questions
 from benchmarks.rows import Row, percentile
 
@@ -125,10 +125,4 @@ class _Service:
 
     def _ask(self, method: str, path: str, body: Any = None, connection: HTTPConnection | None = None) -> Any:  # noqa: ANN401
         asked = connection or HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)
-        headers = {"Authorization": f"Bearer {_TOKEN}", "Content-Type": "application/json"}
-        asked.request(method, path, body and json.dumps(body).encode(), headers)
-        response = asked.getresponse()
-        fields = json.loads(response.read())
-        if response.status != 200:
-            raise RuntimeError(f"the service answered {response.status}: {fields}")
-        return fields
+        return ask_service(asked, _TOKEN, method, path, body)

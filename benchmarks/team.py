@@ -8,6 +8,7 @@ The askers send one request after the other, without a pause.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -20,10 +21,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
-from benchmarks.processes import CLONE, megabytes_of, own_environment
+from benchmarks.processes import CLONE, ask_service, megabytes_of, own_environment
 from benchmarks.questions import questions
 from benchmarks.rows import percentile
 from benchmarks.vaults import write_vault
@@ -45,15 +46,12 @@ def main(arguments: list[str]) -> int:
         folder = Path(scratch)
         _make_remote(folder, notes)
         started = time.perf_counter()
-        service = _Service(folder, address)
-        try:
+        with _Service(folder, address) as service:
             print(f"clone and first index of {notes:,} notes: {time.perf_counter() - started:.1f} s", flush=True)
             for what, request, count in _kinds(notes):
                 for askers in (1, _ASKERS):
                     print(_told(service, what, request, count, askers), flush=True)
             print(f"memory of the service: {service.megabytes():.0f} MB")
-        finally:
-            service.end()
     return 0
 
 
@@ -121,32 +119,31 @@ class _Service:
         token = Token("", "Benchmark", "benchmark@example.org", ("read", "write"), (_NAME,))
         with connect(database) as db:
             self._token = add_token(db, token, os.urandom(32), datetime.now(UTC))[1]
+
+    def __enter__(self) -> Self:
         while not self._is_ready():
             time.sleep(0.1)
+        return self
 
     def _is_ready(self) -> bool:
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)
-        connection.request("GET", "/vaults", headers={"Authorization": f"Bearer {self._token}"})
-        response = connection.getresponse()
-        body = response.read()
-        return response.status == 200 and all(each["synced_at"] for each in json.loads(body)["vaults"])
+        try:
+            return all(each["synced_at"] for each in self._answer("GET", "/vaults")["vaults"])
+        except RuntimeError:
+            return False
 
-    def ask(self, method: str, path: str, body: Any) -> float:  # noqa: ANN401
+    def ask(self, method: str, path: str, body: object) -> float:
         """Return the milliseconds of a request over a connection of its own.
 
         Raises:
             RuntimeError: it was refused.
         """
         began = time.perf_counter()
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        connection.request(method, path, body and json.dumps(body).encode(), headers)
-        response = connection.getresponse()
-        answer = response.read()
-        connection.close()
-        if response.status != 200:
-            raise RuntimeError(f"the service answered {response.status}: {answer.decode()}")
+        self._answer(method, path, body)
         return (time.perf_counter() - began) * 1000
+
+    def _answer(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
+        with contextlib.closing(HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)) as connection:
+            return ask_service(connection, self._token, method, path, body)
 
     def seconds(self) -> float:
         """Return the processor time that it has used; 0 where the system does not tell."""
@@ -160,8 +157,7 @@ class _Service:
         """Return the memory that it holds."""
         return megabytes_of(self._process.pid)
 
-    def end(self) -> None:
-        """End it."""
+    def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.communicate()
 
