@@ -25,10 +25,10 @@ from memtool.vault.fact_rules import RULES
 from memtool.vault.facts import NO_FACTS
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import DAILY, FACTS_FILE, NOTE_SUFFIXES, kind_of
+from memtool.vault.marks import BETWEEN, FIRST, LAST
 from memtool.vault.sessions import is_as_written, parse_session
 from memtool.vault.todos import open_lines
 
-FIRST, BETWEEN, LAST = "<<<<<<< one text", "=======", ">>>>>>> the other text"
 _ASIDE = "# the other text: "  # of front matter, in which marks would be a fault
 _LIST_MARKS = ("- ", "* ", "+ ", "|", " ", "\t", "\n")
 CONFLICT = 10  # the exit code of the merge driver for two texts in one place; Python itself ends with 1 and 2
@@ -71,12 +71,6 @@ def emptied(ref: str, text: str, *, daily: str = DAILY) -> str | None:
         items = open_lines(text)
         return "".join(line for number, line in enumerate(lines_of(text), 1) if number not in items)
     return None
-
-
-def holds_two_texts(text: str) -> bool:
-    """Return whether *text* holds a conflict that is not solved yet."""
-    lines = {line.rstrip() for line in text.split("\n")}
-    return FIRST in lines and LAST in lines
 
 
 def _merge(ref: str, base: str, ours: str, theirs: str, daily: str) -> Merged:

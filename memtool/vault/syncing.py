@@ -29,7 +29,8 @@ from memtool.vault import files, history
 from memtool.vault.changes import check_own_history
 from memtool.vault.git import GitAnswer, ask, setting_of, tell
 from memtool.vault.layout import Vault
-from memtool.vault.merging import CONFLICT, FIRST, holds_two_texts
+from memtool.vault.marks import BEGIN, FIRST, holds_two_texts
+from memtool.vault.merging import CONFLICT
 from memtool.vault.processes import ISOLATED
 from memtool.vault.uncommitted import commit_noted
 
@@ -171,14 +172,14 @@ def find_remote(vault: Vault) -> Remote:
 
 def unsolved(vault: Vault) -> tuple[str, ...]:
     """Return the files of the vault that hold two texts between marks."""
-    found = ask(vault.root, "grep", "-l", "-z", "--no-textconv", "-F", "-e", FIRST, "--", timeout=60.0).out.split("\0")
-    return tuple(name for name in found if name and _is_unsolved(vault, name))
+    found = ask(vault.root, "grep", "-l", "-z", "--no-textconv", "-e", f"^{BEGIN}", "--", timeout=60.0).out.split("\0")
+    return tuple(name for name in found if name and holds_two_texts(_text_of(vault, name)))
 
 
-def _is_unsolved(vault: Vault, name: str) -> bool:
+def _text_of(vault: Vault, name: str) -> str:
     with suppress(OSError, UnicodeDecodeError):
-        return holds_two_texts(files.read_content(vault.path(name)).decode("utf-8"))
-    return False
+        return files.read_content(vault.path(name)).decode("utf-8")
+    return ""
 
 
 def fetch(vault: Vault, remote: Remote) -> None:
@@ -277,7 +278,7 @@ def _settle(vault: Vault, *, was_cut_off: bool = False) -> None:
             continue
         here = ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip() if was_cut_off else ""
         is_by_hand = was_cut_off and here != blobs.get("2")
-        if {"2", "3"} <= set(blobs) and not (is_by_hand or _is_unsolved(vault, name)):
+        if {"2", "3"} <= set(blobs) and not (is_by_hand or FIRST in _text_of(vault, name)):
             tell(vault.root, "checkout", "--ours", "--", name)
             _put_beside(vault, name, blobs["3"])
         tell(vault.root, "add", "--", name)

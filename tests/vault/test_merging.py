@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 
 from memtool.vault.daily import DailyEntry, DailySession, parse_daily, put_together, render_daily, take_apart
 from memtool.vault.facts import parse_facts
-from memtool.vault.merging import BETWEEN, FIRST, LAST, emptied, holds_two_texts, merge
+from memtool.vault.marks import BETWEEN, FIRST, LAST, holds_two_texts
+from memtool.vault.merging import emptied, merge
 from memtool.vault.sessions import SessionNote, is_as_written, render_session
 
 DAY = date(2026, 11, 22)

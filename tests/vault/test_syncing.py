@@ -19,7 +19,7 @@ from memtool.vault.changes import read_changes
 from memtool.vault.daily import DailyEntry, add_entries, parse_daily, render_daily
 from memtool.vault.facts import Fact, add, archive, supersede, update_facts
 from memtool.vault.history import commit
-from memtool.vault.merging import FIRST
+from memtool.vault.marks import FIRST
 from memtool.vault.syncing import (
     driver_command,
     driver_problem,

@@ -12,7 +12,7 @@ from two_machines import TwoMachines, git
 
 from memtool.errors import HistoryFailed
 from memtool.vault import syncing
-from memtool.vault.merging import FIRST
+from memtool.vault.marks import FIRST
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kills a process of its own")]
 NOTE = "MEMORY.md"
