@@ -12,6 +12,7 @@ from pathlib import Path
 from memtool.errors import MemtoolError
 from memtool.recall.routing.loader_table import LOADER, merge_tables
 from memtool.vault.layout import DAILY, open_vault
+from memtool.vault.marks import holds_two_texts
 from memtool.vault.merging import CONFLICT, Merged, merge
 
 _CANNOT = 2
@@ -26,7 +27,7 @@ def main(arguments: list[str]) -> int:
         return _CANNOT
     merged = merge_file(ref, base, ours, theirs)
     Path(ours_path).write_bytes(merged.text.encode("utf-8"))
-    return CONFLICT if merged.conflicts else 0
+    return CONFLICT if holds_two_texts(merged.text) else 0
 
 
 def merge_file(ref: str, base: str, ours: str, theirs: str) -> Merged:

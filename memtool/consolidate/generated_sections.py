@@ -26,9 +26,9 @@ from memtool.text.similarity import words
 from memtool.vault.authors import USER
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
+from memtool.vault.marks import GENERATED as BEGIN, GENERATED_END as END
 from memtool.workspace import Workspace
 
-BEGIN, END = "<!-- memtool: generated; write above or below -->", "<!-- memtool: end -->"
 _STALE = 90  # days without a change of a summary, while sessions go on
 _LARGEST_SHARED, _LARGEST_SUMMARY = 1_500, 1_000  # characters of a generated section
 _MOST_MODULES, _LEAST_EDITS = 5, 3

@@ -50,6 +50,12 @@ def merge_lines(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str])
     return [part for part in (*merged, Clean(tuple(base[seen:]))) if part != Clean(())]
 
 
+def common_lines(ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
+    """Return the lines that both sides have, in order: the base of two texts of which none is known."""
+    blocks = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
+    return [line for block in blocks for line in ours[block.a : block.a + block.size]]
+
+
 def lines_of(text: str) -> list[str]:
     """Return the lines of *text*, each with its line end."""
     parts = text.split("\n")

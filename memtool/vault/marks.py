@@ -1,9 +1,13 @@
-"""The marks around two texts that a merge could not make one: those of memtool, which git's begin like."""
+"""Lines that frame a part of a note: two texts that a merge could not make one, and what memtool generates.
+
+git's own marks of a conflict begin like those of memtool.
+"""
 
 from __future__ import annotations
 
 FIRST, BETWEEN, LAST = "<<<<<<< one text", "=======", ">>>>>>> the other text"
-BEGIN, _END = "<<<<<<< ", ">>>>>>> "
+BEGIN, END = "<<<<<<< ", ">>>>>>> "
+GENERATED, GENERATED_END = "<!-- memtool: generated; write above or below -->", "<!-- memtool: end -->"
 
 
 def holds_two_texts(text: str) -> bool:
@@ -14,5 +18,5 @@ def holds_two_texts(text: str) -> bool:
     return (
         any(line.startswith(BEGIN) for line in lines)
         and any(line.rstrip() == BETWEEN for line in lines)
-        and any(line.startswith(_END) for line in lines)
+        and any(line.startswith(END) for line in lines)
     )

@@ -1,7 +1,8 @@
 """Merging two versions of a file of the vault that grew from a third. All pure.
 
-Daily notes and task lists are merged item by item, session notes as wholes, prose line by line. What two people wrote
-in the same place is in the result twice, between marks.
+Front matter is merged field by field, daily notes and task lists item by item, session notes as wholes, prose line by
+line. What two people wrote in the same place of prose is in the result between marks, with three machines all three
+texts; without a base, the lines that both sides have are the base.
 
 Facts are merged by id, field by field, in an order that depends on nothing but the facts. A field that one side changed
 is as that side has it. Where both changed it: `superseded` beats `archived` beats `active`, the later statement beats
@@ -12,6 +13,7 @@ same bytes, whoever merges first.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,17 +21,18 @@ from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile
 from memtool.text.json_list import parse_list
-from memtool.text.three_way import Clean, Conflict, lines_of, merge_lines
+from memtool.text.merged_fields import merge_fields, split_fields, union
+from memtool.text.three_way import Clean, common_lines, lines_of, merge_lines
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
 from memtool.vault.fact_rules import RULES
 from memtool.vault.facts import NO_FACTS
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import DAILY, FACTS_FILE, NOTE_SUFFIXES, kind_of
-from memtool.vault.marks import BETWEEN, FIRST, LAST
+from memtool.vault.marks import BEGIN, BETWEEN, END, FIRST, GENERATED, GENERATED_END, LAST
 from memtool.vault.sessions import is_as_written, parse_session
 from memtool.vault.todos import open_lines
 
-_ASIDE = "# the other text: "  # of front matter, in which marks would be a fault
+_FRAMES = {BEGIN: END, GENERATED: GENERATED_END}
 _LIST_MARKS = ("- ", "* ", "+ ", "|", " ", "\t", "\n")
 CONFLICT = 10  # the exit code of the merge driver for two texts in one place; Python itself ends with 1 and 2
 
@@ -80,13 +83,24 @@ def _merge(ref: str, base: str, ours: str, theirs: str, daily: str) -> Merged:
             return Merged(_merge_facts(base, ours, theirs, ref))
         except BrokenVaultFile:
             return merge_prose(base, ours, theirs)
-    if kind == "daily":
-        return _merge_daily(base, ours, theirs)
-    if kind == "todo":
-        return Merged(_merge_todos(base, ours, theirs))
     if kind == "session" and (later := _later_capture(base, ours, theirs)):
         return Merged(later)
-    return merge_prose(base, ours, theirs)
+    return _merge_note(kind, base, ours, theirs)
+
+
+def _merge_note(kind: str, base: str, ours: str, theirs: str) -> Merged:
+    """Merge the front matter by its fields, and what is below it as its kind asks."""
+    parts = [split_fields(text) for text in (base, ours, theirs)]
+    matter, open_fields = merge_fields(*(matter for matter, _ in parts))
+    before, mine, other = (body for _, body in parts)
+    before = before if base else "".join(common_lines(lines_of(mine), lines_of(other)))
+    if kind == "daily":
+        body = _merge_daily(before, mine, other)
+    elif kind == "todo":
+        body = Merged(_merge_todos(before, mine, other))
+    else:
+        body = merge_prose(before, mine, other)
+    return Merged(f"---\n{matter}---\n{body.text}" if matter else body.text, body.conflicts + open_fields)
 
 
 def _kind(ref: str, text: str, daily: str) -> str:
@@ -97,33 +111,68 @@ def _kind(ref: str, text: str, daily: str) -> str:
     return kind_of(ref, declared, daily=daily)
 
 
-def merge_prose(base: str, ours: str, theirs: str) -> Merged:
-    """Merge line by line; what both added to the same list is no conflict."""
-    lines: list[str] = []
+def merge_prose(base: str, ours: str, theirs: str, *, as_list: bool = False) -> Merged:
+    """Merge line by line; what both added to the same list is no conflict, and with *as_list* nothing added is one."""
+    texts: list[str] = []
     conflicts = 0
-    for part in merge_lines(lines_of(base), lines_of(ours), lines_of(theirs)):
+    for part in merge_lines(*(_units(text) for text in (base, ours, theirs))):
         if isinstance(part, Clean):
-            lines += part.lines
-        elif not part.base and all(line.startswith(_LIST_MARKS) for line in (*part.ours, *part.theirs)):
-            lines += map(_ended, _union(part))
-        elif lines and lines[0].rstrip() == "---" and not any(line.rstrip() == "---" for line in lines[1:]):
-            lines += [*map(_ended, part.ours), *(_ended(_ASIDE + line) for line in part.theirs)]
-            conflicts += 1
+            texts += part.lines
+            continue
+        own, their = ([unit for unit in side if not _is_generated(unit)] for side in (part.ours, part.theirs))
+        if own == their:
+            texts += own
+        elif not part.base and (as_list or all(unit.startswith(_LIST_MARKS) for unit in (*own, *their))):
+            texts += map(_ended, union((), own, their))
         else:
-            both = (FIRST, *part.ours, BETWEEN, *part.theirs, LAST)
-            lines += map(_ended, both)
+            texts.append(_between_marks(own, their))
             conflicts += 1
-    return Merged("".join(lines), conflicts)
+        # Of two generated sections either will do: the next weekly run makes it anew.
+        texts.append(max(filter(_is_generated, (*part.ours, *part.theirs)), default=""))
+    return Merged("".join(texts), conflicts)
+
+
+def _units(text: str) -> list[str]:
+    """Return the lines of *text*; what stands between marks, and a generated section, is one unit."""
+    units: list[str] = []
+    start, end = 0, ""
+    for line in lines_of(text):
+        units.append(line)
+        opened = next((last for first, last in _FRAMES.items() if line.startswith(first)), "")
+        if opened:
+            start, end = len(units) - 1, opened
+        elif end and line.startswith(end):
+            units[start:] = ["".join(units[start:])]
+            end = ""
+    return units
+
+
+def _is_generated(unit: str) -> bool:
+    return unit.startswith(GENERATED)
+
+
+def _between_marks(*sides: Sequence[str]) -> str:
+    """Return the texts of both sides between marks; a side that holds such texts already gives each of them."""
+    texts = sorted({text for side in sides for text in _alternatives(side)})
+    between = f"{BETWEEN}\n"
+    return f"{FIRST}\n{between.join(texts)}{LAST}\n"
+
+
+def _alternatives(side: Sequence[str]) -> list[str]:
+    """Return the text of a side; the texts if places of it are open, each text of each place in one of them."""
+    places = [_texts_of(unit) for unit in side]
+    count = max(map(len, places), default=1)
+    return ["".join(_ended(texts[min(at, len(texts) - 1)]) for texts in places) for at in range(count)]
+
+
+def _texts_of(unit: str) -> list[str]:
+    inner = lines_of(unit)[1:-1]
+    is_open = unit.startswith(BEGIN) and inner
+    return re.split(rf"^{BETWEEN}\s*\n", "".join(inner), flags=re.MULTILINE) if is_open else [unit]
 
 
 def _ended(line: str) -> str:
-    return line if line.endswith("\n") else f"{line}\n"
-
-
-def _union(part: Conflict) -> list[str]:
-    """Return the lines of both sides, each once, without those that one side took away."""
-    kept = [line for line in part.ours if line in part.theirs or line not in part.base]
-    return [*kept, *(line for line in part.theirs if line not in part.ours and line not in part.base)]
+    return line if line.endswith("\n") or not line else f"{line}\n"
 
 
 def _later_capture(base: str, ours: str, theirs: str) -> str:
@@ -139,7 +188,7 @@ def _merge_todos(base: str, ours: str, theirs: str) -> str:
     versions = [_Todos(text) for text in (base, ours, theirs)]
     lines: list[str] = []
     for part in merge_lines(*(version.lines for version in versions)):
-        lines += part.lines if isinstance(part, Clean) else map(_ended, _union(part))
+        lines += part.lines if isinstance(part, Clean) else map(_ended, union(*part))
     states = [version.states for version in versions]
     items = set(states[1]) | set(states[2])
     merged: list[str] = []
@@ -175,9 +224,9 @@ def _merge_daily(base: str, ours: str, theirs: str) -> Merged:
     """Merge the items of both days, and the rest as prose."""
     versions = [take_apart(text) for text in (base, ours, theirs)]
     if not any(part.entries or part.sessions for part in versions):
-        return merge_prose(base, ours, theirs)
+        return merge_prose(base, ours, theirs, as_list=True)
     rests = [put_together(part._replace(entries={}, sessions={})) if part.rest.strip() else "" for part in versions]
-    rest = merge_prose(*rests)
+    rest = merge_prose(*rests, as_list=True)
     entries = _items(*(part.entries for part in versions), is_entry=True)
     sessions = _items(*(part.sessions for part in versions), is_entry=False)
     heading = next((part.heading for part in versions[1:] if part.heading), "")
@@ -210,7 +259,7 @@ def _entry(before: DailyItem | None, mine: DailyItem | None, other: DailyItem | 
     if item is None:
         return None
     files = [side.line[side.line.index("`") + 1 : -1].split("`, `") if side else () for side in (before, mine, other)]
-    kept = _union(Conflict(*(tuple(f"`{name}`" for name in names) for names in files)))
+    kept = union(*((f"`{name}`" for name in names) for names in files))
     start = item.line[: item.line.index("`")] if "`" in item.line else item.line
     return item._replace(line=start + ", ".join(kept)) if kept else None
 
@@ -286,8 +335,7 @@ def _chosen(
     if own == known:
         return their
     if names == ("tags",) and isinstance(own[0], list) and isinstance(their[0], list):
-        sides = Conflict(tuple(known[0]) if isinstance(known[0], list) else (), tuple(own[0]), tuple(their[0]))
-        return (sorted(_union(sides), key=_json),)
+        return (sorted(union(known[0] if isinstance(known[0], list) else (), own[0], their[0]), key=_json),)
     return max(own, their, key=lambda values: _strength(names, values))
 
 

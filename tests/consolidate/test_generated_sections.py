@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, strategies as st
 
-from memtool.consolidate.generated_sections import BEGIN, END, generated, with_generated, within
+from memtool.consolidate.generated_sections import generated, with_generated, within
+from memtool.vault.marks import GENERATED as BEGIN, GENERATED_END as END
 
 TEXT = "# 商店\n\n手写的内容。\n"
 

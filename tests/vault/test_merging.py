@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.text.frontmatter import parse_fields
+from memtool.text.merged_fields import split_fields
 from memtool.vault.daily import DailyEntry, DailySession, parse_daily, put_together, render_daily, take_apart
 from memtool.vault.facts import parse_facts
-from memtool.vault.marks import BETWEEN, FIRST, LAST, holds_two_texts
+from memtool.vault.marks import BETWEEN, FIRST, GENERATED, GENERATED_END, LAST, holds_two_texts
 from memtool.vault.merging import emptied, merge
 from memtool.vault.sessions import SessionNote, is_as_written, render_session
 
@@ -265,3 +267,91 @@ def test_facts_that_are_emptied_can_be_filled() -> None:
     assert parse_facts(emptied(FACTS, facts_text(fact("a"))) or "").facts == ()
     assert emptied(TODOS, TestTodos.BASE) == "---\ntype: todo\n---\n\n# Todos\n\n"
     assert emptied(MEMORY, "text") is None
+
+
+class TestFrontMatter:
+    SUMMARY = "areas/projects/商店/summary.md"
+
+    def summary(self, *identities: str, body: str = "", **fields: str) -> str:
+        more = "".join(f"{key}: {value}\n" for key, value in fields.items())
+        return f"---\ntype: project\nidentities: [{', '.join(identities)}]\n{more}---\n\n# 商店\n{body}"
+
+    def test_two_machines_that_made_one_summary_agree_without_marks(self) -> None:
+        ours, theirs = self.summary("path:/甲/shop", "example.org/shop"), self.summary("path:/b/shop", status="aktiv")
+        merged = merge(self.SUMMARY, None, ours, theirs)
+        assert merged == merge(self.SUMMARY, None, theirs, ours)
+        assert not merged.conflicts
+        assert merged.text.count("# 商店") == 1
+        assert parse_fields(split_fields(merged.text)[0]) == {
+            "type": "project", "status": "aktiv",
+            "identities": ["path:/b/shop", "path:/甲/shop", "example.org/shop"],
+        }  # fmt: skip
+
+    def test_only_prose_that_differs_stands_between_marks(self) -> None:
+        ours, theirs = (self.summary(one, body=f"\n## 构成\n\n{one}\n\n## End\n") for one in ("甲", "乙"))
+        merged = merge(self.SUMMARY, None, ours, theirs)
+        marked = f"\n## 构成\n\n{FIRST}\n乙\n{BETWEEN}\n甲\n{LAST}\n\n## End\n"
+        assert merged.text.endswith(f"\n# 商店\n{marked}")
+        assert parse_fields(split_fields(merged.text)[0]) == {"type": "project", "identities": ["乙", "甲"]}
+
+    def test_an_item_that_one_took_out_of_a_list_stays_out(self) -> None:
+        base, ours, theirs = self.summary("a", "b"), self.summary("b"), self.summary("a", "b", "丙")
+        text = merge(self.SUMMARY, base, ours, theirs).text
+        assert parse_fields(split_fields(text)[0]) == {"type": "project", "identities": ["b", "丙"]}
+
+    def test_a_list_of_lines_and_one_on_a_line_become_one(self) -> None:
+        ours = self.summary("a").replace("[a]", "\n  - a  # 旧\n  - 乙")
+        fields = parse_fields(split_fields(merge(self.SUMMARY, None, ours, self.summary("c")).text)[0])
+        assert isinstance(fields, dict)
+        assert set(fields["identities"]) == {"a", "乙", "c"}
+
+    @given(st.permutations(["proposed", "accepted", "驳回"]))
+    def test_three_values_of_one_field_are_all_there_in_any_order(self, values: list[str]) -> None:
+        base = self.summary(status="new")
+        one, two, three = (base.replace("status: new", f"status: {value}") for value in values)
+        text = merge(self.SUMMARY, base, merge(self.SUMMARY, base, one, two).text, three).text
+        assert "status: accepted\n# the other text: status: proposed\n# the other text: status: 驳回\n---" in text
+
+    def test_a_field_that_one_took_out_and_the_other_changed_stays(self) -> None:
+        base = self.summary("a", status="x")
+        text = merge(self.SUMMARY, base, self.summary("a"), self.summary("a", status="y")).text
+        assert text == self.summary("a", status="y")
+
+    def test_two_rules_with_prose_between_them_are_no_front_matter(self) -> None:
+        ours, theirs = "---\n甲的话\n---\n", "---\n乙\n---\n"
+        assert merge(MEMORY, None, ours, theirs).text == f"---\n{FIRST}\n乙\n{BETWEEN}\n甲的话\n{LAST}\n---\n"
+
+
+class TestThreeMachines:
+    @given(st.permutations(["甲\n", "乙\n乙乙\n", "three\n"]), st.booleans())
+    def test_marks_do_not_nest_and_no_text_is_lost(self, texts: list[str], has_base: bool) -> None:
+        base = "# M\n\n旧\n\nend\n" if has_base else None
+        one, two, three = (f"# M\n\n{text}\nend\n" for text in texts)
+        merged = merge(MEMORY, base, merge(MEMORY, base, one, two).text, three)
+        between = BETWEEN.join(("\nthree\n", "\n乙\n乙乙\n", "\n甲\n"))
+        assert merged.text == f"# M\n\n{FIRST}{between}{LAST}\n\nend\n"
+
+    def test_who_solved_a_conflict_has_solved_it_for_all(self) -> None:
+        open_text = f"# M\n\n{FIRST}\n甲\n{BETWEEN}\n乙\n{LAST}\n"
+        solved, elsewhere = "# M\n\n甲\n", f"{open_text}\n新\n"
+        assert merge(MEMORY, open_text, solved, elsewhere).text == "# M\n\n甲\n\n新\n"
+
+    def test_what_each_wrote_into_the_day_by_hand_stands_there_without_marks(self) -> None:
+        days = [
+            render_daily(DAY, [DailyEntry(minute, "shop", (f"{name}.ts",))]).replace("\n- ", f"\n{words}\n\n- ")
+            for minute, name, words in (("09:00", "a", "早上好 walk"), ("10:00", "b", "Rain."), ("11:00", "c", "晚饭"))
+        ]
+        for one, two, three in itertools.permutations(days):
+            merged = merge(DAILY, None, merge(DAILY, None, one, two).text, three)
+            assert not merged.conflicts
+            assert not holds_two_texts(merged.text)
+            assert all(merged.text.count(words) == 1 for words in ("早上好 walk", "Rain.", "晚饭", "# Daily", "type: "))
+            assert [entry.minute for entry in parse_daily(merged.text)] == ["09:00", "10:00", "11:00"]
+
+    def test_generated_sections_are_no_conflict(self) -> None:
+        texts = [f"# M\n\n我的话\n\n{GENERATED}\n## Ways\n\n- {one}\n{GENERATED_END}\n" for one in ("甲", "乙")]
+        assert merge(MEMORY, "# M\n\n我的话\n", *texts).text in texts
+        assert merge(MEMORY, texts[0], texts[1], texts[1].replace("乙", "丙")).text in (
+            texts[1],
+            texts[1].replace("乙", "丙"),
+        )
