@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +13,9 @@ from memtool.errors import BrokenVaultFile, HistoryFailed, NoteChanged, NotWrita
 from memtool.text.lines import some_of
 from memtool.vault import files, history
 from memtool.vault.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
-from memtool.vault.facts import NO_FACTS, parse_facts, render_facts
+from memtool.vault.facts import NO_FACTS, Fact, parse_facts, render_facts
 from memtool.vault.git import tell
-from memtool.vault.layout import FACTS_FILE, Vault, is_facts_file
+from memtool.vault.layout import Vault, is_facts_file
 from memtool.vault.merging import emptied, merge, merge_prose
 from memtool.vault.uncommitted import note_uncommitted
 
@@ -118,7 +117,7 @@ def _restored(vault: Vault, change: Change) -> list[_Restored]:
         except _ChangedSince:
             changed.append(file.ref)
     if changed:
-        hint = f"`memtool diff {change.short}` shows what it did; change the files with an editor."
+        hint = f"`memtool log {changed[0]}` lists what came later: take that back first, or use an editor."
         raise HistoryFailed(f"it cannot be taken back, because {_named(changed)} changed since", hint=hint)
     return restored
 
@@ -143,21 +142,36 @@ def _taken_back(vault: Vault, file: _UndoneFile, now: bytes | None) -> bytes | N
     if earlier is None:
         raise _ChangedSince
     merged = merge_prose(later, current, earlier)
-    if merged.conflicts or not _is_sound(file.ref, merged.text):
+    if merged.conflicts or _tears(file.ref, later, current, merged.text):
         merged = merge(file.ref, later, current, earlier, daily=vault.daily)
-    if merged.conflicts:
+    if merged.conflicts or _tears(file.ref, later, current, merged.text):
         raise _ChangedSince
     return merged.text.encode("utf-8")
 
 
-def _is_sound(ref: str, text: str) -> bool:
-    """Return whether lines that fit together make a file that can be read."""
-    if ref.rsplit("/", 1)[-1] != FACTS_FILE:
+def _tears(ref: str, later: str, current: str, text: str) -> bool:
+    """Return whether *text*, the *current* facts without a change, tears apart what came *later*.
+
+    That is a fact that was changed since and would be gone, and a chain in which a fact is active again although
+    another one supersedes it still.
+    """
+    if not is_facts_file(ref):
+        return False
+    try:
+        known, now, left = ({fact.id: fact for fact in parse_facts(side, ref).facts} for side in (later, current, text))
+    except BrokenVaultFile:
         return True
-    with suppress(ValueError, RecursionError):
-        json.loads(text)
-        return True
-    return False
+    is_lost = any(name not in left and fact != known.get(name) for name, fact in now.items())
+    return is_lost or bool(_torn(left) - _torn(now))
+
+
+def _torn(facts: Mapping[str, Fact]) -> set[tuple[str, str]]:
+    """Return the ids of facts that name one another and do not agree."""
+    chained = {(fact.supersedes, fact.id) for fact in facts.values() if fact.supersedes}
+    ended = {(fact.id, fact.superseded_by) for fact in facts.values() if fact.superseded_by}
+    return {pair for pair in chained if pair[0] not in facts or facts[pair[0]].status == "active"} | {
+        pair for pair in ended if pair[1] not in facts
+    }
 
 
 def _file(vault: Vault, change: Change, row: str, ref: str) -> _UndoneFile:

@@ -92,13 +92,42 @@ class TestFacts:
             "version": 2, "由": "另一个工具", "facts": [fact("a", tags=["b", "a"], 重要=True), "no fact"],
         }  # fmt: skip
 
-    def test_a_purged_fact_stays_away_unless_the_other_side_changed_it(self) -> None:
-        base = facts_text(fact("a"), fact("b"))
-        assert list(merged_facts(base, facts_text(fact("a")), facts_text(fact("a", tags=["x"]), fact("b")))) == ["a"]
-        assert list(merged_facts(base, facts_text(fact("a")), facts_text(fact("a"), fact("b", tags=["x"])))) == [
-            "a",
-            "b",
+    def test_a_purged_fact_stays_away_whatever_the_other_side_made_of_it(self) -> None:
+        base, purged = facts_text(fact("a"), fact("b")), facts_text(fact("a"))
+        changed = facts_text(fact("a"), fact("b", tags=["改"]))
+        assert list(merged_facts(base, purged, changed)) == ["a"]
+        superseded = facts_text(fact("a"), fact("b", status="superseded", supersededBy="c"), fact("c", supersedes="b"))
+        found = merged_facts(base, purged, superseded)
+        assert list(found) == ["a", "c"]
+        assert "supersedes" not in found["c"]
+
+    def test_what_three_machines_remembered_is_one_fact(self) -> None:
+        says = "令牌有效期为 24 小时"
+        same = [
+            fact("x", at="2026-03-01", author="agent") | {"fact": says},
+            fact("y", at="2026-03-03", author="user") | {"fact": f" {says}。"},
+            fact("z", at="2026-03-02", author="agent") | {"fact": says},
         ]
+        base = facts_text(fact("a"))
+        for one, two, three in itertools.permutations(facts_text(fact("a"), each) for each in same):
+            found = merged_facts(base, merge(FACTS, base, one, two).text, three)
+            assert [name for name, each in found.items() if each["status"] == "active"] == ["a", "y"]
+            assert {each.get("supersededBy") for name, each in found.items() if name in "xz"} <= {"y", "x", "z"}
+
+    def test_what_a_twin_superseded_is_superseded_by_the_one_that_stays(self) -> None:
+        def side(name: str, day: int) -> str:
+            new = fact(name, at=f"2026-03-0{day}", supersedes="a") | {"fact": "端口 8080"}
+            return facts_text(fact("a", status="superseded", supersededBy=name), new)
+
+        found = merged_facts(facts_text(fact("a")), side("b", 1), side("c", 2))
+        assert [found[name].get("supersededBy") for name in "abc"] == ["b", None, "b"]
+
+    def test_what_one_machine_holds_twice_stays_twice(self) -> None:
+        twice = [fact(name) | {"fact": "wie gesagt"} for name in "bc"]
+        found = merged_facts(facts_text(fact("a")), facts_text(fact("a"), *twice), facts_text(fact("a"), fact("d")))
+        assert {each["status"] for each in found.values()} == {"active"}
+        until = fact("e", expires="2027-01-01") | {"fact": "wie gesagt"}
+        assert merged_facts(facts_text(), facts_text(twice[0]), facts_text(until))["e"]["status"] == "active"
 
     def test_facts_that_share_an_id_are_all_kept(self) -> None:
         twice = facts_text(fact("a"), fact("a", tags=["x"]))

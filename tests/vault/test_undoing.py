@@ -10,7 +10,7 @@ import pytest
 from memtool.errors import HistoryFailed, UsageError
 from memtool.vault.changes import find_change, read_changes
 from memtool.vault.daily import DailyEntry, add_entries, render_daily
-from memtool.vault.facts import Fact, add, archive, supersede, update_facts
+from memtool.vault.facts import Fact, add, archive, change as change_fact, supersede, update_facts
 from memtool.vault.history import commit
 from memtool.vault.undoing import Undone, undo
 
@@ -169,6 +169,38 @@ def test_a_fact_is_taken_back_and_one_that_was_archived_is_active_again(vault: V
     take_back(vault, "1")
     take_back(vault, "3")
     assert read(vault, FACTS) == before
+
+
+@pytest.mark.slow
+def test_of_two_chained_supersedes_the_first_is_not_taken_back_alone(vault: Vault) -> None:
+    def fact(number: int) -> Fact:
+        return Fact(id=f"f{number}", fact=f"端口 {number}", evidence="x", timestamp="2026-11-22", category="code")
+
+    update_facts(vault, FACTS, lambda facts: add(facts, fact(1)))
+    commit(vault.root, [FACTS], "remember: 1")
+    for number in (2, 3):
+        update_facts(vault, FACTS, lambda facts, number=number: supersede(facts, f"f{number - 1}", fact(number)))  # type: ignore[misc]
+        commit(vault.root, [FACTS], f"remember: {number}")
+    before = read(vault, FACTS)
+    with pytest.raises(HistoryFailed, match=rf"'{FACTS}' changed since") as refused:
+        take_back(vault, "2")
+    assert "take that back first" in str(refused.value.hint)
+    assert read(vault, FACTS) == before
+    take_back(vault, "1")
+    take_back(vault, "3")
+    assert [(one["id"], one["status"]) for one in json.loads(read(vault, FACTS))["facts"]] == [("f1", "active")]
+
+
+@pytest.mark.slow
+def test_a_fact_that_was_changed_since_is_not_taken_away(vault: Vault) -> None:
+    new = Fact(id="f1", fact="事实", evidence="x", timestamp="2026-11-22", category="code")
+    update_facts(vault, FACTS, lambda facts: add(facts, new))
+    commit(vault.root, [FACTS], "remember: 1")
+    update_facts(vault, FACTS, lambda facts: change_fact(facts, "f1", tags=("新",)))
+    commit(vault.root, [FACTS], "remember: 2")
+    with pytest.raises(HistoryFailed, match="changed since"):
+        take_back(vault, "2")
+    assert "新" in read(vault, FACTS)
 
 
 @pytest.mark.slow
