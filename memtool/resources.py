@@ -1,4 +1,4 @@
-"""The folders that travel with memtool, in a wheel below the package, in a checkout beside it; what may be added."""
+"""The folders that travel with memtool, in a wheel below the package, in a checkout beside it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,7 @@ from pathlib import Path
 
 from memtool.errors import MemtoolError
 
-DISTRIBUTION = "memtool-vault"  # `memtool` on the package index is another program
 _AGAIN = "Install memtool again."
-_EXTRAS = {
-    "vectors": ('"fastembed>=0.9,<0.10"', '"numpy>=1.26,<3"'),
-    "llm": ('"anthropic>=2,<3"',),
-    "postgres": ('"psycopg[binary,pool]>=3.2,<4"', '"numpy>=1.26,<3"'),
-    "schedule": ('"schedule>=1.2,<2"',),
-    "serve": (
-        '"fastapi>=0.165,<0.166"',
-        '"jinja2>=3.1,<4"',
-        '"nh3>=0.3,<0.4"',
-        '"uvicorn>=0.54,<0.55"',
-        '"watchfiles>=1.1,<2"',
-    ),
-}
 
 
 def shipped(name: str) -> Path:
@@ -55,13 +41,3 @@ def agent_text(name: str, language: str = "") -> str:
         return (folder / language / f"{name}.md").read_text(encoding="utf-8").rstrip("\n")
     except OSError:
         raise MemtoolError(f"this installation of memtool lacks its text '{name}'", hint=_AGAIN) from None
-
-
-def how_to_add(extra: str) -> str:
-    """Return the commands that add the *extra*, such as `vectors`, to this installation: pipx, uv, in a clone."""
-    packages = _EXTRAS[extra]
-    with_each = " ".join(f"--with {package}" for package in packages)
-    return (
-        f"pipx: `pipx inject {DISTRIBUTION} {' '.join(packages)}`. uv: `uv tool install {DISTRIBUTION} {with_each}`. "
-        f"In a clone: `.venv/bin/python -m pip install '.[{extra}]'`."
-    )

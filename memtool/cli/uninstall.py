@@ -15,6 +15,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.consolidate.week import kept_schedule
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
+from memtool.installation import how_to_remove
 from memtool.integrations.client_setups import CLIENTS, ClientSetup, get_client, installed_clients
 from memtool.integrations.plans import Plan, carry_out
 from memtool.integrations.record import Installations, do_without, update
@@ -77,7 +78,7 @@ def _as_text(client: ClientSetup, planned: Plan, home: Path) -> str:
         return f"Nothing to do: memtool is not in {client.title}."
     return (
         f"memtool is out of {client.title}. Changed: {files_of(planned, home)}.\n"
-        "Your vault stays. To remove it, delete its folder; to remove memtool, `pipx uninstall memtool-vault`."
+        f"Your vault stays. To remove it, delete its folder; to remove memtool, `{how_to_remove()}`."
     )
 
 

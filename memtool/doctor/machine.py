@@ -16,8 +16,8 @@ from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
+from memtool.installation import DISTRIBUTION
 from memtool.redaction import make_redactor
-from memtool.resources import DISTRIBUTION
 from memtool.vault.layout import Vault, open_vault
 from memtool.vault.project_area import shown_path
 from memtool.vault.state import state_folder

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from memtool.errors import ProviderMissing
-from memtool.resources import how_to_add
+from memtool.installation import how_to_add
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtool.embeddings.known_scripts import scripts_of_languages, scripts_of_tokenizer
 from memtool.embeddings.models import ModelCard, check_dimension, clean, find_card, keep_card, prefixes_of, unit_vectors
 from memtool.errors import BadSetting, ProviderFailed, ProviderMissing
-from memtool.resources import how_to_add
+from memtool.installation import how_to_add
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +163,7 @@ def quiet_fastembed() -> Iterator[None]:
         try:
             _silence()
         except ImportError as error:
-            hint = f"Install it again. {how_to_add('vectors')}"
+            hint = how_to_add("vectors")
             raise ProviderFailed(f"fastembed is installed but cannot be used: {error}", hint=hint) from None
         yield
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from memtool.consolidate.week import keep_schedule, kept_schedule, last_week, was_run
 from memtool.errors import MemtoolError, NotWritable, ProviderMissing
+from memtool.installation import how_to_add
 from memtool.integrations.schedule_files import (
     CRON,
     CRONTAB,
@@ -33,7 +34,6 @@ from memtool.integrations.schedule_files import (
     command_of,
     plan,
 )
-from memtool.resources import how_to_add
 from memtool.vault import files
 from memtool.workspace import Workspace
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import ProviderFailed, ProviderMissing
 from memtool.http import Endpoint, endpoint, refusal, unreachable, within
+from memtool.installation import how_to_add
 from memtool.llm import Answer, OutOfTime, Request, Wasted
-from memtool.resources import how_to_add
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
 from memtool.settings.text_providers import VENDORS
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from anthropic.types import Message
 
 _BASE_URL = VENDORS["anthropic"].base_url  # stated, or else the SDK asks the environment
-_HINT = how_to_add("llm")
 
 
 class AnthropicApi:
@@ -34,7 +33,7 @@ class AnthropicApi:
     def open(cls, settings: ModelSettings, keys: Keys) -> AnthropicApi:
         """Return the model that *settings* name; see `memtool.llm.open_provider`."""
         if find_spec("anthropic") is None:
-            raise ProviderMissing("the Anthropic SDK is not installed", hint=_HINT)
+            raise ProviderMissing("the Anthropic SDK is not installed", hint=how_to_add("llm"))
         base_url = settings.anthropic_base_url or _BASE_URL
         to = endpoint(base_url, "v1/messages", keys.anthropic)
         if not to.key:
@@ -48,7 +47,7 @@ class AnthropicApi:
             import anthropic
             import httpx2
         except ImportError as error:
-            raise ProviderMissing(f"the Anthropic SDK cannot be loaded: {error}", hint=_HINT) from None
+            raise ProviderMissing(f"the Anthropic SDK cannot be loaded: {error}", hint=how_to_add("llm")) from None
         try:
             message = within(timeout, lambda: self._ask(request, timeout))
         except (TimeoutError, anthropic.APITimeoutError):

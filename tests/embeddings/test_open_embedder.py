@@ -8,6 +8,7 @@ import pytest
 
 from memtool.embeddings import PROVIDERS, open_embedder
 from memtool.errors import ProviderMissing
+from memtool.installation import how_to_add
 from memtool.settings.sections import ABOUT, EmbeddingSettings
 
 
@@ -28,7 +29,7 @@ def test_a_machine_without_the_library_is_told_how_to_get_it(
     monkeypatch.setattr("memtool.embeddings.find_spec", lambda name: None if name == library else name)
     with pytest.raises(ProviderMissing, match=f"{library} is not installed") as caught:
         open_embedder(EmbeddingSettings(provider=provider), "", tmp_path, may_download=True)
-    assert "pipx inject memtool-vault" in caught.value.hint
+    assert caught.value.hint == how_to_add("vectors")
 
 
 def test_finding_no_model_loads_nothing_heavy(tmp_path: Path) -> None:
@@ -37,6 +38,7 @@ import sys
 from pathlib import Path
 from memtool.embeddings import open_embedder
 from memtool.errors import ProviderMissing
+from memtool.installation import how_to_add
 from memtool.settings.sections import ABOUT, EmbeddingSettings
 try:
     open_embedder(EmbeddingSettings(), "", Path({str(tmp_path)!r}), may_download=False)

@@ -19,6 +19,7 @@ from desk import NOW, Desk
 
 from memtool.consolidate.week import keep_run, kept_schedule, last_week, read_run, was_run
 from memtool.errors import BadSetting, MemtoolError, ProviderMissing
+from memtool.installation import how_to_add
 from memtool.integrations import schedule, schedule_files
 from memtool.integrations.schedule_files import CRON, KINDS, LAUNCHD, SYSTEMD, WINDOWS
 from memtool.vault.template import make_vault
@@ -356,7 +357,7 @@ def test_without_the_package_the_runner_says_how_to_add_it(work: Workspace, monk
     monkeypatch.setitem(sys.modules, "schedule", None)
     with pytest.raises(ProviderMissing) as refused:
         schedule.keep_running(work, lambda _: None, paused(1))
-    assert "'.[schedule]'" in refused.value.hint
+    assert refused.value.hint == how_to_add("schedule")
 
 
 def test_a_week_counts_as_run_only_after_it_has_ended(work: Workspace) -> None:

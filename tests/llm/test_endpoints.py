@@ -13,6 +13,7 @@ from scripted_models import ModelServer, Reply, answered, behaving, completion, 
 
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
 from memtool.http import Unavailable
+from memtool.installation import how_to_add
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted, open_provider
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
@@ -99,7 +100,7 @@ def test_without_its_sdk_anthropic_is_missing(server: ModelServer, monkeypatch: 
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(ProviderMissing, match="SDK is not installed") as caught:
         opened("anthropic", server)
-    assert "pipx inject memtool-vault" in caught.value.hint
+    assert caught.value.hint == how_to_add("llm")
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import DatabaseUnavailable, OnlyReading, ProviderMissing
-from memtool.resources import how_to_add
+from memtool.installation import how_to_add
 
 if TYPE_CHECKING:
     import psycopg
