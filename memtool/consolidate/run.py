@@ -12,6 +12,7 @@ changes nothing.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -101,7 +102,8 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
         if not dry:
             history.refuse_unfinished_vault(work.vault.root)
         outcome = Outcome(week, is_open=parts.review)
-        sessions = [view for view in read_sessions(work.vault) if view.date[:10] <= week.last.isoformat()]
+        everything = read_sessions(work.vault)
+        sessions = [view for view in everything if view.date[:10] <= week.last.isoformat()]
         book = read_facts(work.vault)
         outcome.problems += book.broken.values()
         proposals = proposals_of(work, sessions)
@@ -116,7 +118,7 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
         else:
             run.distil()
         if parts.tidy:
-            run.tidy(sessions)
+            run.tidy(everything)
             run.tell(sessions)
         if not dry:
             _finish(work, outcome)
@@ -281,14 +283,13 @@ class _Writer:
             self._say(self._words["section"].format(ref))
 
     def _archive(self, sessions: Sequence[SessionView]) -> list[SessionView]:
-        """Move old notes to the archive, and return the *sessions* that are left."""
-        settings, today = self._work.settings, self._work.now().date()
-        kept = settings.recall.sessions
-        moves = old_sessions(sessions, today, days=settings.consolidate.sessions_days, kept=kept)
+        """Move old notes, none of them of a later week, to the archive, and return the *sessions* that are left."""
+        settings, kept = self._work.settings.consolidate, self._work.settings.recall.sessions
+        moves = old_sessions(sessions, self._oldest(settings.sessions_days), kept=kept)
         names = [Path(ref).name for ref in self._refs(f"{self._vault.daily}/*.md")]
         gone = {move.source for move in moves}
         left = [view for view in sessions if view.ref not in gone]
-        old = old_dailies(names, today, days=settings.consolidate.daily_days, folder=self._vault.daily)
+        old = old_dailies(names, self._oldest(settings.daily_days), folder=self._vault.daily)
         ids = {view.id for view in left}
         dailies = [move for move in old if self._may_go(move.source, ids)]
         with nullcontext() if self._dry else alone(self._vault):  # who commits in between would commit half of it
@@ -299,6 +300,11 @@ class _Writer:
             oldest = min(days.get(move.source, Path(move.source).name[: len("2026-02-10")]) for move in moved)
             self._say(self._words["archived"].format(len(moved), oldest))
         return left
+
+    def _oldest(self, days: int) -> str:
+        """Return the first day whose notes stay: so many *days* ago, or the day after the week if that is earlier."""
+        ago = self._work.now().date() - dt.timedelta(days=days)
+        return min(ago, self._outcome.week.last + dt.timedelta(days=1)).isoformat()
 
     def _may_go(self, ref: str, sessions: Collection[str]) -> bool:
         """Return whether the daily note *ref* is no journal of the user's, and lists none of *sessions*.

@@ -5,7 +5,6 @@ All of it is pure but for the move itself.
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -33,9 +32,8 @@ class Move(NamedTuple):
     target: str
 
 
-def old_sessions(sessions: Sequence[SessionView], today: dt.date, *, days: int, kept: int) -> list[Move]:
-    """Return the sessions that are older than *days*; the newest *kept* of each project stay, for its next start."""
-    oldest = (today - dt.timedelta(days=days)).isoformat()
+def old_sessions(sessions: Sequence[SessionView], oldest: str, *, kept: int) -> list[Move]:
+    """Return the sessions before the day *oldest*; the newest *kept* of each project stay, for its next start."""
     by_project: dict[str, list[SessionView]] = {}
     for view in sorted(sessions, key=lambda view: (view.date, view.id), reverse=True):
         by_project.setdefault(view.project, []).append(view)
@@ -43,9 +41,8 @@ def old_sessions(sessions: Sequence[SessionView], today: dt.date, *, days: int, 
     return [Move(view.ref, f"archive/{view.ref}") for view in sorted(old, key=lambda view: view.ref)]
 
 
-def old_dailies(names: Iterable[str], today: dt.date, *, days: int, folder: str) -> list[Move]:
-    """Return the daily notes among the file *names* of *folder* that are older than *days*."""
-    oldest = (today - dt.timedelta(days=days)).isoformat()
+def old_dailies(names: Iterable[str], oldest: str, *, folder: str) -> list[Move]:
+    """Return the daily notes among the file *names* of *folder* of days before the day *oldest*."""
     old = sorted(name for name in names if (match := _DAY.fullmatch(name)) and match[1] < oldest)
     return [Move(f"{folder}/{name}", f"archive/{folder}/{name}") for name in old]
 

@@ -199,6 +199,27 @@ def test_old_notes_go_to_the_archive_with_their_links(work: Workspace) -> None:
     assert consolidate(work, WEEK).changes == []
 
 
+@pytest.mark.slow
+def test_an_old_week_takes_nothing_from_later_ones(work: Workspace) -> None:
+    vault = work.vault
+    for month in range(12):
+        name, days_ago = f"s{month}", 20 + 30 * month
+        session(vault, name, days_ago=days_ago, decisions=(f"端口 {month} → 80{month:02} (user)",))
+        at = NOW - timedelta(days=days_ago)
+        listed = vault_daily.DailySession("10:00", "shop", name, f"work of {name}")
+        write(vault, f"daily/{at:%Y-%m-%d}.md", vault_daily.render_daily(at.date(), sessions=[listed]))
+    before = session_context(work, "shop").text
+    old = week_of((NOW - timedelta(days=200)).date())
+    consolidate(work, old)
+    left = sorted(path.stem for path in (vault.root / "daily").glob("*.md"))
+    archived = [path.stem for path in (vault.root / "archive").rglob("????-??-??.md")]
+    assert archived
+    assert max(archived) <= old.last.isoformat() < min(day for day in left if day > max(archived))
+    assert len(left) == 6
+    assert all(name in session_context(work, "shop").text for name in ("work of s0", "work of s4"))
+    assert before.count("work of") == session_context(work, "shop").text.count("work of")
+
+
 def test_a_journal_of_the_user_stays_and_the_days_beside_it_are_told_of_and_archived(work: Workspace) -> None:
     settings_path = work.vault.settings_path
     settings_path.write_text('daily_folder = "日记"\n' + settings_path.read_text(encoding="utf-8"), encoding="utf-8")

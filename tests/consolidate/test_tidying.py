@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import datetime as dt
-
 from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.tidying import done_items, old_dailies, old_sessions, with_links
 from memtool.vault.authors import DONE
 from memtool.vault.session_lines import Line
 from memtool.vault.sessions import SessionNote
-
-TODAY = dt.date(2026, 11, 22)
 
 
 def view(name: str, date: str, project: str = "shop", *lines: Line) -> SessionView:
@@ -17,15 +13,15 @@ def view(name: str, date: str, project: str = "shop", *lines: Line) -> SessionVi
 
 def test_old_sessions_go_but_for_the_newest_of_each_project() -> None:
     sessions = [view(f"s{day}", f"2026-01-{day:02} 10:00") for day in range(1, 9)] + [view("a", "2026-01-01", "api")]
-    moves = old_sessions(sessions, TODAY, days=30, kept=5)
+    moves = old_sessions(sessions, "2026-10-23", kept=5)
     assert [move.source for move in moves] == ["sessions/s1.md", "sessions/s2.md", "sessions/s3.md"]
     assert moves[0].target == "archive/sessions/s1.md"
-    assert old_sessions(sessions, dt.date(2026, 1, 20), days=30, kept=0) == []
+    assert old_sessions(sessions, "2025-12-21", kept=0) == []
 
 
 def test_old_daily_notes_go_and_what_is_none_stays() -> None:
     names = ["2026-08-01.md", "2026-08-02.memtool.md", "2026-11-01.md", "notes.md", "2026-08-02 copy.md"]
-    moves = old_dailies(names, TODAY, days=90, folder="日记")
+    moves = old_dailies(names, "2026-08-24", folder="日记")
     assert [(move.source, move.target) for move in moves] == [
         ("日记/2026-08-01.md", "archive/日记/2026-08-01.md"),
         ("日记/2026-08-02.memtool.md", "archive/日记/2026-08-02.memtool.md"),
