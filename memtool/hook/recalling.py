@@ -53,7 +53,7 @@ def context_of_session(occasion: Occasion) -> Reply:
     start = "\n".join(filter(None, [ledger.start, _without_ids(text, block)]))
     try:
         if session_id:
-            ledger = ledger._replace(start=start, known=block.known, taken_back=block.taken_back, is_over=False)
+            ledger = ledger._replace(start=start, known=block.known, is_over=False)
             ledger = ledger.with_ids(block.ids)
             write_ledger(ledgers, session_id, ledger)
             at, lines = work.now().isoformat(timespec="seconds"), lines_of_start(block.lines)

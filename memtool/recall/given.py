@@ -24,7 +24,6 @@ START, PROMPT = "start", "prompt"
 # Why a line was not given.
 BELOW_FLOOR, ALIKE, PALE, CONTRADICTED = "floor", "alike", "pale", "contradicted"
 RESTS, AT_START, OVER_LIMIT, OVER_ROOM = "rests", "start", "limit", "room"
-TAKEN_BACK, WITHDRAWN = "taken_back", "withdrawn"  # of a session that was given without its title; of a line
 
 _SUFFIX = ".jsonl"
 _LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that is full loses its older half
@@ -192,8 +191,7 @@ def _of_start(line: BlockLine) -> GivenLine:
     first = place.partition("-")[0]
     fact_id = line.key.removeprefix(f"{ref}#") if line.key != ref else ""
     text = "" if line.key else line.said or line.text
-    left_out = TAKEN_BACK if line.key and line.note and ref.startswith("sessions/") else ""
-    return GivenLine(line.id, ref, int(first) if first.isdigit() else 0, fact_id, text, left_out=left_out)
+    return GivenLine(line.id, ref, int(first) if first.isdigit() else 0, fact_id, text)
 
 
 def _parse(line: bytes) -> Giving | None:

@@ -23,8 +23,6 @@ from memtool.recall.given import (
     PALE,
     RESTS,
     START,
-    TAKEN_BACK,
-    WITHDRAWN,
     GivenLine,
     Giving,
 )
@@ -59,8 +57,6 @@ _REASONS = {
     AT_START: "stands in what the session was given at its start",
     OVER_LIMIT: "over the number of memories for a prompt",
     OVER_ROOM: "no room was left",
-    TAKEN_BACK: "a session whose beginning was taken back later",
-    WITHDRAWN: "was taken back later",
 }
 
 
@@ -236,8 +232,7 @@ def _fields(
     said = look(line)
     if said is None:
         return None
-    text = reason(line) if line.left_out == TAKEN_BACK else said.text
-    fields = {"id": line.id, "text": text, "author": said.author, "path": line.ref, "line": line.line}
+    fields = {"id": line.id, "text": said.text, "author": said.author, "path": line.ref, "line": line.line}
     if line.fact_id:
         fields["fact"] = line.fact_id
     if giving.event == START:

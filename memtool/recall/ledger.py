@@ -41,7 +41,6 @@ class Ledger(NamedTuple):
         known: what it knew then, by path (`memtool.recall.start.session_start`).
         ids: the lines that it was given, by their short ids (`memtool.recall.framing.line_id`).
         is_over: whether the session has ended, and not been resumed since.
-        taken_back: what the user had taken back when it began, by key (`memtool.recall.start.session_start`).
     """
 
     turn: int = 0
@@ -52,7 +51,6 @@ class Ledger(NamedTuple):
     known: Mapping[str, str] = {}
     is_over: bool = False
     ids: Mapping[str, int] = {}
-    taken_back: Mapping[str, str] = {}
 
     def next_turn(self) -> Ledger:
         """Return the ledger as another prompt comes; a cleared one if the session is over."""
@@ -152,6 +150,4 @@ def _is_sound(ledger: Ledger) -> bool:
     if any(type(mark) is not int for mark in ledger.ids.values()):
         return False
     turns = [ledger.turn, ledger.reminded, *ledger.given.values(), *ledger.hits.values()]
-    return all(type(turn) is int for turn in turns) and all(
-        type(text) is str for texts in (ledger.known, ledger.taken_back) for text in texts.values()
-    )
+    return all(type(turn) is int for turn in turns) and all(type(text) is str for text in ledger.known.values())

@@ -94,7 +94,7 @@ def standing_parts(service: TeamService, vault: str, project: str) -> list[dict[
     work = service.workspace(vault)
     wanted = work.settings.recall
     kinds = tuple(kind for kind in wanted.kinds if kind in _STANDING)
-    parts = remembered(work, project, wanted._replace(kinds=kinds), with_memory=False).parts
+    parts = remembered(work, project, wanted._replace(kinds=kinds), with_memory=False)
     if token.projects:
         parts = list(_shown(work, parts))
     chosen = fit(parts, min(wanted.session_tokens, MOST_TOKENS))

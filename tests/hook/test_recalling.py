@@ -213,7 +213,7 @@ def test_a_chinese_vault_has_its_frames_in_chinese(agent: Agent) -> None:
     settings = agent.vault.settings_path
     settings.write_text('format = 1\nlanguage = "zh"\n', encoding="utf-8")
     assert "摘自用户自己的笔记（" in agent.start()
-    assert "摘自用户自己的笔记（" in agent.ask("what did we decide about JWT and server sessions?")
+    assert "摘自用户自己的笔记（" in agent.other("s2").ask("what did we decide about JWT and server sessions?")
     agent.session_id = "3f2a9c"
     assert "供摘要保留" in agent.fire("PreCompact", trigger="manual", custom_instructions=None)
 

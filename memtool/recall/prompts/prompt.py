@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
-from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, WITHDRAWN, GivenLine
+from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.as_it_stands import as_they_stand
 from memtool.recall.prompts.evidence import Recalled, score
@@ -128,8 +128,6 @@ def _judged(hits: Sequence[Recalled], ledger: Ledger) -> list[Recalled]:
             return RESTS
         if _stands_in(start, hit):
             return AT_START
-        if _is_taken_back(hit, ledger.taken_back):
-            return WITHDRAWN
         return CONTRADICTED if hit.key in outweighed else ""
 
     return [hit._replace(left_out=reason(hit)) for hit in hits]
@@ -166,12 +164,6 @@ def _stands_in(start: str, hit: Recalled) -> bool:
         return True
     said = _wording(hit)
     return bool(said) and said[:_TELLING] in start
-
-
-def _is_taken_back(hit: Recalled, taken_back: Mapping[str, str]) -> bool:
-    """Whether the user took back *hit*, or what they had said before it."""
-    texts = taken_back.get(hit.key)
-    return texts is not None and (not texts or hit.asked in texts.split("\n") or (bool(hit.text) and hit.text in texts))
 
 
 def _wording(hit: Recalled) -> str:

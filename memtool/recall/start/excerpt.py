@@ -72,8 +72,8 @@ def read_bytes(vault: Vault, ref: str, most: int) -> tuple[bytes, float] | None:
     return None
 
 
-def names_in(vault: Vault, ref: str, most: int) -> list[str]:
-    """Return the names of the Markdown files in the folder *ref*, the last *most* of them, last first."""
+def names_in(vault: Vault, ref: str, most: int | None = None) -> list[str]:
+    """Return the names of the Markdown files in the folder *ref*, last first: all, or the last *most* of them."""
     with suppress(OSError, ValueError, OutsideVault):
         names = [name for name in os.listdir(vault.path(ref)) if name.endswith(".md") and name[0] != "."]  # noqa: PTH208
         return sorted(names, reverse=True)[:most]

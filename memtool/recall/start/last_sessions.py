@@ -1,26 +1,26 @@
-"""The last sessions of a project, as the daily notes list them, and what their notes say that still stands."""
+"""The last sessions of a project and what their notes say."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set as AbstractSet
-from functools import partial
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memtool.recall.start.excerpt import names_in, read_bytes
-from memtool.recall.start.last_word import SAME, Heard, LastWord
+from memtool.recall.start.excerpt import names_in, one_line_fields, read_bytes
+from memtool.recall.start.settled import SAME
 from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import ASKED, COMMAND, OPEN, USER
+from memtool.vault.authors import COMMAND, OPEN
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
 from memtool.vault.session_lines import BRANCH, Line, lines_of, read_values
-from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row, render_row
+from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row
 from memtool.vault.sessions import SessionNote, parse_session
 
+_SESSIONS = "sessions"
+_MOST_UNLISTED = 200  # notes that no daily note lists
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
 _LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 4_096  # bytes
 _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
@@ -32,7 +32,7 @@ _SAID = 0.7  # share of an open item's words by which a later line shows that it
 
 
 class PastSession(NamedTuple):
-    """A session and what its note says. *rows* are what was asked and what came of it; *taken_back* no longer holds."""
+    """A session and what its note says. *rows* are what was asked and what came of it."""
 
     day: str
     minute: str
@@ -40,7 +40,6 @@ class PastSession(NamedTuple):
     note: SessionNote
     lines: tuple[Line, ...]
     rows: tuple[Row, ...]
-    taken_back: tuple[str, ...] = ()
 
     @property
     def when(self) -> str:
@@ -56,32 +55,43 @@ class Said(NamedTuple):
     line: Line
 
 
-def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[tuple[str, DailySession, str]]:
-    """Return the day, the entry and the path of the note of each of the last *most* sessions, newest first.
+def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[tuple[str, str, str]]:
+    """Return the day, the minute and the path of the note of each of the last *most* sessions, newest first.
 
+    The daily notes list them, newest first. Where they list fewer, the notes that they do not list are looked into.
     Sessions whose notes are gone or archived are left out, and so is the one of the note *besides*.
     """
-    found: dict[str, tuple[str, DailySession, str]] = {}
+    found: dict[str, tuple[str, str, str]] = {}
+    listed = {besides}
     for name in names_in(vault, vault.daily, _MOST_DAYS):
         if len(found) >= most:
-            break
+            return list(found.values())[:most]
         for session in _sessions_of(vault, name) if re.fullmatch(_DAY, name) else ():
-            ref = f"sessions/{session.session_id}.md"
-            if session.project == project and ref != besides and _is_there(vault, ref):
-                found.setdefault(ref, (name[:10], session, ref))
-    return list(found.values())[:most]
+            ref = f"{_SESSIONS}/{session.session_id}.md"
+            if session.project == project and ref not in listed and _is_there(vault, ref):
+                found[ref] = (name[:10], session.minute, ref)
+            listed.add(ref)
+    unlisted = [ref for name in names_in(vault, _SESSIONS) if (ref := f"{_SESSIONS}/{name}") not in listed]
+    found |= {ref: (*when, ref) for ref in unlisted[:_MOST_UNLISTED] if (when := _last_heard(vault, ref, project))}
+    return sorted(found.values(), key=lambda each: each[:2], reverse=True)[:most]
 
 
-def read_sessions(
-    vault: Vault, project: str, most: int, besides: str = "", last_word: LastWord | None = None
-) -> list[PastSession]:
-    """Return the last *most* sessions, newest first, without what a later line takes back.
+def _last_heard(vault: Vault, ref: str, project: str) -> tuple[str, str] | None:
+    """Return the day and the minute when the session of the note *ref* was last heard of; None for other projects."""
+    content, _ = read_bytes(vault, ref, _LARGEST_MATTER) or (b"", 0.0)
+    text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content).replace("\r\n", "\n")
+    matter, _, body = text.removeprefix("---\n").partition("\n---")
+    fields = one_line_fields(matter)
+    if fields.get("project", "") != project or fields.get("type") != "session" or not _is_there(vault, ref):
+        return None
+    when = parse_session(body).updated or fields.get("date", "")
+    return when[:10], when[11:16]
 
-    *last_word* knows what was said outside of sessions, and hears these.
-    """
+
+def read_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[PastSession]:
+    """Return the last *most* sessions of *project*, newest first."""
     sessions = []
-    last_word = last_word or LastWord()
-    for day, entry, ref in last_sessions(vault, project, most, besides):
+    for day, minute, ref in last_sessions(vault, project, most, besides):
         content, _ = read_bytes(vault, ref, _LARGEST_NOTE) or (b"", 0.0)
         text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
         note, values = parse_session(text), read_values(vault, ref)
@@ -89,46 +99,8 @@ def read_sessions(
             _without_asking(parse_row(f"[{point.kind}] {point.text}" if point.kind else point.text, values))
             for point in note.key_points
         )
-        sessions.append(PastSession(day, entry.minute, ref, note, tuple(lines_of(text)), tuple(rows)))
-    last_word.hear_choices(chain.from_iterable(map(_by_user, sessions)))
-    return [_standing(session, last_word) for session in sessions]
-
-
-def _by_user(session: PastSession) -> Iterator[Heard]:
-    """Give the user's lines of *session*, each with what was asked and done before it."""
-    told = [session.note.topic.partition(ARROW)[0], *map(render_row, session.rows)]
-    for line in session.lines:
-        if line.author == USER:
-            at = next((at for at, text in enumerate(told) if at and line.text in text), 0)
-            yield Heard(line.text, session.when, " ".join(told[max(0, at - 2) : at]))
-
-
-def _standing(session: PastSession, last_word: LastWord) -> PastSession:
-    """Return *session* without what the user takes back later on, in it or in a later session."""
-    lets_stand = partial(last_word.lets_stand, when=session.when)
-    lines = [line for line in reversed(session.lines) if lets_stand(line.text, by_user=line.author == USER)]
-    stand = {line.text for line in lines}
-    replaced = {text for text, when in last_word.replaced if when == session.when}
-    topic = session.note.topic
-    is_own_word = any(line.role == ASKED and line.text in topic for line in lines)
-    is_replaced = any(text in topic for text in replaced)
-    if is_replaced or not (is_own_word or lets_stand(topic)):
-        topic = ""
-    if is_replaced:  # the first row is what came of it
-        replaced.add("")
-    rows = (_standing_row(row, stand, lets_stand) for row in session.rows if row.asked not in replaced)
-    gone = tuple(line.text for line in session.lines if line.text not in stand or line.asked in replaced)
-    return session._replace(
-        note=session.note._replace(topic=topic),
-        lines=tuple(line for line in reversed(lines) if line.text not in gone),
-        rows=tuple(row for row in rows if row.asked or row.pieces),
-        taken_back=gone,
-    )
-
-
-def _standing_row(row: Row, stand: AbstractSet[str], lets_stand: Callable[[str], bool]) -> Row:
-    pieces = (piece for piece in row.pieces if piece.text.strip('"') in stand or lets_stand(piece.text))
-    return row._replace(asked=row.asked if row.asked in stand else "", pieces=tuple(pieces))
+        sessions.append(PastSession(day, minute, ref, note, tuple(lines_of(text)), tuple(rows)))
+    return sessions
 
 
 def unsaid(session: PastSession, said: Sequence[frozenset[str]]) -> PastSession:

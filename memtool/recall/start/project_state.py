@@ -65,7 +65,7 @@ def project_state(work: Workspace) -> ProjectState:
     if not area.name or not (work.vault.root / area.ref).parent.is_dir():
         return state
     wanted = work.settings.recall._replace(kinds=_KINDS, sessions=_SESSIONS, lines_in_full=_MOST_LINES)
-    parts = remembered(work, area.name, wanted).parts
+    parts = remembered(work, area.name, wanted)
     sessions = read_sessions(work.vault, area.name, _SESSIONS)
     decided = [line for part in parts for line in _lines(part) if part.kind == "decisions" or line.category == DECISION]
     pending = [line for part in parts if part.kind == "open" for line in _lines(part)]

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import (
-    LONGEST_BODY,
     MINUTE,
     Excerpt,
     clipped,
@@ -27,13 +26,12 @@ from memtool.recall.start.excerpt import (
     without_comments,
 )  # fmt: skip
 from memtool.recall.start.last_sessions import PastSession, Said, read_sessions, said_as, still_open, told_in, unsaid
-from memtool.recall.start.last_word import LastWord
 from memtool.recall.start.settled import settled
 from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
 from memtool.text.lines import cut, tokens_in
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, USER, named, standing_category, trust
+from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, named, standing_category, trust
 from memtool.vault.layout import Vault, area_folder, facts_ref
 from memtool.vault.session_rows import Row, render_row, texts_of
 from memtool.workspace import Workspace
@@ -60,16 +58,6 @@ _END_OF_DAY = "24:00"
 _ENDED = frozenset({"superseded", "archived"})
 
 
-class StartParts(NamedTuple):
-    """The *parts* that a session may begin with, and what was *taken_back*: by key of a note or fact, its lines.
-
-    Where those are empty, all of it was.
-    """
-
-    parts: list[BlockPart]
-    taken_back: Mapping[str, str]
-
-
 def remembered(
     work: Workspace,
     project: str,
@@ -78,7 +66,7 @@ def remembered(
     said: Sequence[frozenset[str]] = (),
     besides: str = "",
     with_memory: bool = True,
-) -> StartParts:
+) -> list[BlockPart]:
     """Return the memories for the start of a session of *project* (empty: none), most important first.
 
     Args:
@@ -94,7 +82,6 @@ def remembered(
     preferences = _facts(vault, facts_ref(""), now, 0.05, label["too_many"], categories=_OF_THE_USER)
     memory = _memory(vault, now) if with_memory else None
     said = [*said, *_surely_said(memory, wanted)]
-    taken_back: dict[str, str] = {}
     parts: dict[str, list[tuple[str, BlockPart | None]]] = {
         "memory": [("memory", memory)],
         "preferences": [("preferences", preferences)],
@@ -104,10 +91,7 @@ def remembered(
         most = wanted.lines_in_full
         decisions = _decisions(vault, f"{area}/decisions/", now, most)
         facts = _facts(vault, facts_ref(project), now, 0.1, label["too_many"], most=most)
-        last_word = _last_word_of((decisions, facts))
-        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), besides, last_word)
-        standing = [_standing(part, last_word) for part in (decisions, facts)]
-        taken_back = _taken_back((decisions, facts), standing, sessions)
+        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), besides)
         left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
             "summary": [("project", _summary(vault, f"{area}/summary.md", now))],
@@ -116,10 +100,10 @@ def remembered(
                 ("asked_for", _of_sessions(said_as(sessions, RULE), 0.08)),
             ],
             "decisions": [
-                ("decisions", standing[0]),
+                ("decisions", decisions),
                 ("decided", _of_sessions(said_as(sessions, DECISION), 0.08)),
             ],
-            "facts": [("facts", standing[1])],
+            "facts": [("facts", facts)],
             "open": [
                 ("open", _open_items(vault, f"{area}/todos.md", now, most, label["overdue"])),
                 ("left_open", _of_sessions(left_open, 0.06)),
@@ -137,7 +121,7 @@ def remembered(
     command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
     more = label["more"].replace("{command}", defused(command))
     found = settled(chosen, wanted.lines_in_full, said, contradicted=label["contradicted"])
-    return StartParts([part._replace(more=more, when_cut=label["shortened"]) for part in found], taken_back)
+    return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
 
 
 def _surely_said(memory: BlockPart | None, wanted: RecallSettings) -> Iterator[frozenset[str]]:
@@ -147,31 +131,6 @@ def _surely_said(memory: BlockPart | None, wanted: RecallSettings) -> Iterator[f
         left -= tokens_in(f"\n{line}")
         if left > 0 and len(told := words(line.text)) >= _LEAST_SAID:
             yield told
-
-
-def _last_word_of(parts: Iterable[BlockPart]) -> LastWord:
-    """Return the statements that the user's own notes and facts in *parts* take back."""
-    last_word = LastWord()
-    for line in (line for part in parts for line in part.lines):
-        if line.author in (USER, IMPORTED):
-            last_word.hear(line.said, line.when)
-    return last_word
-
-
-def _standing(part: BlockPart, last_word: LastWord) -> BlockPart:
-    """Return *part* without the lines that were taken back after they were written."""
-    lines = (line for line in part.lines if last_word.lets_stand(line.said, when=line.when))
-    return part._replace(levels=(tuple(lines),))
-
-
-def _taken_back(
-    parts: Sequence[BlockPart], standing: Sequence[BlockPart], sessions: Sequence[PastSession]
-) -> dict[str, str]:
-    """Return the notes and facts of *parts* that are not *standing*, and what of *sessions* was taken back."""
-    stand = {line.key for part in standing for line in part.lines}
-    gone = {line.key: "" for part in parts for line in part.lines if line.key and line.key not in stand}
-    of_sessions = {each.ref: "\n".join(each.taken_back)[:LONGEST_BODY] for each in sessions if each.taken_back}
-    return gone | of_sessions
 
 
 def _memory(vault: Vault, now: datetime) -> BlockPart | None:
@@ -338,7 +297,7 @@ def _short_name(ref: str) -> str:
 
 def _sessions(sessions: list[PastSession], label: Mapping[str, str]) -> BlockPart:
     """Return the *sessions* as whole notes made smaller, whatever the room is."""
-    tell = partial(_told, sessions, label["taken_back"])
+    tell = partial(_told, sessions)
     made_for = partial(_within, tell, len(sessions))
     return BlockPart("", "sessions/", label["how_to_read"], 0.4, (tell(_ROOM_TO_KNOW),), made_for=made_for)
 
@@ -362,18 +321,16 @@ def _within(tell: Callable[[int], tuple[BlockLine, ...]], count: int, tokens: in
     return best
 
 
-def _told(sessions: list[PastSession], taken_back: str, room: int) -> tuple[BlockLine, ...]:
-    return tuple(line for session in sessions for line in _session(session, taken_back, room))
+def _told(sessions: list[PastSession], room: int) -> tuple[BlockLine, ...]:
+    return tuple(line for session in sessions for line in _session(session, room))
 
 
-def _session(session: PastSession, taken_back: str, room: int) -> Iterator[BlockLine]:
+def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
     topic, rows = told_in(session, room)
     if not (topic or rows):
         return
     name = _short_name(session.ref)
-    told = clipped(topic) or taken_back
-    note = "" if topic else taken_back
-    yield BlockLine(f"- {session.day} {session.minute} {told}", session.ref, name, key_of(session.ref), note=note)
+    yield BlockLine(f"- {session.day} {session.minute} {clipped(topic)}", session.ref, name, key_of(session.ref))
     for row in rows:
         yield BlockLine(f"  - {defused(render_row(row))}", session.ref, said=_whole_text(row))
 

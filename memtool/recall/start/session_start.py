@@ -56,7 +56,6 @@ class ContextBlock(NamedTuple):
         lines: what it shows, each with its short id.
         ids: those of the session, with these.
         known: what there is to know now, shown or not, for `given` at the next resume: digests by title of the part.
-        taken_back: what the user took back, by key (`memtool.recall.start.remembered.StartParts`).
     """
 
     text: str
@@ -66,7 +65,6 @@ class ContextBlock(NamedTuple):
     known: Mapping[str, str]
     lines: tuple[BlockLine, ...] = ()
     ids: Mapping[str, int] = {}
-    taken_back: Mapping[str, str] = {}
 
 
 def session_context(
@@ -95,7 +93,7 @@ def session_context(
     with_memory = not reads_by_itself(work.vault.root / MEMORY, work.client_folder, work.home)
     said = said_to_client(work.folder, work.client_folder, work.home)
     besides = session_ref(session_id) if session_id else ""
-    parts, taken_back = remembered(work, project, wanted, said=said, besides=besides, with_memory=with_memory)
+    parts = remembered(work, project, wanted, said=said, besides=besides, with_memory=with_memory)
     known = {part.title: _digests(part) for part in parts}
     named = dict(ids or {})
     parts = [_with_ids(part, named) for part in parts]
@@ -110,7 +108,7 @@ def session_context(
     keys = tuple(line.key for line in lines if line.key)
     shown = {line.id for line in lines}
     named = {name: mark for name, mark in named.items() if name in shown or name in (ids or {})}
-    return ContextBlock(text, refs, tokens_in(text), keys, known, tuple(lines), named, taken_back)
+    return ContextBlock(text, refs, tokens_in(text), keys, known, tuple(lines), named)
 
 
 def _with_ids(part: BlockPart, ids: dict[str, int]) -> BlockPart:

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtool.recall.budget import BlockLine, BlockPart
-from memtool.recall.start.last_word import SAME
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import USER
 from memtool.vault.session_rows import ARROW
 
+SAME = 0.85  # of the words of a line: a line that has so many says the same
 _MOST_COMPARED = 200
 
 
 class _PlacedLine(NamedTuple):
     at: tuple[int, int]
     line: BlockLine
+    is_open: bool
 
 
 def settled(
@@ -30,7 +31,7 @@ def settled(
     sessions are left as they are.
     """
     standing = [
-        _PlacedLine((at, place), line)
+        _PlacedLine((at, place), line, part.kind == "open")
         for at, part in enumerate(parts)
         for place, line in enumerate(part.lines)
         if _is_list(part) and line.said and not line.text.startswith("- `")  # commands
@@ -68,6 +69,7 @@ def _compared(
             if ordered[other].at in gone or shared < max(2, min(len(told[number]), len(told[other])) / 2):
                 continue
             is_same, is_contradicted = _relation(texts[number], texts[other])
+            is_contradicted &= not (each.is_open or ordered[other].is_open)  # a task claims nothing
             if is_same:
                 gone.add(each.at)
             elif is_contradicted and ordered[other].line.when:

@@ -72,17 +72,41 @@ def test_a_session_whose_note_was_deleted_or_that_has_none_is_not_told_of(vault:
     assert [session.ref for session in read_sessions(vault, "shop", 5)] == ["sessions/a1.md"]
 
 
-def test_what_a_later_session_takes_back_is_gone_wherever_it_was_said(vault: Vault) -> None:
-    old = (
-        Row("order ids are ULIDs, because they sort by time", (Piece("new_order_id() returns a ULID"),)),
-        Row("还有一件事", (Piece("退款写在 refund.ts 里"),)),
-    )
-    new = (Row("UUIDv7 instead of ULIDs", (Piece("new_order_id() returns a UUIDv7"),)),)
-    write(vault, note("a1", 1, rows=old, topic="order ids are ULIDs → done"), note("b2", 2, rows=new))
+@pytest.mark.parametrize(
+    ("asked", "later"),
+    [
+        ("order ids are ULIDs, because they sort by time", "no, the invoice ids are a UUID instead of a number"),
+        ("订单号用 ULID，因为能按时间排序", "导出的文件名不要带订单号，改用日期"),
+        ("cap the retries at 5", "cap the log file at 30 MB"),
+    ],
+)
+def test_no_session_loses_its_title_or_a_row_by_a_prompt(vault: Vault, asked: str, later: str) -> None:
+    ended = "new_order_id() returns it"
+    of_one = (Row(asked, (Piece(ended),)), Row(later, (Piece("还有 refund.ts"),)))
+    write(vault, note("a1", 1, rows=of_one, topic=f"{asked} → {ended}"), note("b2", 2, rows=of_one[1:], topic=later))
     newer, older = read_sessions(vault, "shop", 5)
-    assert "ULID" not in "".join(told(older, 1_000)).replace("UUIDv7", "")
-    assert "退款写在 refund.ts 里" in "".join(told(older, 1_000))
-    assert "UUIDv7 instead of ULIDs" in "".join(told(newer, 1_000))
+    assert told(older, 1_000)[0] == f"{asked} → {ended}"
+    assert [row.asked for row in older.rows] == [asked, later]
+    assert told(newer, 1_000)[0] == later
+
+
+def test_a_session_that_no_daily_note_lists_is_read_from_its_own_note(vault: Vault) -> None:
+    write(vault, note("a1", 1), note("b2", 2), note("x9", 3, project="tideline"))
+    (vault.root / "daily/2026-03-01.md").unlink()
+    (vault.root / "daily/2026-03-02.md").rename(vault.root / "daily/archived.md")
+    put(vault, "sessions/plain.md", "# 没有元数据的笔记\n")
+    put(
+        vault,
+        "sessions/gone.md",
+        render_session(note("gone", 3)).replace("type: session", "type: session\nstatus: archived"),
+    )
+    assert last_sessions(vault, "shop", 5) == [
+        ("2026-03-02", "14:30", "sessions/b2.md"),
+        ("2026-03-01", "14:30", "sessions/a1.md"),
+    ]
+    assert [session.when for session in read_sessions(vault, "shop", 1, besides="sessions/b2.md")] == [
+        "2026-03-01 14:30"
+    ]
 
 
 def test_a_decision_that_was_taken_twice_is_told_once_with_its_newer_day(vault: Vault) -> None:
