@@ -61,7 +61,7 @@ def new_vault(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         root = make_vault(tmp_path_factory.mktemp("template") / "vault").vault.root
     for name in ("hooks", "info"):
-        (root / ".git" / name).mkdir()
+        (root / ".git" / name).mkdir(exist_ok=True)
     return tree_of(root)
 
 

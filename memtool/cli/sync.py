@@ -57,6 +57,9 @@ def _print(done: Synced) -> None:
     deeds += [f"{counted(done.sent, 'change')} sent"] if done.sent else []
     remote = output.printable(done.remote)
     click.echo(f"{remote}: {', '.join(deeds)}." if deeds else f"{remote}: nothing new on either side.")
+    if done.aside:
+        named = some_of([f"{name} → {beside}" for name, beside in done.aside.items()], _NAMED)
+        output.say(f"the remote brought files in place of some that git ignores here; yours have new names: {named}")
     if done.unsolved:
         output.say(
             f"two texts stand between marks in {some_of(done.unsolved, _NAMED)}: keep what holds, with an editor"

@@ -17,10 +17,11 @@ from memtool.recall.routing.routes import check, read_routing
 from memtool.redaction import Redactor, make_redactor
 from memtool.text.lines import counted, some_of
 from memtool.vault import history
+from memtool.vault.driver import driver_problem
 from memtool.vault.files import find_leftovers, read_text, remove_leftovers
 from memtool.vault.layout import Vault
 from memtool.vault.scan import scan
-from memtool.vault.syncing import distance, driver_problem, find_remote, unsolved
+from memtool.vault.syncing import distance, find_remote, unsolved
 from memtool.workspace import Workspace
 
 _NAMED = 3  # files in a sentence
@@ -85,8 +86,8 @@ def _sync_checks(vault: Vault) -> list[Check]:
         waiting = f"{counted(ahead, 'change')} to send, {behind} to take, as far as is known here"
         checks.append(Check("sync", OK, f"with '{remote.name}': {waiting}; `memtool sync` does it"))
     if left:
-        sentence = f"two texts stand between marks in {', '.join(left[:_NAMED])}"
-        checks.append(Check("sync", NOTE, sentence, "Keep what holds, with an editor."))
+        sentence = f"a conflict is not solved, so agents are not given {some_of(left, _NAMED)}"
+        checks.append(Check("sync", NOTE, sentence, "Keep what holds of the texts between the marks, with an editor."))
     return checks
 
 

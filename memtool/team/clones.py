@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BadSetting, HistoryFailed, NotWritable, RemoteFailed
-from memtool.resources import shipped
 from memtool.settings import Settings, user_cache_path
 from memtool.vault import files
+from memtool.vault.driver import driver_attributes
 from memtool.vault.git import ask, setting_of, tell
 from memtool.vault.history import BRANCH, author_options, has_commits, make_repository
 from memtool.vault.layout import Vault, open_vault
-from memtool.vault.syncing import ADDRESS, ATTRIBUTES, Remote, Synced, distance, fetch, over_network, sync
+from memtool.vault.syncing import ADDRESS, Remote, Synced, distance, fetch, over_network, sync
 from memtool.vault.template import make_vault
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
@@ -175,8 +175,7 @@ def _fill(clone: Clone, folder: Path) -> None:
     """Make the clone in the empty *folder*."""
     make_repository(folder)
     (folder / ".git" / "info").mkdir(exist_ok=True)
-    merging = (shipped("vault_template") / ATTRIBUTES).read_text(encoding="utf-8")
-    (folder / ".git" / "info" / "attributes").write_text(_NO_FILTERS + merging, encoding="utf-8")
+    (folder / ".git" / "info" / "attributes").write_text(_NO_FILTERS + driver_attributes(), encoding="utf-8")
     settings = {**_CONFIG, f"remote.{_ORIGIN}.url": clone.address}
     for name, value in settings.items():
         tell(folder, "config", "--local", name, value)

@@ -5,33 +5,26 @@
     push; if another machine was quicker, wait a little and begin anew
 
 Only the user's own remote is spoken to, as the clone's settings name it, over ssh, https or a path.
-
-git merges the files by memtool's own driver: named in `.gitattributes`, its command in each clone's own settings. A
-vault that is cloned brings the name along and no command, so git merges line by line until `memtool init` or `memtool
-sync` has run in the clone.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from memtool.errors import BrokenVaultFile, HistoryFailed, RemoteFailed
-from memtool.resources import shipped
+from memtool.errors import HistoryFailed, RemoteFailed
 from memtool.text.lines import counted, some_of
 from memtool.vault import files, history
+from memtool.vault.arrivals import arrivals, put_aside
 from memtool.vault.changes import check_own_history
+from memtool.vault.driver import install_driver
 from memtool.vault.git import GitAnswer, ask, setting_of, tell
 from memtool.vault.layout import Vault
 from memtool.vault.marks import BEGIN, FIRST, holds_two_texts
-from memtool.vault.merging import CONFLICT
-from memtool.vault.processes import ISOLATED
 from memtool.vault.uncommitted import commit_noted
 
 _TRIES = 5
@@ -65,10 +58,6 @@ _MEANINGS = (
     (_UNREACHABLE, "it cannot be reached", "Is there a network? Nothing is lost: sync again later."),
     ("transport .* not allowed", "its protocol is not used", "Use an address of ssh or https."),
 )
-ATTRIBUTES = ".gitattributes"
-_DRIVER = "memtool"
-_MODULE = "memtool.cli.merge_driver"
-_PROBES = ("facts.json", "daily/2026-01-01.md")
 
 
 class Remote(NamedTuple):
@@ -92,6 +81,7 @@ class Synced(NamedTuple):
         received, sent: changes.
         unsolved: files that hold two texts between marks, or have their other version beside them.
         waiting: files that the user has changed and not committed; they stay here.
+        aside: ignored files in whose place the remote has others, with the names that they have now.
     """
 
     remote: str
@@ -99,6 +89,7 @@ class Synced(NamedTuple):
     sent: int = 0
     unsolved: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+    aside: Mapping[str, str] = {}
 
 
 def sync(
@@ -121,15 +112,29 @@ def sync(
     Raises:
         RemoteFailed: there is no remote, it cannot be reached, or refuses.
         HistoryFailed: the vault has no history, or is in the middle of something.
+        Busy: another sync of this vault is at work for too long.
     """
     check_own_history(vault)
+    with vault.lock("sync", timeout=_TIMEOUT):
+        return _sync(vault, wait, after_merge, before_commit, before_merge, join=join, edits=edits)
+
+
+def _sync(
+    vault: Vault,
+    wait: Callable[[int], None],
+    after_merge: Callable[[], None],
+    before_commit: Callable[[Sequence[str]], None] | None,
+    before_merge: Callable[[Remote], None],
+    *,
+    join: bool,
+    edits: bool,
+) -> Synced:
     history.refuse_programs(vault.root, _PROGRAMS)
     _complete_merge(vault)
     history.refuse_unfinished(vault.root)
     remote = find_remote(vault)
     install_driver(vault)
-    name_driver(vault)
-    received = 0
+    received, aside = 0, dict[str, str]()
     for attempt in range(1, _TRIES + 1):
         commit_noted(vault, _SINCE, before=before_commit)
         if edits and (names := history.uncommitted_files(vault.root)):
@@ -139,12 +144,13 @@ def sync(
         ahead, behind = distance(vault, remote)
         if behind:
             before_merge(remote)
-            _merge(vault, remote, behind, join=join)
+            aside |= _merge(vault, remote, behind, join=join)
             received += behind
             after_merge()
             ahead, _ = distance(vault, remote)
         if not ahead or _push(vault, remote):
-            return Synced(remote.name, received, ahead, unsolved(vault), history.uncommitted_files(vault.root))
+            waiting = history.uncommitted_files(vault.root)
+            return Synced(remote.name, received, ahead, unsolved(vault), waiting, aside)
         wait(attempt)
     hint = "Nothing is lost. Sync again in a moment."
     raise RemoteFailed(f"another machine was quicker {_TRIES} times in a row", hint=hint)
@@ -204,11 +210,12 @@ def distance(vault: Vault, remote: Remote) -> tuple[int, int]:
     return int(ahead), int(behind)
 
 
-def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> None:
-    """Merge what is new on the remote.
+def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> dict[str, str]:
+    """Merge what is new on the remote; return the files that were put aside for it, with their new names.
 
     Raises:
         HistoryFailed: files were changed there and, without a commit, here; they are named. Nothing was merged.
+        RemoteFailed: it holds what is no file of a vault. Nothing was merged.
     """
     subject = f"sync: {counted(count, 'change')} of another machine"
     message = f"--message={history.signed(f'{subject}{_NL}Both went on since they met last.')}"
@@ -217,17 +224,20 @@ def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> None:
     author = history.author_options(vault.root)
     with vault.lock("history", timeout=_PATIENCE), vault.lock(), vault.lock("daily"):
         commit_noted(vault, _SINCE, is_alone=True)
-        answer = ask(vault.root, *_QUIET, *author, "merge", *options, remote.tracked, timeout=_TIMEOUT)
-        if answer.code == 0:
-            return
-        if ask(vault.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").code:
-            raise _why_not(vault, remote, answer)
-        try:
-            _settle(vault)
-            tell(vault.root, *author, "commit", "--quiet", "--no-verify", "--cleanup=whitespace", message)
-        except BaseException:
-            ask(vault.root, "merge", "--abort")
-            raise
+        news = tell(vault.root, "rev-parse", remote.tracked).strip()  # exactly what is looked at is merged
+        with put_aside(vault, arrivals(vault, news)) as aside:
+            answer = ask(vault.root, *_QUIET, *author, "merge", *options, news, timeout=_TIMEOUT)
+            if answer.code == 0:
+                return aside
+            if ask(vault.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").code:
+                raise _why_not(vault, remote, answer)
+            try:
+                _settle(vault)
+                tell(vault.root, *author, "commit", "--quiet", "--no-verify", "--cleanup=whitespace", message)
+            except BaseException:
+                ask(vault.root, "merge", "--abort")
+                raise
+            return aside
 
 
 def _complete_merge(vault: Vault) -> None:
@@ -327,63 +337,3 @@ def _first(answer: GitAnswer) -> str:
 def _shown(text: str) -> str:
     """Return *text* without the names and passwords of addresses."""
     return re.sub(r"://[^/@\s]+@", "://", text)
-
-
-def driver_command() -> str:
-    """Return the command of the driver, in a shell; where memtool is gone, git merges the lines."""
-    program = shlex.join([sys.executable, *ISOLATED, "-m", _MODULE]).replace("%", "%%")
-    merge_lines = "git merge-file %A %O %B"
-    return f"{program} %O %A %B %P; case $? in 0) exit 0;; {CONFLICT}) exit 1;; *) {merge_lines};; esac"
-
-
-def install_driver(vault: Vault) -> None:
-    """Put the driver's command into the clone's own settings.
-
-    Raises:
-        HistoryFailed: git refuses.
-    """
-    wanted = driver_command()
-    if setting_of(vault.root, history.OWN_DRIVER) != wanted:
-        tell(vault.root, "config", "--local", f"merge.{_DRIVER}.name", "notes of memtool")
-        tell(vault.root, "config", "--local", history.OWN_DRIVER, wanted)
-
-
-def name_driver(vault: Vault) -> bool:
-    """Name the driver in the vault's `.gitattributes`, and commit that; return whether it was missing there.
-
-    Raises:
-        HistoryFailed: git refuses.
-        NoteChanged, NotWritable, BrokenVaultFile, OutsideVault: the file cannot be read or written.
-    """
-    if _is_named(vault):
-        return False
-    lines = (shipped("vault_template") / ATTRIBUTES).read_text(encoding="utf-8")
-
-    def with_lines(text: str | None) -> str:
-        return lines if not text else f"{text.rstrip()}\n\n{lines}"
-
-    path = vault.path(ATTRIBUTES)
-    if path.is_symlink():
-        raise BrokenVaultFile(f"'{ATTRIBUTES}' is a link, which git does not follow")
-    with vault.lock("history"), vault.lock():
-        files.change(path, with_lines)
-        history.commit(
-            vault.root, [ATTRIBUTES], "sync: name what merges the notes\n\nSo that machines do not conflict."
-        )
-    return True
-
-
-def driver_problem(vault: Vault) -> str:
-    """Return why the driver does not merge in this clone, as a sentence; empty if it does, or has nothing to merge."""
-    if not ask(vault.root, "remote").out.strip():
-        return ""
-    if not _is_named(vault):
-        return f"{ATTRIBUTES} does not name what merges the notes of two machines"
-    if setting_of(vault.root, history.OWN_DRIVER) != driver_command():
-        return "this clone does not know what merges the notes of two machines"
-    return ""
-
-
-def _is_named(vault: Vault) -> bool:
-    said = ask(vault.root, "check-attr", "-z", "merge", "--", *_PROBES).out.split("\0")
-    return said[2::3] == [_DRIVER] * len(_PROBES)

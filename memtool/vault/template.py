@@ -11,9 +11,9 @@ from pathlib import Path
 from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault, UsageError, VaultNotFound
 from memtool.resources import shipped
 from memtool.vault import files, history
+from memtool.vault.driver import install_driver
 from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, SETTINGS_FILE, Vault, open_vault
 from memtool.vault.state import write_state
-from memtool.vault.syncing import install_driver
 
 # Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
 FOLDERS = ("areas/projects/", "areas/patterns/", "areas/tools/", "daily/", "sessions/", "archive/")

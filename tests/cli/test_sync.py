@@ -24,7 +24,9 @@ def test_two_machines_come_together_by_command(memtool: Memtool, tmp_path: Path)
     assert memtool("sync", *one).out == "origin: 1 change sent.\n"
     assert memtool("sync", *two).out == "origin: 1 change received, 2 changes sent.\n"
     answer = memtool("sync", "--json", *one).answer
-    assert answer == {"format": 1, "remote": "origin", "received": 2, "sent": 0, "unsolved": [], "waiting": []}
+    assert answer == {
+        "format": 1, "remote": "origin", "received": 2, "sent": 0, "unsolved": [], "waiting": [], "aside": {},
+    }  # fmt: skip
     assert memtool("sync", *one).out == "origin: nothing new on either side.\n"
     assert memtool("search", "write tests", *one).out.startswith("Open items")
     for vault, text in ((machines.one, "甲"), (machines.two, "乙")):

@@ -14,21 +14,14 @@ from two_machines import TwoMachines, git
 
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.errors import HistoryFailed, RemoteFailed
-from memtool.vault import syncing
+from memtool.vault import driver
 from memtool.vault.changes import read_changes
 from memtool.vault.daily import DailyEntry, add_entries, parse_daily, render_daily
+from memtool.vault.driver import driver_command, driver_problem, install_driver
 from memtool.vault.facts import Fact, add, archive, supersede, update_facts
 from memtool.vault.history import commit
 from memtool.vault.marks import FIRST
-from memtool.vault.syncing import (
-    driver_command,
-    driver_problem,
-    find_remote,
-    install_driver,
-    name_driver,
-    sync,
-    unsolved,
-)
+from memtool.vault.syncing import find_remote, sync, unsolved
 from memtool.vault.template import make_vault
 from memtool.vault.uncommitted import note_uncommitted
 
@@ -275,14 +268,17 @@ def test_a_forged_command_of_our_driver_is_replaced_before_it_could_run(machines
     assert driver_problem(machines.two) == ""
 
 
-def test_attributes_of_the_owner_stay_and_get_the_driver_named(vault: Vault) -> None:
-    (vault.root / ".gitattributes").write_text("*.png binary\n")
-    commit(vault.root, [".gitattributes"], "remember: x")
+def test_attributes_of_the_clone_stay_and_get_the_driver_named(vault: Vault) -> None:
+    path = vault.root / ".git/info/attributes"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("*.png binary\n*.md merge=union\n")
     git(vault.root, "remote", "add", "origin", "/x")
-    assert "does not name" in driver_problem(vault)
-    assert name_driver(vault)
-    assert not name_driver(vault)
-    assert (vault.root / ".gitattributes").read_text().startswith("*.png binary\n\n#")
+    assert "does not know" in driver_problem(vault)
+    install_driver(vault)
+    assert path.read_text().startswith("*.png binary\n*.md merge=union\n\n#")
+    before = path.read_text()
+    install_driver(vault)
+    assert path.read_text() == before
     assert driver_problem(vault) == ""
 
 
@@ -302,7 +298,7 @@ def test_a_pull_of_the_user_merges_with_the_driver_and_without_memtool_line_by_l
     assert "- 09:00 **商店**: `一.ts`, `二.ts`\n" in (machines.two.root / DAILY).read_text()
     git(machines.two.root, "push", "-q", "origin", "main")
     git(machines.one.root, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
-    monkeypatch.setattr(syncing, "_MODULE", "memtool_that_is_gone")
+    monkeypatch.setattr(driver, "_MODULE", "memtool_that_is_gone")
     install_driver(machines.two)
     diverge("09:01")
     with pytest.raises(subprocess.CalledProcessError):
