@@ -86,8 +86,8 @@ def _sync_checks(vault: Vault) -> list[Check]:
         waiting = f"{counted(ahead, 'change')} to send, {behind} to take, as far as is known here"
         checks.append(Check("sync", OK, f"with '{remote.name}': {waiting}; `memtool sync` does it"))
     if left:
-        sentence = f"a conflict is not solved, so agents are not given {some_of(left, _NAMED)}"
-        checks.append(Check("sync", NOTE, sentence, "Keep what holds of the texts between the marks, with an editor."))
+        sentence = f"two texts stand between marks in {some_of(left, _NAMED)}; agents are not given such a file"
+        checks.append(Check("sync", NOTE, sentence, "Keep what holds, with an editor."))
     return checks
 
 
