@@ -18,7 +18,7 @@ from memtool.consolidate.memories import get_memory
 from memtool.errors import Busy, DatabaseUnavailable, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.postgres import connection
-from memtool.index.postgres.connection import connection_options, refusals
+from memtool.index.postgres.connection import LOCK_SECONDS, connection_options, make_ready, refusals
 from memtool.recall.framing import is_line_id
 from memtool.settings import Settings
 from memtool.team.audit import AuditEntry, record
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 16  # requests that are worked on at the same time
 POOL_SECONDS = 2.0  # that a request waits for a connection
 _GATE_SECONDS = 5  # of a statement about a token, or into the audit
+_LAST_SECONDS = 1.0  # for the connections of each pool to close
 _PATIENCE = 60.0  # seconds for another process that is indexing a vault
 _GATE = "memtool_gate"  # the role of migration 0010
 _BUCKETS = (5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000)  # milliseconds
@@ -101,7 +102,9 @@ class TeamService:
             "open": False,
         }
         self.pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(dsn, configure=_as_gate, **options)
-        self._pool_of_index: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(dsn, reset=_as_nobody, **options)
+        self._pool_of_index: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
+            dsn, configure=make_ready, reset=make_ready, **options
+        )
 
     def start(self) -> None:
         """Begin to follow the remotes, to connect to the database, and to load the model."""
@@ -112,11 +115,12 @@ class TeamService:
         self.keeper.start()
 
     def end(self) -> None:
-        """End. What was written and is not pushed yet lies in the clones."""
-        self.keeper.end()
+        """End, whatever the database does. What was written and is not pushed yet lies in the clones."""
+        connection.cut(connection.in_use)
+        self._pool_of_index.close(_LAST_SECONDS)
+        self.pool.close(_LAST_SECONDS)
+        self.keeper.end()  # which finds the pools closed
         connection.pools.pop(self.dsn, None)
-        self._pool_of_index.close()
-        self.pool.close()
 
     @contextlib.contextmanager
     def database(self) -> Iterator[psycopg.Connection[Any]]:
@@ -128,7 +132,7 @@ class TeamService:
         import psycopg_pool
 
         try:
-            with self.pool.connection() as db, refusals():
+            with self.pool.connection() as db, connection.used(db), refusals():
                 yield db
         except (psycopg_pool.PoolTimeout, psycopg_pool.TooManyRequests, psycopg_pool.PoolClosed):
             hint = "Try again in a moment."
@@ -271,15 +275,8 @@ def shown_memories(work: Workspace, paths: Collection[str]) -> set[tuple[str, st
 
 
 def _as_gate(db: psycopg.Connection[Any]) -> None:
-    db.execute(f"SET ROLE {_GATE}; SET statement_timeout = '{_GATE_SECONDS}s'")
-
-
-def _as_nobody(db: psycopg.Connection[Any]) -> None:
-    """Let the connection see nothing until the next request says what."""
-    db.execute(
-        "SELECT set_config('role', 'none', false), set_config('memtool.vaults', '{}', false),"
-        " set_config('memtool.vault', '', false), set_config('memtool.projects', '{}', false)"
-    )
+    limits = f"SET statement_timeout = '{_GATE_SECONDS}s'; SET lock_timeout = '{LOCK_SECONDS}s'"
+    db.execute(f"SET ROLE {_GATE}; {limits}")
 
 
 def log(**fields: object) -> None:

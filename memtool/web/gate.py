@@ -46,6 +46,9 @@ _HEADERS = [
 ]
 
 
+_CLOSE = (b"connection", b"close")
+
+
 class Access:
     """The token of a service, the names it goes by, and what the page gets in place of the token."""
 
@@ -135,7 +138,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = headers_of(scope)
-        answer = GuardedAnswer(send, is_page="text/html" in headers.get("accept", ""))
+        is_page = "text/html" in headers.get("accept", "")
+        answer = GuardedAnswer(send, is_page=is_page, is_known=self._access.knows(headers))
         limit = self._larger.get(scope["path"], LARGEST_BODY)
         try:
             self._access.check(scope["method"], scope["path"], headers)
@@ -193,19 +197,23 @@ async def whole_body(receive: Receive, limit: int, patience: float) -> tuple[Rec
 
 
 class GuardedAnswer:
-    """The answer to a request, with the headers that each has."""
+    """The answer to a request, with the headers that each has. Only who *is_known* keeps the connection."""
 
-    def __init__(self, send: Send, *, is_page: bool) -> None:
+    def __init__(self, send: Send, *, is_page: bool, is_known: bool = False) -> None:
+        self.is_known = is_known
         self._send = send
         self._is_page = is_page
-        self._has_begun = False
+        self._has_begun = self._is_refused = False
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer."""
+        """Send a part of the answer, unless the request was refused meanwhile."""
+        if self._is_refused:
+            return
         if message["type"] == "http.response.start":
             self._has_begun = True
             own = {name for name, _ in message["headers"]}
             message["headers"] = [*message["headers"], *(pair for pair in _HEADERS if pair[0] not in own)]
+            message["headers"] += [] if self.is_known else [_CLOSE]
         await self._send(message)
 
     async def refuse(self, refusal: MemtoolError) -> None:
@@ -218,8 +226,9 @@ class GuardedAnswer:
         headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
         status = status_of(refusal)
         headers += {401: [(b"www-authenticate", b"Bearer")], 503: [(b"retry-after", b"1")]}.get(status, [])
-        headers += [(b"connection", b"close")] if status in (408, 413) else []
+        headers += [_CLOSE] if status in (408, 413) and self.is_known else []
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        self._is_refused = True
         await self._send({"type": "http.response.body", "body": body})
 
 

@@ -12,13 +12,17 @@ GRACE = 10.0  # seconds in which requests under way may finish
 
 
 class Life:
-    """The state of one service. It stops when it is told to, or when nobody has asked for *idle* seconds (0: never)."""
+    """The state of one service. It stops when it is told to, or when nobody has asked for *idle* seconds (0: never).
 
-    def __init__(self, *, idle: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
+    Requests under way then have *grace* seconds to finish.
+    """
+
+    def __init__(self, *, idle: float = 0.0, grace: float = GRACE, clock: Callable[[], float] = time.monotonic) -> None:
         self.state = STARTING
         self.ending = asyncio.Event()  # for streams, which would go on for ever
         self.answered = 0  # requests so far
         self._idle = idle
+        self._grace = grace
         self._clock = clock
         self._under_way = 0
         self._asked_at = clock()
@@ -49,4 +53,4 @@ class Life:
         if self.state != STOPPING:
             return False
         self.ending.set()
-        return not self._under_way or now - self._stopped_at > GRACE
+        return not self._under_way or now - self._stopped_at > self._grace

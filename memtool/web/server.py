@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import gc
 import ipaddress
+import math
 import os
 import signal
 import socket
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -35,6 +37,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _HEAD_PATIENCE = 10.0  # seconds for the head of a request
 _MOST_CONNECTIONS = 400
 _LARGEST_HEAD = 32_768  # bytes
+_TEAM_GRACE = 2.5  # seconds for requests of a team, when its service ends: then their connections are cut
 _LAST_GRACE = 1  # seconds for connections to close, once all requests are answered
 _TICKS = 20  # of a tenth of a second, between two looks for memory to give back
 
@@ -99,7 +102,7 @@ def serve_team(service: TeamService, *, host: str, port: int | None, started: Ca
     _share_memory()
     _bound_files(service.max_bytes)
     with _listening(host, port) as listener:
-        life = Life()
+        life = Life(grace=_TEAM_GRACE)
         address = listener.getsockname()
         shown = f"[{address[0]}]" if ":" in address[0] else address[0]
         with _stopped_by_signals(life):
@@ -167,21 +170,31 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """A connection that is cut when no request comes, and refused when there are too many."""
+    """A connection that is cut when a head is late. Where there are too many, the one that waits longest gives way."""
 
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._wait()
         if len(self.connections) > _MOST_CONNECTIONS:
-            transport.abort()
-            return
-        self._waiting = self.loop.call_later(_HEAD_PATIENCE, transport.abort)
+            waiting = (each for each in self.connections if isinstance(each, _Connection) and each is not self)
+            longest = min(waiting, key=lambda each: each._waits_until)  # noqa: SLF001  (of this class)
+            (longest if longest._waiting else self).transport.abort()  # noqa: SLF001
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.cycle is not None:  # a whole head has come
+        if self.conn.their_state is not h11.IDLE:  # a whole head has come
             self._forget()
+        elif self._waiting is None:  # the next head begins
+            self._wait()
+
+    @property
+    def _waits_until(self) -> float:
+        return self._waiting.when() if self._waiting else math.inf
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(_HEAD_PATIENCE, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()

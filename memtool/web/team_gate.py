@@ -10,12 +10,15 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtool.errors import DatabaseUnavailable, MemtoolError
+from memtool.index.postgres.connection import REQUEST_SECONDS, cut, in_use_by_request
 from memtool.team.audit import AuditEntry
 from memtool.team.service import MOST_AT_ONCE, Asking, TeamService, log
 from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
@@ -36,8 +39,11 @@ _LONGEST_TOOL = 40  # characters
 # Calls that keep to the projects of a token.
 _WITH_PROJECTS = ("GET /vaults", "GET /context", "POST /recall", "POST /search", "GET /memories", "POST /save")
 _MEMORY = "/memory/"
-_LONGEST_ASKED = 8.0  # seconds: for a connection, and then for an answer
+_LAST_SECONDS = 0.5  # for a request whose connections were cut to say so itself
 _MOST_WAITING = 128  # requests
+_MOST_OF_A_VAULT = (
+    MOST_AT_ONCE // 2
+)  # requests at the same time: a vault whose tables are locked leaves room for others
 T = TypeVar("T")
 
 
@@ -51,6 +57,7 @@ class TeamGate:
         self._patience = patience
         self._threads = ThreadPoolExecutor(MOST_AT_ONCE * 2, "memtool-gate")  # that ask the database about tokens
         self._asked = 0  # of them, or waiting for one
+        self._of_vault: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_MOST_OF_A_VAULT))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or say why not."""
@@ -69,7 +76,7 @@ class TeamGate:
                 if scope["path"].startswith(WEBHOOK):
                     await self._take_message(scope, headers, body, answer)
                 else:
-                    await self._let_in(scope, headers, body, receive, answer)
+                    await _in_time(self._let_in(scope, headers, body, receive, answer))
         except Refusal as refusal:
             self._service.counts.refused[str(refusal.status)] += 1
             await answer.refuse(refusal)
@@ -83,6 +90,7 @@ class TeamGate:
         """Answer a request that brings a token, and keep in the audit that it was asked."""
         at, started = self._service.clock(), time.perf_counter()
         token = await self._token(headers)
+        answer.is_known = True
         named, path = _vault_and_path(scope["path"])
         reach = self._service.vaults_of(token)
         if named and named not in reach:
@@ -99,9 +107,10 @@ class TeamGate:
         try:
             _check(token, path, wrote=wrote)
             with self._service.asked_by(Asking(token, vault)):
-                if token.projects:
-                    await self._keep_to_projects(token, scope["method"], path, body)
-                await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+                async with self._of_vault[vault]:
+                    if token.projects:
+                        await self._keep_to_projects(token, scope["method"], path, body)
+                    await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
         except MemtoolError as error:
             status = status_of(error)
             raise
@@ -111,7 +120,7 @@ class TeamGate:
             self._service.count(done)
             audited = False
             with suppress(DatabaseUnavailable):  # the log has it then
-                await self._in_time(self._service.keep, done)
+                await self._in_thread(self._service.keep, done)
                 audited = True
             log(**{**done._asdict(), "at": at.isoformat(timespec="milliseconds")}, audited=audited)
 
@@ -119,24 +128,22 @@ class TeamGate:
         scheme, _, text = headers.get("authorization", "").partition(" ")
         brought = text.strip() if scheme.casefold() == "bearer" else ""
         try:
-            return await self._in_time(self._service.recognise, brought)
+            return await self._in_thread(self._service.recognise, brought)
         except NoToken as error:
             raise Refusal(401, str(error), error.hint) from None
 
-    async def _in_time(self, call: Callable[..., T], *values: object) -> T:
+    async def _in_thread(self, call: Callable[..., T], *values: object) -> T:
         """Return what *call*, which asks the database, gives in a thread.
 
         Raises:
-            DatabaseUnavailable: it does not in time, or too many wait already.
+            DatabaseUnavailable: too many wait already.
         """
         if self._asked >= _MOST_WAITING:
             raise DatabaseUnavailable("too many requests wait for the database", hint="Try again in a moment.")
         self._asked += 1
         try:
-            running = asyncio.get_running_loop().run_in_executor(self._threads, call, *values)
-            return await asyncio.wait_for(running, _LONGEST_ASKED)
-        except TimeoutError:
-            raise DatabaseUnavailable("the database does not answer", hint="Try again in a moment.") from None
+            run = copy_context().run  # which knows the request
+            return await asyncio.get_running_loop().run_in_executor(self._threads, run, call, *values)
         finally:
             self._asked -= 1
 
@@ -147,7 +154,7 @@ class TeamGate:
             Refusal, NoteNotFound: see above.
         """
         if path.startswith(_MEMORY) and method in ("GET", "PUT", "DELETE"):
-            await asyncio.to_thread(self._service.check_memory, path.removeprefix(_MEMORY))
+            await self._in_thread(self._service.check_memory, path.removeprefix(_MEMORY))
         elif f"{method} {path}" not in _WITH_PROJECTS:
             hint = f"It may ask {', '.join(_WITH_PROJECTS)}, GET, PUT and DELETE {_MEMORY}ID."
             raise Refusal(403, "your token is for some projects only, and this call does not keep to them", hint)
@@ -164,6 +171,28 @@ class TeamGate:
         self._service.keeper.soon(name)
         await answer.send({"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"0")]})
         await answer.send({"type": "http.response.body", "body": b""})
+
+
+async def _in_time(answering: Coroutine[Any, Any, None]) -> None:
+    """Answer one request within the time that each has. What it waits for in the database is cut then.
+
+    Raises:
+        DatabaseUnavailable: there is no answer in time.
+    """
+    connections: set[Any] = set()
+    kept = in_use_by_request.set(connections)
+    task = asyncio.create_task(answering)
+    in_use_by_request.reset(kept)
+    try:
+        ended, _ = await asyncio.wait({task}, timeout=REQUEST_SECONDS)
+        if not ended:
+            cut(connections)
+            ended, _ = await asyncio.wait({task}, timeout=_LAST_SECONDS)
+    finally:
+        task.cancel()
+    if not ended:
+        raise DatabaseUnavailable("there was no answer within eight seconds", hint="Try again in a moment.")
+    task.result()
 
 
 def _vault_and_path(path: str) -> tuple[str, str]:

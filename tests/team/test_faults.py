@@ -13,9 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from postgres_server import PostgresServer, new_database
+from psycopg import Connection
 from psycopg.conninfo import make_conninfo
 from team.people import OKAPI, People, check_all
 from team.proxy import Way
@@ -25,6 +27,7 @@ from memtool.index.postgres.connection import connect
 from memtool.index.postgres.schema import migrate
 
 pytestmark = pytest.mark.slow
+ENDS_WITHIN = 10.0  # seconds
 
 
 @pytest.fixture
@@ -197,3 +200,70 @@ def test_a_disk_that_is_really_full(own_postgres: PostgresServer, small_disk: Pa
         with connect(own_postgres.dsn) as db:
             db.execute("DROP DATABASE small WITH (FORCE)")
             db.execute("DROP TABLESPACE small")
+
+
+def test_a_vault_whose_tables_are_locked_stops_no_other_vault_and_no_end(way: Way, tmp_path: Path) -> None:
+    server = TeamServer(tmp_path, way.dsn, ("shop", "api"))
+    answers: list[Answer] = []
+
+    def ask_shop() -> None:
+        with contextlib.suppress(OSError):  # the service ends meanwhile
+            answers.append(server.ask("POST", "/vaults/shop/search", {"query": "okapi"}))
+
+    try:
+        for name in server.names:
+            saved = server.ask("POST", f"/vaults/{name}/save", {"content": OKAPI, "project": "login"})
+            assert saved.status == 200
+        with connect(way.dsn) as db, db.transaction():
+            locked, other = (part_of(db, name) for name in server.names)
+            assert locked != other
+            db.execute(f"LOCK TABLE {locked} IN ACCESS EXCLUSIVE MODE")
+            threads = [threading.Thread(target=ask_shop) for _ in range(60)]
+            for thread in threads:
+                thread.start()
+            for _ in range(20):
+                assert server.ask("POST", "/vaults/api/search", {"query": "okapi"}).fields["memories"]
+            for thread in threads:
+                thread.join()
+            assert {answer.status for answer in answers} == {503}
+            last = [threading.Thread(target=ask_shop) for _ in range(20)]
+            for thread in last:
+                thread.start()
+            server.until(lambda: locks_waited_for(db))
+            server.process.terminate()
+            assert server.process.wait(ENDS_WITHIN) == 0
+            for thread in last:
+                thread.join()
+    finally:
+        server.end()
+
+
+def part_of(db: Connection[Any], name: str) -> str:
+    """Return the part of the table of chunks in which those of the vault *name* are."""
+    find = (
+        "SELECT tableoid::regclass::text FROM memtool.chunk"
+        " WHERE vault = (SELECT id FROM memtool.vault WHERE name = %s) LIMIT 1"
+    )
+    return str((db.execute(find, (name,)).fetchone() or ("",))[0])
+
+
+def locks_waited_for(db: Connection[Any]) -> bool:
+    found = db.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone()
+    return bool(found and found[0])
+
+
+def test_it_ends_in_time_while_the_database_says_nothing(server: TeamServer, way: Way) -> None:
+    way.swallow()
+
+    def ask() -> None:
+        with contextlib.suppress(OSError):
+            server.ask("POST", "/search", {"query": "okapi"})
+
+    threads = [threading.Thread(target=ask) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)  # they are waiting now
+    server.process.terminate()
+    assert server.process.wait(ENDS_WITHIN) == 0
+    for thread in threads:
+        thread.join()

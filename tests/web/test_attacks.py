@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
@@ -166,3 +167,43 @@ def test_a_body_that_drips_does_not_hold_up_others(lasting: Service) -> None:
     stop.set()
     for one in slow:
         one.join(PATIENCE)
+
+
+def read_until_closed(peer: socket.socket) -> bytes:
+    """Return what *peer* sends until it closes the connection."""
+    parts = b""
+    while part := peer.recv(65_536):
+        parts += part
+    return parts
+
+
+@pytest.mark.parametrize("path", ["/health", "/memories"])
+def test_a_stranger_keeps_no_connection(lasting: Service, path: str) -> None:
+    with socket.create_connection((lasting.runtime.host, lasting.runtime.port), timeout=PATIENCE) as peer:
+        peer.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{lasting.runtime.port}\r\n\r\n".encode())
+        assert b"connection: close" in read_until_closed(peer).lower()
+
+
+def test_the_second_head_of_a_connection_has_ten_seconds_as_well(lasting: Service) -> None:
+    connection = HTTPConnection(lasting.runtime.host, lasting.runtime.port, timeout=PATIENCE)
+    connection.request("GET", "/health", headers={"Authorization": f"Bearer {lasting.token}"})
+    connection.getresponse().read()
+    connection.sock.sendall(b"GET /health")
+    started = time.monotonic()
+    assert read_until_closed(connection.sock) == b""
+    assert time.monotonic() - started < 25  # without a byte of the next head it would be kept for thirty
+    connection.close()
+
+
+def test_whoever_drips_does_not_shut_the_owner_out(lasting: Service) -> None:
+    address = (lasting.runtime.host, lasting.runtime.port)
+    held = [socket.create_connection(address, timeout=PATIENCE) for _ in range(430)]
+    try:
+        for one in held:
+            with contextlib.suppress(OSError):  # it had to give way
+                one.sendall(b"G")
+        for _ in range(3):
+            assert lasting.get("/memories")["limit"] == 20
+    finally:
+        for one in held:
+            one.close()

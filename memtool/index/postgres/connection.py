@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5
 STATEMENT_SECONDS = 120  # of one statement; building an index of vectors lifts it
+REQUEST_SECONDS, LOCK_SECONDS = 8, 2  # of a statement for a request of a service, and of its wait for a lock
 READER, WRITER = "memtool_reader", "memtool_writer"  # the roles of migration 0001
 GUEST = "memtool_guest"  # the role of migration 0011, which sees some projects only
 # HNSW finds nearly all of 400 neighbours where it looks at 1,000, and goes on where a filter leaves too few. Estimates
@@ -43,6 +45,9 @@ class Reach(NamedTuple):
 # opened for another vault, whatever asks for it.
 pools: dict[str, Any] = {}
 reach: ContextVar[Reach | None] = ContextVar("reach", default=None)
+# The connections that a service uses now: all of them, and those of the request at hand.
+in_use: set[psycopg.Connection[Any]] = set()
+in_use_by_request: ContextVar[set[psycopg.Connection[Any]] | None] = ContextVar("in_use_by_request", default=None)
 
 
 class Database:
@@ -87,8 +92,46 @@ def connection_to(address: str) -> Iterator[psycopg.Connection[Any]]:
         with contextlib.closing(connect(address)) as db:
             yield db
         return
-    with refusals(), pool.connection() as db:
+    with refusals(), pool.connection() as db, used(db):
+        if in_use_by_request.get() is None:  # the service's own work, such as a first index
+            _limit(db, STATEMENT_SECONDS, 0)
         yield db
+
+
+@contextlib.contextmanager
+def used(db: psycopg.Connection[Any]) -> Iterator[None]:
+    """Let `cut` find the connection *db* of a service for the length of a `with` block."""
+    of_request = in_use_by_request.get()
+    sets = [in_use] if of_request is None else [in_use, of_request]
+    for each in sets:
+        each.add(db)
+    try:
+        yield
+    finally:
+        for each in sets:
+            each.discard(db)
+
+
+def cut(connections: set[psycopg.Connection[Any]]) -> None:
+    """End *connections*, whatever they wait for: the threads that use them get an error at once."""
+    for db in list(connections):
+        with contextlib.suppress(Exception):  # it has ended by itself
+            way = socket.socket(fileno=db.fileno())
+            try:
+                way.shutdown(socket.SHUT_RDWR)
+            finally:
+                way.detach()  # closing it is libpq's part
+
+
+def make_ready(db: psycopg.Connection[Any]) -> None:
+    """Let a connection of a service see nothing and wait for little, until the next request says what it may see."""
+    enter(db, "none", [], local=False)
+    _limit(db, REQUEST_SECONDS, LOCK_SECONDS)
+
+
+def _limit(db: psycopg.Connection[Any], statement: int, lock: int) -> None:
+    set_both = "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false)"
+    db.execute(set_both, (f"{statement}s", f"{lock}s"))
 
 
 def default_name(root: Path) -> str:
