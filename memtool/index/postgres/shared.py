@@ -1,8 +1,8 @@
 """The tables of several vaults at once, or of some projects only: a search there is the search of a vault.
 
 The chunks of all vaults are numbered one behind the other, so that their postings add up as if they were of one vault:
-a word is as telling as it is among all of them. Where only some projects may be seen, the chunks of all others are left
-out of the postings before anything is counted, as those are that are gone; so no score tells of them.
+a word is as telling as it is among all of them. Where only some projects may be seen, the database leaves the chunks of
+all others out of the postings, before anything is counted; so no score tells of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memtool.index.engine import Index, Place
 from memtool.index.postgres import schema
 from memtool.index.postgres.connection import GUEST, READER, Database, connection_to, enter, reach
 from memtool.index.postgres.engine import PostgresIndex
-from memtool.index.postgres.postings import Postings, packed
+from memtool.index.postgres.postings import Postings
 from memtool.index.postgres.tables import BEGIN, VAULT_BITS, PostgresTables
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 BESIDE = "//"  # between the name of a vault and a path in it
-_NUMBER = (1 << VAULT_BITS) - 1  # the part of an id that is the chunk's number in its vault
 _NO_CHUNK = (1 << 63) - 1  # behind all that there are
 _NAMED_NOTE = (
     f"id, vault, (SELECT v.name FROM memtool.vault AS v WHERE v.id = note.vault) || '{BESIDE}' || ref AS ref,"
@@ -80,17 +79,14 @@ class SharedTables(PostgresTables):
         if not self._projects:
             dead = b"".join(_shifted(row[3], start) for row, start in zip(about, self._starts.tolist(), strict=False))
             return Postings(chunks, terms, int(self._starts[-1]), dead)
-        seen = np.array([row[0] for row in self.execute("SELECT id FROM chunk")], np.int64)
-        hidden = np.ones(int(self._starts[-1]), bool)
-        hidden[self._starts[np.searchsorted(self._vaults, seen >> VAULT_BITS)] + (seen & _NUMBER)] = False
+        seen = int(next(iter(self.execute("SELECT count(*) FROM chunk")))[0])
         mean = terms / (chunks or 1)  # of all projects: how long a chunk is on average
-        return Postings(len(seen), round(mean * len(seen)), len(hidden), packed(np.flatnonzero(hidden).tolist()))
+        return Postings(seen, round(mean * seen), int(self._starts[-1]), b"")
 
     def _posting_rows(self, terms: Sequence[str], columns: str) -> Iterator[Sequence[Any]]:
-        find = (
-            f"SELECT vault, term, {columns} FROM memtool.posting WHERE vault {self.which} AND term = ANY(%s)"
-            " ORDER BY vault, segment"
-        )
+        own = f"posting WHERE vault {self.which} AND term = ANY(%s)"
+        rows = "postings_of_projects(%s)" if self._projects else own
+        find = f"SELECT vault, term, {columns} FROM memtool.{rows} ORDER BY vault, segment"
         for vault, term, chunks, *others in self.db.execute(find, (list(terms),), binary=True):
             start = int(self._starts[np.searchsorted(self._vaults, vault)])
             yield (term, _shifted(chunks, start), *others)

@@ -15,6 +15,7 @@ from memtool.errors import OnlyReading
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.postgres.connection import GUEST, Database, Reach, connect, enter, reach
+from memtool.index.postgres.postings import NewPostings
 from memtool.index.postgres.shared import use_vaults
 from memtool.index.search import newest, search
 
@@ -110,6 +111,7 @@ def test_whoever_may_see_some_projects_finds_what_a_vault_of_these_alone_would(
 
     with reaching([whole, part], "billing", "支付"):  # as a token may be written
         assert whole.use(paths) == part.use(paths) == together([whole], paths)[0]
+        assert sum(map(len, whole.use(paths))) > 20
         assert not whole.find("decrpyt tok")  # the words of all projects complete nothing
     assert whole.use(paths) != part.use(paths)
     with reaching([whole], "shop'; RESET ROLE; --"):
@@ -150,6 +152,7 @@ def test_no_statement_of_a_guest_sees_a_row_of_another_project(notebook: Callabl
         for statement in (
             "UPDATE memtool.chunk SET project = 'shop'",
             "SELECT * FROM memtool.term",
+            "SELECT * FROM memtool.posting",
             "SELECT * FROM memtool.token",
             "SELECT * FROM memtool.chunk_00",
         ):
@@ -157,3 +160,28 @@ def test_no_statement_of_a_guest_sees_a_row_of_another_project(notebook: Callabl
                 enter(db, GUEST, [vault], projects=["shop"])
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     db.execute(statement)
+
+
+def test_a_guest_is_given_the_postings_of_its_projects_only(notebook: Callable[[str], Notebook]) -> None:
+    notes = notebook("notes")
+    for number in range(12):
+        notes.write(f"n{number:02}.md", text_of(number))
+    notes.opened()
+    notes.write("n00.md", text_of(16))  # its first chunks are gone, and stand in the postings still
+    notes.opened()
+    assert notes.place.database
+    with connect(notes.place.database.address) as db:
+        find = "SELECT id FROM memtool.vault WHERE name = %s"
+        vault = (db.execute(find, (str(notes.root),)).fetchone() or (0,))[0]
+        enter(db, GUEST, [vault], projects=["shop", "支付"], local=False)
+        own = db.execute("SELECT chunk_id, terms FROM memtool.term_list ORDER BY chunk_id").fetchall()
+        expected = NewPostings()
+        for chunk_id, terms in own:
+            expected.add(chunk_id & 0xFFFFFFFF, terms)
+        words = expected.columns()[0]
+        rows = db.execute("SELECT * FROM memtool.postings_of_projects(%s) ORDER BY segment", (words,)).fetchall()
+    found: dict[str, list[bytes]] = {word: [b""] * 4 for word in words}
+    for _, word, _, *columns in rows:
+        found[word] = [before + more for before, more in zip(found[word], columns, strict=True)]
+    assert own
+    assert [(word, *columns) for word, columns in found.items()] == list(zip(*expected.columns(), strict=True))
