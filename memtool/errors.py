@@ -19,6 +19,12 @@ class MemtoolError(Exception):
             self.hint = hint
 
 
+def sentence_of(error: Exception) -> str:
+    """Return what *error* says to the user: its own sentence, or that it is a bug."""
+    bug = f"a bug in memtool, please report it: {type(error).__name__}: {error}"
+    return str(error) if isinstance(error, MemtoolError) else bug
+
+
 class UsageError(MemtoolError):
     """The command line asks for something that does not exist."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memtool.capture.drain import Drained, drain
 from memtool.capture.log import ERROR, ROUTES, LogEntry, log, log_once_a_day
 from memtool.capture.queue import Queue
-from memtool.errors import Busy, MemtoolError, NoteChanged
+from memtool.errors import Busy, MemtoolError, NoteChanged, sentence_of
 from memtool.index.engine import catch_up
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares
 from memtool.integrations.plans import Plan, carry_out, plan
@@ -80,10 +80,8 @@ def _follow_triggers(work: Workspace) -> list[LogEntry]:
         update_routes(work, new_table=False)
     except (Busy, NoteChanged):
         return []  # the next worker will do it
-    except MemtoolError as error:
-        entry = _entry(work, f"triggers could not be followed: {error}", ROUTES)
     except Exception as error:  # noqa: BLE001  (the sessions are captured, whatever happens here)
-        entry = _entry(work, f"a bug in memtool, please report it: {type(error).__name__}: {error}", ROUTES)
+        entry = _entry(work, f"triggers could not be followed: {sentence_of(error)}", ROUTES)
     else:
         return []
     return [entry] if log_once_a_day([work.vault.state_path], entry) else []

@@ -19,7 +19,7 @@ from memtool.capture.note_summary import NOTE, summarise_note
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
 from memtool.clients import CLAUDE_CODE, title_of
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, sentence_of
 from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace
 
@@ -99,10 +99,8 @@ class _Worker:
         """Do *job* and return why it failed; empty if it did not."""
         try:
             return self._sweep(job) if job.session_id == SWEEP else self._capture(job)
-        except MemtoolError as error:
-            return str(error)
         except Exception as error:  # noqa: BLE001  (a bug in one session must not keep the others waiting)
-            return f"a bug in memtool, please report it: {type(error).__name__}: {error}"
+            return sentence_of(error)
 
     def _end(self, job: Job, reason: str) -> None:
         done = self._done

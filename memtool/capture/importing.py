@@ -26,7 +26,7 @@ from memtool.capture.transcript.record_fields import text_at, time_of
 from memtool.capture.transcript.record_stream import open_transcript
 from memtool.capture.turns import turns_of
 from memtool.clients import CLAUDE_CODE, title_of
-from memtool.errors import MemtoolError, TranscriptUnreadable
+from memtool.errors import MemtoolError, TranscriptUnreadable, sentence_of
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.layout import session_ref
@@ -93,11 +93,8 @@ def find_sources(work: Workspace) -> list[Source]:
     found = sources_in(work, work.client_folder / "projects", CLAUDE_CODE)
     seen = {source.session_id for source in found}
     prompts = read_history(work.client_folder / "history.jsonl", work.redact)
-    excluded = work.settings.capture.exclude
     found += [
-        _prompts_source(work, one)
-        for one in prompts
-        if one.session_id not in seen and not is_excluded(one.cwd, excluded, work.home)
+        _prompts_source(work, one) for one in prompts if one.session_id not in seen and not _is_excluded(work, one.cwd)
     ]
     return sorted(found, key=_age)
 
@@ -153,22 +150,28 @@ def _import(work: Workspace, source: Source, done: ImportedSessions, batch: _Bat
         captured = capture(work, job, session, read_record(work.vault, source.session_id), later)
         for day, entry in _edits(work, session.conversation) if captured.refs else ():
             batch.entries[day].append(entry)
-    except MemtoolError as error:
-        return done._replace(problems=(*done.problems, f"{source.session_id}: {error}"))
+    except Exception as error:  # noqa: BLE001  (a bug in one session must not stop the others)
+        return done._replace(problems=(*done.problems, f"{source.session_id}: {sentence_of(error)}"))
     return done._replace(notes=done.notes + 1) if captured.refs else done._replace(empty=done.empty + 1)
 
 
 def _with_days(work: Workspace, batch: _Batch, done: ImportedSessions) -> ImportedSessions:
-    """Write the daily notes of *batch*, each once; then the records by which its sessions are known from now on."""
+    """Write the daily notes of *batch*, each once; then the records by which its sessions are known from now on.
+
+    The sessions of a day that cannot be written are not known then: the next import brings them again.
+    """
+    missing: set[str] = set()
     for day in sorted({*batch.later.lines, *batch.entries}):
         change = partial(_day, batch, day, language=work.language)
         try:
             note_uncommitted(work.vault, [daily_ref(work.vault, day)])
             change_daily(work.vault, day, change, language=work.language)
         except MemtoolError as error:
-            return done._replace(problems=(*done.problems, f"{daily_ref(work.vault, day)}: {error}"))
+            done = done._replace(problems=(*done.problems, f"{daily_ref(work.vault, day)}: {error}"))
+            missing.update(batch.later.lines.get(day, ()))
     for session_id, record in batch.later.records.items():
-        write_record(work.vault, session_id, record)
+        if session_id not in missing:
+            write_record(work.vault, session_id, record)
     return done
 
 
@@ -178,17 +181,25 @@ def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
 
 
 def _source(work: Workspace, found: KeptSession) -> Source | None:
-    with suppress(OSError):
-        folder, entry, times = (found.folder, "", found.times) if found.times else _folder_and_times(found)
-        if is_excluded(folder, work.settings.capture.exclude, work.home):
-            return None
-        if is_print_mode(entry) and work.settings.capture.print_sessions == "no":
-            return None
-        started_at, ended_at = (min(times), max(times)) if times else (found.changed_at, found.changed_at)
-        known = is_captured(read_record(work.vault, found.session_id), found)
-        size = found.size or found.path.stat().st_size
-        if size:
-            return Source(found.session_id, found.path, _project(work, folder), started_at, ended_at, size, known)
+    try:
+        return _looked_at(work, found)
+    except OSError:
+        return None
+    except Exception:  # noqa: BLE001  (the import will say what is wrong with it, and bring the others)
+        return Source(found.session_id, found.path, "", found.changed_at, found.changed_at, found.size, is_known=False)
+
+
+def _looked_at(work: Workspace, found: KeptSession) -> Source | None:
+    folder, entry, times = (found.folder, "", found.times) if found.times else _folder_and_times(found)
+    if _is_excluded(work, folder):
+        return None
+    if is_print_mode(entry) and work.settings.capture.print_sessions == "no":
+        return None
+    started_at, ended_at = (min(times), max(times)) if times else (found.changed_at, found.changed_at)
+    known = is_captured(read_record(work.vault, found.session_id), found)
+    size = found.size or found.path.stat().st_size
+    if size:
+        return Source(found.session_id, found.path, _project(work, folder), started_at, ended_at, size, known)
     return None
 
 
@@ -202,7 +213,15 @@ def _prompts_source(work: Workspace, prompts: Conversation) -> Source:
 
 
 def _project(work: Workspace, folder: str) -> str:
-    return work.area(Path(folder)).name if folder else ""
+    with suppress(OSError, ValueError):  # no folder can have such a name; the import says so
+        return work.area(Path(folder)).name if folder else ""
+    return ""
+
+
+def _is_excluded(work: Workspace, folder: str) -> bool:
+    with suppress(OSError, ValueError):
+        return is_excluded(folder, work.settings.capture.exclude, work.home)
+    return False
 
 
 def _folder_and_times(found: KeptSession) -> tuple[str, str, Sequence[float]]:

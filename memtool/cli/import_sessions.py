@@ -14,7 +14,7 @@ from memtool.capture.importing import ImportedSessions, Source, find_sources, im
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
-from memtool.errors import BrokenVaultFile, MemtoolError, UsageError
+from memtool.errors import BrokenVaultFile, UsageError
 from memtool.index.engine import catch_up
 from memtool.index.filters import parse_day
 from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from memtool.workspace import Workspace
 
-_INTERRUPTED = 130  # the exit code
+_SOME_FAILED, _INTERRUPTED = 1, 130  # exit codes
 _LARGEST_EXPORT = 1 << 30  # bytes
 _NAMED_FILES = 10  # files
 
@@ -96,13 +96,20 @@ def _import_client(
     done = _import(name, work, sources, with_model=with_model)
     if as_json:
         output.emit_json({**_fields(sources, new), **done._asdict()})
-        return
-    became = counted(done.notes, "session became a note", "sessions became notes")
-    click.echo(became + (f"; {done.empty:,} held nothing to note." if done.empty else "."))
+    else:
+        _print_done(done)
+    if done.problems:
+        raise click.exceptions.Exit(_SOME_FAILED)
+
+
+def _print_done(done: ImportedSessions) -> None:
+    became = [counted(done.notes, "session became a note", "sessions became notes")]
+    became += [f"{done.empty:,} held nothing to note"] if done.empty else []
+    became += [f"{len(done.problems):,} could not be imported"] if done.problems else []
+    click.echo(f"{'; '.join(became)}.")
     output.say(*done.problems)
-    if done.problems and not done.notes:
-        raise MemtoolError("no session could be imported", hint="Mend what is said above and repeat the command.")
-    click.echo("Find something in them with `memtool search WORDS`.")
+    if done.notes:
+        click.echo("Find something in them with `memtool search WORDS`.")
 
 
 @command.command("memtool")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
@@ -156,6 +157,48 @@ def test_nothing_of_the_clients_own_is_changed(desk: Desk, client: Path) -> None
     assert {
         path: (path.read_bytes(), path.stat().st_mtime_ns) for path in client.rglob("*") if path.is_file()
     } == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offer", ["Shall I add the tests?", "要不要我继续修改 `gateway.ts`？"])
+def test_a_transcript_that_begins_with_an_offer_is_imported(desk: Desk, client: Path, offer: str) -> None:
+    path = client / "projects" / "-src-shop" / "offered.jsonl"
+    write_transcript(path, [answer(offer), *TALK])
+    assert do_import(desk, client) == ImportedSessions(notes=4, empty=1)
+    assert "gateway.ts" in desk.read("sessions/offered.md")
+
+
+@pytest.mark.slow
+def test_a_bug_in_one_session_is_named_and_the_others_are_imported(
+    desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = session_capture.read_session
+
+    def fails(work: Any, job: Any, *rest: Any) -> Any:
+        if job.session_id == "two":
+            raise IndexError("deque 索引")
+        return whole(work, job, *rest)
+
+    monkeypatch.setattr(importing, "read_session", fails)
+    (problem,) = (done := do_import(desk, client)).problems
+    assert (done.notes, done.empty) == (2, 1)
+    assert problem == "two: a bug in memtool, please report it: IndexError: deque 索引"
+    assert [one.session_id for one in find_sources(desk.work.of_client(client)) if not one.is_known] == ["two"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["/src/\x00邮件", "\ud800", "/" + "x" * 5_000, "~nobody\n/x"])
+def test_a_folder_that_cannot_be_stops_no_import(desk: Desk, client: Path, folder: str) -> None:
+    path = client / "projects" / "-odd" / "odd.jsonl"
+    write_transcript(path, [])
+    records = [{"sessionId": "odd", "cwd": folder, "timestamp": "2026-02-10T06:00:00Z", **one} for one in TALK]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+    entries = {"display": "看看邮件", "timestamp": 1_770_000_000_000, "project": folder, "sessionId": "prompts"}
+    (client / "history.jsonl").write_text(json.dumps(entries), encoding="utf-8")
+    done = do_import(desk, client)
+    assert (desk.vault.root / "sessions" / "one.md").is_file()
+    assert (desk.vault.root / "sessions" / "two.md").is_file()
+    assert done.notes + len(done.problems) == 4
 
 
 @pytest.mark.slow

@@ -43,5 +43,6 @@ def test_a_transcript_that_cannot_be_read_does_not_hide_the_others(memtool: Memt
     broken.write_bytes(b"\x28\xb5\x2f\xfd broken")
     write_lines(path.with_name("rollout-without-an-id.jsonl"), [{}])
     ran = memtool("import", "codex", "--from", str(tmp_path / ".codex"), "--yes")
-    assert (ran.code, "1 session became a note" in ran.out) == (0, True)
+    assert (ran.code, "1 session became a note; 1 could not be imported.\n" in ran.out) == (1, True)
+    assert "01a2050e-55f3-7080-8610-000000000000: " in ran.err
     assert "zstd" in ran.err
