@@ -122,7 +122,8 @@ def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 def _turn(steps: Sequence[Step], said_before: str) -> Turn:
-    typed = [step for step in steps if step.kind in OPENING]
+    opening = [step for step in steps if step.kind in OPENING]
+    typed = [step for step in opening if step.kind != "paste"] or opening  # what was pasted beside it is not their word
     plans = [step.text for step in steps if step.kind == "plan"]
     planned = max((at for at, step in enumerate(steps) if step.tool == PLANNING_TOOL), default=-1)
     edits = (step.file for step in steps if _is_edit(step))

@@ -45,7 +45,10 @@ def result(text: str, name: str, *, is_error: bool = False, **fields: Any) -> Re
 
 def refused(name: str) -> list[Record]:
     words = REFUSED + "不要删除旧的 cookie, keep both for a while."
-    return [call("Bash", {"command": "rm cookies.ts"}, name), result(words, name, is_error=True)]
+    return [
+        call("Bash", {"command": "rm cookies.ts"}, name),
+        result(words, name, is_error=True, toolDenialKind="user-rejected"),
+    ]
 
 
 def failed_and_passed(name: str) -> list[Record]:
@@ -67,7 +70,7 @@ def chosen(name: str) -> list[Record]:
 
 def planned(name: str) -> list[Record]:
     plan = call("ExitPlanMode", {"plan": "# Split the gateway\n\n1. types\n2. 迁移"}, name)
-    return [plan, result("The user doesn't want to proceed with this tool use.", name, is_error=True)]
+    return [plan, result("The user doesn't want to proceed.", name, is_error=True, toolDenialKind="user-rejected")]
 
 
 def compacted(_name: str) -> list[Record]:

@@ -35,9 +35,10 @@ def call(tool: str, given: object, call_id: str = "toolu_1", **fields: Any) -> R
 
 
 def result(content: object, call_id: str = "toolu_1", *, is_error: bool = False, **fields: Any) -> Record:
-    """What the tool gave back."""
+    """What the tool gave back; of an error the client keeps the text twice."""
     block = {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": is_error}
-    return user([block], **fields)
+    detail = {"toolUseResult": f"Error: {content}"} if is_error else {}
+    return user([block], **{**detail, **fields})
 
 
 def read(
@@ -71,5 +72,6 @@ def _record(kind: str, message: object, fields: Record) -> Record:
         "timestamp": "2026-02-10T06:30:00.000Z",
         "cwd": "/home/ann/shop",
         "sessionId": "session-1",
+        "version": "2.1.197",
     }
     return envelope | fields

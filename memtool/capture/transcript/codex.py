@@ -51,7 +51,6 @@ _RUNNING = re.compile(r"^Process running with session ID (\d+)$", re.MULTILINE)
 _FAILURE = re.compile(
     r"(?:apply_patch verification failed|unsupported (?:custom tool )?call|exec_command failed|failed to)"
 )
-_HEADER = 2_000  # characters in which the end of a command is told
 
 
 def records(transcript: Transcript) -> Iterator[Record]:
@@ -118,7 +117,7 @@ class _RolloutTranslation:
             yield from self._results(text_at(item, "call_id"), _output(item.get("output")))
 
     def _uses(self, item: Record, call: str) -> Iterator[Record]:
-        name, given = text_at(item, "name"), _arguments(item)
+        name, given = text_at(item, "namespace") + text_at(item, "name"), _arguments(item)  # a server's own begins so
         if name == "write_stdin":
             self._calls[call] = [self._running.get(str(given.get("session_id")), call)]
             return
@@ -138,7 +137,8 @@ class _RolloutTranslation:
             yield use(call, SHELL_TOOL, {"command": command}) if command else use(call, name, {})
 
     def _results(self, call: str, output: str) -> Iterator[Record]:
-        code, running = _CODE.search(output, 0, _HEADER), _RUNNING.search(output, 0, _HEADER)
+        told = header[0] if (header := _EXIT.match(output)) else ""  # what a command prints stands behind it
+        code, running = _CODE.search(told), _RUNNING.search(told)
         calls = self._calls.pop(call, [call])
         if running:
             self._running[running[1]] = calls[0]
@@ -164,7 +164,7 @@ def _texts_by_user(item: Record) -> Iterator[str]:
     kinds = dict_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
     for at, part in enumerate(dicts_of(item.get("content"))):
         kind = kinds[at] if isinstance(kinds, list) and at < len(kinds) else "user"
-        if str(kind).startswith(("user", "unknown")):
+        if str(kind).startswith("user"):
             yield text_at(part, "text")
 
 

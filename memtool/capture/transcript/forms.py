@@ -18,7 +18,7 @@ from memtool.clients import CLAUDE_CODE
 
 HEAD = 4_096  # bytes in which a form is recognised
 _BLOCK = 1_048_576
-STOPPED = "[Request interrupted by user]"  # the result of a call that the user stopped
+STOPPED = "interrupted"  # what the client calls the denial of a call that the user stopped
 
 
 class Transcript(NamedTuple):
@@ -175,13 +175,9 @@ def use(call: str, tool: str, given: Record, message: str = "") -> Record:
 
 def result(call: str, text: str, *, failed: bool = False, stopped: bool = False) -> Record:
     """Return the result of a call."""
-    block = {
-        "type": "tool_result",
-        "tool_use_id": call,
-        "content": STOPPED if stopped else text,
-        "is_error": failed or stopped,
-    }
-    return {"type": "user", "message": {"role": "user", "content": [block]}}
+    block = {"type": "tool_result", "tool_use_id": call, "content": text, "is_error": failed or stopped}
+    denied = {"toolDenialKind": STOPPED} if stopped else {}
+    return {"type": "user", "message": {"role": "user", "content": [block]}} | denied
 
 
 def compaction(text: str) -> Record:

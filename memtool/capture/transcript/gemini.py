@@ -40,7 +40,7 @@ _OF_HELPER = re.compile(rb'"kind":\s*"subagent"')
 _TOOLS = {"write_file": "Write", "replace": "Edit", "run_shell_command": SHELL_TOOL, "ask_user": ASKING_TOOL}
 _NOT_TYPED = ("<session_context>", "/", "?", "System: ")
 _SNAPSHOT = "<state_snapshot>"
-_EXIT = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
+_REFERENCED = "\n--- Content from referenced files ---"  # and all behind it
 _TOLD_LAST = ("Exit Code: ", "Process Group PGID: ")
 
 
@@ -123,7 +123,10 @@ def _messages(record: Record) -> list[Record]:
 
 def _prompt(message: Record) -> Iterator[Record]:
     shown = _text(message.get("displayContent"))  # what was typed, where files that it names were put into the content
-    text = without_injected(shown or _text(message.get("content"))).strip()
+    if not shown and any("functionResponse" in part for part in dicts_of(message.get("content"))):
+        return
+    text = (shown or _text(message.get("content"))).partition(_REFERENCED)[0]
+    text = without_injected(text).strip()
     if text.startswith(_SNAPSHOT):
         yield compaction(text)
     elif text and not text.startswith(_NOT_TYPED):
@@ -131,21 +134,20 @@ def _prompt(message: Record) -> Iterator[Record]:
 
 
 def _result(call: Record) -> Record:
-    text = "\n".join(_answers(call.get("result")))
-    code = _EXIT.search(text)
-    failed = call.get("status") == "error" or (code is not None and code[1] != "0")
-    text = _printed(text)
+    text, code = _printed("\n".join(_answers(call.get("result"))))
+    failed = call.get("status") == "error" or (call.get("name") == "run_shell_command" and code not in ("", "0"))
     made = result(text_at(call, "id"), text, failed=failed, stopped=call.get("status") == "cancelled")
     return made | {"toolUseResult": {"answers": _chosen(call, text)}} if call.get("name") == "ask_user" else made
 
 
-def _printed(text: str) -> str:
-    """Return the output of a command, without what the client puts around it."""
-    text = text.strip().removeprefix("<untrusted_context>").removesuffix("</untrusted_context>").strip()
+def _printed(text: str) -> tuple[str, str]:
+    """Return the output of a command, without what the client puts around it, and the exit code told there."""
+    text, code = text.strip().removeprefix("<untrusted_context>").removesuffix("</untrusted_context>").strip(), ""
     text = text.removeprefix("Output: ")
     while (rest := text.rpartition("\n"))[2].startswith(_TOLD_LAST):
+        code = code or rest[2].partition(_TOLD_LAST[0])[2]  # what the command itself printed stands before the client's
         text = rest[0].rstrip()
-    return text
+    return text, code
 
 
 def _answers(result: object) -> Iterator[str]:

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,8 @@ def sessions(root: Path, since: float) -> Iterator[KeptSession]:
         return
     with suppress(TranscriptUnreadable), _opened(path) as db:
         for name, folder, began, ended, size in db.execute(_CHANGED, (since * 1000,)):
-            yield KeptSession(str(name), path, int(size), ended / 1000, str(folder), (began / 1000, ended / 1000))
+            with suppress(TypeError):  # a row that another program has changed
+                yield KeptSession(str(name), path, int(size), ended / 1000, str(folder), (began / 1000, ended / 1000))
 
 
 def root_of(transcript: Path, *, this_project: bool) -> Path | None:
@@ -92,13 +94,14 @@ def root_of(transcript: Path, *, this_project: bool) -> Path | None:
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)) as db:
+            db.text_factory = partial(str, encoding="utf-8", errors="replace")
             yield db
     except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
         raise TranscriptUnreadable(path, f"it is no history of OpenCode: {error}") from None
 
 
 def _message(name: str, message: Record, parts: list[Record]) -> Iterator[Record]:
-    texts = [text_at(part, "text") for part in parts if part.get("type") == "text" and not part.get("synthetic")]
+    texts = [text_at(part, "text") for part in parts if _is_text(part)]
     if text_at(message, "role") == "user":
         if text := "\n\n".join(filter(None, map(_typed, texts))):
             yield typed(text)
@@ -106,10 +109,15 @@ def _message(name: str, message: Record, parts: list[Record]) -> Iterator[Record
         yield compaction("\n\n".join(texts))
     elif text_at(message, "role") == "assistant":
         for part in parts:
-            if part.get("type") == "text" and not part.get("synthetic"):
+            if _is_text(part):
                 yield said(text_at(part, "text"), name)
             elif part.get("type") == "tool":
                 yield from _tool(name, part)
+
+
+def _is_text(part: Record) -> bool:
+    """Return whether *part* is a text by a person or the model, and none that the program or a plugin has added."""
+    return part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored"))
 
 
 def _typed(text: str) -> str:

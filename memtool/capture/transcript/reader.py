@@ -239,25 +239,29 @@ class _Session:
         return self._line(next(titles, ""))
 
     def _take_user(self, record: Record) -> None:
-        for result in results_in(record):
+        results = list(results_in(record))
+        for result in results:
             self._take_result(record, result)
-        text = printable(text_in(content_of(record)))
+        text = "" if results else printable(text_in(content_of(record)))  # a text beside a result is the client's
         if record.get("isCompactSummary") is True or is_compaction(text):
             self._take_compaction(record, text)
-        elif is_by_a_person(record):
-            self._take_prompt(record, text)
+        else:
+            self._take_prompt(record, text, record)
 
     def _take_attachment(self, record: Record) -> None:
-        """Take in what was typed while the assistant worked."""
+        """Take in what was typed, or reported, while the assistant worked."""
         attachment = record.get("attachment")
-        if isinstance(attachment, dict) and attachment.get("type") == "queued_command" and is_by_a_person(attachment):
-            self._take_prompt(record, printable(text_in(attachment.get("prompt"))))
+        if isinstance(attachment, dict) and attachment.get("type") == "queued_command":
+            self._take_prompt(record, printable(text_in(attachment.get("prompt"))), attachment)
 
-    def _take_prompt(self, record: Record, text: str) -> None:
-        if command := shell_command(text):
-            self._add(record, Step("tool", self._line(f"! {command}"), tool=SHELL_TOOL))
-        elif is_notification(text):
+    def _take_prompt(self, record: Record, text: str, message: Record) -> None:
+        """Take in *text*, if a person wrote the *message* that holds it."""
+        if is_notification(text):
             self._take_result(record, notification_in(text))
+        elif not is_by_a_person(message):
+            return
+        elif command := shell_command(text):
+            self._add(record, Step("tool", self._line(f"! {command}"), tool=SHELL_TOOL))
         elif prompt := self._clean(typed(text), _PROMPT):
             own = without_pastes(prompt)
             is_own = own and not is_quotation(own)
@@ -311,7 +315,7 @@ class _Session:
             return
         message = text_at(record, "message", "id")
         goes_on = (message and message == self._parent) or is_offer(text)
-        if self._steps.last()[0] == self._answer and goes_on:
+        if self._answer >= 0 and self._steps.last()[0] == self._answer and goes_on:
             whole = f"{self._said[-1]}\n\n{text}"
             self._said[-1] = whole if len(whole) <= _MESSAGE else text
         else:
@@ -340,7 +344,6 @@ class _Session:
         self._steps.change(number, lambda step: step._replace(pending=not is_over))
         if result.stopped:
             self._steps.change(number, lambda step: step._replace(stopped=True))
-            # The error of a server's tool may be anything, the client's words on a refusal as well.
             is_typed = result.is_sure or not tool.startswith("mcp__")
             if is_typed and (said := self._prompt(result.said)):
                 self._add(record, Step("refusal", said))

@@ -45,7 +45,9 @@ _STOPPED = (
     "[Request interrupted by user",
     "[Tool call",  # did not complete, was skipped
 )
-_OTHERS = ("coordinator", "peer", "teammate", "agent")  # origins of messages that no person wrote
+_PERSON, _SOURCES = "human", ("", "typed", "sdk", "queued", "suggestion_accepted")  # origins of what a person wrote
+_REJECTED = "user-rejected"
+_LAST_WITHOUT_KIND = (2, 1, 197)  # version of the client up to which a denial is known by its sentence only
 
 
 class Call(NamedTuple):
@@ -63,7 +65,7 @@ class Result(NamedTuple):
     Args:
         stopped: by the user or by a rule of theirs, which is no failure.
         said: what the user typed when they refused the call.
-        is_sure: whether the record itself says that it was refused, not only the text of the result.
+        is_sure: whether the record has a field of its own for that; a server's tool may print an old client's sentence.
     """
 
     call_id: str
@@ -99,8 +101,15 @@ def title_of(record: Record) -> str:
 
 
 def is_by_a_person(record: Record) -> bool:
-    """Return whether the message in *record*, a user's or an attachment, may be one that a person wrote."""
-    return record.get("isMeta") is not True and text_at(record, "origin", "kind") not in _OTHERS
+    """Return whether a person wrote the message in *record*, a user's or an attachment.
+
+    An origin that is not known is no person's: new clients bring new ones. Old clients named none.
+    """
+    if record.get("isMeta") or record.get("isVisibleInTranscriptOnly"):
+        return False
+    if record.get("origin") is not None:
+        return text_at(record, "origin", "kind") == _PERSON
+    return text_at(record, "promptSource") in _SOURCES and text_at(record, "commandMode") in ("", "prompt")
 
 
 def is_by_the_model(record: Record) -> bool:
@@ -143,13 +152,24 @@ def results_in(record: Record) -> Iterator[Result]:
     """Give the results of tools that *record* brings."""
     detail = record.get("toolUseResult")
     interrupted = isinstance(detail, dict) and detail.get("interrupted") is True
+    kind = text_at(record, "toolDenialKind")
     for block in _blocks(content_of(record), "tool_result"):
         text = text_in(block.get("content"))
         failed = block.get("is_error") is True
-        is_sure = failed and bool(text_at(record, "toolDenialKind"))
-        denied = is_sure or (failed and text.lstrip().startswith(_STOPPED))
-        said = said_on_refusal(text) if denied else ""
-        yield Result(text_at(block, "tool_use_id"), text, failed, denied or interrupted, said, is_sure)
+        is_known = failed and not kind and _is_denial_without_kind(record, text)
+        said = said_on_refusal(text) if is_known or (failed and kind == _REJECTED) else ""
+        stopped = interrupted or is_known or (failed and bool(kind))
+        yield Result(text_at(block, "tool_use_id"), text, failed, stopped, said, is_sure=bool(kind))
+
+
+def _is_denial_without_kind(record: Record, text: str) -> bool:
+    """Return whether *record* is an old client's own of a denial, whose sentence *text* is.
+
+    What a tool of the client prints never begins its result: an exit code or a tag stands before it.
+    """
+    version = re.match(r"(\d+)\.(\d+)\.(\d+)", text_at(record, "version"))
+    is_old = version is not None and tuple(map(int, version.groups())) <= _LAST_WITHOUT_KIND
+    return is_old and isinstance(record.get("toolUseResult"), str) and text.lstrip().startswith(_STOPPED)
 
 
 def answers_in(record: Record) -> str:

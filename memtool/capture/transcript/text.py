@@ -47,6 +47,7 @@ _QUOTATION = (  # compiled at first use
     r"(?P<who>[^\n\"“「«>]{1,80}[:：]\s*)?"
     r"(?:(?:>[^\n]*(?:\n\s*|\Z))+|\"[^\"]{24,}\"|“[^“”]{12,}”|「[^「」]{12,}」|«[^«»]{24,}»)[.。]?"
 )
+_ELEMENT = r"(?s)<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,500})?>.*</\1>"  # as programs wrap what they send
 _WHOLE_TAG = re.compile(r"[<＜][\s/]{0,17}(?:private|memtool-context)", re.IGNORECASE)
 # What the client adds to a plan that is carried out in a new session, and to a prompt that names a file.
 _ADDED = re.compile(r"\n\s*If you need specific details from before exiting plan mode.*\Z", re.DOTALL)
@@ -141,7 +142,9 @@ def without_pastes(text: str) -> str:
 
 
 def is_quotation(text: str) -> bool:
-    """Return whether *text* is nothing but what somebody else wrote: in quotes, or behind "Ann wrote:"."""
+    """Return whether *text* is nothing but what somebody else wrote: in quotes, in a tag, or behind "Ann wrote:"."""
+    if re.fullmatch(_ELEMENT, text.strip()):
+        return True
     if found := re.fullmatch(_QUOTATION, text.strip()):
         return not found["who"] or bool(mentioned("citing", found["who"]))
     return False
