@@ -13,13 +13,13 @@ from memtool.cli.log import heading
 from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound
 from memtool.index.engine import Index, use_index
-from memtool.index.lookup import find_fact, find_note
+from memtool.index.lookup import find_fact, find_ref
 from memtool.recall.framing import is_line_id
 from memtool.recall.remembering.forget import find_target
 from memtool.text.lines import without_surrogates
 from memtool.vault.changes import Origin, blame
 from memtool.vault.layout import Vault
-from memtool.vault.reading import Ref, parse_ref
+from memtool.vault.reading import Ref, parse_ref, with_lines
 
 _LINES = 3  # of an origin that are shown
 
@@ -53,7 +53,8 @@ def _place(session: Session, ref: str) -> Ref:
     def look(index: Index) -> Ref:
         if fact := find_fact(index.db, ref):
             return Ref(fact.path, fact.start_line, fact.end_line)
-        return Ref(find_note(index.db, asked.name), asked.first, asked.last)
+        place = find_ref(index.db, ref)
+        return with_lines(session.vault, place)
 
     try:
         return use_index(session.place(), look)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 import click
@@ -149,8 +150,26 @@ def shortened(text: str, room: int) -> str:
 
 
 def wrapped(text: str, room: int, lines: int) -> list[str]:
-    """Return *text* in at most *lines* lines of *room* columns. For pipes: a terminal's lines are rich's."""
+    """Return *text* in at most *lines* lines of *room* columns."""
     return [printable(text[start:end]).rstrip() for start, end in _line_breaks(text, room)[:lines]]
+
+
+def excerpt(
+    text: str, marks: Iterable[tuple[int, int]], room: int, most: int
+) -> list[tuple[str, list[tuple[int, int]]]]:
+    """Return *most* lines of *room* columns of *text*, from the first that is marked on, each with its own *marks*."""
+    ends = itertools.accumulate(len(line) + 1 for line in text.split("\n"))
+    starts = [0, *ends][:-1]
+    spans = [
+        (at + a, at + b) for at, line in zip(starts, text.split("\n"), strict=True) for a, b in _line_breaks(line, room)
+    ]
+    shown = [
+        (printable(text[a:b]).rstrip(), [(max(x, a) - a, min(y, b) - a) for x, y in marks if x < b and y > a])
+        for a, b in spans
+    ]
+    first = next((at for at, (_, inside) in enumerate(shown) if inside), 0)
+    first = max(0, min(first, len(shown) - most))
+    return shown[first : first + most]
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

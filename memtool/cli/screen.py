@@ -19,7 +19,6 @@ from rich.tree import Tree
 from memtool.cli import output
 
 _LONGEST_MARKDOWN = 50_000  # characters; rich takes more than a second for them
-_INDENT = 2
 
 
 class _Clean:
@@ -65,19 +64,6 @@ def marked(content: str, marks: Iterable[tuple[int, int]]) -> Text:
     for start, end in marks:
         result.stylize("bold yellow", start, end)
     return result
-
-
-class Indented:
-    """*content*, indented, in at most *lines* lines."""
-
-    def __init__(self, content: Text, lines: int) -> None:
-        self.content = content
-        self.lines = lines
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self.content.wrap(console, max(1, options.max_width - _INDENT), overflow="fold")[: self.lines]:
-            line.rstrip()
-            yield joined(Text(" " * _INDENT), line)
 
 
 def title(content: str) -> Text:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memtool.cli import output
+from memtool.cli.hits import LINES, Entry, entries
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, Place, use_index
@@ -21,7 +22,6 @@ from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import IMPORTED
 from memtool.vault.files import read_text
 from memtool.vault.layout import KINDS, Vault
 
@@ -276,15 +276,16 @@ def _fields(hit: Hit) -> dict[str, Any]:
     fields = hit._asdict()
     for name in ("terms", "told", "tags", "expires"):
         del fields[name]
-    return {**fields, "snippet": hit.snippet().text}
+    return {**fields, "snippet": hit.snippet().line}
 
 
 def _print(session: Session, found: Found, *, explain: bool, where: str = "") -> None:
     if output.on_terminal():
         _show(session.vault.root, found, explain=explain)
     else:
-        for hit in found.hits:
-            _print_hit(hit, explain=explain)
+        room = output.width() - 2
+        for entry in entries(found.hits, room):
+            _print_entry(entry, room, explain=explain)
     if not found.hits:
         click.echo(f"Nothing found{where}.", err=True)
         wider = "Try fewer filters" if found.mode == _LIST else "Try fewer or other words"
@@ -302,13 +303,19 @@ def _show(root: Path, found: Found, *, explain: bool) -> None:
         ]
         screen.show(screen.table(("Date", "Kind", "Project", "Note"), rows))
         return
-    for hit in found.hits:
-        where = _link(root, hit, _lines_of(hit))
+    room = max(1, output.width(narrowest=1) - 2)
+    for entry in entries(found.hits, room):
+        uri = (root / entry.hit.path).as_uri()
+        (place, about), *more = [line.partition("  ")[::2] for line in entry.place]
+        where = screen.joined(screen.text(place, "cyan", uri=uri), screen.text(f"  {about}" if about else ""))
+        below = [screen.text("  ".join(filter(None, line))) for line in more]
+        for line, marks in output.excerpt(*entry.hit.snippet(), room, LINES):
+            below.append(screen.marked(line, marks))
+        if explain:
+            below += [screen.text(line, "dim") for line in output.wrapped(_score(entry.hit), room, 9)]
         screen.show(
-            screen.title(_title(hit)),
-            screen.joined(screen.text("  "), where, screen.text(f"  {_about(hit)}")),
-            screen.Indented(screen.marked(*hit.snippet()), 3),
-            *([screen.Indented(screen.text(_score(hit), "dim"), 9)] if explain else []),
+            *([screen.title(entry.title)] if entry.title else []),
+            *(screen.joined(screen.text("  "), line) for line in (where, *below)),
             "",
         )
 
@@ -319,33 +326,13 @@ def _link(root: Path, hit: Hit, shown: str) -> Text:
     return screen.text(shown, "cyan", uri=(root / hit.path).as_uri())
 
 
-def _print_hit(hit: Hit, *, explain: bool) -> None:
-    room = output.width()
-    click.echo(output.shortened(output.printable(_title(hit)), room))
-    click.echo(output.printable(f"  {_lines_of(hit)}  {_about(hit)}"))
-    for line in output.wrapped(hit.snippet().text, room - 2, 3):
+def _print_entry(entry: Entry, room: int, *, explain: bool) -> None:
+    lines = [line for line, _ in output.excerpt(*entry.hit.snippet(), room, LINES)]
+    if entry.title:
+        click.echo(output.shortened(output.printable(entry.title), room + 2))
+    for line in (*map(output.printable, entry.place), *lines, *([_score(entry.hit)] if explain else [])):
         click.echo(f"  {line}")
-    if explain:
-        click.echo(f"  {_score(hit)}")
     click.echo()
-
-
-def _title(hit: Hit) -> str:
-    below = hit.heading.rsplit(" > ", 1)[-1]  # of a session, its title once more
-    return hit.title + (
-        f" > {below}" if below and hit.kind != "session" and not hit.heading.endswith(hit.title) else ""
-    )
-
-
-def _lines_of(hit: Hit) -> str:
-    return f"{hit.path}:{hit.start_line}-{hit.end_line}"
-
-
-def _about(hit: Hit) -> str:
-    by = hit.author and hit.author != IMPORTED and f"by {hit.author}"
-    newer = hit.why.get("contradicted")
-    doubt = newer and f"contradicted by what was said on {newer}"
-    return "  ".join(part for part in (hit.date, hit.project, hit.kind, by, doubt) if part)
 
 
 def _score(hit: Hit) -> str:

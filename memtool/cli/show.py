@@ -12,7 +12,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound, NotWritable
 from memtool.index.engine import Index, use_index
-from memtool.index.lookup import find_fact, find_note
+from memtool.index.lookup import find_fact, find_ref
 from memtool.recall.framing import is_line_id
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses
@@ -35,9 +35,9 @@ from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_
 def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
     """Read a note, a fact or some lines.
 
-    REF is a path in the vault, a path with lines such as `areas/x.md:10-20`, the name of a note, one of its aliases,
-    a `[[link]]`, a project, the beginning of a session's id, the id of a fact, or the short id of a line that a session
-    was given, such as k3f9.
+    REF is a path in the vault, a path with lines such as `areas/x.md:10-20`, the name of a note, its title, one of its
+    aliases, a link such as `[[note#heading]]`, a project, the beginning of a session's id, the id of a fact, or the
+    short id of a line that a session was given, such as k3f9.
     """
     text = without_surrogates(ref)
     try:
@@ -84,7 +84,7 @@ def _print(reading: Reading) -> None:
 def _reading(session: Session, text: str, level: int) -> Reading:
     asked = parse_ref(text)
     return _direct(session, asked, level) or use_index(
-        session.place(), lambda index: _found(session, index, text, asked, level)
+        session.place(), lambda index: _found(session, index, text, level)
     )
 
 
@@ -118,14 +118,14 @@ def _direct(session: Session, ref: Ref, level: int) -> Reading | None:
     return read_note(session.vault, ref, level=level, max_bytes=max_bytes)
 
 
-def _found(session: Session, index: Index, text: str, ref: Ref, level: int) -> Reading:
+def _found(session: Session, index: Index, text: str, level: int) -> Reading:
     fact = find_fact(index.db, text)
     if fact:
         return _fact(session, fact, level)
-    named = Ref(find_note(index.db, ref.name), ref.first, ref.last)
+    named = find_ref(index.db, text)
     reading = _direct(session, named, level)
     if reading is None:
-        raise NoteNotFound(ref.name)
+        raise NoteNotFound(text)
     return reading
 
 

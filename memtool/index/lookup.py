@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memtool.errors import UsageError
+from memtool.errors import NoteNotFound, UsageError
 from memtool.text.tokens import fold
-from memtool.vault.reading import Reading, resolve
+from memtool.vault.reading import Reading, Ref, parse_ref, resolve
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
@@ -30,7 +31,27 @@ def find_note(db: Tables, name: str) -> str:
         )
         return [row[0] for row in rows]
 
-    return resolve(name, note_refs(db), named)
+    def titled(title: str) -> list[str]:
+        folded = fold(title)
+        return [ref for ref, other in db.execute("SELECT ref, title FROM note ORDER BY ref") if fold(other) == folded]
+
+    return resolve(name, note_refs(db), named, titled)
+
+
+def find_ref(db: Tables, text: str) -> Ref:
+    """Return the path of the one note that *text* means, with the lines or the part of it that it names.
+
+    Raises:
+        NoteNotFound, UsageError
+    """
+    asked = parse_ref(text)
+    try:
+        return replace(asked, name=find_note(db, asked.name))
+    except NoteNotFound:
+        linked = parse_ref(f"[[{text}]]")  # `Note#Heading`, where no file is called so
+        if not linked.part:
+            raise
+    return replace(linked, name=find_note(db, linked.name))
 
 
 def find_fact(db: Tables, fact_id: str) -> Reading | None:

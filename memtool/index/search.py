@@ -33,10 +33,15 @@ _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its be
 
 
 class Snippet(NamedTuple):
-    """A line of text, and the spans in it that match."""
+    """Lines of text, as the note has them, and the spans in them that match."""
 
     text: str
     marks: tuple[tuple[int, int], ...]
+
+    @property
+    def line(self) -> str:
+        """The text on one line."""
+        return self.text.replace("\n", " ")
 
 
 class Hit(NamedTuple):
@@ -295,17 +300,23 @@ def _listed(names: object) -> str:
 
 
 def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> Snippet:
-    """Return about *width* characters of *text* on one line, and the spans in it that match *terms*."""
-    line = " ".join(_without_boilerplate(text, terms).split())
-    spans = list(term_spans(line, terms))
-    start = _densest(spans, width, len(line))
-    if start:  # a short word that is cut here is left out
-        start = line.find(" ", start - 1, start + _LONGEST_CUT) + 1 or start
-    end = min(len(line), start + width)
-    before, after = "… " if start else "", " …" if end < len(line) else ""
+    """Return about *width* characters of *text*, each line of it on its own, and the spans in them that match."""
+    lines = (" ".join(line.split()) for line in _without_boilerplate(text, terms).split("\n"))
+    shown = "\n".join(filter(None, lines))
+    flat = shown.replace("\n", " ")  # of the same length
+    spans = list(term_spans(flat, terms))
+    start = _densest(spans, width, len(flat))
+    begin = shown.rfind("\n", 0, start) + 1
+    if start - begin <= width // 4:
+        start = begin
+    elif start:  # a short word that is cut here is left out
+        start = flat.find(" ", start - 1, start + _LONGEST_CUT) + 1 or start
+    end = min(len(flat), start + width)
+    before = "… " if start and shown[start - 1] != "\n" else ""
+    after = " …" if end < len(flat) else ""
     shift = len(before) - start
     inside = ((max(a, start) + shift, min(b, end) + shift) for a, b in spans if a < end and b > start)
-    return Snippet(f"{before}{line[start:end]}{after}", tuple(inside))
+    return Snippet(f"{before}{shown[start:end]}{after}", tuple(inside))
 
 
 def _without_boilerplate(text: str, terms: frozenset[str]) -> str:

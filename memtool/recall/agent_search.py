@@ -319,7 +319,7 @@ def _written(work: Workspace, hits: Sequence[Hit], idf: Mapping[str, float]) -> 
             hit.project,
             hit.author,
             "" if hit.fact_id else hit.title,
-            hit.text.partition("\n")[0] if hit.fact_id else hit.snippet().text,
+            hit.text.partition("\n")[0] if hit.fact_id else hit.snippet().line,
             f"{hit.path}:{hit.start_line}-{hit.end_line}",
             round(relevance, 4),
         )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter, parse_day
-from memtool.index.lookup import find_fact, find_note
+from memtool.index.lookup import find_fact, find_ref
 from memtool.index.search import search
 from memtool.text.lines import one_line
 from memtool.vault.authors import DECISION
@@ -207,7 +207,7 @@ class _Events:
             date = str(fact.fields["date"])
             return _Anchor(date, path=fact.path, fact_id=asked, project=fact.project) if date else None
         with suppress(NoteNotFound, UsageError):
-            path = find_note(db, asked)
+            path = find_ref(db, asked).name
             ours = _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)})", "c.note_id")
             for row in map(_DatedRow._make, db.execute(ours, (path, *_PAGES))):
                 return _Anchor(row.date, path=path, project=row.project) if row.date and row.kind != FACT else None

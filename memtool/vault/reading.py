@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
+from memtool.text.frontmatter import split_front_matter
+from memtool.text.markdown import blocks, headings
+from memtool.text.tokens import fold
+from memtool.vault.files import read_text
 from memtool.vault.layout import DAILY, Vault, kind_of, project_of
 from memtool.vault.note import BrokenNote, Note, overview, parse_note
 from memtool.vault.sessions import session_title
@@ -16,18 +20,19 @@ from memtool.vault.sessions import session_title
 SUMMARY, OVERVIEW, WHOLE = 0, 1, 2
 
 _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[1-9]\d{0,8})(?:-L?(?P<last>\d{1,9}))?")
-_LINK = re.compile(r"!?\[\[([^\]|#]+)(?:[#|][^\]]*)?\]\]")
+_LINK = re.compile(r"!?\[\[([^\]|#]+)(?:#([^\]|]*))?(?:\|[^\]]*)?\]\]")
 _SHORTEST_ID = 4  # characters of the beginning of a session's id
 _NAMED = 5  # candidates of an ambiguous name
 
 
 @dataclass(frozen=True)
 class Ref:
-    """A reference by the user: a path or a name, and lines of it (0, 0: all)."""
+    """A reference by the user: a path or a name, and lines of it (0, 0: all) or a *part*: a heading, or `^block`."""
 
     name: str
     first: int = 0
     last: int = 0
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,9 @@ class Reading:
 
 
 def parse_ref(text: str) -> Ref:
-    """Return the parts of `path`, `path:12`, `path:12-20` or `path#L12-L20`."""
+    """Return the parts of `path`, `path:12`, `path:12-20`, `path#L12-L20`, `[[name#heading]]` or `[[name#^block]]`."""
+    if link := _LINK.fullmatch(text.strip()):
+        return Ref(link[1].strip(), part=(link[2] or "").rpartition("#")[2].strip())
     match = _LINES.fullmatch(text)
     if not match:
         return Ref(text)
@@ -54,29 +61,38 @@ def parse_ref(text: str) -> Ref:
     return Ref(match["path"], first, int(match["last"] or first))
 
 
-def resolve(name: str, refs: Iterable[str], named: Callable[[str], list[str]] = lambda _: []) -> str:
+def resolve(
+    name: str,
+    refs: Iterable[str],
+    named: Callable[[str], list[str]] = lambda _: [],
+    titled: Callable[[str], list[str]] = lambda _: [],
+) -> str:
     """Return the one path among *refs* that *name* means, which may be a `[[link]]`.
 
-    It is a path, its end, a file's name without the suffix, one of the aliases that *named* knows, a project, or the
-    beginning of a session's id.
+    It is a path, its end, its beginning before `…`, a file's name without the suffix, one of the aliases that *named*
+    knows, a project, the beginning of a session's id, or a title that *titled* knows. Case, accents and the form of
+    Unicode make no difference where nothing is called exactly so.
 
     Raises:
         NoteNotFound: none does.
         UsageError: several do.
     """
     link = _LINK.fullmatch(name.strip())
-    wanted = (link[1] if link else name).strip().removeprefix("./").strip("/")
+    wanted = (link[1] if link else name).strip().removeprefix("./").removeprefix("…/").strip("/")
     refs = list(refs)
     if wanted in refs:
         return wanted
-    folded = wanted.casefold()
-    begun = folded.removesuffix("…")  # an id is often shown shortened
+    folded = fold(wanted)
+    begun = wanted.casefold().removesuffix("…").removesuffix("...")  # a place is often shown shortened
     ways: tuple[Callable[[], list[str]], ...] = (
         lambda: [ref for ref in refs if ref.endswith(f"/{wanted}")],
-        lambda: [ref for ref in refs if f"/{ref.casefold()}".rpartition(".")[0].endswith(f"/{folded}")],
+        lambda: [ref for ref in refs if f"/{fold(ref)}".rpartition(".")[0].endswith(f"/{folded}")],
+        lambda: [ref for ref in refs if f"/{fold(ref)}".endswith(f"/{folded}")],
         lambda: named(wanted),
-        lambda: [ref for ref in refs if ref.casefold() == f"areas/projects/{folded}/summary.md"],
+        lambda: [ref for ref in refs if fold(ref) == f"areas/projects/{folded}/summary.md"],
         lambda: [ref for ref in refs if len(begun) >= _SHORTEST_ID and _session_id(ref).startswith(begun)],
+        lambda: [ref for ref in refs if "/" in begun and ref.casefold().removeprefix("archive/").startswith(begun)],
+        lambda: titled(wanted),
     )
     candidates = next((found for way in ways if (found := way())), [])
     if not candidates:
@@ -85,6 +101,57 @@ def resolve(name: str, refs: Iterable[str], named: Callable[[str], list[str]] = 
         listed = ", ".join(sorted(candidates)[:_NAMED])
         raise UsageError(f"'{name}' may mean {len(candidates)} notes: {listed}", hint="Name more of the path.")
     return candidates[0]
+
+
+def with_lines(vault: Vault, ref: Ref) -> Ref:
+    """Return *ref* with the lines of the part that it names, if it names one.
+
+    Raises:
+        NoteNotFound: the note has no such part.
+    """
+    return _located(ref, read_text(vault.path(ref.name))[0]) if ref.part else ref
+
+
+def _located(ref: Ref, text: str) -> Ref:
+    lines = part_lines(text, ref.part) if ref.part else (ref.first, ref.last)
+    if lines is None:
+        raise NoteNotFound(f"{ref.name}#{ref.part}")
+    return Ref(ref.name, *lines)
+
+
+def part_lines(text: str, part: str) -> tuple[int, int] | None:
+    """Return the first and the last line of the section below the heading *part* of *text*, or of the `^block`.
+
+    None if there is none.
+    """
+    lines = text.rstrip("\n").split("\n")
+    if part.startswith("^"):
+        return _block(lines, part)
+    body = split_front_matter(text)[1] - 1
+    heads = [(at + body, heading) for at, heading in headings(lines[body:])]
+    for number, (at, heading) in enumerate(heads):
+        if fold(heading) == fold(part):
+            depth = _depth(lines[at])
+            end = next((later for later, _ in heads[number + 1 :] if _depth(lines[later]) <= depth), len(lines))
+            return at + 1, end
+    return None
+
+
+def _block(lines: list[str], mark: str) -> tuple[int, int] | None:
+    at = next((at for at, line in enumerate(lines) if f" {line.rstrip()}".endswith(f" {mark}")), -1)
+    if at < 0:
+        return None
+    first, last = next(((first, last) for first, last in blocks(lines) if first <= at <= last), (at, at))
+    if lines[first].strip() == mark:  # it names what stands above it, such as a table
+        while first and not lines[first - 1].strip():
+            first -= 1
+        while first and lines[first - 1].strip():
+            first -= 1
+    return first + 1, last + 1
+
+
+def _depth(heading: str) -> int:
+    return len(heading) - len(heading.lstrip("#"))
 
 
 def _session_id(ref: str) -> str:
@@ -121,6 +188,7 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, da
         raise BrokenVaultFile(f"cannot read '{ref.name}': {error.strerror}") from None
     readable = Note(note.ref, note.text) if isinstance(note, BrokenNote) else note
     kind = kind_of(name, readable.field("type"), daily=daily)
+    ref = _located(ref, readable.text)
     start, end, text = _lines_of(readable.text, ref) if ref.first else _at_level(readable, level)
     return Reading(
         path=name,

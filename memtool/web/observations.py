@@ -17,13 +17,12 @@ from memtool.consolidate.fact_book import read_facts
 from memtool.consolidate.memories import get_memory, list_memories
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index, place_of, use_index
-from memtool.index.lookup import find_fact, find_note
+from memtool.index.lookup import find_fact, find_note, find_ref
 from memtool.index.search import Hit
 from memtool.recall.timeline import EDIT, FACT, SESSION, Event, events_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED
 from memtool.vault.files import read_head
-from memtool.vault.reading import parse_ref
 from memtool.vault.session_lines import Line, lines_of
 from memtool.vault.sessions import SessionNote, parse_session
 from memtool.web.request_search import SearchAsked, filter_of, search_vault
@@ -181,7 +180,7 @@ def _find_note_ref(work: Workspace, name: str) -> str:
 
 def _event(work: Workspace, wanted: str, index: Index) -> Event | None:
     fact = find_fact(index.db, wanted)
-    ref = fact.path if fact else find_note(index.db, parse_ref(wanted).name)
+    ref = fact.path if fact else find_ref(index.db, wanted).name
     found = events_of(work, index, ref)
     of_note = (event for event in found if event.path == ref and event.kind not in (EDIT, FACT))
     return next((event for event in found if event.id == wanted), None) or next(of_note, None)
@@ -206,7 +205,7 @@ def _of_hit(work: Workspace, hit: Hit, terms: set[str]) -> Iterator[Observation]
     near = [one for one in found if not terms or terms.intersection(index_terms(f"{one.title} {one.narrative}"))]
     yield from near
     if not near and not is_of_session(hit.path):
-        told = hit.snippet().text
+        told = hit.snippet().line
         yield Observation(
             hit.path, hit.kind, hit.title, told, hit.project, hit.date, "", hit.path, hit.start_line, "", hit.author,
             concepts=tuple(hit.tags.split()),

@@ -139,7 +139,7 @@ def hit_fields(hit: Hit, uses: Mapping[str, int]) -> dict[str, Any]:
         "id": name,
         "kind": hit.kind,
         "title": hit.title,
-        "summary": hit.snippet().text,
+        "summary": hit.snippet().line,
         "category": hit.category,
         "tags": list(hit.tags.split()),
         "project": hit.project,

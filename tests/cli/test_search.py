@@ -19,6 +19,7 @@ FIELDS = {
     "path", "start_line", "end_line", "kind", "project", "title", "heading", "date", "category", "score", "snippet",
     "text", "why",
 }  # fmt: skip
+FILLER = "填充 filler " * 100
 WORDS_ONLY = "search is by words only: "
 
 
@@ -60,15 +61,64 @@ def test_a_fact_that_a_newer_one_contradicts_is_marked(memtool: Memtool, notes: 
     facts = (form.format(*values) + ' "category": "general", "status": "active"}' for values in ((15, 1), (20, 2)))
     path.write_text('{"facts": [\n' + ",\n".join(facts) + "\n]}", encoding="utf-8")
     out = memtool("search", "缓存 lives").out
-    assert "facts.json:2-2  2026-02-01  shop  fact  contradicted by what was said on 2026-02-02" in out
+    assert "facts.json:2-2\n  2026-02-01  shop  fact  contradicted by what was said on 2026-02-02\n" in out
     assert out.count("contradicted") == 1
+
+
+def session_note(notes: Path, session: str, title: str, *lines: str) -> None:
+    path = notes / f"sessions/{session}.md"
+    path.parent.mkdir(exist_ok=True)
+    rows = "\n".join(lines)
+    head = f"type: session\nsession: {session}\nproject: 支付服务\ndate: 2026-02-10"
+    path.write_text(f"---\n{head}\n---\n# {title}\n\n{rows}\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_a_hit_of_a_session_keeps_to_the_width_with_one_line_for_each_line_of_the_note(
+    memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rows = ("- zebra 第一 `code`", "- **second** zebra", "", "  - 第三 zebra", "- fourth zebra")
+    session_note(notes, "ef299174-4970-4a1b-9c1d-2f7b8c9d0e1f", "Login uses JWT, 登录改用 JWT", *rows)
+    title, *rest = memtool("search", "zebra").out.splitlines()
+    place = ["  sessions/ef299174…:7-13  2026-02-10  支付服务  session"]
+    assert title == "Login uses JWT, 登录改用 JWT"
+    assert rest == [
+        *(place if columns == "80" else ["  sessions/ef299174…:7-13", "  2026-02-10  支付服务  session"]),
+        "  - zebra 第一 `code`", "  - **second** zebra", "  - 第三 zebra", "",
+    ]  # fmt: skip
+
+
+def test_the_line_that_matches_is_among_those_shown(memtool: Memtool, notes: Path) -> None:
+    rows = [f"- 第{number}行 filler" for number in range(9)]
+    session_note(notes, "s1", "Session", *rows, "- the 解密 zebra", "- last")
+    assert memtool("search", "zebra").out.splitlines()[2:] == ["  - 第8行 filler", "  - the 解密 zebra", "  - last", ""]
+
+
+def test_a_title_is_printed_once(memtool: Memtool, notes: Path) -> None:
+    for name in ("a", "b"):
+        sections = f"## Why\n\nzebra {FILLER}\n\n## How\n\nzebra zebra {FILLER}\n"
+        (notes / f"{name}.md").write_text(f"# 密钥 keys\n\n{sections}", encoding="utf-8")
+    out = memtool("search", "zebra", "--mode", "bm25").out
+    assert out.count("密钥 keys") == 1
+    assert out.count("\n  a.md:") + out.count("\n  b.md:") == len(memtool("search", "zebra", "--json").answer["hits"])
+    assert "> How" in out
+
+
+def test_a_long_path_leaves_out_what_it_says_itself(memtool: Memtool, notes: Path) -> None:
+    path = notes / "areas/projects/shop/decisions/2026-01-19-jwt-rather-than-server-sessions.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("# JWT\n\nzebra\n")
+    place = memtool("search", "zebra").out.splitlines()[1].strip()
+    assert place == "…/2026-01-19-jwt-rather-than-server-sessions.md:1-3  shop  decision"
+    assert memtool("show", place.split("  ")[0]).out == "# JWT\n\nzebra\n"
 
 
 def test_results_are_on_stdout_and_talk_is_on_stderr(memtool: Memtool, sample: Path) -> None:
     code, out, err = memtool("search", "getUserById")
     assert (code, err) == (0, "")
     assert re.search(
-        r"^  areas/projects/shop/knowledge/2026-03-02-getuserbyid-in-loops\.md:\d+-\d+  2026-03-02  shop",
+        r"^  areas/projects/shop/knowledge/2026-03-02-getuserbyid-in-loops\.md:\d+-\d+$",
         out,
         re.MULTILINE,
     )

@@ -233,3 +233,48 @@ def test_a_session_and_a_project_are_named_in_short(memtool: Memtool, notes: Pat
     assert memtool("show", "shop", "--json").answer["path"] == "areas/projects/shop/summary.md"
     assert [hit["title"] for hit in memtool("search", "登录", "--json").answer["hits"]][:1] != ["Session"]
     assert "Session: " not in memtool("search", "登录").out
+
+
+LINKED = "---\ntitle: Über die Schlüssel\n---\n# Keys\n\n## 轮换\n\nRotate each quarter. ^轮\n\n## Old\n\nnone\n"
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "[[rotation#轮换]]", "[[Rotation#轮换|keys]]", "[[rotation#^轮]]", "uber die schlussel#轮换", "rotation#^轮",
+        "[[Über die Schlüssel#Keys#轮换]]", "notes/ROTATION.md#轮换", "U\u0308BER DIE SCHLU\u0308SSEL#轮换",
+    ],
+)  # fmt: skip
+def test_a_link_of_obsidian_shows_the_part_that_it_names(memtool: Memtool, notes: Path, ref: str) -> None:
+    (notes / "notes").mkdir()
+    (notes / "notes/rotation.md").write_text(LINKED, encoding="utf-8")
+    code, out, err = memtool("show", ref)
+    assert (code, err) == (0, "")
+    assert "Rotate each quarter." in out
+    assert "none" not in out
+    assert memtool("show", ref.split("#", maxsplit=1)[0].strip("[]")).out == LINKED
+
+
+def test_a_part_that_is_not_there_is_named(memtool: Memtool, notes: Path) -> None:
+    (notes / "C#.md").write_text("# C#\n", encoding="utf-8")
+    (notes / "n.md").write_text("text\n", encoding="utf-8")
+    assert memtool("show", "C#").out == "# C#\n"
+    code, _, err = memtool("show", "[[n#Nowhere]]")
+    assert (code, err.split("\n")[0]) == (20, "memtool: no note matches 'n.md#Nowhere'")
+
+
+SESSION = "sessions/ef299174-4970-4a1b-9c1d-2f7b8c9d0e1f.md"
+
+
+@pytest.mark.parametrize("ref", ["sessions/ef299174…", "ef299174", "sessions/ef299174…:4-6", "登录 改用 jwt"])
+@pytest.mark.parametrize("folder", ["", "archive/"])
+def test_a_place_as_search_shows_it_is_understood_by_every_command_that_reads(
+    memtool: Memtool, notes: Path, folder: str, ref: str
+) -> None:
+    path = notes / folder / SESSION
+    path.parent.mkdir(parents=True)
+    path.write_text("---\ntype: session\ntitle: 登录 改用 JWT\ndate: 2026-02-10\n---\nzebra\n", encoding="utf-8")
+    assert memtool("show", ref).out.endswith("zebra\n")
+    assert f"{folder}{SESSION}" in memtool("timeline", ref.partition(":")[0], "--json").out
+    if not folder and ":" not in ref:
+        assert SESSION in memtool("forget", ref, "--json").out

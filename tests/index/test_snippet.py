@@ -23,7 +23,7 @@ def marked(text: str, query: str, width: int = WIDTH) -> list[str]:
 def test_marks_stand_in_order_inside_the_snippet_on_what_matches(text: str, query: str) -> None:
     line, marks = snippet(text, frozenset(query_terms(query)))
 
-    assert "\n" not in line
+    assert "\n\n" not in line
     assert len(line) <= WIDTH + 4
     ends = [0, *(end for mark in marks for end in mark), len(line)]
     assert ends == sorted(ends)
@@ -44,7 +44,9 @@ def test_the_window_is_where_most_words_match() -> None:
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    assert snippet("解密  失败\n了", frozenset({"失败"})) == ("解密 失败 了", ((3, 5),))
+    shown = snippet("解密  失败\n\n - 了", frozenset({"失败"}))
+    assert (shown.text, shown.marks) == ("解密 失败\n- 了", ((3, 5),))
+    assert shown.line == "解密 失败 - 了"
 
 
 def test_a_text_is_cut_with_dots_on_both_sides() -> None:

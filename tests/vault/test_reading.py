@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given, strategies as st
 from unprivileged import unprivileged
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, OutsideVault, UsageError
+from memtool.text.tokens import fold
 from memtool.vault.layout import Vault
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_note, resolve
 
@@ -207,3 +210,84 @@ def test_a_pipe_is_not_waited_for(vault: Vault) -> None:
     os.mkfifo(vault.root / "pipe.md")
     with pytest.raises(NoteNotFound):
         read(vault, "pipe.md")
+
+
+@pytest.mark.parametrize(
+    ("name", "ref"),
+    [
+        ("Café", "notes/CAFE\u0301.md"), ("cafe", "notes/CAFE\u0301.md"), ("notes/café.md", "notes/CAFE\u0301.md"),
+        ("解密　失败", "notes/解密 失败.md"), ("sessions/ef299174…", "sessions/ef299174-4970-4a1b.md"),
+        ("sessions/ef29", "sessions/ef299174-4970-4a1b.md"), ("sessions/0a1b2c3d...", "archive/sessions/0a1b2c3d-1.md"),
+        ("…/解密 失败.md", "notes/解密 失败.md"), ("the title", "notes/t.md"),
+        ("[[The Title#Part|other]]", "notes/t.md"),
+    ],
+)  # fmt: skip
+def test_case_accents_and_forms_of_unicode_make_no_difference(name: str, ref: str) -> None:
+    refs = [
+        "notes/CAFE\u0301.md", "notes/解密 失败.md", "notes/t.md", "sessions/ef299174-4970-4a1b.md",
+        "archive/sessions/0a1b2c3d-1.md",
+    ]  # fmt: skip
+    assert resolve(name, refs, titled=lambda title: ["notes/t.md"] if fold(title) == "the title" else []) == ref
+
+
+def test_of_two_files_whose_names_differ_by_an_accent_each_is_found_by_its_own() -> None:
+    refs = ["a/café.md", "a/cafe.md"]
+    assert [resolve(ref, refs) for ref in refs] == refs
+    with pytest.raises(UsageError, match="may mean 2 notes"):
+        resolve("CAFE", refs)
+
+
+LINKED = """---
+title: Deploy
+# Steps: no heading
+---
+# Deploy
+
+## Étapes
+
+Build it.
+
+### Roll out
+
+- canary first ^canary
+  for an hour
+- then the rest
+
+```
+## Steps
+```
+
+## 回滚步骤
+
+回到上一个版本，
+再通知值班。 ^回滚
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+^table
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "first", "last"),
+    [
+        ("Étapes", "## Étapes", "```"), ("etapes", "## Étapes", "```"), ("ROLL OUT", "### Roll out", "```"),
+        ("回滚步骤", "## 回滚步骤", "^table"), ("Étapes#Roll out", "### Roll out", "```"),
+        ("^canary", "- canary first ^canary", "  for an hour"), ("^回滚", "回到上一个版本，", "再通知值班。 ^回滚"),
+        ("^table", "| a | b |", "^table"),
+    ],
+)  # fmt: skip
+def test_a_link_to_a_heading_or_a_block_gives_its_lines(vault: Vault, part: str, first: str, last: str) -> None:
+    (vault.root / "deploy.md").write_text(LINKED, encoding="utf-8")
+    ref = parse_ref(f"[[deploy#{part}|alias]]")
+    lines = read_note(vault, replace(ref, name="deploy.md"), level=WHOLE, max_bytes=10_000).text.strip().split("\n")
+    assert (lines[0], lines[-1]) == (first, last)
+
+
+def test_a_part_that_a_note_lacks_is_not_found(vault: Vault) -> None:
+    (vault.root / "deploy.md").write_text(LINKED, encoding="utf-8")
+    for part in ("Steps", "^none", "^can"):
+        with pytest.raises(NoteNotFound, match=re.escape(f"'deploy.md#{part}'")):
+            read_note(vault, Ref("deploy.md", part=part), level=WHOLE, max_bytes=10_000)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVault, UsageError
 from memtool.index.engine import Index, place_of, use_index
-from memtool.index.lookup import find_fact, find_note
+from memtool.index.lookup import find_fact, find_ref
 from memtool.recall.framing import is_line_id
 from memtool.recall.given import GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
@@ -25,7 +25,7 @@ from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.hand_edits import forget_item, statement_of
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.reading import Ref, parse_ref
+from memtool.vault.reading import Ref, with_lines
 from memtool.vault.session_lines import lines_of
 from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import parse_session
@@ -154,13 +154,14 @@ def _is_whole(line: GivenLine, text: str) -> bool:
 
 def _named(work: Workspace, ref: str) -> ForgetTarget:
     text = without_surrogates(ref)
-    asked = parse_ref(text)
 
-    def look(index: Index) -> tuple[str, str]:
+    def look(index: Index) -> tuple[Ref, str]:
         fact = find_fact(index.db, text)
-        return (fact.path, text) if fact else (find_note(index.db, asked.name), "")
+        return (Ref(fact.path), text) if fact else (find_ref(index.db, text), "")
 
-    path, fact_id = use_index(place_of(work), look)
+    asked, fact_id = use_index(place_of(work), look)
+    asked = with_lines(work.vault, asked)
+    path = asked.name
     content = _read(work, path)
     if is_facts_file(path):
         return _fact(path, content, fact_id, asked)
