@@ -39,19 +39,34 @@ class HistoryStatus:
     problem: str = ""
 
 
-def find_repository(folder: Path) -> Path | None:
-    """Return the top level of the git repository that *folder* lies in, or None.
+class Repository(NamedTuple):
+    """A git repository: its top level, and the folder in which git keeps the state of this working tree."""
+
+    top: Path
+    git_folder: Path
+
+
+def open_repository(folder: Path) -> Repository | None:
+    """Return the git repository that *folder* lies in, or None.
 
     Raises:
         HistoryFailed: git is missing or does not trust the folder.
     """
-    answer = ask(folder, "rev-parse", "--show-toplevel", "--show-prefix")
-    if answer.code != 0:
-        return None
-    top, _, prefix = answer.out.removesuffix("\n").rpartition("\n")
-    if "\0" in top:
+    answer = ask(folder, "rev-parse", "--is-inside-work-tree", "--show-prefix", "--absolute-git-dir")
+    if "\0" in answer.out:
         raise HistoryFailed("git answers with what is no path", hint="Look what `git` is: `command -v git`.")
-    return Path(top).resolve() if prefix else folder.resolve()
+    is_inside, _, rest = answer.out.removesuffix("\n").partition("\n")
+    if answer.code != 0 or is_inside != "true":
+        return None
+    prefix, _, git_folder = rest.partition("\n" if rest.startswith("\n") else "/\n")
+    here = folder.resolve()
+    return Repository((here, *here.parents)[prefix.count("/") + 1 if prefix else 0], Path(git_folder))
+
+
+def find_repository(folder: Path) -> Path | None:
+    """Return the top level of the git repository that *folder* lies in, or None. It raises as `open_repository`."""
+    repository = open_repository(folder)
+    return repository.top if repository else None
 
 
 def ignores(repository: Path, folder: Path) -> bool:
@@ -95,26 +110,61 @@ def commit(
     Raises:
         HistoryFailed: git refuses, or the repository is in the middle of a merge, a rebase or the like.
     """
-    known = _known(folder, names)
-    there = set(known)
-    gone = [name for name in dict.fromkeys(names) if name not in there]  # removed by one who died before the commit
-    if not known and not (gone and has_commits(folder)):
+    unique = dict.fromkeys(names)
+    there = [name for name in unique if os.path.lexists(folder / name)]
+    gone = unique.keys() - set(there)
+    if not unique:
         return ()
     refuse_unfinished(folder)
-    refuse_programs(folder)
-    refuse_pipes(folder, {step.as_posix() for name in known for step in Path(name).parents})
-    adding = ("-c", "core.safecrlf=false", "add", "--ignore-errors", *_FROM_STDIN)
-    added = ask(folder, *adding, paths=known, timeout=timeout) if known else None
+    settings = _settings(folder, f"{_PROGRAMS}|{_AUTHOR}")
+    _refuse_programs(settings)
+    refuse_pipes(folder, _folders_above(there))
+    if gone:  # git has it, or one who removed it died before the commit, or it is unknown
+        tell(folder, *_UPDATE_INDEX, "--force-remove", "--stdin", paths=sorted(gone), timeout=timeout)
+    is_staged = len(there) > _FEW and _stage_many(folder, there, timeout)
+    added = None
+    if there and not is_staged:
+        added = ask(folder, *_UNCHECKED, "add", "--ignore-errors", *_FROM_STDIN, paths=there, timeout=timeout)
     staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames", timeout=timeout)
-    changed = tuple(name for name in (*known, *gone) if name in staged)
+    changed = tuple(name for name in unique if name in staged)
     if changed:
+        others_too = len(staged) > len(changed)  # naming paths makes git compare each file with each name
         message = signed(message) if is_ours else message
-        options = ("--quiet", "--only", "--cleanup=whitespace", f"--message={message}")
-        committing = (*_IN_FOREGROUND, *author_options(folder), "commit", *options, *_FROM_STDIN)
-        tell(folder, *committing, paths=changed, timeout=timeout, variables=_author_variables(author))
+        options = ("--quiet", "--cleanup=whitespace", f"--message={message}")
+        committing = (*_IN_FOREGROUND, *_author_options(settings), "commit", *options)
+        only, paths = (("--only", *_FROM_STDIN), changed) if others_too else ((), ())
+        tell(folder, *committing, *only, paths=paths, timeout=timeout, variables=_author_variables(author))
     elif added and added.code > 1:
         raise refused(folder, added)
     return changed
+
+
+def _stage_many(folder: Path, names: Sequence[str], timeout: float | None) -> bool:
+    """Stage the *names* that git does not ignore, in time that grows with their number; return whether git could.
+
+    `git add` compares each name with each file. What git cannot read makes it stage none here.
+    """
+    asked = {f"./{name}": name for name in names}  # a colon in front would have a meaning
+    magic = {"GIT_LITERAL_PATHSPECS": "0"}  # which this command does not know
+    ignored = ask(folder, "check-ignore", "-z", "--stdin", paths=[*asked], timeout=timeout, variables=magic)
+    if ignored.code > 1:
+        return False
+    left_out = set(ignored.out.split("\0"))
+    kept = [name for path, name in asked.items() if path not in left_out]
+    adding = (*_UNCHECKED, *_packing(folder), *_UPDATE_INDEX, "--add", "--remove", "--stdin")
+    return ask(folder, *adding, paths=kept, timeout=timeout).code == 0
+
+
+def _packing(folder: Path) -> tuple[str, ...]:
+    """Return the options with which git writes new contents into one pack: else it makes that of them afterwards."""
+    version = re.search(r"(\d+)\.(\d+)", ask(folder, "version").out)
+    knows_how = version is not None and (int(version[1]), int(version[2])) >= (2, 38)
+    return ("-c", "core.bigFileThreshold=1", "-c", "pack.compression=1") if knows_how else ()
+
+
+def _folders_above(names: Iterable[str]) -> set[str]:
+    folders = {name.rpartition("/")[0] for name in names}
+    return {step.as_posix() for folder in folders for step in (Path(folder), *Path(folder).parents)}
 
 
 def commit_contents(
@@ -181,6 +231,9 @@ def status(folder: Path) -> HistoryStatus:
 
 
 _STATUS = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")  # no git is run in submodules
+_FEW = 100  # files, for which one `git add` is quicker
+_UPDATE_INDEX = ("update-index", "-z")
+_UNCHECKED = ("-c", "core.safecrlf=false")
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 # A commit may tidy the repository. In the background that would outlive us and hold the folder.
 _IN_FOREGROUND = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
@@ -193,6 +246,7 @@ _TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*: ")
 
 # Hooks by name are those of git 2.54 and later, which `core.hooksPath` does not stop.
 _PROGRAMS = r"^(filter|hook)\.|^gc\.recentobjectshook$"
+_AUTHOR = r"^user\.(name|email)$"
 
 
 def uncommitted_files(folder: Path) -> tuple[str, ...]:
@@ -230,11 +284,28 @@ def refuse_programs(folder: Path, pattern: str = _PROGRAMS) -> None:
     A folder that was downloaded may bring such settings along. Those in the user's settings are the user's choice.
     *pattern* is that of the settings' names.
     """
-    answer = ask(folder, "config", "--includes", "--show-scope", "--name-only", "--get-regexp", pattern)
+    _refuse_programs(_settings(folder, pattern))
+
+
+class _Setting(NamedTuple):
+    scope: str
+    name: str
+    value: str
+
+
+def _settings(folder: Path, pattern: str) -> list[_Setting]:
+    """Return the settings of everybody whose names match *pattern*, those that overrule others last."""
+    answer = ask(folder, "config", "--includes", "--show-scope", "-z", "--get-regexp", pattern)
     if answer.code > 1:
         raise refused(folder, answer)
-    rows = [line.split("\t") for line in answer.out.splitlines()]
-    foreign = [row[-1] for row in rows if row[0] in ("local", "worktree") and row[-1] != OWN_DRIVER]
+    parts = answer.out.split("\0")
+    pairs = zip(parts[::2], parts[1::2], strict=False)
+    return [_Setting(scope, *entry.partition("\n")[::2]) for scope, entry in pairs]
+
+
+def _refuse_programs(settings: Iterable[_Setting]) -> None:
+    own = [each.name for each in settings if each.scope in ("local", "worktree")]
+    foreign = [name for name in own if name not in (*AUTHOR, OWN_DRIVER)]
     if foreign:
         hint = "If you trust it, move that setting to your own ~/.gitconfig."
         raise HistoryFailed(f"the repository's own settings name a program for git to run ({foreign[0]})", hint=hint)
@@ -251,34 +322,38 @@ def refuse_pipes(folder: Path, below: Iterable[str]) -> None:
             raise HistoryFailed(f"'{shown}' is a pipe, for which git would wait", hint="Move it away.")
 
 
-def _known(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return the *names* that exist or that git has: for one other, git would refuse them all."""
-    unique = dict.fromkeys(names)
-    gone = {name for name in unique if not os.path.lexists(folder / name)}
-    tracked = _listed(folder, "ls-files") if gone else set()
-    return [name for name in unique if name not in gone or name in tracked]
-
-
 def _listed(folder: Path, *args: str, timeout: float | None = 60.0) -> set[str]:
     return set(tell(folder, *args, "-z", timeout=timeout).split("\0")) - {""}
 
 
 def author_options(folder: Path) -> list[str]:
     """Return the options with which a user without a name commits as memtool."""
-    unset = [key for key in AUTHOR if not ask(folder, "config", "--get", key).out.strip()]
-    return [word for key in unset for word in ("-c", f"{key}={AUTHOR[key]}")]
+    return _author_options(_settings(folder, _AUTHOR))
+
+
+def _author_options(settings: Iterable[_Setting]) -> list[str]:
+    known = {each.name: each.value.strip() for each in settings}
+    return [word for key, value in AUTHOR.items() if not known.get(key) for word in ("-c", f"{key}={value}")]
 
 
 def _unfinished(folder: Path) -> str:
-    answer = ask(folder, "rev-parse", "--absolute-git-dir")
-    git_folder = Path(answer.out.removesuffix("\n"))
-    if answer.code == 0:
-        for name, deed in _UNFINISHED.items():
-            if os.path.lexists(git_folder / name):
-                return f"a {deed} was left unfinished, so memtool cannot commit"
-        if ask(folder, "symbolic-ref", "--quiet", "HEAD").code != 0:
-            return "no branch is checked out (a detached HEAD), so memtool cannot commit"
+    repository = open_repository(folder)
+    if repository is None:
+        return ""
+    for name, deed in _UNFINISHED.items():
+        if os.path.lexists(repository.git_folder / name):
+            return f"a {deed} was left unfinished, so memtool cannot commit"
+    if _is_detached(repository):
+        return "no branch is checked out (a detached HEAD), so memtool cannot commit"
     return ""
+
+
+def _is_detached(repository: Repository) -> bool:
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        head = (repository.git_folder / "HEAD").read_text(encoding="utf-8").strip()
+        if head.startswith("ref: ") and not head.endswith("/.invalid"):  # as the newer format of references says it
+            return False
+    return ask(repository.top, "symbolic-ref", "--quiet", "HEAD").code != 0
 
 
 def _entry_of(folder: Path, name: str, content: NewContent | None) -> str:

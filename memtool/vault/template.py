@@ -12,7 +12,8 @@ from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault
 from memtool.resources import shipped
 from memtool.vault import files, history
 from memtool.vault.driver import install_driver
-from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, SETTINGS_FILE, Vault, open_vault
+from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
+from memtool.vault.scan import is_note_name
 from memtool.vault.state import write_state
 
 # Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
@@ -166,9 +167,9 @@ def _is_unchanged(path: Path, text: str) -> bool:
 def _notes(root: Path) -> Iterator[str]:
     """Return the notes and facts below *root*, without hidden folders, symlinks and repositories of their own."""
     for folder, folders, names in os.walk(root):
-        here = Path(folder)
-        folders[:] = sorted(name for name in folders if name[0] != "." and not (here / name / ".git").exists())
+        base = os.path.relpath(folder, root).replace(os.sep, "/") + "/" if folder != os.fspath(root) else ""
+        there = [name for name in folders if name[0] != "."]
+        folders[:] = sorted(name for name in there if not os.path.exists(f"{folder}/{name}/.git"))  # noqa: PTH110
         for name in sorted(names):
-            is_note = name.lower().endswith(NOTE_SUFFIXES) or name == FACTS_FILE
-            if is_note and name[0] != "." and not (here / name).is_symlink():
-                yield (here / name).relative_to(root).as_posix()
+            if name[0] != "." and is_note_name(name) and not os.path.islink(f"{folder}/{name}"):  # noqa: PTH114
+                yield base + name

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -189,3 +189,80 @@ def test_a_git_that_prints_what_is_no_path_is_told_in_a_sentence(
         find_repository(tmp_path)
     assert "no path" in status(tmp_path).problem
     assert find_project(tmp_path).root == tmp_path
+
+
+MANY = [f"笔记/{number:03}.md" for number in range(150)]
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words of each git that is run from now on."""
+    started: list[str] = []
+    run = subprocess.run
+
+    def counted(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+        started.append(" ".join(command))
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    return started
+
+
+def write_many(repository: Path, names: list[str]) -> None:
+    for name in names:
+        (repository / name).parent.mkdir(exist_ok=True)
+        (repository / name).write_text(f"text of {name}")
+
+
+def test_a_commit_of_many_files_names_none_to_git_that_compares_each_name_with_each_file(
+    repository: Path, processes: list[str]
+) -> None:
+    write_many(repository, MANY)
+    assert commit(repository, [*MANY, *MANY], "many") == tuple(MANY)
+    assert in_last_commit(repository) == set(MANY)
+    assert not [words for words in processes if " add " in words or "--only" in words or "pathspec" in words]
+    assert status(repository).uncommitted == 0
+
+
+def test_a_commit_of_many_files_leaves_out_the_same_files_as_one_of_few(repository: Path) -> None:
+    write_many(repository, [*MANY, "private/日记.md", ":(top)a.md", "*.md", "staged.md"])
+    (repository / ".gitignore").write_text("private/\n/a.md\n")  # what git has is not ignored
+    (repository / "a.md").write_text("changed")
+    git(repository, "add", "staged.md")
+    names = [*MANY, "private/日记.md", ":(top)a.md", "*.md", "a.md", "never.md"]
+    assert commit(repository, names, "many") == (*MANY, ":(top)a.md", "*.md", "a.md")
+    assert git(repository, "diff", "--cached", "--name-only") == "staged.md\n"
+
+
+def test_what_git_cannot_take_is_left_out_of_a_commit_of_many_files(repository: Path) -> None:
+    write_many(repository, MANY)
+    (repository / "sub").mkdir()
+    make_repository(repository / "sub")  # without a commit, so that git refuses to take it
+    (repository / "a.md").unlink()
+    assert commit(repository, [*MANY, "sub", "a.md"], "many") == (*MANY, "a.md")
+    assert in_last_commit(repository) == {*MANY, "a.md"}
+
+
+def test_a_commit_takes_five_processes(repository: Path, processes: list[str]) -> None:
+    """Where are we, what do the settings say, and three for the commit itself."""
+    (repository / "a.md").write_text("新")
+    assert commit(repository, ["a.md"], "新")
+    assert len(processes) == 5, processes
+
+
+def test_a_detached_head_is_a_sentence(repository: Path) -> None:
+    git(repository, "checkout", "--quiet", "--detach")
+    (repository / "a.md").write_text("new")
+    with pytest.raises(HistoryFailed, match="no branch is checked out"):
+        commit(repository, ["a.md"], "never")
+
+
+def test_a_working_tree_beside_the_repository_has_a_state_of_its_own(repository: Path, tmp_path: Path) -> None:
+    beside = tmp_path / "另一个"
+    git(repository, "worktree", "add", "--quiet", str(beside))
+    git(repository, "update-ref", "MERGE_HEAD", "HEAD")
+    (beside / "sub").mkdir()
+    (beside / "a.md").write_text("new")
+    assert find_repository(beside / "sub") == beside
+    assert find_repository(repository / ".git") is None
+    assert commit(beside, ["a.md"], "beside") == ("a.md",)
