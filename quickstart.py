@@ -34,7 +34,6 @@ MORE_COMMANDS = (
     ("search", "E0308", "--since", "2026-02", "--explain"),
     ("show", "areas/projects/shop/summary.md"),
     ("show", "sessions/sample-1f3c9a52.md"),
-    ("import", "claude-code", "--dry-run"),
     ("install", "claude-code", "--dry-run"),
     ("doctor",),
 )
@@ -85,14 +84,14 @@ def existing_folder(name: str) -> Path:
 
 
 def fill_with_samples(vault: Path) -> tuple[tuple[str, ...], Commands]:
-    """Fill *vault* with the sample vault and this repository's documents; return queries and commands for them."""
-    project = vault / "areas" / "projects" / "memtool"
-    decisions = CLONE / "docs" / "decisions"
+    """Fill *vault* with the sample vault and memtool's documents; return queries and commands for them."""
+    docs = CLONE / "docs"
     make_private(vault)
-    others = [decisions, vault.resolve(), *(path for path in CLONE.iterdir() if path.is_dir() and path.name != "docs")]
     say(copy_markdown(CLONE / "sample_vault", vault, suffixes=(*SUFFIXES, ".json", ".toml")), "the sample vault")
-    say(copy_markdown(decisions, project / "decisions"), "memtool's decisions")
-    say(copy_markdown(CLONE, project / "knowledge", passed_over=others), "memtool's documents")
+    quoting = [docs / "redaction.md", docs / "vault-format.md"]  # secrets and notes, as examples
+    # Below notes/ and not in a project called memtool: a search in this clone would leave the sample's projects out.
+    documents = copy_markdown(docs, vault / "notes" / "memtool", passed_over=[docs / "decisions", *quoting])
+    say(documents, "memtool's documents")
     return SAMPLE_QUERIES, MORE_COMMANDS
 
 

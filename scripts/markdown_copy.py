@@ -34,7 +34,7 @@ def copy_markdown(
 ) -> Copies:
     """Copy the files below *source* whose names end in *suffixes* to *target*, keeping the tree.
 
-    Symlinks are not followed. *passed_over* are folders to stay out of, such as the vault itself.
+    Symlinks are not followed. *passed_over* are files and folders to leave out, such as the vault itself.
     """
     copies = Copies()
     # All are found before the first is copied: the target may lie below the source.
@@ -60,7 +60,8 @@ def _find(
         subfolders[:] = sorted(
             name for name in subfolders if name[0] != "." and name not in PASSED_OVER and here / name not in passed_over
         )
-        yield from (here / name for name in sorted(names) if name[0] != "." and name.lower().endswith(suffixes))
+        paths = [here / name for name in sorted(names) if name[0] != "." and name.lower().endswith(suffixes)]
+        yield from (path for path in paths if path not in passed_over)
 
 
 def _copy(path: Path, copy_path: Path, copies: Copies) -> None:

@@ -15,23 +15,33 @@ class SetupFailed(Exception):
     """The environment cannot be made; the message says why and what to do."""
 
 
-def make_ready(path: Path, clone: Path, extras: str = "") -> None:
-    """Make the environment at *path*, with memtool and its *extras* from *clone*; do nothing where that is done.
+def make_ready(path: Path, clone: Path, *extras: str) -> None:
+    """Make the environment at *path*, with memtool from *clone* and at least its first of *extras*.
+
+    Nothing is done where it was made with any of *extras*: the first one is the least.
 
     Raises:
         SetupFailed: with the last lines of what pip said, where it was pip that failed.
     """
-    place = f"{path}\n{sys.version}\n"
-    stamp = f"{place}{extras} {hashlib.sha256((clone / 'pyproject.toml').read_bytes()).hexdigest()}\n"
+    wanted = extras[0] if extras else ""
     stamp_path = path / STAMP_FILE
-    found = stamp_path.read_text(encoding="utf-8") if stamp_path.is_file() else place
-    if found == stamp:
+    found = stamp_path.read_text(encoding="utf-8") if stamp_path.is_file() else _place(path)
+    if found in [stamp(path, clone, extra) for extra in (wanted, *extras)]:
         return
     # The scripts of an environment name its place, so one that was moved with its clone is made anew.
-    if not found.startswith(place) or not _runs([str(python_of(path)), "--version"]):
+    if not found.startswith(_place(path)) or not _runs([str(python_of(path)), "--version"]):
         _create(path)
-    _install(_pip_of(python_of(path)), clone, f".[{extras}]" if extras else ".", path.name)
-    stamp_path.write_text(stamp, encoding="utf-8")
+    _install(_pip_of(python_of(path)), clone, f".[{wanted}]" if wanted else ".", path.name)
+    stamp_path.write_text(stamp(path, clone, wanted), encoding="utf-8")
+
+
+def stamp(path: Path, clone: Path, extra: str = "") -> str:
+    """Return what the stamp of the environment at *path* says when it is ready."""
+    return f"{_place(path)}{extra} {hashlib.sha256((clone / 'pyproject.toml').read_bytes()).hexdigest()}\n"
+
+
+def _place(path: Path) -> str:
+    return f"{path}\n{sys.version}\n"
 
 
 def python_of(path: Path) -> Path:
