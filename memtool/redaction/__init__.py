@@ -13,11 +13,24 @@ from collections.abc import Callable, Iterable, Iterator
 from memtool.errors import BadSetting
 from memtool.redaction.assignments import find_assigned
 from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
+from memtool.redaction.known import KnownSecrets
+from memtool.redaction.lone import find_lone
+from memtool.redaction.pairs import find_in_columns, find_paired
 from memtool.redaction.randomness import find_random
 from memtool.redaction.shapes import find_shapes
 from memtool.redaction.telling_places import PLACES
 from memtool.redaction.vendors import VENDORS
-from memtool.redaction.views import Finding, View, long_words, merge, replace, spelled_out, unwrapped, without_markers
+from memtool.redaction.views import (
+    Finding,
+    View,
+    joined,
+    long_words,
+    merge,
+    replace,
+    spelled_out,
+    unwrapped,
+    without_markers,
+)
 from memtool.settings.sections import RedactSettings
 
 __all__ = ["CONTEXT_TAG", "Redactor", "make_redactor"]
@@ -37,10 +50,17 @@ class Redactor:
 
     Attributes:
         counts: how many secrets of each kind were removed since it was made.
+        known: the secrets that were found, where these are masked wherever they occur again; else None.
     """
 
-    def __init__(self, patterns: Iterable[re.Pattern[str]], allowed: Iterable[re.Pattern[str]]) -> None:
+    def __init__(
+        self,
+        patterns: Iterable[re.Pattern[str]],
+        allowed: Iterable[re.Pattern[str]],
+        known: KnownSecrets | None = None,
+    ) -> None:
         self.counts: Counter[str] = Counter()
+        self.known = known
         self._patterns = tuple(patterns)
         self._allowed = tuple(allowed)
         self._clean: set[str] = set()  # short texts that come again and again: names of files, commands
@@ -58,23 +78,48 @@ class Redactor:
             self._clean.add(text)
         return cleaner
 
+    def of_session(self) -> Redactor:
+        """Return a redactor by the same rules that masks what it finds once in all texts of one session."""
+        return Redactor(self._patterns, self._allowed, KnownSecrets())
+
     def _once(self, text: str) -> str:
-        text = self._without(text, find_blocks(text))
+        blocks = find_blocks(text)
+        self._learn(text, blocks)
+        text = self._without(text, blocks)
         plain = without_markers(View(text))
         views = [plain]
         while len(views) <= _LEVELS and (spelled := spelled_out(views[-1])):
             views.append(spelled)
-        wrapped = [joined] if (joined := unwrapped(plain)) else []
+        whole = [view for seen in views for view in [joined(seen)] if view]
+        wrapped = [unbroken] if (unbroken := unwrapped(plain)) else []
+        views += whole
         words = [long_words(view) for view in (*views, *wrapped)]
         findings = [
             *_find(lambda seen: find_shapes(seen, VENDORS), words),
             *_find(find_private_keys, [plain]),
             *_find(lambda seen: find_shapes(seen, PLACES), views),
             *_find(find_assigned, views),
+            *_find(find_lone, views),
+            *_find(find_paired, views),
+            *_find(find_in_columns, views),
             *_find(self._find_custom, [plain]),
             *_find(find_random, words[: len(views)]),
         ]
-        return self._without(text, [finding for finding in findings if not self._is_allowed(text, finding)])
+        findings = [finding for finding in findings if not self._is_allowed(text, finding)]
+        if self.known is not None:
+            self._learn(text, findings)
+            findings += [found for found in self.known.find(text) if not self._is_allowed(text, found)]
+        return self._without(text, findings)
+
+    def _learn(self, text: str, findings: Iterable[Finding]) -> None:
+        if self.known is None:
+            return
+        before = len(self.known)
+        for start, end, kind in findings:
+            if kind:
+                self.known.learn(text[start:end], kind)
+        if len(self.known) > before:
+            self._clean.clear()
 
     def _find_custom(self, text: str) -> Iterator[Finding]:
         for pattern in self._patterns:

@@ -11,16 +11,22 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtool.redaction.values import STEMS, Form, Secret, is_passphrase, is_secret, named_secrets, secret_of
+from memtool.redaction.names import PASS, PASSWORD, STEMS, Secret, named_secrets, secret_of
+from memtool.redaction.values import Form, is_grammar, is_passphrase, is_secret
 from memtool.redaction.views import Finding
-from memtool.text.languages import words
+from memtool.text.languages import word_set, words
 from memtool.text.scripts import CJK_TEXT as CJK, HAN
 
 _IN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
 _LONGEST_NAME = 64
-_CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_CLOSING = {
+    '"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "„": "“”", "‚": "‘’",
+    "「": "」", "『": "』", "«": "»", "＂": "＂", "＇": "＇",
+}  # fmt: skip
+_SAID = ("said", "said_in_cjk", "changed")
 _TRAILING = ")]},.;:*>"  # what may follow a value
 _JUDGED = 128  # characters of a value
+_NEAR = 100  # characters in front of a name
 
 
 def find_assigned(text: str) -> Iterator[Finding]:
@@ -52,38 +58,58 @@ def _name_around(text: str, place: int) -> tuple[str, int]:
 
 
 def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding | None:
+    if secret is PASS and _follows_user(text, place - len(name)):
+        secret = PASSWORD
     gap = _patterns().gap.match(text, place)
-    if gap is None:
+    found = _value_in(text, gap, name, secret) if gap else None
+    if found or not secret.is_said or (gap and gap.lastgroup not in {"spaced", *_SAID}):
+        return found
+    # the password for the staging box: …
+    of = _patterns().of.match(text, place)
+    gap = _patterns().gap.match(text, of.end()) if of and is_grammar(of[1]) and of[1].lower() not in _values() else None
+    return _value_in(text, gap, name, secret) if gap and gap.lastgroup in {"assigned", *_SAID} else None
+
+
+def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Finding | None:
+    """Return the value of *secret* that begins behind *gap*, if one does."""
+    if gap.lastgroup in _SAID and not secret.is_said:
         return None
     quote = _patterns().quote.match(text, gap.end())
-    start, closing = (quote.end(), _CLOSING[quote[1]]) if quote else (gap.end(), "")
+    tag = "<" if gap.lastgroup == "tagged" and gap[0].endswith(">") else ""
+    start, closing = (quote.end(), _CLOSING[quote[1]]) if quote else (gap.end(), tag)
     value = _value(text, start, start + _JUDGED, closing)
     end = start + len(value)
-    if quote:
-        is_one = not _is_template(quote[0], value) and is_secret(value, secret, _form(gap, name, is_quoted=True))
+    if closing:
+        is_one = not _is_template(quote[0] if quote else "", value)
+        is_one = is_one and is_secret(value, secret, _form(text, gap, name, is_quoted=True))
     else:
-        form = _form(gap, name, is_quoted=False)
-        goes_on = _goes_on(text, end, value, form)
+        form = _form(text, gap, name, is_quoted=False)
+        goes_on = _goes_on(text, end, value, form, gap)
         value = value.rstrip(_TRAILING)
         is_one = is_secret(value, secret, form, goes_on=goes_on)
-        is_one = is_one and (gap["below"] is None or _patterns().line_end.match(text, end) is not None)
-    if not is_one and not quote and (phrase := _phrase(text, start, secret, gap)):
+        is_below = text.find("\n", gap.start(), gap.end()) >= 0 and gap.lastgroup in {"assigned", *_SAID}
+        is_one = is_one and not (is_below and (text[end - 1] == ":" or not _patterns().line_end.match(text, end)))
+    if not is_one and not closing and (phrase := _phrase(text, start, secret, gap)):
         return Finding(start, start + len(phrase), secret.kind)
     if is_one and end - start == _JUDGED:
         value = _value(text, start, len(text), closing)
     return Finding(start, start + len(value), secret.kind) if is_one else None
 
 
-def _goes_on(text: str, end: int, value: str, form: Form) -> bool:
+def _goes_on(text: str, end: int, value: str, form: Form, gap: re.Match[str]) -> bool:
     """Return whether more words belong to *value*, which ends at *end*; in a sentence the next clause does not."""
-    if form is Form.PROSE:
+    if form is Form.SAID and not _patterns().aim.search(gap[0]) and (more := _patterns().more.match(text, end)):
+        return not is_grammar(more[1])
+    if form in {Form.PROSE, Form.SAID}:
         return _patterns().goes_on.match(text, end) is not None and not _patterns().clause.match(text, end)
     return value[-1:] in _TRAILING or _patterns().goes_on.match(text, end) is not None
 
 
 def _phrase(text: str, start: int, secret: Secret, gap: re.Match[str]) -> str:
-    """Return the passphrase of four words and more from *start* on to the end of the sentence."""
-    is_assigned = gap.lastgroup in {"assigned", "listed", "in_table", "said", "said_in_cjk"}
+    """Return the passphrase of four words and more, or of Chinese ones and digits, from *start* on to the end."""
+    is_assigned = gap.lastgroup in {"assigned", "listed", "in_table", *_SAID}
+    if is_assigned and secret is PASSWORD and (found := _patterns().digits.match(text, start)):
+        return found[0]
     found = _patterns().phrase.match(text, start) if is_assigned else None
     return found[0] if found and is_passphrase(found[0], secret) else ""
 
@@ -98,25 +124,42 @@ def _value(text: str, start: int, end: int, closing: str) -> str:
     return found[0] if found else ""
 
 
-def _form(gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
+def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
     kind = gap.lastgroup
+    if kind == "assigned" and gap[0].rstrip("\"'") == "=" and name.isupper():
+        return Form.ENVIRONMENT
     if is_quoted:
-        return Form.LITERAL if kind in {"annotated", "assigned", "listed"} else Form.PROSE
+        return Form.PROSE if kind == "next" else Form.LITERAL
     if kind == "assigned" and not gap["below"]:
-        if gap[0] == "=" and name.isupper():
-            return Form.ENVIRONMENT
         return Form.CODE if " = " in gap[0] else Form.BARE
+    if kind in {"assigned", *_SAID} or (kind == "spaced" and _follows_user(text, gap.start() - len(name))):
+        return Form.SAID
     is_option = kind == "spaced" and name.startswith("-")
     return Form.BARE if is_option or kind in {"listed", "tagged"} else Form.PROSE
+
+
+def _follows_user(text: str, place: int) -> bool:
+    """Return whether the name at *place* is the second of a pair: `user: anna`, and then the password."""
+    return _patterns().user.search(text, max(place - _NEAR, 0), max(place, 0)) is not None
+
+
+@cache
+def _values() -> frozenset[str]:
+    return word_set("is_value")
 
 
 class _AssignmentPatterns(NamedTuple):
     rest: re.Pattern[str]
     gap: re.Pattern[str]
+    of: re.Pattern[str]
+    user: re.Pattern[str]
+    more: re.Pattern[str]
+    aim: re.Pattern[str]
     quote: re.Pattern[str]
     goes_on: re.Pattern[str]
     clause: re.Pattern[str]
     phrase: re.Pattern[str]
+    digits: re.Pattern[str]
     line_end: re.Pattern[str]
 
 
@@ -126,7 +169,7 @@ def _patterns() -> _AssignmentPatterns:
     opening = r"[*_]{0,2}"
     quoted = r"(?=[rbfuRBFU]{0,2}[\"'`])"
     sign = r"(?:[?|!+:-]{0,2}={1,3}>?|:{1,2}|→|：|＝)"
-    below = r"(?:[|>][+-]?)?[ \t]*\r?\n[ \t]{0,40}(?:-[ \t])?(?=\S)"
+    below = r"(?:[|>][+-]?)?[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]{0,40}(?:[->*][ \t])?(?=\S)"
     gaps = {
         # password: str = "…", password string = "…", char password[] = "…"
         "annotated": r"[ \t]{0,8}:?[ \t]{0,4}[A-Za-z*&\[\]][\w.*&\[\]|<> ]{0,40}?[ \t]{0,4}"
@@ -134,16 +177,17 @@ def _patterns() -> _AssignmentPatterns:
         # name: PASSWORD … value: …
         "listed": r"[\"']?[ \t]{0,4}[,;]?\s{0,24}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,8}",
         # in XML, in a property list, in a part of a form
-        "tagged": r"(?:</key>\s{0,24}<string)?>(?=[^\s<>]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
+        "tagged": r"(?:</key>\s{0,24}<string)?>(?=[^<>\n]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
         "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）])?{closing}[ \t]{{0,16}}{sign}{opening}[ \t]{{0,32}}"
         rf"(?:[\[(]\s{{0,24}}(?=[\"']))?(?P<below>{below})?{opening}",
         # the next argument: get("PASSWORD", "…"); or the first: set_password("…")
         "next": rf"[\"'],[ \t]{{0,4}}{quoted}|\([ \t]{{0,4}}{quoted}",
         "in_table": rf"{closing}[ \t]{{0,12}}\|[ \t]{{1,12}}",
-        "said": r"(?:[ \t](?:for|of|to|on|in|at|from)[ \t][^\n.:;=?!\"'`]{1,40}?)?[ \t]{1,4}"
-        rf"(?:{_one_of('is_value')})"
+        "said": rf"[ \t]{{1,4}}(?:{_one_of('is_value')})"
         rf"(?:[ \t](?:{_one_of('is_now')}|(?:set|changed|reset|updated)(?: from [^\s.;!?]{{1,64}})? to))?"
-        r":?[ \t]{1,4}",
+        rf"(?::?[ \t]{{1,4}}|[ \t]?:{below})|[ \t](?:{_one_of('is_now')})[ \t]",
+        # the password changed to …
+        "changed": rf"[ \t](?:set|reset|[^\W\d_]{{2,16}}(?:ed|t|en))[ \t](?:{_one_of('is_value')})[ \t]{{1,4}}",
         "said_in_cjk": rf"[ \t]{{0,2}}(?:[{HAN}]{{0,6}}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
         r"[ \t]{0,2}",
         "spaced": r"[ \t]{1,4}|(?<=[^\x00-\x7f])",
@@ -151,10 +195,21 @@ def _patterns() -> _AssignmentPatterns:
     return _AssignmentPatterns(
         rest=re.compile(r"[A-Za-z0-9_-]{0,64}+"),
         gap=re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items())),
-        quote=re.compile(r"[rbfuRBFU]{0,2}([\"'`“‘「『«])"),
-        goes_on=re.compile(rf"[ \t]{{1,3}}[A-Za-z{CJK}}}]"),
-        clause=re.compile(rf"(?<=[.,;])|[ \t]{{1,3}}(?:{_one_of('clause')})\b"),
+        of=re.compile(
+            rf"[ \t]([^\W\d_]{{2,12}})(?:[ \t][^\n.:;=?!\"'`]{{1,40}}?)?"
+            rf"(?=[ \t]{{0,4}}{sign}|[ \t](?:{_one_of('is_value')})[: \t])"
+        ),
+        user=re.compile(
+            r"(?i:user(?:name)?|log ?in|account|benutzer(?:name)?|konto|用户名?|用戶|账号|帐号|账户)[^\n]{1,64}?"
+            r"(?:[,;/，；、|]|\n)[\s\"']{0,16}(?:[a-zA-Z]{1,12}[ \t])?\Z"
+        ),
+        more=re.compile(rf"[ \t]{{1,3}}([A-Za-zÀ-ÿ]+|(?![了吧啊哦])[{CJK}])"),
+        aim=re.compile(r"(?:to|as|auf|als)[ \t]{1,4}$"),
+        quote=re.compile(rf"[rbfuRBFU]{{0,2}}([{''.join(_CLOSING)}])"),
+        goes_on=re.compile(rf"[ \t]{{1,3}}[A-Za-z0-9{CJK}}}]"),
+        clause=re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦]|(?<=[ \t])(?:{_one_of('clause')})\b)"),
         phrase=re.compile(rf"[a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!)\"{CJK}]|\Z))"),
+        digits=re.compile(rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?=[\s，。；、,;]|\Z)"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
     )
 

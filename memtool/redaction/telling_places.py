@@ -6,6 +6,7 @@ from memtool.redaction.shapes import Shape
 from memtool.text.scripts import CJK_TEXT as CJK
 
 _ARGUMENT = rf"(?:\"([^\"\n]{{1,256}})\"|'([^'\n]{{1,256}})'|([^\s\"'<>|;{CJK}]{{1,256}}))"
+_WORD = r"(?:\"[^\"\n]{1,128}\"|'[^'\n]{1,128}'|[^\s\"']{1,128})"
 _ON = r"[^\n]{0,200}?[ \t]"  # further on in the same line
 _OPENING = r"[\"'\])]{0,3}[ \t]{0,8}[:=,][ \t]{0,8}\[?[fbru]?[\"'`]?"
 _SCHEME = r"(?:[Bb]asic|[Bb]earer|[Tt]oken|Negotiate|NTLM|[Aa]pi-?[Kk]ey|Key|OAuth|Bot|SSWS|DPoP)"
@@ -83,6 +84,30 @@ PLACES = (
     _option("htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,16}\S{1,200}[ \t]{1,16}\S{1,64}[ \t]{1,16}"),
     _option("ssh-keygen", "-[NP][ ]?"),
     _option("openssl", "-k[ ]"),
+    Shape(
+        "password",
+        "openssl passwd",
+        r"openssl passwd(?:[ \t]{1,4}-(?:salt[ \t]{1,4}\S{1,40}|[\w-]{1,20})){0,6}+[ \t]{1,4}(?!-)" + _ARGUMENT,
+    ),
+    Shape("password", "wpa_passphrase", rf"wpa_passphrase[ \t]{{1,8}}{_WORD}[ \t]{{1,8}}{_ARGUMENT}"),
+    Shape("password", "net user", rf"net user[ \t]{{1,8}}{_WORD}[ \t]{{1,8}}(?!/){_ARGUMENT}"),
+    *(
+        Shape("password", mark, rf"{mark} [^=\n]{{1,120}}=[ \t]{{0,8}}(?:PASSWORD\()?'([^'\n]{{1,256}})'")
+        for mark in ("PASSWORD FOR", "password for")
+    ),
+    # What expect, pexpect and the like type: one word with a letter and a digit, and the key that ends it.
+    Shape(
+        "password",
+        "send",
+        r"send(?:line)?[ \t(]{1,4}(?:--[ \t])?[\"'](?=[^\s\"']{0,64}[0-9])(?=[^\s\"']{0,64}[A-Za-z])"
+        r"((?!\$[a-zA-Z{])[^\s\"'/]{6,128}?)\\[rn][\"']",
+    ),
+    Shape(
+        "password",
+        "assword",
+        r"assword[^\n]{0,12}[\"'}][^\n]{0,24}\n?[ \t]{0,16}(?:\w{1,16}\.)?(?:exp_)?send(?:line)?[ \t(]{1,4}(?:--[ \t])?"
+        r"[\"']([^\n\"']{4,256}?)(?:\\[rn])?[\"']",
+    ),
     Shape("password", "SecureString", rf"SecureString[ \t]{{1,16}}(?:-String[ \t]{{1,16}})?{_ARGUMENT}"),
     Shape("password", "-pass", rf"-pass(?:in|out)?[ =]pass:{_ARGUMENT}"),
     Shape(

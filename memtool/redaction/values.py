@@ -1,130 +1,18 @@
-"""Secrets told from other values behind the name of one: code, types, placeholders, words about it.
-
-First what the name of a variable, setting or header promises, then whether a value keeps it.
-"""
+"""Secrets told from other values behind the name of one: code, types, placeholders, words about it."""
 
 from __future__ import annotations
 
+import base64
 import re
-from enum import Enum, IntEnum
-from functools import cache, lru_cache
+import unicodedata
+from contextlib import suppress
+from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
+from memtool.redaction.names import Proof, Secret, secret_of
 from memtool.redaction.randomness import COMMON_SHARE, common_share, looks_random
-from memtool.text.languages import text_of, words
-
-
-class Proof(IntEnum):
-    """The proof that a value must show before it is taken for a secret."""
-
-    NONE = 0  # any value will do
-    MIXED = 1  # letters and digits, or more than a word
-    DRAWN = 2  # random, or at least a long hexadecimal number
-    RANDOM = 3
-
-
-class Secret(NamedTuple):
-    """The secret that a name promises: of this *kind*, *least* characters long. *is_said*: also in sentences."""
-
-    kind: str
-    least: int
-    proof: Proof
-    is_said: bool = True
-
-
-PASSWORD = Secret("password", 4, Proof.NONE)
-_PASS = Secret("password", 5, Proof.MIXED, is_said=False)  # tests and people pass
-_SECRET = Secret("secret", 6, Proof.NONE)
-_KEY = Secret("key", 8, Proof.MIXED)
-TOKEN = Secret("token", 8, Proof.MIXED)
-_SOME_KEY = Secret("key", 16, Proof.DRAWN)
-_DRAWN = Secret("secret", 16, Proof.DRAWN)
-_HINT = Secret("secret", 16, Proof.RANDOM)
-
-# Every name that is looked into holds one of these; the name is then read word by word.
-STEMS = ("pass", "pw", "secret", "token", "key", "cred", "auth", "sess", "cookie", "signature", "bearer", "jwt", "psk")
-_BY_LAST_WORD = {
-    **dict.fromkeys("password passwd passphrase passcode passwort pwd pswd psk".split(), PASSWORD),
-    **dict.fromkeys("pass pw".split(), _PASS),
-    **dict.fromkeys("secret".split(), _SECRET),
-    **dict.fromkeys("credential cred auth oauth authorization".split(), _KEY),
-    **dict.fromkeys("token bearer jwt".split(), TOKEN),
-    **dict.fromkeys("session cookie sessionid sessid jsessionid phpsessid signature".split(), _DRAWN),
-    "key": _HINT,
-}
-_BY_KIND = {"password": PASSWORD, "key": _KEY, "secret": _SECRET, "token": TOKEN}
-_KEYS_OF = frozenset(
-    """
-    api access secret private encryption decryption crypt crypto cipher signing sign auth account master service
-    deploy subscription shared storage webhook jwt session hmac aes rsa des app application license licence client
-    server admin root consumer tls ssl wallet security sdk bot
-    """.split()
-)
-_OPEN_KEYS = frozenset(
-    """
-    cache primary public pub foreign partition sort unique index object s row idempotency dedup dedupe hash lookup
-    map dict column natural composite host bucket shard routing group query translation config registry the a this
-    that each by of last next first content file blob etag ssh commit
-    """.split()
-)
-# Qualifiers that say nothing about what is meant.
-_TRAILING = frozenset(
-    """
-    value string str text raw plain plaintext b base encoded prod production dev development test testing staging
-    stage live default new old current local main backup env var literal
-    """.split()
-)
-
-
-@cache
-def named_secrets() -> dict[str, Secret]:
-    """Return the secrets by their names in each language, which have no parts and mostly no blanks around them."""
-    kinds = {"password_names": PASSWORD, "key_names": _KEY, "token_names": TOKEN}
-    return {name: secret for kind, secret in kinds.items() for name in words(kind)}
-
-
-@lru_cache(maxsize=4096)
-def secret_of(name: str) -> Secret | None:
-    """Return the secret that a variable *name* holds, in any spelling (`dbPassword`, `DB_PASSWORD`, `db password`)."""
-    words = [word.lower() for word in _word().findall(name)]
-    while len(words) > 1 and (words[-1] in _TRAILING or words[-1].isdigit()):
-        words.pop()
-    if not words:
-        return None
-    if secret := _of_word(words[-1]):
-        return _key_of(words[-2]) if words[-1] in {"key", "keys"} and len(words) > 1 else secret
-    return _HINT if any(_of_word(word) for word in words) else None
-
-
-def _key_of(word: str) -> Secret:
-    if word in _KEYS_OF:
-        return _KEY
-    return _HINT if word in _OPEN_KEYS else _SOME_KEY
-
-
-def _of_word(word: str) -> Secret | None:
-    if word == "tokens":
-        return _HINT  # they are mostly counted
-    singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-    if secret := _BY_LAST_WORD.get(singular):
-        return secret
-    joined = _joined().search(word)
-    return _BY_KIND[joined.lastgroup] if joined and joined.lastgroup else None
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    return re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-
-
-@cache
-def _joined() -> re.Pattern[str]:
-    """Return the pattern of the last part of words that were run together, such as `dbpassword`."""
-    return re.compile(
-        r"(?P<password>password|passwd|passphrase|pwd)s?$|(?P<secret>secret)s?$|(?P<token>token)$"
-        r"|(?P<key>(?:api|access|secret|private|app|auth|account|master|client|encryption|signing|license|subscription"
-        r"|consumer|service)keys?)$"
-    )
+from memtool.text.languages import text_of, word_set, words
 
 
 class Form(Enum):
@@ -135,9 +23,11 @@ class Form(Enum):
     BARE = "behind a colon or equals sign"
     CODE = "the same, where a variable may stand"
     PROSE = "in a sentence"
+    SAID = "in a sentence, behind `is`"
 
 
 _LITERAL = {Form.LITERAL, Form.ENVIRONMENT}
+_SENTENCES = {Form.PROSE, Form.SAID}
 # Alone or together these words are no secret, whatever name they stand behind; nor are those of other languages.
 _WORDS = frozenset(
     """
@@ -191,8 +81,9 @@ _OF_SENTENCES = frozenset(
     """.split()
 )
 _LONGEST_PLACEHOLDER = 40
-_SHORTEST_IN_PROSE = 6
+_SHORTEST_IN_PROSE, _LONGEST_PIN = 6, 8
 _LONG_FOR_A_WORD = 12
+_SHORTEST_TELLING, _LONGEST_TELLING = 8, 128
 _SYMBOLS = frozenset("!@#$%^&*+=?~|")
 
 
@@ -210,17 +101,58 @@ def _is_placeholder(value: str) -> bool:
     return all(word.lower() in _no_secret() for word in _patterns().word.findall(value))
 
 
+def is_telling(value: str) -> bool:
+    """Return whether *value* looks like a password by itself: of three classes of characters, in no form of code."""
+    if (
+        not _SHORTEST_TELLING <= len(value) <= _LONGEST_TELLING
+        or not value.isascii()
+        or _patterns().plain.search(value)
+    ):
+        return False
+    if is_blank(value) or any(pattern.match(value) for pattern in (_patterns().reference, _patterns().code)):
+        return False
+    if any(pattern.fullmatch(value) for pattern in (_patterns().thing, _patterns().type_name, _patterns().quantity)):
+        return False
+    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
+    has_sign = not _SYMBOLS.isdisjoint(value.rstrip("=")) and not is_coded_text(value)
+    classes = (value.lower() != value) + (value.upper() != value) + (digits > 0) + has_sign
+    is_drawn = letters + digits >= _SHORTEST_TELLING and common_share(value) < COMMON_SHARE and not is_coded_text(value)
+    return letters > 2 and classes > 2 and (is_drawn or (has_sign and digits > 0))
+
+
+def is_coded_text(value: str) -> bool:
+    """Return whether *value* is a text in base64."""
+    with suppress(ValueError):
+        content = base64.b64decode(value, validate=True).decode()
+        return len(content) > 2 and content.isprintable()
+    return False
+
+
+def is_grammar(word: str) -> bool:
+    """Return whether *word* is an article, a preposition or the like in one of the languages."""
+    plain = unicodedata.normalize("NFD", word.lower())
+    return "".join(letter for letter in plain if not unicodedata.combining(letter)) in _of_grammar()
+
+
+def is_common(value: str) -> bool:
+    """Return whether *value* is a word that texts are full of, in a language that has a list of such words."""
+    word = value.lower()
+    return word in word_set("common") or word in word_set("everyday") or word in _no_secret() or word in _of_sentences()
+
+
 def is_secret(value: str, secret: Secret, form: Form, *, goes_on: bool = False) -> bool:
     """Return whether *value* is what the name in front of it promises. *goes_on*: its line does not end there."""
     if len(value) < secret.least or _is_placeholder(value) or _patterns().reference.match(value):
         return False
+    if secret.proof is Proof.NUMBER:
+        return value.isdigit() and len(value) <= _LONGEST_PIN and not goes_on
     if secret.proof >= Proof.DRAWN:
         is_hash = _patterns().hash.fullmatch(value) is not None
         is_random = any(looks_random(word, secret.least) for word in value.split())
         return is_random or (is_hash and secret.proof == Proof.DRAWN)
     if value.isdigit():
-        return secret.kind == "password" and (form is not Form.PROSE or len(value) >= _SHORTEST_IN_PROSE)
-    if _is_of_the_language(value, form) or (form is Form.PROSE and not secret.is_said):
+        return secret.kind == "password" and (form not in _SENTENCES or not goes_on or len(value) >= _SHORTEST_IN_PROSE)
+    if _is_of_the_language(value, form) or (form in _SENTENCES and not secret.is_said):
         return False
     return _has_proof(value, secret, form, goes_on=goes_on)
 
@@ -231,7 +163,7 @@ def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool
     if _patterns().words.fullmatch(value):
         return not _is_a_name(value, secret) and _may_be_a_word(value, secret, form, goes_on=goes_on)
     is_sentence = goes_on and value.isalpha()  # with letters beyond ASCII
-    return _is_mixed(value, form) or (secret.proof is Proof.NONE and form in {*_LITERAL, Form.BARE} and not is_sentence)
+    return is_mixed(value, form) or (secret.proof is Proof.NONE and form in {*_LITERAL, Form.BARE} and not is_sentence)
 
 
 def _is_of_the_language(value: str, form: Form) -> bool:
@@ -244,7 +176,7 @@ def _is_of_the_language(value: str, form: Form) -> bool:
         or patterns.type_name.fullmatch(value) is not None
         or (form is Form.CODE and patterns.variable.fullmatch(value) is not None)
         or (form is not Form.CODE and patterns.quantity.fullmatch(value) is not None)
-        or (form is Form.PROSE and patterns.thing.fullmatch(value) is not None)
+        or (form in _SENTENCES and patterns.thing.fullmatch(value) is not None)
     )
 
 
@@ -259,15 +191,18 @@ def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> 
         return True
     if form is Form.LITERAL:
         return len(value) >= _LONG_FOR_A_WORD and (value.isalpha() or common_share(value) < COMMON_SHARE)
-    if form in {Form.BARE, Form.PROSE} and secret.proof is Proof.NONE and not goes_on and _is_mixed_case(value):
+    if form in {Form.BARE, *_SENTENCES} and secret.proof is Proof.NONE and not goes_on and _is_mixed_case(value):
         return True
     # `hunterxyz` may be one; `SecretStr`, and `hashed with bcrypt`, are not.
     is_plain = secret.proof is Proof.NONE and value.islower() and len(value) >= _SHORTEST_IN_PROSE
+    if form is Form.SAID:
+        return is_plain and not goes_on and not is_common(value) and not _patterns().predicate.search(value)
     return form is Form.BARE and is_plain and not goes_on
 
 
-def _is_mixed(value: str, form: Form) -> bool:
-    if form is Form.PROSE and (len(value) < _SHORTEST_IN_PROSE or not value.isascii()):
+def is_mixed(value: str, form: Form = Form.PROSE) -> bool:
+    """Return whether *value* has letters, and digits or signs besides."""
+    if form in _SENTENCES and (len(value) < _SHORTEST_IN_PROSE or not value.isascii()):
         return False
     has_letter = any(character.isalpha() for character in value)
     has_digit = any(character.isdigit() for character in value)
@@ -293,7 +228,7 @@ def is_passphrase(value: str, secret: Secret) -> bool:
 
 def _is_passphrase(value: str, secret: Secret) -> bool:
     parts = value.split()
-    if any(_is_mixed(part, Form.PROSE) and not _is_of_the_language(part, Form.PROSE) for part in parts):
+    if any(is_mixed(part, Form.PROSE) and not _is_of_the_language(part, Form.PROSE) for part in parts):
         return True
     few = 4 <= len(parts) <= 24 and secret.proof is Proof.NONE
     return few and all(part.isalpha() and part.islower() and part not in _IN_SENTENCES for part in parts)
@@ -305,9 +240,14 @@ def _no_secret() -> frozenset[str]:
 
 
 @cache
+def _of_grammar() -> frozenset[str]:
+    return _IN_SENTENCES | frozenset(text_of("grammar").split())
+
+
+@cache
 def _of_sentences() -> frozenset[str]:
     """Return the words that a sentence has and a passphrase has not; other languages' are without accents."""
-    return _IN_SENTENCES | _OF_SENTENCES | frozenset(text_of("grammar").split())
+    return _OF_SENTENCES | _of_grammar()
 
 
 class _ValuePatterns(NamedTuple):
@@ -316,6 +256,7 @@ class _ValuePatterns(NamedTuple):
     word: re.Pattern[str]
     several: re.Pattern[str]
     inflected: re.Pattern[str]
+    predicate: re.Pattern[str]
     hash: re.Pattern[str]
     reference: re.Pattern[str]
     code: re.Pattern[str]
@@ -323,6 +264,7 @@ class _ValuePatterns(NamedTuple):
     type_name: re.Pattern[str]
     quantity: re.Pattern[str]
     thing: re.Pattern[str]
+    plain: re.Pattern[str]
 
 
 @cache
@@ -340,6 +282,11 @@ def _patterns() -> _ValuePatterns:
         words=re.compile(r"[A-Za-z]+(?:[-_ ./=][A-Za-z]+)*"),
         word=re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"),
         inflected=re.compile(r"(?:[^s]s|ed|ing|ly|able|ible)$"),
+        # what is said of a password, in English and German
+        predicate=re.compile(
+            r"(?:[^s]s|ed|ing|ably|able|ible|ive|ous|ful|less|ary|ory|ent|ant|ized|ised|ig|lich|bar|isch|los|sam)$"
+            r"|^(?:(?:ab|an|auf|aus|ein|zurück|hinter|vor|un)?ge|ver|be|er|ent|zer)\w+(?:t|en)$"
+        ),
         several=re.compile(r"[a-z][A-Z]|[_-]"),
         hash=re.compile(r"[0-9a-fA-F]{32,}"),
         reference=_any_of(
@@ -369,6 +316,12 @@ def _patterns() -> _ValuePatterns:
         thing=_any_of(
             r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}",  # an address, a file, an image, a tag or issue
             r"[\w-]{1,64}\.[a-z]{2,4}|[a-z]{1,24}:[0-9.]{1,12}|#[\w-]{1,64}",
+        ),
+        # addresses, assignments, versions, brackets that belong together, operators, variables
+        plain=_any_of(
+            r"://|^[\w.+-]+@[\w-]+[.:]|^[A-Za-z_.\[\]-]+[=:]{1,2}(?!$)|[?&]\w+=|^[a-z]{0,3}[0-9]+(?:\.[0-9]+)+|sha[0-9]{1,3}[:-]"
+            r"|%[0-9A-Fa-f]{2}|</|@v?[0-9.]+$|\[\?",
+            r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|#[0-9]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]",
         ),
     )
 

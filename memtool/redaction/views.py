@@ -22,6 +22,12 @@ _GOES_ON = (
     r"(?=[A-Za-z_+/.-]{0,512}[0-9]|[A-Z_+/.-]{0,64}[a-z]{1,64}[A-Z])"
     r"(?=[A-Za-z0-9_+/.-]{1,512}+={0,2}(?:[\s\"'`,;)}\]│]|$))"
 )
+# "…" + "…", the same without a sign on the next line, and a line of a shell that goes on.
+_JOINT = (
+    r"([\"'`])(?:[ \t]{0,8}(?:[+.&]|\.\.|<>)[ \t]{0,8}(?:\r?\n[ \t]{0,40})?"
+    r"|[ \t]{0,8}\\?\r?\n[ \t]{0,40}(?:[+.&][ \t]{0,8})?)[rbfu]?\1"
+    r"|(?<=[^\s\\])\\\r?\n(?=\S)"
+)
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "\n": " ", "\r": " "}
 _ENTITIES = {"&quot;": '"', "&#34;": '"', "&amp;": "&", "&apos;": "'", "&#39;": "'"}
 _SHORTEST_WRAPPED_LINE = 60
@@ -99,6 +105,12 @@ def unwrapped(view: View) -> View | None:
     A line that is cut is long, ends in the token, and goes on with something that is no word and no name of a setting.
     """
     changes = list(_wraps(view.text))
+    return view.changed(changes) if changes else None
+
+
+def joined(view: View) -> View | None:
+    """Return *view* with the texts that code or a shell puts together as one; None if there are none."""
+    changes = [Replacement(*found.span(), "") for found in re.finditer(_JOINT, view.text)]
     return view.changed(changes) if changes else None
 
 

@@ -1,0 +1,178 @@
+"""Secrets that were found once: they are masked wherever they occur again, in any spelling.
+
+A text is read as it is, then with one level of escapes less after the other (URL, JSON, HTML, shell), and what looks
+like base64 or hexadecimal is decoded. So the time grows with the text, and with the number of secrets only as fast as
+`str.find` is.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+
+from memtool.redaction.values import is_common, is_telling
+from memtool.redaction.views import Finding, Replacement, View, without_markers
+
+_LEVELS, _CODED = 3, 2  # of escapes within escapes; of base64 within base64
+_LEAST, _LEAST_NUMBER = 4, 6  # characters
+_MOST, _LONGEST = 1_000, 4_096  # secrets of one session, and characters of each
+_LONG = 16  # characters: such a secret is one wherever it stands, a shorter one only as a whole word
+_TAG = r"</?private[^<>]*>"
+_NAMED = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "nbsp": " "}
+
+
+class KnownSecrets:
+    """The secrets found so far, each with its kind."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def learn(self, text: str, kind: str) -> None:
+        """Remember *text*, and what it reads when it is decoded; of several words those that tell, too."""
+        for plain in _plain_forms(re.sub(_TAG, "", text[:_LONGEST])):
+            pieces = re.split(r"[\s;,&]+|(?<=\w)[:=](?=\S)", plain)
+            telling = [piece for piece in pieces if len(pieces) > 1 and is_telling(piece)]
+            for secret in (plain, plain.rstrip("!?.:"), *telling):
+                if len(self._kinds) < _MOST and _is_worth(secret):
+                    self._kinds.setdefault(_folded(secret), kind)
+
+    def find(self, text: str) -> Iterator[Finding]:
+        """Return each place of *text* that holds one of the secrets, in whatever spelling."""
+        if self._kinds:
+            yield from self._find(text, _CODED)
+
+    def _find(self, text: str, levels: int) -> Iterator[Finding]:
+        view = without_markers(View(text))
+        for _ in range(_LEVELS + 1):
+            yield from (view.original(found) for found in (*self._spelled(view.text), *self._coded(view.text, levels)))
+            if (view_below := _decoded(view)) is None:
+                return
+            view = view_below
+
+    def _spelled(self, text: str) -> Iterator[Finding]:
+        lowered = _folded(text)
+        for secret, kind in self._kinds.items():
+            place = lowered.find(secret)
+            while place >= 0:
+                end = place + len(secret)
+                if len(secret) >= _LONG or not _is_within_a_word(lowered, place, end):
+                    yield Finding(place, end, kind)
+                place = lowered.find(secret, end)
+
+    def _coded(self, text: str, levels: int) -> Iterator[Finding]:
+        """Give each run of base64 or hexadecimal digits that holds a secret; all of them are decoded into one text."""
+        runs: list[re.Match[str]] = []
+        pieces, starts, length = [], [], 0
+        for run in _coded_run().finditer(text) if levels else ():
+            for plain in _decodings(run[0]):
+                runs.append(run)
+                pieces.append(plain)
+                starts.append(length)
+                length += len(plain) + 1
+        for found in self._find("\n".join(pieces), levels - 1) if pieces else ():
+            run = runs[bisect_right(starts, found.start) - 1]
+            yield Finding(*run.span(), found.kind)
+
+
+def _is_worth(secret: str) -> bool:
+    if len(secret) < (_LEAST_NUMBER if secret.isdigit() else _LEAST) or "[redacted" in secret:
+        return False
+    return not is_common(secret)
+
+
+def _folded(text: str) -> str:
+    return text.replace("İ", "I").lower()  # the one letter whose small form is longer
+
+
+def _is_within_a_word(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return (_is_of_a_word(before) and _is_of_a_word(text[start])) or (
+        _is_of_a_word(after) and _is_of_a_word(text[end - 1])
+    )
+
+
+def _is_of_a_word(character: str) -> bool:
+    return character.isascii() and character.isalnum()
+
+
+def _plain_forms(text: str) -> Iterator[str]:
+    view: View | None = View(text.strip())
+    for _ in range(_LEVELS + 1):
+        if view is None:
+            return
+        yield view.text
+        if run := _coded_run().fullmatch(view.text):
+            yield from (
+                plain for plain in _decodings(run[0]) if len(plain) > _LEAST and plain.isascii() and plain.isprintable()
+            )
+        view = _decoded(view)
+
+
+def _decoded(view: View) -> View | None:
+    """Return *view* with one level of escapes less; None if there are none."""
+    changes = [Replacement(*found.span(), new) for found in _escape().finditer(view.text) if (new := _read(found))]
+    return view.changed(changes) if changes else None
+
+
+def _read(found: re.Match[str]) -> str:
+    escape = found[0]
+    if found.lastgroup == "url":
+        return "".join(bytes.fromhex(escape.replace("%", "")).decode("utf-8", "replace"))
+    if found.lastgroup == "quotes":
+        return "'"
+    if found.lastgroup == "html":
+        return _NAMED.get(escape[1:-1]) or _character(escape[2:-1])
+    if found.lastgroup == "code":
+        return (
+            bytes(escape, "ascii")
+            .decode("unicode_escape")
+            .encode("utf-16", "surrogatepass")
+            .decode("utf-16", "replace")
+        )
+    return escape[1:]
+
+
+def _character(number: str) -> str:
+    code = int(number[1:], 16) if number[0] in "xX" else int(number)
+    return chr(code) if code <= sys.maxunicode else ""
+
+
+@cache
+def _escape() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<url>(?:%[0-9A-Fa-f]{2}){1,256}+)"
+        r"|(?P<code>(?:\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}){1,256}+)"
+        r"|(?P<html>&(?:quot|apos|amp|lt|gt|nbsp|#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,5});)"
+        r"""|(?P<quotes>'\\''|'"'"')"""
+        r"|(?P<sign>\\[^A-Za-z0-9\s])"
+    )
+
+
+@cache
+def _coded_run() -> re.Pattern[str]:
+    # Programs break base64 after 60 characters and more.
+    return re.compile(r"[A-Za-z0-9+/_-]{6,}+(?:(?<=[A-Za-z0-9+/]{60})(?:\\r)?(?:\r?\n|\\n)[A-Za-z0-9+/]{1,}+)*+={0,2}")
+
+
+def _decodings(run: str) -> Iterator[str]:
+    """Return the texts that *run* may hold, read as hexadecimal and as base64 from each of four places on."""
+    run = re.sub(r"\\r|\\n|\s", "", run).rstrip("=")
+    if re.fullmatch(r"(?:[0-9a-fA-F]{2}){4,}", run):
+        yield bytes.fromhex(run).decode("utf-8", "replace")
+    letters = run.replace("-", "+").replace("_", "/")
+    for start in range(4):
+        piece = letters[start:]
+        piece = piece[: len(piece) - (len(piece) % 4 == 1)]
+        try:
+            content = base64.b64decode(piece + "=" * (-len(piece) % 4))
+        except (ValueError, binascii.Error):
+            continue
+        yield content.replace(b"\0", b"").decode("utf-8", "replace")  # PowerShell writes UTF-16

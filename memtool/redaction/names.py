@@ -1,0 +1,150 @@
+"""The names of secrets: what a variable, a setting, a header or a word of a sentence promises."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from memtool.text.languages import words
+
+
+class Proof(IntEnum):
+    """The proof that a value must show before it is taken for a secret."""
+
+    NONE = 0  # any value will do
+    MIXED = 1  # letters and digits, or more than a word
+    DRAWN = 2  # random, or at least a long hexadecimal number
+    RANDOM = 3
+    NUMBER = 4  # digits only
+
+
+class Secret(NamedTuple):
+    """The secret that a name promises: of this *kind*, *least* characters long. *is_said*: also in sentences."""
+
+    kind: str
+    least: int
+    proof: Proof
+    is_said: bool = True
+
+
+PASSWORD = Secret("password", 4, Proof.NONE)
+PASS = Secret("password", 5, Proof.MIXED, is_said=False)  # tests and people pass
+_PIN = Secret("password", 4, Proof.NUMBER)
+_SECRET = Secret("secret", 6, Proof.NONE)
+_KEY = Secret("key", 8, Proof.MIXED)
+TOKEN = Secret("token", 8, Proof.MIXED)
+_SOME_KEY = Secret("key", 16, Proof.DRAWN)
+_DRAWN = Secret("secret", 16, Proof.DRAWN)
+_HINT = Secret("secret", 16, Proof.RANDOM)
+
+# Every name that is looked into holds one of these; the name is then read word by word.
+STEMS = (
+    "pass",
+    "pw",
+    "pin",
+    "otp",
+    "secret",
+    "token",
+    "key",
+    "cred",
+    "auth",
+    "sess",
+    "cookie",
+    "signature",
+    "bearer",
+    "jwt",
+    "psk",
+)
+_BY_LAST_WORD = {
+    **dict.fromkeys("password passwd passphrase passcode passwort pwd pswd psk".split(), PASSWORD),
+    "pw": PASSWORD,
+    "pass": PASS,
+    **dict.fromkeys("pin otp".split(), _PIN),
+    **dict.fromkeys("secret".split(), _SECRET),
+    **dict.fromkeys("credential cred auth oauth authorization".split(), _KEY),
+    **dict.fromkeys("token bearer jwt".split(), TOKEN),
+    **dict.fromkeys("session cookie sessionid sessid jsessionid phpsessid signature".split(), _DRAWN),
+    "key": _HINT,
+}
+_BY_KIND = {"password": PASSWORD, "key": _KEY, "secret": _SECRET, "token": TOKEN}
+_KEYS_OF = frozenset(
+    """
+    api access secret private encryption decryption crypt crypto cipher signing sign auth account master service
+    deploy subscription shared storage webhook jwt session hmac aes rsa des app application license licence client
+    server admin root consumer tls ssl wallet security sdk bot
+    """.split()
+)
+_OPEN_KEYS = frozenset(
+    """
+    cache primary public pub foreign partition sort unique index object s row idempotency dedup dedupe hash lookup
+    map dict column natural composite host bucket shard routing group query translation config registry the a this
+    that each by of last next first content file blob etag ssh commit
+    """.split()
+)
+# Qualifiers that say nothing about what is meant.
+_TRAILING = frozenset(
+    """
+    value string str text raw plain plaintext b base encoded prod production dev development test testing staging
+    stage live default new old current local main backup env var literal
+    """.split()
+)
+
+
+@cache
+def named_secrets() -> dict[str, Secret]:
+    """Return the secrets by their names in each language, which have no parts and mostly no blanks around them."""
+    kinds = {"password_names": PASSWORD, "key_names": _KEY, "token_names": TOKEN}
+    return {name: secret for kind, secret in kinds.items() for name in words(kind)}
+
+
+@lru_cache(maxsize=4096)
+def secret_of(name: str) -> Secret | None:
+    """Return the secret that a variable *name* holds, in any spelling (`dbPassword`, `DB_PASSWORD`, `db password`)."""
+    words = [word.lower() for word in _word().findall(name)]
+    while len(words) > 1 and (words[-1] in _TRAILING or words[-1].isdigit()):
+        words.pop()
+    if not words:
+        return None
+    if name.startswith("-") and _option_pass().fullmatch(words[-1]):
+        return PASSWORD
+    if secret := _of_word(words[-1]):
+        return _key_of(words[-2]) if words[-1] in {"key", "keys"} and len(words) > 1 else secret
+    return _HINT if any(_of_word(word) for word in words) else None
+
+
+def _key_of(word: str) -> Secret:
+    if word in _KEYS_OF:
+        return _KEY
+    return _HINT if word in _OPEN_KEYS else _SOME_KEY
+
+
+def _of_word(word: str) -> Secret | None:
+    if word == "tokens":
+        return _HINT  # they are mostly counted
+    singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    if secret := _BY_LAST_WORD.get(singular):
+        return secret
+    joined = _joined().search(word)
+    return _BY_KIND[joined.lastgroup] if joined and joined.lastgroup else None
+
+
+@cache
+def _option_pass() -> re.Pattern[str]:
+    return re.compile(r"(?!by|com|tres)[a-z]{2,20}pass|pass")  # -storepass, -keypass
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+@cache
+def _joined() -> re.Pattern[str]:
+    """Return the pattern of the last part of words that were run together, such as `dbpassword`."""
+    return re.compile(
+        r"(?P<password>password|passwd|passphrase|pwd)s?$|(?P<secret>secret)s?$|(?P<token>token)$"
+        r"|(?P<key>(?:api|access|secret|private|app|auth|account|master|client|encryption|signing|license|subscription"
+        r"|consumer|service)keys?)$"
+    )
