@@ -75,12 +75,19 @@ def is_ours(vault: Vault, ref: str) -> bool:
 def write_entries(
     vault: Vault, day: date, entries: Sequence[DailyEntry], *, language: str, patience: float = PATIENCE
 ) -> bool:
-    """Write *entries* into the daily note of *day*; return whether they say something new.
+    """Write *entries* into the daily note of *day*, which is noted before; return whether they say something new.
 
     Raises:
         Busy, NoteChanged, NotWritable, BrokenVaultFile, OutsideVault: nothing was written.
     """
-    return change_daily(vault, day, lambda text: add_entries(text, entries), language=language, patience=patience)
+
+    def added(text: str) -> str:
+        after = add_entries(text, entries)
+        if after != text:
+            note_uncommitted(vault, [daily_ref(vault, day)])
+        return after
+
+    return change_daily(vault, day, added, language=language, patience=patience)
 
 
 def _leave_entry(vault: Vault, day: date, entry: DailyEntry) -> None:
@@ -101,7 +108,6 @@ def write_late_entries(vault: Vault, *, language: str) -> None:
     with writing_in(vault.state_path):
         for lines in take_lines(_path(vault), largest=_LARGEST):
             for day, entry in _entries(lines):
-                note_uncommitted(vault, [daily_ref(vault, day)])
                 write_entries(vault, day, [entry], language=language)
 
 
@@ -145,13 +151,10 @@ def write_edit(work: Workspace, edit: Edit) -> bool:
         return False
     day, entry = edit.at.date(), edit_entry(work, area, edit)
     try:
-        is_new = write_entries(work.vault, day, [entry], language=work.language, patience=HOOK_PATIENCE)
+        return write_entries(work.vault, day, [entry], language=work.language, patience=HOOK_PATIENCE)
     except (Busy, NoteChanged):
         _leave_entry(work.vault, day, entry)
         return True
-    if is_new:
-        note_uncommitted(work.vault, [daily_ref(work.vault, day)])
-    return is_new
 
 
 def edit_entry(work: Workspace, area: ProjectArea, edit: Edit) -> DailyEntry:

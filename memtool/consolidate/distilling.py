@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from memtool.text.similarity import words
 from memtool.vault.authors import USER
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts
 from memtool.vault.files import read_text
-from memtool.vault.layout import Vault, facts_ref
+from memtool.vault.layout import facts_ref
 from memtool.workspace import Workspace
 
 _WIDEST_EVIDENCE = 160  # columns of the words that a fact stands on
@@ -83,32 +84,46 @@ def fact_of(proposal: Proposal, fact_id: str, evidence: str) -> Fact:
 
 
 def write_facts(
-    work: Workspace, judged: Sequence[Judged], before_writing: Callable[[Sequence[str]], None], *, dry: bool
-) -> Iterator[Written]:
-    """Write what *judged* says into the vault, a file at a time, and give what was written; *dry* only gives it."""
+    work: Workspace,
+    judged: Sequence[Judged],
+    before_writing: Callable[[Sequence[str]], None],
+    tell: Callable[[Written], None],
+    *,
+    dry: bool,
+) -> None:
+    """Write what *judged* says into the vault, a file at a time. *tell* is given each fact before it is written.
+
+    A *dry* one only tells.
+    """
     by_ref: dict[str, list[Judged]] = defaultdict(list)
     for one in judged:
         if one.fate in ("new", "supersedes", "known"):
             by_ref[facts_ref(one.proposal.project)].append(one)
     for ref, own in by_ref.items():
-        written: list[Written] = []
-
-        def changed(
-            facts: tuple[Fact, ...], own: Sequence[Judged] = own, written: list[Written] = written
-        ) -> tuple[Fact, ...]:
-            written.clear()
-            ids: dict[str, str] = {}
-            for one in own:
-                facts = _with(facts, one, work, ids, written)
-            return facts
-
         if dry:
-            yield from (
-                Written(one.fate, one.proposal.id, one.proposal.text, one.other) for one in own if one.fate != "known"
-            )
-            continue
-        _update(work.vault, ref, changed, before_writing)
-        yield from written
+            for one in own:
+                if one.fate != "known":
+                    tell(Written(one.fate, one.proposal.id, one.proposal.text, one.other))
+        else:
+            update_facts(work.vault, ref, partial(_distilled, work, ref, own, before_writing, tell))
+
+
+def _distilled(
+    work: Workspace,
+    ref: str,
+    judged: Sequence[Judged],
+    before_writing: Callable[[Sequence[str]], None],
+    tell: Callable[[Written], None],
+    facts: tuple[Fact, ...],
+) -> tuple[Fact, ...]:
+    after, ids, written = facts, dict[str, str](), list[Written]()
+    for one in judged:
+        after = _with(after, one, work, ids, written)
+    if after != facts:
+        before_writing([ref])
+    for each in written:
+        tell(each)
+    return after
 
 
 def write_dropped(work: Workspace, dropped: Sequence[Judged], before_writing: Callable[[Sequence[str]], None]) -> None:
@@ -118,21 +133,6 @@ def write_dropped(work: Workspace, dropped: Sequence[Judged], before_writing: Ca
         fact = fact_of(proposal, new_fact_id(work.now, work.random), _evidence(proposal, work.language))
         before_writing([ref])
         update_facts(work.vault, ref, lambda facts, fact=fact: (*facts, replace(fact, status="archived")))  # type: ignore[misc]
-
-
-def _update(
-    vault: Vault,
-    ref: str,
-    changed: Callable[[tuple[Fact, ...]], tuple[Fact, ...]],
-    before: Callable[[Sequence[str]], None],
-) -> None:
-    def told(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-        after = changed(facts)
-        if after != facts:
-            before([ref])
-        return after
-
-    update_facts(vault, ref, told)
 
 
 def _with(

@@ -13,15 +13,16 @@ changes nothing.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.daily_lines import is_ours
-from memtool.consolidate.distilling import Written, judge_all, write_dropped, write_facts
+from memtool.consolidate.change_lines import ChangeLines
+from memtool.consolidate.distilling import judge_all, write_dropped, write_facts
 from memtool.consolidate.extraction import proposals_of
 from memtool.consolidate.fact_book import StoredFact, read_facts
 from memtool.consolidate.generated_sections import areas_to_look_at, project_section, shared_section, with_generated
@@ -39,15 +40,23 @@ from memtool.consolidate.review import (
     stored_proposals,
 )
 from memtool.consolidate.session_views import SessionView, read_sessions
-from memtool.consolidate.tidying import Closed, Move, done_items, move_to_archive, old_dailies, old_sessions, with_links
+from memtool.consolidate.tidying import (
+    Closed,
+    Move,
+    days_of,
+    done_items,
+    move_to_archive,
+    old_dailies,
+    old_sessions,
+    relinked,
+)
 from memtool.consolidate.verification import moved_anchors
-from memtool.consolidate.week import Week, keep_run
-from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
+from memtool.consolidate.week import Week, keep_run, the_only_run
+from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
-from memtool.text.languages import labels
 from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
@@ -59,7 +68,6 @@ from memtool.workspace import Workspace
 
 MEMORY = "MEMORY.md"
 _MOST_TOLD = 20  # changes in the message of a commit; the report has all of them
-_QUICK = 0.2  # seconds; another run is at work, or not
 
 
 @dataclass
@@ -98,7 +106,7 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
         Busy: another run is at work.
         MemtoolError: the vault cannot be read or written.
     """
-    with _the_only_run(work, week, dry=dry):
+    with the_only_run(work, week, dry=dry):
         if not dry:
             history.refuse_unfinished_vault(work.vault.root)
         outcome = Outcome(week, is_open=parts.review)
@@ -122,28 +130,10 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
             run.tell(sessions)
         if not dry:
             _finish(work, outcome)
+            run.end()
         if parts.tidy and not dry:
             keep_run(work, week, _subject(outcome), is_done=True)
         return outcome
-
-
-@contextmanager
-def _the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
-    """Keep other runs away, and remember it if this one fails: nobody may be watching."""
-    with ExitStack() as held:
-        try:
-            held.enter_context(work.vault.lock("consolidate", timeout=_QUICK))
-        except Busy:
-            raise Busy("another run of `memtool consolidate` is at work on this vault") from None
-        except NotWritable:
-            if not dry:  # a dry run needs no place for a lock
-                raise
-        try:
-            yield
-        except Exception as error:
-            if not dry:
-                keep_run(work, week, str(error) or type(error).__name__, is_done=False)
-            raise
 
 
 def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | None = None) -> Outcome:
@@ -156,7 +146,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
         UsageError: what was proposed is not known any more.
         MemtoolError: the vault cannot be read or written.
     """
-    with _the_only_run(work, week, dry=True):
+    with the_only_run(work, week, dry=True):
         history.refuse_unfinished_vault(work.vault.root)
         outcome, ref = Outcome(week), review_ref(week)
         path = work.vault.path(ref)
@@ -174,6 +164,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
         run.apply(kept, dropped)
         run.leave_for_review([one for one in judged if one.proposal.id not in choices])
         _finish(work, outcome)
+        run.end()
         return outcome
 
 
@@ -197,12 +188,12 @@ class _Writer:
 
     def __init__(self, work: Workspace, outcome: Outcome, *, dry: bool) -> None:
         self._work, self._vault, self._outcome, self._dry = work, work.vault, outcome, dry
-        self._words = labels("report", work.language)
+        self._lines = ChangeLines(work, outcome.week, {stored.fact.id for stored in read_facts(work.vault)}, dry=dry)
+        outcome.changes = self._lines.lines
 
     def distil(self) -> None:
         """Write the facts, and mark those whose files have changed."""
-        for written in write_facts(self._work, self._outcome.judged, self._before_writing, dry=self._dry):
-            self._say(_told(written, self._words))
+        write_facts(self._work, self._outcome.judged, self._before_writing, self._lines.say_fact, dry=self._dry)
         for stored in () if self._dry else read_facts(self._vault):
             moved = "; ".join(moved_anchors(self._work, stored)) if stored.fact.status == "active" else ""
             if moved and moved != stored.fact.review:
@@ -232,8 +223,7 @@ class _Writer:
 
     def apply(self, kept: Sequence[Judged], dropped: Sequence[Judged]) -> None:
         """Write the facts that a person has *kept*, and remember those *dropped*."""
-        for written in write_facts(self._work, kept, self._before_writing, dry=False):
-            self._say(_told(written, self._words))
+        write_facts(self._work, kept, self._before_writing, self._lines.say_fact, dry=False)
         write_dropped(self._work, dropped, self._before_writing)
 
     def tidy(self, sessions: Sequence[SessionView]) -> None:
@@ -273,14 +263,18 @@ class _Writer:
                 text = close_todo(text or "", item.line, item.source, self._work.language)
             return text
 
+        def say() -> None:
+            for item in found:
+                self._lines.say("closed", item.task, item.source)
+
         found: list[Closed] = []
-        self._write(ref, closed)
-        for item in found:
-            self._say(self._words["closed"].format(item.task, item.source))
+        self._write(ref, closed, say)
 
     def _section(self, ref: str, body: str) -> None:
-        if self._write(ref, lambda text: None if text is None else with_generated(text, body)):
-            self._say(self._words["section"].format(ref))
+        def new(text: str | None) -> str | None:
+            return None if text is None else with_generated(text, body)
+
+        self._write(ref, new, partial(self._lines.say, "section", ref))
 
     def _archive(self, sessions: Sequence[SessionView]) -> list[SessionView]:
         """Move old notes, none of them of a later week, to the archive, and return the *sessions* that are left."""
@@ -294,11 +288,10 @@ class _Writer:
         dailies = [move for move in old if self._may_go(move.source, ids)]
         with nullcontext() if self._dry else alone(self._vault):  # who commits in between would commit half of it
             self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
+            dated = days_of([*moves, *dailies], sessions)
+            self._lines.note_moves(dated)
             moved = self._move_all([*moves, *dailies])
-        if moved:
-            days = {view.ref: view.date[:10] for view in sessions}
-            oldest = min(days.get(move.source, Path(move.source).name[: len("2026-02-10")]) for move in moved)
-            self._say(self._words["archived"].format(len(moved), oldest))
+        self._lines.say_moves({move.source: dated[move.source] for move in moved})
         return left
 
     def _oldest(self, days: int) -> str:
@@ -322,7 +315,7 @@ class _Writer:
         folders = {self._vault.daily: False, f"archive/{self._vault.daily}": True} if archived or leaving else {}
         self._write_all(
             {
-                ref: partial(_relinked, archived=archived, was=was, goes=was or ref in leaving)
+                ref: partial(relinked, archived=archived, was=was, goes=was or ref in leaving)
                 for folder, was in folders.items()
                 for ref in self._refs(f"{folder}/*.md")
             }
@@ -339,17 +332,21 @@ class _Writer:
         move_to_archive(self._vault, move, self._before_writing)
         return True
 
-    def _write(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
-        """Change the file *ref*, and return whether that changed it."""
-        return ref in self._write_all({ref: new})
+    def _write(self, ref: str, new: Callable[[str | None], str | None], say: Callable[[], None] = lambda: None) -> None:
+        """Change the file *ref*, and *say* so before, if there is something to change."""
+        self._write_all({ref: new}, say)
 
-    def _write_all(self, new: Mapping[str, Callable[[str | None], str | None]]) -> list[str]:
-        """Change files, and return those that changed; what cannot be read or written is a problem."""
+    def _write_all(
+        self, new: Mapping[str, Callable[[str | None], str | None]], say: Callable[[], None] = lambda: None
+    ) -> None:
+        """Change files; what cannot be read or written is a problem."""
         changing = [ref for ref, changed in new.items() if self._tried(ref, partial(self._changes, ref, changed))]
-        if self._dry or not changing:
-            return changing
-        self._before_writing(changing)
-        return [ref for ref in changing if self._tried(ref, partial(self._change, ref, new[ref]))]
+        if changing:
+            say()
+        if not self._dry:
+            self._before_writing(changing)
+            for ref in changing:
+                self._tried(ref, partial(self._change, ref, new[ref]))
 
     def _changes(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
         try:
@@ -386,17 +383,9 @@ class _Writer:
         """The files that the user has changed and not committed: that is a commit of its own, and no part of ours."""
         return edited_by_hand(self._vault)
 
-    def _say(self, line: str) -> None:
-        self._outcome.changes.append(line)
-
-
-def _relinked(text: str | None, *, archived: Sequence[str], was: bool, goes: bool) -> str | None:
-    return None if text is None else with_links(text, archived, was_archived=was, is_archived=goes)
-
-
-def _told(written: Written, words: dict[str, str]) -> str:
-    form = words[written.fate if written.fate != "supersedes" else "superseded"]
-    return form.format(written.text, written.id, written.other) if written.fate != "known" else form.format(written.id)
+    def end(self) -> None:
+        """Forget the lines of this run: its report and its commit have them."""
+        self._lines.end()
 
 
 def _subject(outcome: Outcome) -> str:

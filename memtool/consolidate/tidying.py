@@ -62,6 +62,17 @@ def with_links(text: str, archived: Collection[str], *, was_archived: bool, is_a
     return re.sub(r"\]\((?P<way>\.\./(?:archive/|\.\./)?)sessions/(?P<id>[^()\s/]+)\.md\)", target, text)
 
 
+def relinked(text: str | None, *, archived: Sequence[str], was: bool, goes: bool) -> str | None:
+    """Return `with_links` of the text of a daily note, if there is one."""
+    return None if text is None else with_links(text, archived, was_archived=was, is_archived=goes)
+
+
+def days_of(moves: Sequence[Move], sessions: Sequence[SessionView]) -> dict[str, str]:
+    """Return the day of each note that *moves* take away: of a session, when it was; of a daily note, its name."""
+    days = {view.ref: view.date[:10] for view in sessions}
+    return {move.source: days.get(move.source, move.source.rsplit("/", 1)[-1][: len("2026-02-10")]) for move in moves}
+
+
 def move_to_archive(vault: Vault, move: Move, before_writing: Callable[[Sequence[str]], None]) -> None:
     """Carry out *move* under the vault's lock. A note of that name may lie there: a session goes on after it was moved.
 

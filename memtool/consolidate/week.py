@@ -10,17 +10,18 @@ import datetime as dt
 import json
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.errors import MemtoolError, UsageError
+from memtool.errors import Busy, MemtoolError, NotWritable, UsageError
 from memtool.vault.state import find_state_folder, make_state_folder, read_record, read_state, write_state
 from memtool.workspace import Workspace
 
 _RUN, _SCHEDULE, _SAID = "consolidated", "schedule", "missed-week"
 _LARGEST = 4096  # bytes
 _LONGEST = 300  # characters of how a run ended
+_QUICK = 0.2  # seconds; another run is at work, or not
 _TUESDAY = 1  # on Monday, a schedule has still time
 
 
@@ -172,3 +173,22 @@ def _keep(work: Workspace, name: str, text: str) -> None:
         path: Path = work.index_folder / name
         make_state_folder(path.parent)
         write_state(path, text.encode("utf-8", "replace"))
+
+
+@contextmanager
+def the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
+    """Keep other runs away, and remember it if this one fails: nobody may be watching."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(work.vault.lock("consolidate", timeout=_QUICK))
+        except Busy:
+            raise Busy("another run of `memtool consolidate` is at work on this vault") from None
+        except NotWritable:
+            if not dry:  # a dry run needs no place for a lock
+                raise
+        try:
+            yield
+        except Exception as error:
+            if not dry:
+                keep_run(work, week, str(error) or type(error).__name__, is_done=False)
+            raise

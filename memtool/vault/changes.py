@@ -19,8 +19,8 @@ from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.note import Note, parse_note
 
 UNDOES = "Undoes"  # the trailer that names the commit which another one takes back
-UNDO, SYNC, INIT, CONSOLIDATE = "undo", "sync", "init", "consolidate"  # deeds
-_NOT_STEPPED = (UNDO, SYNC, INIT, "route")  # the routing table would be made anew
+UNDO, SYNC, INIT, CONSOLIDATE, MEND = "undo", "sync", "init", "consolidate", "mend"  # deeds
+_NOT_STEPPED = (UNDO, SYNC, INIT, MEND, "route")  # the routing table would be made anew
 
 _FIELDS = (
     "%H", "%P", "%cI", "%an", "%s", "%B", f"%(trailers:key={SIGNATURE},valueonly)",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
+from memtool.vault.journal import note_write
 
 # A file saved within the clock's resolution may change again without changing its stamp
 # (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.
@@ -175,6 +176,7 @@ def write_over(path: Path, content: bytes, *, durable: bool) -> None:
 def _written(path: Path, content: bytes, *, durable: bool) -> Iterator[Path]:
     """Give a hidden file beside *path* with its mode and *content*, which is to be renamed within the `with` block."""
     temporary = _hidden_beside(path)
+    note_write(path)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
         with open(handle, "wb") as file:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memtool import settings
 from memtool.errors import HistoryFailed
+from memtool.vault.journal import handles
 
 # Set when memtool is run from a git hook: they would send us to somebody else's repository.
 _FOREIGN = (
@@ -68,6 +69,7 @@ def ask(
             check=False,
             env={**environ, **_OWN, **variables},
             start_new_session=True,  # it has no terminal then, at which ssh could ask
+            pass_fds=() if os.name == "nt" or "GIT_ALLOW_PROTOCOL" in variables else handles(),  # not to ssh's helpers
         )
     except FileNotFoundError:
         raise HistoryFailed("git is not installed", hint="Install git; without it no change can be undone.") from None

@@ -190,8 +190,8 @@ def commit_contents(
     message = signed(message) if is_ours else message
     variables = _author_variables(author)
     made = tell(folder, *options, stdin=message.encode("utf-8", "replace"), variables=variables).strip()
-    tell(folder, "update-index", "-z", "--index-info", stdin=entries)
     tell(folder, "update-ref", "-m", message.partition("\n")[0], "HEAD", made, head)
+    tell(folder, "update-index", "-z", "--index-info", stdin=entries)  # a kill before leaves nothing staged
     return made
 
 

@@ -19,6 +19,7 @@ from memtool.errors import (
     VaultNotFound,
     VaultTooNew,
 )
+from memtool.vault.journal import begin, cut_off, journal
 from memtool.vault.processes import lock
 from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in
 
@@ -40,6 +41,7 @@ _OF_FILES = ("vault", "history", "daily", "init", "consolidate")  # locks of who
 _AREA_SUMMARIES = {"projects": "project", "patterns": "pattern", "tools": "tool"}
 _AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
 _AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
+_JOURNALED = ("history", "sync")  # locks whose next holder completes what a kill has cut off
 _FORMAT_LINE = re.compile(r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)""")
 _DAILY_LINE = re.compile(r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?""")
 # The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
@@ -116,7 +118,24 @@ class Vault(NamedTuple):
         with contextlib.ExitStack() as held:
             with writing_in(self.state_path):
                 make_state_folder(self.state_path / "locks")
-                held.enter_context(lock(self.state_path / "locks" / f"{name}.lock", timeout=timeout))
+                path = self.state_path / "locks" / f"{name}.lock"
+                handle = held.enter_context(lock(path, timeout=timeout))
+            if name in _JOURNALED:
+                held.enter_context(self._journal(handle, name))
+            yield
+
+    @contextlib.contextmanager
+    def _journal(self, handle: int, name: str) -> Iterator[None]:
+        """Keep the journal of a lock, after what its last holder could not end is completed."""
+        left = cut_off(handle)
+        with journal(handle, self.root):
+            if left:
+                from memtool.vault.mending import mend  # hardly ever
+
+                with contextlib.nullcontext() if name == "history" else self.lock("history"):
+                    mend(self, left)
+                os.ftruncate(handle, 0)
+                begin(handle)
             yield
 
 

@@ -27,8 +27,8 @@ _NICENESS = 10  # of what yields to the user's work, elsewhere; 19 is the most
 
 
 @contextlib.contextmanager
-def lock(path: Path, *, timeout: float = 10.0) -> Iterator[None]:
-    """Hold the lock file *path* for the length of a `with` block.
+def lock(path: Path, *, timeout: float = 10.0) -> Iterator[int]:
+    """Hold the lock file *path* for the length of a `with` block, and give its handle.
 
     Raises:
         Busy: another process held it for *timeout* seconds.
@@ -41,8 +41,9 @@ def lock(path: Path, *, timeout: float = 10.0) -> Iterator[None]:
             if time.monotonic() >= deadline:
                 raise Busy(f"another process has held '{path.name}' for {timeout:g} seconds")
             time.sleep(_PAUSE)
-        yield
+        yield handle
     finally:
+        _unlock(handle)
         os.close(handle)
 
 
@@ -56,6 +57,9 @@ if sys.platform == "win32":
             return False
         return True
 
+    def _unlock(_handle: int) -> None:
+        """Closing it is enough."""
+
 else:
     import fcntl
 
@@ -65,6 +69,9 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # a program that inherited it may go on
 
 
 def start_command(root: Path, environ: Mapping[str, str], *arguments: str, yielding: bool = False) -> None:

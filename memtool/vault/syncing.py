@@ -9,11 +9,9 @@ Only the user's own remote is spoken to, as the clone's settings name it, over s
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed, RemoteFailed
@@ -24,7 +22,8 @@ from memtool.vault.changes import check_own_history
 from memtool.vault.driver import install_driver
 from memtool.vault.git import GitAnswer, ask, setting_of, tell
 from memtool.vault.layout import Vault
-from memtool.vault.marks import BEGIN, FIRST, holds_two_texts
+from memtool.vault.marks import BEGIN, holds_two_texts
+from memtool.vault.mending import complete_merge, settle
 from memtool.vault.uncommitted import commit_noted
 
 _TRIES = 5
@@ -130,7 +129,8 @@ def _sync(
     edits: bool,
 ) -> Synced:
     history.refuse_programs(vault.root, _PROGRAMS)
-    _complete_merge(vault)
+    with vault.lock("history", timeout=_PATIENCE):
+        complete_merge(vault)
     history.refuse_unfinished(vault.root)
     remote = find_remote(vault)
     install_driver(vault)
@@ -232,30 +232,12 @@ def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> dict[str,
             if ask(vault.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").code:
                 raise _why_not(vault, remote, answer)
             try:
-                _settle(vault)
+                settle(vault)
                 tell(vault.root, *author, "commit", "--quiet", "--no-verify", "--cleanup=whitespace", message)
             except BaseException:
                 ask(vault.root, "merge", "--abort")
                 raise
             return aside
-
-
-def _complete_merge(vault: Vault) -> None:
-    """Complete the merge that a sync of ours has begun, if it was killed in between; what was edited since stays.
-
-    Raises:
-        HistoryFailed: git refuses.
-    """
-    if ask(vault.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").code:
-        return
-    with vault.lock("history", timeout=_PATIENCE), vault.lock(), vault.lock("daily"):
-        path = Path(vault.root, tell(vault.root, "rev-parse", "--git-path", "MERGE_MSG").strip())
-        message = files.read_text(path)[0] if path.is_file() else ""
-        if not history.is_signed(message):  # it is its owner's
-            return
-        author = history.author_options(vault.root)
-        _settle(vault, was_cut_off=True)
-        tell(vault.root, *author, "commit", "--quiet", "--no-verify", "--cleanup=strip", f"--message={message}")
 
 
 def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
@@ -270,36 +252,6 @@ def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
         sentence = f"another machine changed what you have changed and not committed: {named}"
         return HistoryFailed(sentence, hint=hint)
     return HistoryFailed(f"git cannot merge: {_first(answer)}")
-
-
-def _settle(vault: Vault, *, was_cut_off: bool = False) -> None:
-    """Keep both versions of what git could not merge: between marks, or as two files.
-
-    If the merge *was_cut_off*, somebody may have settled some of it by hand.
-    """
-    stages: dict[str, dict[str, str]] = {}
-    for row in tell(vault.root, "ls-files", "--unmerged", "-z").split("\0"):
-        if row:
-            about, _, name = row.partition("\t")
-            stages.setdefault(name, {})[about.split()[2]] = about.split()[1]
-    for name, blobs in stages.items():
-        if not {"2", "3"} & set(blobs):
-            tell(vault.root, "rm", "--cached", "--quiet", "--", name)
-            continue
-        here = ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip() if was_cut_off else ""
-        is_by_hand = was_cut_off and here != blobs.get("2")
-        if {"2", "3"} <= set(blobs) and not (is_by_hand or FIRST in _text_of(vault, name)):
-            tell(vault.root, "checkout", "--ours", "--", name)
-            _put_beside(vault, name, blobs["3"])
-        tell(vault.root, "add", "--", name)
-
-
-def _put_beside(vault: Vault, name: str, blob: str) -> None:
-    """Write the other version of the file *name* beside it."""
-    path = PurePosixPath(name)
-    beside = str(path.with_name(f"{path.stem}.other-{blob[:7]}{path.suffix}"))
-    files.write_over(vault.path(beside), os.fsencode(tell(vault.root, "cat-file", "blob", blob)), durable=True)
-    tell(vault.root, "add", "--", beside)
 
 
 def _push(vault: Vault, remote: Remote) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, NoteChanged, NotWritable, UsageError
 from memtool.text.lines import some_of
@@ -15,9 +16,9 @@ from memtool.vault import files, history
 from memtool.vault.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
 from memtool.vault.facts import NO_FACTS, Fact, parse_facts, render_facts
 from memtool.vault.git import tell
+from memtool.vault.journal import note_plan
 from memtool.vault.layout import Vault, is_facts_file
 from memtool.vault.merging import emptied, merge, merge_prose
-from memtool.vault.uncommitted import note_uncommitted
 
 _PATIENCE = 30.0  # seconds; others may be committing
 _LONGEST_SUBJECT = 72  # characters
@@ -57,6 +58,23 @@ class _Restored(NamedTuple):
     here: bytes | None
 
 
+class _Step(NamedTuple):
+    """One file of an undo, as a journal holds it: its content before (a hash), and what the folder and git get."""
+
+    ref: str
+    expected: str | None
+    here: str | None
+    head: str | None
+    mode: str
+    is_committed: bool
+
+    @classmethod
+    def of(cls, one: _Restored) -> _Step:
+        expected = None if one.file.here is None else files.content_hash(one.file.here)
+        here, head = (None if data is None else base64.b64encode(data).decode() for data in (one.here, one.head))
+        return cls(one.file.ref, expected, here, head, one.file.mode, one.head != one.file.head)
+
+
 def undo(vault: Vault, change: Change) -> Undone:
     """Take *change* back, in one commit of its files. What was written since, committed or not, stays.
 
@@ -75,18 +93,40 @@ def undo(vault: Vault, change: Change) -> Undone:
         if found := [ref for ref in refs if ref in staged]:
             raise HistoryFailed(f"you have staged changes of {_named(found)}", hint="Commit or unstage them first.")
         restored = _restored(vault, change)
-        wanted = {
-            one.file.ref: None if one.head is None else history.NewContent(one.head, one.file.mode)
-            for one in restored
-            if one.head != one.file.head
-        }
+        wanted = [one.file.ref for one in restored if one.head != one.file.head]
         if not wanted:
             raise UsageError("there is nothing left of it to take back", hint="`memtool diff` shows what it did.")
-        note_uncommitted(vault, wanted)  # should we be killed in between, the next commit completes it
-        for one in restored:
-            _write(vault, one)
-        made = history.commit_contents(vault.root, wanted, _message(change), author=vault.author)
+        steps = [_Step.of(one) for one in restored]
+        note_plan(vault.root, {"undoes": change.commit, "message": _message(change), "steps": steps})
+        for step in steps:
+            _write(vault, step)
+        made = _commit(vault, steps, _message(change))
         return Undone(change, made, tuple(wanted))
+
+
+def complete_undo(vault: Vault, plan: dict[str, Any]) -> None:
+    """Complete an undo that was cut off, by the *plan* that it has noted.
+
+    Raises:
+        MemtoolError: a file was changed since, or git refuses.
+    """
+    match plan:
+        case {"undoes": str(undoes), "message": str(message), "steps": [*rows]}:
+            steps = [_Step(*row) for row in rows]
+            for step in steps:
+                with suppress(NoteChanged):  # it was written already, or changed since
+                    _write(vault, step)
+            if undoes not in tell(vault.root, "log", "-1", f"--format=%(trailers:key={UNDOES},valueonly)"):
+                _commit(vault, steps, message)
+
+
+def _commit(vault: Vault, steps: Sequence[_Step], message: str) -> str:
+    contents = {
+        step.ref: None if step.head is None else history.NewContent(base64.b64decode(step.head), step.mode)
+        for step in steps
+        if step.is_committed
+    }
+    return history.commit_contents(vault.root, contents, message, author=vault.author)
 
 
 def _check(change: Change) -> None:
@@ -210,25 +250,25 @@ def _blob(vault: Vault, commit: str, ref: str) -> bytes:
     return os.fsencode(tell(vault.root, "cat-file", "--filters", f"{commit}:{ref}"))
 
 
-def _write(vault: Vault, one: _Restored) -> None:
-    path, expected = vault.path(one.file.ref), one.file.here
-    if one.here == expected:
+def _write(vault: Vault, step: _Step) -> None:
+    path = vault.path(step.ref)
+    content = None if step.here is None else base64.b64decode(step.here)
+    if (None if content is None else files.content_hash(content)) == step.expected:
         return
-    if one.here is not None:
+    if content is not None:
         with suppress(UnicodeDecodeError):
-            known = None if expected is None else files.content_hash(expected)
-            files.replace(path, one.here.decode("utf-8"), expected=known)
+            files.replace(path, content.decode("utf-8"), expected=step.expected)
             return
-    if (path.read_bytes() if path.exists() else None) != expected:
-        raise NoteChanged(f"'{one.file.ref}' was changed by someone else")
     try:
-        if one.here is None:
+        if files.hash_of(path) != step.expected:
+            raise NoteChanged(f"'{step.ref}' was changed by someone else")
+        if content is None:
             path.unlink()
         else:
             files.make_folder(path.parent)
-            files.write_over(path, one.here, durable=True)
+            files.write_over(path, content, durable=True)
     except OSError as error:
-        raise NotWritable(f"cannot write '{one.file.ref}': {error.strerror}") from None
+        raise NotWritable(f"cannot write '{step.ref}': {error.strerror}") from None
 
 
 def _message(change: Change) -> str:

@@ -30,7 +30,7 @@ def write(vault: Vault, ref: str) -> None:
 def test_no_commit_is_lost_to_those_who_are_killed_while_committing(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(*_: object) -> None:
+    def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

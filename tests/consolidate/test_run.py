@@ -447,10 +447,11 @@ def _state(vault: Vault) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in vault.root.rglob("*"):
         ref = path.relative_to(vault.root).as_posix()
-        if not path.is_file() or ref.startswith((".git/", ".memtool/", "reports/")):
+        if not path.is_file() or ref.startswith((".git/", ".memtool/")):
             continue
         text = path.read_text(encoding="utf-8")
-        found[ref] = sorted(fact["fact"] for fact in json.loads(text)["facts"]) if ref.endswith("facts.json") else text
+        plain = re.sub(r"fact-[0-9a-f-]+", "fact-…", text)
+        found[ref] = sorted(fact["fact"] for fact in json.loads(text)["facts"]) if ref.endswith("facts.json") else plain
     return found
 
 

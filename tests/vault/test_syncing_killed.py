@@ -37,7 +37,7 @@ def torn(tmp_path: Path) -> TwoMachines:
     machines.sync(machines.one)
     machines.write(machines.two, NOTE, "# 记忆\n\nSpaces.\n")
     machines.write(machines.two, "other.bin", "\0two")
-    killed_at("_settle", lambda: machines.sync(machines.two))
+    killed_at("settle", lambda: machines.sync(machines.two))
     assert git(machines.two.root, "rev-parse", "--verify", "MERGE_HEAD")
     return machines
 

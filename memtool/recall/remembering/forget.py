@@ -23,6 +23,7 @@ from memtool.text.markdown import blocks, without_mark
 from memtool.vault import files
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.hand_edits import forget_item, statement_of
+from memtool.vault.journal import note_write
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.reading import Ref, with_lines
@@ -276,6 +277,7 @@ def _delete(work: Workspace, ref: str) -> None:
     path = work.vault.path(ref)
     try:
         with work.vault.lock():
+            note_write(path)
             path.unlink()
     except OSError as error:
         raise NotWritable(f"cannot remove '{ref}': {error.strerror}") from None

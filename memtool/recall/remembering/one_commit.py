@@ -59,7 +59,6 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "
     """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
     subject = f"{deed}: {brief(what, _LONGEST_SUBJECT - width(deed) - 2)}"
     message = f"{subject}\n\n{why}" if why else subject
-    note_uncommitted(vault, refs)  # should git refuse, or we be killed now, the next capture takes it along
     try:
         if history.find_repository(vault.root) != vault.root:
             return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
@@ -67,6 +66,8 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "
             return Kept(notice="nothing was committed: for git, nothing has changed")
         return Kept(tell(vault.root, "rev-parse", "--short", "HEAD").strip())
     except HistoryFailed as error:
+        if deed != KEEP:
+            note_uncommitted(vault, refs)  # the next capture takes it along
         return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
 
 

@@ -31,6 +31,7 @@ from memtool.vault.layout import FACTS_FILE, area_folder, project_of
 from memtool.vault.note import FOLDERS, NewNote, render_note, slug, title_of
 from memtool.vault.project_area import area_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
+from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
 _QUOTED = 120  # columns of what stands already
@@ -94,9 +95,15 @@ def remember(work: Workspace, memory: Memory) -> Remembered:
                 memory = memory._replace(supersedes=found.twin.id)
         if memory.kind in _WRITERS:
             keep_edits(work.vault, [ref])
-        written = _WRITERS.get(memory.kind, _write_note)(work, memory, ref, project)
-        refs = [written.path, *_register(work, memory, project)]
-        kept = commit(work.vault, refs, "remember", f"{project}: {memory.text}" if project else memory.text)
+        registered = _register(work, memory, project)  # first: what was written already is not written again
+        try:
+            written = _WRITERS.get(memory.kind, _write_note)(work, memory, ref, project)
+        except MemtoolError:
+            note_uncommitted(work.vault, registered)
+            raise
+        kept = commit(
+            work.vault, [written.path, *registered], "remember", f"{project}: {memory.text}" if project else memory.text
+        )
     return Remembered(
         written.id,
         written.path,

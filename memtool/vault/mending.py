@@ -1,0 +1,110 @@
+"""Completing what a run that was killed has cut off: locks of git, a merge or an undo of ours, a missing commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from memtool.errors import MemtoolError
+from memtool.vault import files, history
+from memtool.vault.changes import MEND
+from memtool.vault.git import ask, tell
+from memtool.vault.journal import CutOff
+from memtool.vault.layout import Vault
+from memtool.vault.marks import FIRST
+from memtool.vault.uncommitted import note_uncommitted
+from memtool.vault.undoing import complete_undo
+
+_MESSAGE = f"{MEND}: what a run that was killed had written\n\nIt could not commit that any more."
+_CLOCK = 2.0  # seconds by which the times of two files may differ
+
+
+def mend(vault: Vault, left: CutOff) -> None:
+    """Complete what *left* says. The lock `history` is held.
+
+    What git refuses now is committed with the next change.
+    """
+    try:
+        if history.find_repository(vault.root) != vault.root:
+            return
+        for path in _left_by_git(vault.root):
+            with suppress(OSError):
+                if path.lstat().st_mtime >= left.at - _CLOCK:
+                    path.unlink()
+        complete_merge(vault)
+        for plan in left.plans:
+            complete_undo(vault, plan)
+        history.commit(vault.root, _inside(left), _MESSAGE, author=vault.author)
+    except (MemtoolError, OSError):
+        note_uncommitted(vault, _inside(left))
+
+
+def _inside(left: CutOff) -> list[str]:
+    return [ref for ref in left.refs if ".." not in Path(ref).parts and not Path(ref).is_absolute()]
+
+
+def _left_by_git(root: Path) -> Iterator[Path]:
+    repository = root / ".git"
+    if not repository.is_symlink():
+        yield from repository.glob("*.lock")
+        yield from (Path(folder, name) for folder, _, names in os.walk(repository / "refs") for name in names
+                    if name.endswith(".lock"))  # fmt: skip
+    yield from root.glob(".merge_file_*")
+
+
+def complete_merge(vault: Vault) -> None:
+    """Complete the merge that a sync of ours has begun, if it was killed in between; what was edited since stays.
+
+    The lock `history` is held.
+
+    Raises:
+        HistoryFailed: git refuses.
+    """
+    if ask(vault.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").code:
+        return
+    with vault.lock(), vault.lock("daily"):
+        path = Path(vault.root, tell(vault.root, "rev-parse", "--git-path", "MERGE_MSG").strip())
+        message = files.read_text(path)[0] if path.is_file() else ""
+        if not history.is_signed(message):  # it is its owner's
+            return
+        author = history.author_options(vault.root)
+        settle(vault, was_cut_off=True)
+        tell(vault.root, *author, "commit", "--quiet", "--no-verify", "--cleanup=strip", f"--message={message}")
+
+
+def settle(vault: Vault, *, was_cut_off: bool = False) -> None:
+    """Keep both versions of what git could not merge: between marks, or as two files.
+
+    If the merge *was_cut_off*, somebody may have settled some of it by hand.
+    """
+    stages: dict[str, dict[str, str]] = {}
+    for row in tell(vault.root, "ls-files", "--unmerged", "-z").split("\0"):
+        if row:
+            about, _, name = row.partition("\t")
+            stages.setdefault(name, {})[about.split()[2]] = about.split()[1]
+    for name, blobs in stages.items():
+        if not {"2", "3"} & set(blobs):
+            tell(vault.root, "rm", "--cached", "--quiet", "--", name)
+            continue
+        here = ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip() if was_cut_off else ""
+        is_by_hand = was_cut_off and here != blobs.get("2")
+        if {"2", "3"} <= set(blobs) and not (is_by_hand or FIRST in _text_of(vault, name)):
+            tell(vault.root, "checkout", "--ours", "--", name)
+            _put_beside(vault, name, blobs["3"])
+        tell(vault.root, "add", "--", name)
+
+
+def _put_beside(vault: Vault, name: str, blob: str) -> None:
+    """Write the other version of the file *name* beside it."""
+    path = PurePosixPath(name)
+    beside = str(path.with_name(f"{path.stem}.other-{blob[:7]}{path.suffix}"))
+    files.write_over(vault.path(beside), os.fsencode(tell(vault.root, "cat-file", "blob", blob)), durable=True)
+    tell(vault.root, "add", "--", beside)
+
+
+def _text_of(vault: Vault, name: str) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        return files.read_content(vault.path(name)).decode("utf-8")
+    return ""
