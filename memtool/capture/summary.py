@@ -349,13 +349,15 @@ def _done(turns: Sequence[Turn], commands: Sequence[str], language: str) -> Iter
         told.append(words["before_edits"].format(outcome) if is_stale else outcome)
     passed = [run.command for turn in turns for run in turn.runs if not run.error]
     told += [words[act] for act, sign in _ACTS.items() if any(sign.search(command) for command in passed)]
-    commits = [
-        at for at, turn in enumerate(turns) if any(_COMMITS.search(run.command) for run in turn.runs if not run.error)
-    ]
+    commits = [at for at, turn in enumerate(turns) if _has_committed(turn)]
     if commits and any(turn.files for turn in turns[commits[-1] + 1 :]):
         told.append(words["edited_since"])
     if told:
         yield "; ".join(told)
+
+
+def _has_committed(turn: Turn) -> bool:
+    return any(_COMMITS.search(run.command) for run in turn.runs if not run.error)
 
 
 def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
@@ -363,7 +365,7 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[str]:
     last = turns[-1] if turns else Turn()
     if last.plan and last.plan_refused:
         yield f"{words['no_plan'].format(shortened(last.plan, 120))} ({AGENT})"
-    elif last.asked and not (last.answered or last.files):
+    elif last.asked and not (last.answered or last.files or _has_committed(last)):
         yield f"{words['no_answer'].format(without_middle(last.asked, _WIDEST_OPEN))} ({USER})"
     elif asked := _question_in(last.said):
         yield f"{words['no_decision'].format(asked)} ({AGENT})"

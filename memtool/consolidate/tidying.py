@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.consolidate.session_views import SessionView
+from memtool.text.languages import pattern_of
 from memtool.text.similarity import is_said, words
 from memtool.vault import files
-from memtool.vault.authors import DONE
+from memtool.vault.authors import AGENT, DONE
 from memtool.vault.layout import Vault
 from memtool.vault.merging import merge
+from memtool.vault.session_lines import Line
+from memtool.vault.session_rows import ARROW
 from memtool.vault.todos import find_todos
 
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.memtool)?\.md")
-_WHOLLY = 0.8  # of the words of an open item that a line holds, which says that it was done
+_HALF, _WHOLLY = 0.5, 0.8  # of the words of an open item: in what says that it was done, and there or in its prompt
 _LEAST_WORDS = 3
 _COMMIT = "commit: "
 
@@ -118,22 +121,31 @@ class Closed(NamedTuple):
 
 
 def done_items(todos: str, sessions: Sequence[SessionView]) -> list[Closed]:
-    """Return the open items of the task list *todos* that a session did, by its commits or what it says was done."""
-    told = [(view, line, words(line)) for view in sessions for line in _deeds(view)]
+    """Return the open items of the task list *todos* that a session did, by its commits or what it says was done.
+
+    Half of an item's words must stand there, and nearly all of them there or in the prompt that it answers.
+    """
+    told = [(view, deed, words(deed), words(f"{asked} {deed}")) for view in sessions for asked, deed in _deeds(view)]
     found = []
     for todo in find_todos(todos):
         wanted = words(todo.task)
         if not todo.is_open or len(wanted) < _LEAST_WORDS:
             continue
-        deeds = ((view, line) for view, line, said in told if is_said(wanted, [said], _WHOLLY))
-        if deed := next(deeds, None):
-            found.append(Closed(todo.line, todo.task, deed[0].id, deed[1]))
+        deeds = (
+            (view, deed)
+            for view, deed, said, around in told
+            if is_said(wanted, [said], _HALF) and is_said(wanted, [around], _WHOLLY)
+        )
+        if done := next(deeds, None):
+            found.append(Closed(todo.line, todo.task, done[0].id, done[1]))
     return found
 
 
-def _deeds(view: SessionView) -> Iterator[str]:
-    for line in view.lines:
-        if line.text.startswith(_COMMIT):
-            yield line.text.removeprefix(_COMMIT)
-        elif line.role == DONE:
-            yield line.text
+def _deeds(view: SessionView) -> Iterator[tuple[str, str]]:
+    """Give what the session *view* did, each with the order before it: its commits, "Done: I wrote …" and the like."""
+    first, _, ended = view.note.topic.partition(ARROW)  # what the topic tells has no line of its own
+    for line in (*view.lines, Line(ended[max(0, ended.find(_COMMIT)) :])):
+        is_done = line.author == AGENT and re.match(pattern_of("status_line"), line.text, re.IGNORECASE)
+        if line.text.startswith(_COMMIT) or line.role == DONE or is_done:
+            order = line.asked or first
+            yield "" if re.search("[?？]", order) else order, line.text.removeprefix(_COMMIT)

@@ -214,6 +214,14 @@ def test_a_plan_that_was_refused_or_a_prompt_without_an_answer_is_open() -> None
     assert summarise(said("部署脚本呢？要不要一起改")).open == ("not answered: 部署脚本呢？要不要一起改 (user)",)
 
 
+@pytest.mark.parametrize("asked", ["yes, commit it with a good message please", "好的，请提交，信息写清楚一点"])
+def test_a_prompt_whose_work_ends_with_a_commit_is_not_open(asked: str) -> None:
+    commit = Run('git commit -m "登录: limit the rate"')
+    assert summarise([*said("Limit the rate"), Turn(asked=asked, runs=(commit,))]).open == ()
+    failed = Turn(asked=asked, runs=(commit._replace(error="nothing to commit"),))
+    assert summarise([*said("Limit the rate"), failed]).open == (f"not answered: {asked} (user)",)
+
+
 def test_an_answer_is_shown_under_its_own_prompt_only() -> None:
     subjects = (
         "login 支付 mail cache 搜索 cron upload 权限 invoice backup metrics 日志 router theme webhook 通知".split()

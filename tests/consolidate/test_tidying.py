@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.tidying import done_items, old_dailies, old_sessions, with_links
 from memtool.vault.authors import DONE
@@ -51,3 +53,44 @@ def test_an_open_item_is_done_when_a_session_says_so() -> None:
     assert done_items(todos, [view("s0", "2026-01-01", "shop", talk)]) == []
     closed = done_items(todos, [view("s1", "2026-01-01", "shop", deed), view("s2", "2026-01-02", "shop", chinese)])
     assert [(item.line, item.source) for item in closed] == [(1, "s1"), (2, "s2")]
+
+
+@pytest.mark.parametrize(
+    ("task", "asked", "deed"),
+    [
+        ("rate limiting of the login route", "", "Done: I wrote the rate limiting of the login route."),
+        (
+            "rate limiting of the login route",
+            "Now the login route of the shop",
+            "commit: Add rate limiting to the login",
+        ),
+        ("给登录接口加限流", "", "已完成：给登录接口加了限流。"),
+        ("给登录接口加限流", "登录页和登录接口还没有限流，请加上", "commit: 接口加限流"),
+    ],
+)
+def test_an_open_item_is_done_by_what_its_prompt_ended_with(task: str, asked: str, deed: str) -> None:
+    done = view("s1", "2026-01-01", "shop", Line(deed, "", "agent", asked))
+    (closed,) = done_items(f"- [ ] {task}\n", [done])
+    assert closed.evidence == deed.removeprefix("commit: ")
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ("Is the rate limiting of the login route done?", Line("commit: Add the order model", "", "agent")),
+        ("Is the rate limiting of the login route done?", Line("commit: Add rate limiting", "", "agent")),
+        ("登录接口的限流呢？", Line("commit: 加上订单模型", "", "agent")),
+        ("", Line("The rate limiting of the login route is not done.", "", "agent")),
+        ("", Line("Done: I wrote the rate limiting of the login route.", "", "imported")),
+    ],
+)
+def test_a_question_or_other_work_closes_nothing(asked: str, line: Line) -> None:
+    todos = "- [ ] rate limiting of the login route\n- [ ] 给登录接口加限流\n"
+    assert done_items(todos, [view("s1", "2026-01-01", "shop", line._replace(asked=asked))]) == []
+
+
+def test_a_commit_that_only_the_topic_names_closes_its_item() -> None:
+    note = SessionNote("s1", topic="给登录接口限流 → last: commit: rate limiting of the login")
+    done = SessionView("s1", "sessions/s1.md", "shop", "2026-01-01", "", note, (), "")
+    (closed,) = done_items("- [ ] rate limiting of the login\n- [ ] limiting of the API 路由\n", [done])
+    assert (closed.line, closed.evidence) == (1, "rate limiting of the login")
