@@ -74,11 +74,12 @@ def _print(reading: Reading) -> None:
         output.emit_text(reading.text)
         return
     from memtool.cli import screen
-    from memtool.text.frontmatter import split_front_matter
+    from memtool.text.frontmatter import read_front_matter
 
-    matter, body_line = split_front_matter(reading.text)
-    body = "\n".join(reading.text.split("\n")[body_line - 1 :])
-    screen.show(*(screen.text(line, "dim") for line in (matter or "").splitlines()), screen.note(body))
+    body_line = read_front_matter(reading.text)[1]
+    lines = reading.text.split("\n")
+    head = lines[1 : max(1, body_line - 2)]
+    screen.show(*(screen.text(line, "dim") for line in head), screen.note("\n".join(lines[body_line - 1 :])))
 
 
 def _reading(session: Session, text: str, level: int) -> Reading:

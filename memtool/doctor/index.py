@@ -41,7 +41,7 @@ def index_checks(work: Workspace) -> list[Check]:
             return [*found, *_helper_health(vault, cache)]
         with tempfile.TemporaryDirectory(prefix="memtool-doctor-", ignore_cleanup_errors=True) as aside:
             _copy_index(folder, Path(aside))
-            place = Place(vault, Path(aside), max_bytes=work.max_bytes, outside=outside)
+            place = Place(vault, Path(aside), max_bytes=work.max_bytes, outside=outside, ignore=settings.index.ignore)
             found = use_index(
                 place, lambda index: [*_index_health(index, work), *_embedder_health(index, settings, cache)]
             )

@@ -19,6 +19,7 @@ from memtool.text.lines import counted, some_of
 from memtool.vault import history
 from memtool.vault.driver import driver_problem
 from memtool.vault.files import find_leftovers, read_text, remove_leftovers
+from memtool.vault.ignored import ignores
 from memtool.vault.layout import Vault
 from memtool.vault.scan import scan
 from memtool.vault.syncing import distance, find_remote, unsolved
@@ -138,7 +139,7 @@ def _is_orphan(area: Path) -> bool:
 
 def _secret_checks(work: Workspace, *, most: int) -> Iterator[Check]:
     """Look for secrets in the newest *most* notes, 0 for all: memtool removes them, and a hand may write them."""
-    stamps = scan(work.vault.root).stamps
+    stamps = scan(work.vault.root, ignores(work.settings.index.ignore)).stamps
     newest = sorted(stamps, key=lambda ref: -stamps[ref][1])
     looked = newest[:most] if most else newest
     try:

@@ -18,6 +18,7 @@ from memtool.errors import BadSetting, Busy, MemtoolError
 from memtool.index import generations
 from memtool.index.writer import Applied, Writer
 from memtool.vault.files import KnownStamp, is_suspect
+from memtool.vault.ignored import ignores
 from memtool.vault.layout import Vault
 from memtool.vault.processes import lock
 from memtool.vault.scan import Changes, Outside, Scan, broken, scan
@@ -59,6 +60,7 @@ class Place(NamedTuple):
         progress: is called with (files done, files in all).
         now_ns: the clock.
         outside: the files outside the vault that are indexed, too.
+        ignore: patterns of files and folders that are not (`memtool.vault.ignored`).
         at_once: how many files may be read before an index is used; None sets no limit. Where it takes more, the index
             is used as it is, and says how many are `waiting`; where there is none, that is `Unbuilt`.
         is_followed: somebody else has just looked at the vault, or follows it: an index is used without a walk.
@@ -74,6 +76,7 @@ class Place(NamedTuple):
     progress: Progress = no_progress
     now_ns: Callable[[], int] = time.time_ns
     outside: Outside = Outside()
+    ignore: tuple[str, ...] = ()
     at_once: int | None = None
     is_followed: bool = False
     watchers: Path | None = None
@@ -86,7 +89,7 @@ class Place(NamedTuple):
 
     def scan(self) -> Scan:
         """Return the stamps of all that belongs in the index."""
-        found = scan(self.vault.root)
+        found = scan(self.vault.root, ignores(self.ignore))
         self.outside.add_to(found, self.vault.root)
         return found
 
@@ -120,6 +123,7 @@ def place_of(work: Workspace, *, progress: Progress = no_progress, patience: flo
         patience=patience,
         progress=progress,
         outside=work.outside,
+        ignore=work.settings.index.ignore,
         watchers=work.cache / WATCHERS,
         database=database_of(work) if work.settings.index.engine == "postgres" else None,
         is_followed=work.vault.is_followed,

@@ -26,7 +26,8 @@ def claim(place: Place, index: Path) -> Mapping[str, Any]:
     about, outside = place.vault.root.stat(), Scan({}, [], [])
     place.outside.add_to(outside, place.vault.root)
     found = crc32(outside.as_bytes(), len(outside.problems))
-    return {"index": str(index), "max_bytes": place.max_bytes, "root": [about.st_dev, about.st_ino], "outside": found}
+    read = {"max_bytes": place.max_bytes, "ignore": list(place.ignore)}
+    return {"index": str(index), **read, "root": [about.st_dev, about.st_ino], "outside": found}
 
 
 def is_unchanged(place: Place, watchers: Path, index: Path) -> bool | None:

@@ -39,6 +39,10 @@ class IndexSettings(NamedTuple):
     """Settings of the index."""
 
     max_note_kb: Annotated[int, About("Larger notes are reported and not read, in KiB.", least=1)] = 10_240
+    ignore: Annotated[
+        tuple[str, ...],
+        About("Files and folders that are not searched, such as `Templates/`, `*.excalidraw.md` or `work/old/**`."),
+    ] = ()
     client_memory: Annotated[str, About("Whether Claude Code's own memory files are searched, too.", ("yes", "no"))] = (
         "yes"
     )

@@ -18,24 +18,82 @@ from memtool.text.lines import newline_of
 
 LONGEST_FRONT_MATTER = 65_536  # characters; more is somebody's mistake or attack
 DEEPEST = 32  # lists and mappings within each other in front matter
-_FENCE = re.compile(r"-{3}[ \t]*")
+_FENCES = {"-": re.compile(r"-{3}[ \t]*"), "+": re.compile(r"\+{3}[ \t]*")}
 _FIELD = r"(?![\s#]|-(?:\s|$))(.+?):(?:\s|$)"
+_FOREIGN = r"(?P<name>[^\W\d_][\w .-]*):(?:\s+(?P<value>.*))?|\s*-\s+(?P<item>.*)|\s*(?:#.*)?|\s+\S.*"
 _PLAIN = r"[^\W\d_][\w ./()+\-]*|\d{4}-\d{2}-\d{2}"
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _FORBIDDEN = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]"  # raw in YAML
 
 
-def split_front_matter(text: str) -> tuple[str | None, int]:
-    """Return the YAML between the leading `---` lines (None without any) and the line on which the body begins."""
-    if not text.startswith("---"):
+def split_front_matter(text: str, mark: str = "-") -> tuple[str | None, int]:
+    """Return the YAML between the leading `---` lines (None without any) and the line on which the body begins.
+
+    With the *mark* `+`, the TOML between `+++` lines.
+    """
+    if not text.startswith(mark * 3):
         return None, 1
-    lines = text.split("\n")
-    if not _FENCE.fullmatch(lines[0].rstrip("\r")):
+    lines, fence = text.split("\n"), _FENCES[mark]
+    if not fence.fullmatch(lines[0].rstrip("\r")):
         return None, 1
     for number, line in enumerate(lines[1:], start=2):
-        if _FENCE.fullmatch(line.rstrip("\r")):
+        if fence.fullmatch(line.rstrip("\r")):
             return "\n".join(lines[1 : number - 1]), number + 1
     return None, 1
+
+
+def read_front_matter(text: str) -> tuple[dict[str, Any], int]:
+    """Return the fields of *text*, as far as they can be read, and the line on which its body begins.
+
+    Other programs write front matter, too: TOML between `+++`, templates such as `{{title}}`, tabs. What is no front
+    matter is body.
+    """
+    is_toml = text.startswith("+")
+    matter, body_line = split_front_matter(text, "+" if is_toml else "-")
+    if matter is None or len(matter) > LONGEST_FRONT_MATTER:
+        return {}, 1
+    fields = _parse_toml(matter) if is_toml else parse_fields(matter)
+    fields = _line_by_line(matter) if isinstance(fields, str) else fields
+    return ({}, 1) if fields is None else (fields, body_line)
+
+
+def _line_by_line(matter: str) -> dict[str, Any] | None:
+    """Return the fields of front matter that is no YAML; None where a line looks like prose."""
+    fields: dict[str, Any] = {}
+    name = ""
+    for line in matter.split("\n"):
+        match = re.fullmatch(_FOREIGN, line.rstrip())
+        if match is None:
+            return None
+        if match["name"]:
+            name, value = match["name"].strip(), (match["value"] or "").strip()
+            is_list = value.startswith("[") and value.endswith("]") and "[[" not in value
+            fields[name] = [_bare(item) for item in value[1:-1].split(",")] if is_list else _bare(value)
+        elif name and match["item"]:
+            fields[name] = [*(fields[name] if isinstance(fields[name], list) else ()), _bare(match["item"])]
+    return fields or None
+
+
+def _bare(value: str) -> str:
+    value = value.strip()
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+def _parse_toml(matter: str) -> dict[str, Any] | None:
+    import tomllib
+
+    try:
+        return {name: _as_texts(value) for name, value in tomllib.loads(matter.replace("\r\n", "\n")).items()}
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return _line_by_line(re.sub(r"(?m)^([\w.-]+)\s*=", r"\1:", matter))
+
+
+def _as_texts(value: object) -> Any:  # noqa: ANN401  (texts, in lists and dicts)
+    if isinstance(value, list):
+        return [_as_texts(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _as_texts(item) for name, item in value.items()}
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def with_body(text: str, body: str) -> str:
@@ -117,6 +175,8 @@ def _set(text: str, key: str, written: str, value: object) -> str:
 def _front_matter(text: str) -> tuple[Mapping[str, Any] | None, int]:
     """Return the fields of *text* (None without front matter) and the position of the line that ends them."""
     matter, body_line = split_front_matter(text.removeprefix("\ufeff"))
+    if matter is None and split_front_matter(text.removeprefix("\ufeff"), "+")[0] is not None:
+        raise BrokenVaultFile("the note cannot be changed: its front matter is TOML", hint="Change it with an editor.")
     fields = None if matter is None else parse_fields(matter)
     if isinstance(fields, str):
         raise BrokenVaultFile(f"the note cannot be changed: {fields}")

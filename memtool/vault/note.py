@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from memtool.text.frontmatter import LONGEST_FRONT_MATTER, parse_fields, quoted, split_front_matter
+from memtool.text.frontmatter import quoted, read_front_matter
 from memtool.text.languages import words
 from memtool.text.lines import one_line
 from memtool.text.markdown import heading_text, headings
@@ -85,15 +85,8 @@ def parse_note(ref: str, content: bytes) -> NoteFile:
         return BrokenNote(ref, f"not UTF-8 (byte {error.start}){encoding}", readable)
     if "\x00" in text:
         return BrokenNote(ref, "holds NUL bytes, so it is hardly Markdown")
-    matter, body_line = split_front_matter(text)
-    if matter is None:
-        return Note(ref, text)
-    if len(matter) > LONGEST_FRONT_MATTER:
-        return BrokenNote(ref, f"front matter of {len(matter):,} characters", text)
-    fields = parse_fields(matter)
-    if fields is None:
-        return Note(ref, text)
-    return BrokenNote(ref, fields, text) if isinstance(fields, str) else Note(ref, text, fields, body_line)
+    fields, body_line = read_front_matter(text)
+    return Note(ref, text, fields, body_line)
 
 
 def first_sentence(body: str) -> str:

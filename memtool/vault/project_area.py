@@ -199,10 +199,11 @@ def _identities(ref: str, content: bytes) -> tuple[str, ...] | None:
     # As a rule yaml is not needed: for 200 summaries it would take a hook twice its time.
     if content.count(b"identities") == 1 and (as_written := re.match(_AS_WRITTEN, content)):
         return tuple(as_written[1].decode("utf-8", "replace").split(", "))
+    from memtool.text.frontmatter import parse_fields, split_front_matter
     from memtool.vault.note import Note, parse_note
 
     note = parse_note(ref, content)
-    if isinstance(note, Note):
+    if isinstance(note, Note) and not isinstance(parse_fields(split_front_matter(note.text)[0] or ""), str):
         return note.words("identities")
     return (_broken_identities(note.text) or None) if note.text else ()
 

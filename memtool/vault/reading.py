@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
-from memtool.text.frontmatter import split_front_matter
+from memtool.text.frontmatter import read_front_matter
 from memtool.text.markdown import blocks, headings
 from memtool.text.tokens import fold
 from memtool.vault.files import read_text
@@ -127,7 +127,7 @@ def part_lines(text: str, part: str) -> tuple[int, int] | None:
     lines = text.rstrip("\n").split("\n")
     if part.startswith("^"):
         return _block(lines, part)
-    body = split_front_matter(text)[1] - 1
+    body = read_front_matter(text)[1] - 1
     heads = [(at + body, heading) for at, heading in headings(lines[body:])]
     for number, (at, heading) in enumerate(heads):
         if fold(heading) == fold(part):

@@ -22,6 +22,7 @@ from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, Vault, is_outside
 from memtool.vault.project_area import remembered_folders
 
 if TYPE_CHECKING:
+    from memtool.vault.ignored import Ignores
     from memtool.vault.note import BrokenNote
 
 MOST_FILES = 100_000  # of one folder; whoever names `/` would wait for it before each search
@@ -50,8 +51,10 @@ class Changes(NamedTuple):
         return bool(self.suspects or self.gone)
 
 
-def scan(root: Path) -> Scan:
+def scan(root: Path, ignored: Ignores | None = None) -> Scan:
     """Walk the vault at *root* once and return the stamps of its notes, by path relative to it.
+
+    What is *ignored* is left out.
 
     Folders whose names begin with a dot are not entered. Symlinks are not followed: one that stays inside the vault
     leads to a file that is found in its own place, one that leads out is a problem.
@@ -61,6 +64,8 @@ def scan(root: Path) -> Scan:
     waiting = [""]
     while waiting:
         folder = waiting.pop()
+        if ignored and folder and ignored(folder):
+            continue
         path = os.path.join(top, folder)  # noqa: PTH118  (speed)
         try:
             _visit(_entries(path), path, folder, found, waiting, top)
@@ -70,7 +75,15 @@ def scan(root: Path) -> Scan:
         except OSError as error:
             found.unreadable.append(folder)
             found.problems.append(broken(folder or ".", f"the folder cannot be read: {error.strerror}"))
-    return found
+    return found if ignored is None else _without(found, ignored)
+
+
+def _without(found: Scan, ignored: Ignores) -> Scan:
+    return Scan(
+        {ref: stamp for ref, stamp in found.stamps.items() if not ignored(ref)},
+        [ref for ref in found.unreadable if not ignored(ref)],
+        [problem for problem in found.problems if not ignored(problem.ref)],
+    )
 
 
 def broken(ref: str, reason: str) -> BrokenNote:

@@ -556,3 +556,17 @@ def test_in_the_vault_itself_all_of_it_is_searched_but_in_a_project_s_area_that(
     monkeypatch.chdir(notes / "areas/projects/商店")
     assert found_in(memtool("search", "zeppelin", "--json").answer) == {"b", "c"}
     assert two_projects.is_dir()
+
+
+def test_what_the_vault_ignores_is_neither_found_nor_a_problem(memtool: Memtool, notes: Path) -> None:
+    (notes / "模板 Templates").mkdir()
+    (notes / "模板 Templates/daily.md").write_text("---\ntitle: [\n---\nzebra {{title}}\n", encoding="utf-8")
+    (notes / "n.md").write_text("zebra\n")
+    assert len(memtool("search", "zebra", "--json").answer["hits"]) == 2
+    (notes / "memtool.toml").write_text('[index]\nignore = ["模板 Templates/"]\n', encoding="utf-8")
+    assert [hit["path"] for hit in memtool("search", "zebra", "--json").answer["hits"]] == ["n.md"]
+    assert memtool("search", "--json").answer["hits"][0]["path"] == "n.md"
+    status = memtool("index", "--status", "--json").answer
+    assert (status["notes"], status["problems"]) == (1, [])
+    (notes / "memtool.toml").write_text("")
+    assert len(memtool("search", "zebra", "--json").answer["hits"]) == 2

@@ -184,7 +184,7 @@ def test_a_huge_note_is_refused(memtool: Memtool, notes: Path, monkeypatch: pyte
 def test_a_bomb_of_yaml_is_shown_as_text(memtool: Memtool, notes: Path, matter: str) -> None:
     (notes / "bomb.md").write_text(f"---\n{matter}---\nneedle\n")
     answer = memtool("show", "bomb.md", "--json").answer
-    assert (answer["fields"], answer["problem"].startswith("front matter that is not read: ")) == ({}, True)
+    assert (all(isinstance(value, str) for value in answer["fields"].values()), answer["problem"]) == (True, "")
     assert memtool("search", "needle", "--json").answer["hits"][0]["path"] == "bomb.md"
 
 

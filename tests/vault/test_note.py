@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.text.frontmatter import DEEPEST, LONGEST_FRONT_MATTER, split_front_matter
+from memtool.errors import BrokenVaultFile
+from memtool.text.frontmatter import DEEPEST, LONGEST_FRONT_MATTER, set_field, split_front_matter
 from memtool.text.markdown import first_heading, heading_text
 from memtool.vault.note import (
     BrokenNote,
@@ -95,25 +96,48 @@ def test_prose_between_two_rules_is_not_front_matter(between: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("matter", "reason"),
+    ("matter", "known"),
     [
-        ("a: b\nc: [d", "bad YAML in the front matter (line 4): "),
-        ("title: a: b", "bad YAML in the front matter (line 2): mapping values are not allowed"),
-        ("title: x\n----\nb: y", "bad YAML in the front matter (line 4)"),
-        ("\ttitle: x", "bad YAML in the front matter (line 2)"),
-        ("title: \x07", "bad YAML in the front matter"),
-        ("title: {{title}}", "front matter that is not read: a key that is no text"),
-        ("? [a]\n: b", "front matter that is not read: a key that is no text"),
-        ("a: &x 1\nb: *x", "front matter that is not read: an alias"),
-        ("a: b\n--- {c: d}", "front matter that is not read: several documents"),
-        ("a: !!python/object/apply:os.system [x]\nb: *c", "front matter that is not read: an alias"),
+        ("a: b\nc: [d", {"a": "b", "c": "[d"}),
+        ("title: a: b", {"title": "a: b"}),
+        ("\ttitle: x\ntitle: 标题", {"title": "标题"}),
+        ("title: \x07", {"title": "\x07"}),
+        ("title: {{title}}\ntags: [日记, 'b']", {"title": "{{title}}", "tags": ["日记", "b"]}),
+        ("date: <% tp.date.now() %>\naliases:\n- \"甲: 乙\": x\n\t- b", {"date": "<% tp.date.now() %>",
+         "aliases": ['"甲: 乙": x', "b"]}),
+        ("related: [[A]], [[B]]\nup: [[C]]", {"related": "[[A]], [[B]]", "up": "[[C]]"}),
+        ("a: &x 1\nb: *x", {"a": "&x 1", "b": "*x"}),
+        ("# c\n\npermalink: /:year/\nexcerpt: {% include x %}", {"permalink": "/:year/", "excerpt": "{% include x %}"}),
     ],
+)  # fmt: skip
+def test_front_matter_of_other_programs_is_read_line_by_line(matter: str, known: dict[str, object]) -> None:
+    parsed = note(f"---\n{matter}\n---\n# still found\n")
+    assert (parsed.fields, parsed.body) == (known, "# still found\n")
+
+
+@pytest.mark.parametrize(
+    "matter",
+    ["title: x\n----\nb: y", "? [a]\n: b", "a: b\n--- {c: d}", "Note: a: b\nand 中文 more prose", "x" * 70_000],
 )
-def test_bad_front_matter_is_named_and_the_text_is_kept(matter: str, reason: str) -> None:
+def test_what_is_no_front_matter_at_all_is_text(matter: str) -> None:
     text = f"---\n{matter}\n---\n# still found\n"
-    found = broken(text)
-    assert found.reason.startswith(reason)
-    assert found.text == text
+    assert (note(text).fields, note(text).body) == ({}, text)
+
+
+def test_front_matter_of_hugo_is_toml() -> None:
+    matter = 'title = "密钥: 轮换"\ndate = 2026-02-10\ndraft = false\ntags = ["a", "部署"]\n[params]\nweight = 3'
+    parsed = note(f"+++\r\n{matter}\r\n+++\r\nbody".replace("\r\n", "\n"))
+    assert parsed.fields == {
+        "title": "密钥: 轮换", "date": "2026-02-10", "draft": "false", "tags": ["a", "部署"], "params": {"weight": "3"},
+    }  # fmt: skip
+    assert (parsed.title, parsed.words("tags"), parsed.body) == ("密钥: 轮换", ("a", "部署"), "body")
+    assert note("+++\ntitle = {{ title }}\ntags = [x, 解密]\n+++\nb").fields == {
+        "title": "{{ title }}",
+        "tags": ["x", "解密"],
+    }
+    assert note("+++\nprose and more\n+++\nb").body.startswith("+++")
+    with pytest.raises(BrokenVaultFile, match="its front matter is TOML"):
+        set_field(f"+++\n{matter}\n+++\nbody", "status", "archived")
 
 
 def test_tags_of_yaml_make_no_objects() -> None:
@@ -157,9 +181,11 @@ def test_a_bomb_of_yaml_neither_kills_nor_hangs_the_process(name: str) -> None:
 
 
 def test_nesting_has_a_bound_and_large_front_matter_too() -> None:
-    assert isinstance(parse_note("a", f"---\na: {'[' * (DEEPEST - 1)}{']' * (DEEPEST - 1)}\n---\n".encode()), Note)
-    assert broken(f"---\na: {'[' * DEEPEST}{']' * DEEPEST}\n---\n").reason.endswith(f"more than {DEEPEST} levels")
-    assert broken(f"---\na: {'x' * LONGEST_FRONT_MATTER}\n---\nbody").reason == "front matter of 65,539 characters"
+    nested = ["[" * depth + "]" * depth for depth in (DEEPEST - 1, DEEPEST)]
+    read = [note(f"---\na: {value}\n---\n").fields["a"] for value in nested]
+    assert (isinstance(read[0], list), read[1]) == (True, nested[1])
+    large = f"---\na: {'x' * LONGEST_FRONT_MATTER}\n---\nbody"
+    assert (note(large).fields, note(large).body) == ({}, large)
 
 
 @pytest.mark.parametrize(
