@@ -16,7 +16,7 @@ import venv
 from pathlib import Path
 
 CLONE = Path(__file__).resolve().parents[1]
-EXTRAS = "dev,vectors,llm,postgres"
+EXTRAS = "dev-all"
 # Tests that look at the sources, or make an environment of their own.
 OF_THE_CLONE = (
     "test_packaging.py", "test_imports.py", "test_reference.py", "test_quickstart.py", "test_plugin.py",

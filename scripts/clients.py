@@ -2,7 +2,7 @@
 
 Without names: Claude Code (365 MB), Codex (404 MB), Gemini CLI (100 MB), and axe-core (3 MB), which examines the page;
 OpenCode (354 MB) has to be named. The tests take the program that a variable such as MEMTOOL_TEST_CLIENT names, else
-the one that this puts into the clone.
+the one that this puts into the clone. Where Debian's packages can be installed, npm and Chromium come first.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ PACKAGES = {
     ),
 }
 USUAL = ("claude-code", "codex", "gemini", "axe")
+PROGRAMS = {"chromium": ("chromium", "fonts-noto-cjk"), "npm": ("npm",)}  # and the packages of Debian that bring them
 
 
 def find_client(name: str = "claude-code") -> Path | None:
@@ -61,6 +62,32 @@ def find_client(name: str = "claude-code") -> Path | None:
         return Path(named).absolute()
     program = ROOT / package.folder / package.version / "node_modules" / package.program
     return program if program.exists() else None
+
+
+def install_programs() -> str:
+    """Install the browser and npm where they are missing; return a sentence for people, or nothing if none is.
+
+    It takes root to install packages of Debian. In CI `sudo` may be used; elsewhere its owner decides.
+    """
+    missing = [package for program, packages in PROGRAMS.items() if not shutil.which(program) for package in packages]
+    if not missing:
+        return ""
+    names = " ".join(missing)
+    options = ["--yes", "--quiet", "--no-install-recommends"]
+    if not shutil.which("apt-get") or not (_is_root() or os.environ.get("CI")):
+        return f"For all tests this machine lacks Debian's {names}: `apt-get install {options[-1]} {names}`."
+    command = [*([] if _is_root() else ["sudo", "--non-interactive"]), "apt-get"]
+    environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update"], ["install", *options, *missing]):
+        ran = subprocess.run([*command, *words], env=environ, capture_output=True, text=True, check=False)
+        if ran.returncode:
+            reason = next(iter(ran.stderr.splitlines()[-1:]), "apt-get does not say why")
+            return f"Debian's {names} cannot be installed, so some tests will be skipped: {reason}"
+    return f"Debian's {names}: installed."
+
+
+def _is_root() -> bool:
+    return os.name == "posix" and os.geteuid() == 0
 
 
 def install(name: str = "claude-code") -> str:
@@ -92,6 +119,8 @@ def _install(npm: str, package: Package) -> str:
 
 
 if __name__ == "__main__":
+    if said := install_programs():
+        print(said)
     with ThreadPoolExecutor() as pool:  # npm waits for the network
         for said in pool.map(install, sys.argv[1:] or USUAL):
             print(said)

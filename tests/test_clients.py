@@ -70,3 +70,49 @@ def test_another_client_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("MEMTOOL_TEST_CLIENT", str(tmp_path / "later" / "claude"))
     assert clients.find_client() == tmp_path / "later" / "claude"
     assert "later" in clients.install()
+
+
+APT = """#!/bin/sh
+echo "$* as ${DEBIAN_FRONTEND}" >> "$(dirname "$0")/apt-asked"
+case "$APT_FAILS" in $1) echo "E: no such mirror, 没有" >&2; exit 100;; esac
+"""
+
+
+@pytest.fixture
+def apt(tmp_path: Path) -> Path:
+    """The words that the machine's apt-get was called with, one call a line."""
+    if os.name == "nt":
+        pytest.skip("there is no apt-get")
+    program = tmp_path / "bin" / "apt-get"
+    program.write_text(APT)
+    program.chmod(0o755)
+    (tmp_path / "bin" / "dirname").symlink_to("/usr/bin/dirname")
+    return tmp_path / "bin" / "apt-asked"
+
+
+def test_root_gets_the_packages_that_are_missing(tmp_path: Path, apt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "_is_root", lambda: True)
+    put_npm(tmp_path)
+    assert clients.install_programs() == "Debian's chromium fonts-noto-cjk: installed."
+    assert apt.read_text().splitlines() == [
+        "update as noninteractive",
+        "install --yes --quiet --no-install-recommends chromium fonts-noto-cjk as noninteractive",
+    ]
+    (tmp_path / "bin" / "chromium").symlink_to(sys.executable)
+    assert clients.install_programs() == ""
+
+
+def test_without_root_the_packages_are_named_and_nothing_is_installed(
+    apt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "_is_root", lambda: False)
+    monkeypatch.delenv("CI", raising=False)
+    assert "apt-get install --no-install-recommends chromium fonts-noto-cjk npm`" in clients.install_programs()
+    assert not apt.exists()
+
+
+@pytest.mark.usefixtures("apt")
+def test_packages_that_cannot_be_had_are_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "_is_root", lambda: True)
+    monkeypatch.setenv("APT_FAILS", "update")
+    assert clients.install_programs().endswith("some tests will be skipped: E: no such mirror, 没有")

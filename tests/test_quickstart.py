@@ -177,6 +177,16 @@ def test_an_environment_is_made_once_and_again_after_a_move(tmp_path: Path, monk
     assert installed == [".[dev]", ".[dev]"]
 
 
+def test_an_environment_that_holds_more_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(virtual_environment, "_pip_of", lambda _: pytest.fail("it installs"))
+    environment = tmp_path / ".venv"
+    write(environment / virtual_environment.STAMP_FILE, virtual_environment.stamp(environment, CLONE, "dev-all"))
+    virtual_environment.make_ready(environment, CLONE, "dev", "dev-all")
+    monkeypatch.setattr(virtual_environment, "_create", lambda path: write(path / "pyvenv.cfg"))
+    with pytest.raises(pytest.fail.Exception):
+        virtual_environment.make_ready(environment, CLONE, "dev")
+
+
 def test_without_pip_and_ensurepip_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(virtual_environment, "_runs", lambda _: False)
     with pytest.raises(virtual_environment.SetupFailed, match=r"apt install python3\.\d+-venv"):

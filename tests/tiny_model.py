@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+import pytest
 
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -40,6 +40,7 @@ def make_tiny_model(
 
     memtool takes it for an English model, and with 2,000 characters and more for a Chinese one.
     """
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed; `check.py --all` installs it")
     pieces = [piece for letter in _LETTERS for piece in (letter, f"##{letter}")]
     vocabulary = [*_SPECIAL, *pieces, *(chr(0x4E00 + place) for place in range(han)), *dict.fromkeys(words)]
     (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +64,9 @@ def _directions(vocabulary: list[str], meanings: Mapping[str, str], dimension: i
     return table
 
 
-def _network(table: np.ndarray) -> onnx.ModelProto:
+def _network(table: np.ndarray) -> Any:
+    from onnx import TensorProto, helper, numpy_helper
+
     tokens = ["batch", "tokens"]
     graph = helper.make_graph(
         [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])],

@@ -155,7 +155,7 @@ def test_a_server_that_does_not_answer_is_broken(
         body = "import time; time.sleep(60)" if program == "idle" else "raise SystemExit('no such profile')"
         path = tmp_path / program / "memtool"
         path.parent.mkdir()
-        path.write_text(f"#!{sys.executable}\n{body}\n")
+        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{body}"\n')
         path.chmod(0o700)
         program = str(path)
     state = tmp_path / ".claude" / ".claude.json"
