@@ -85,7 +85,7 @@ def command(
         if as_json:
             output.emit_json({"remembered": False, "reason": str(known), "standing": _fields(known.standing)})
         raise
-    catch_up(work)
+    catch_up(work, [done.path])
     if as_json:
         output.emit_json(_answer(session, done))
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
@@ -145,10 +145,19 @@ def database_of(work: Workspace) -> Database:
     return Database(address, work.settings.index.name or default_name(work.vault.root))
 
 
-def catch_up(work: Workspace) -> None:
-    """Bring the index up to date with what was just written: the next prompt takes it as it is."""
+def catch_up(work: Workspace, refs: Sequence[str] = ()) -> None:
+    """Bring the index up to date with what was just written: the next prompt takes it as it is.
+
+    If only the files *refs* were written, the vault is not walked.
+    """
+    place = place_of(work)._replace(is_followed=False)
     with contextlib.suppress(MemtoolError):  # what was written stands, and the next search will find it
-        use_index(place_of(work)._replace(is_followed=False), lambda _index: None)
+        if not refs or place.database:
+            use_index(place, lambda _index: None)
+            return
+        from memtool.index.sqlite import read_again
+
+        read_again(place, refs)
 
 
 class Index(ABC):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -273,7 +273,29 @@ def _fill(index: SqliteIndex, found: Scan) -> _Built:
     return _Built(applied, found.problems + applied.unreadable, resumed)
 
 
+def read_again(place: Place, refs: Sequence[str]) -> None:
+    """Bring the files *refs* up to date in an index that can be used; a search heals or builds any other.
+
+    Raises:
+        Busy, NotWritable: the index is as it was.
+    """
+    path = generations.current(place.generations)
+    if path is None:
+        return
+    with contextlib.suppress(sqlite3.DatabaseError), contextlib.closing(schema.connect(path)) as db:
+        if schema.misfit(db, place.vault.daily):
+            return
+        with place.lock():
+            writer, applied = _writer(place, db), Applied()
+            with writer.batch(refs):
+                for ref in refs:
+                    writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
+                writer.finish(settled=None)
+
+
+def _writer(place: Place, db: schema.SqliteTables) -> SqliteWriter:
+    return SqliteWriter(db, place.max_bytes, place.vault, place.outside)
+
+
 def _apply(index: SqliteIndex, found: Scan, pending: Changes, *, batch: int = 0) -> Applied:
-    place = index.place
-    writer = SqliteWriter(index.db, place.max_bytes, place.vault, place.outside)
-    return apply(place, writer, found, pending, batch=batch)
+    return apply(index.place, _writer(index.place, index.db), found, pending, batch=batch)

@@ -335,7 +335,7 @@ def _end(fact: Fact) -> str:
 def _refuse_new_faults(before: Sequence[Fact], after: Sequence[Fact]) -> None:
     for number, fact in enumerate(after):
         old = before[number] if number < len(before) else None
-        if fact == old:
+        if fact == old or not faults(fields_of(fact)):  # the schema agrees, and costs more than all else to ask
             continue
         known = schema_faults(fields_of(old)) if old else []
         for fault in schema_faults(fields_of(fact)):

@@ -92,7 +92,7 @@ def has_commits(folder: Path) -> bool:
 
 
 def commit(
-    folder: Path,
+    repository: Path | Repository,
     names: Sequence[str],
     message: str,
     *,
@@ -100,7 +100,7 @@ def commit(
     author: str = "",
     timeout: float | None = 60.0,
 ) -> tuple[str, ...]:
-    """Commit the files *names*, relative to the top level *folder*, and return those that had changed.
+    """Commit the files *names*, relative to the top level of *repository*, and return those that had changed.
 
     A file that is gone is committed as removed. What the user has staged stays staged and out of this commit. Files
     that git ignores or cannot read are left out. Hooks do not run and nothing is signed: there may be nobody to ask.
@@ -110,12 +110,12 @@ def commit(
     Raises:
         HistoryFailed: git refuses, or the repository is in the middle of a merge, a rebase or the like.
     """
-    unique = dict.fromkeys(names)
+    folder, unique = _top(repository), dict.fromkeys(names)
     there = [name for name in unique if os.path.lexists(folder / name)]
     gone = unique.keys() - set(there)
     if not unique:
         return ()
-    refuse_unfinished(folder)
+    refuse_unfinished(repository)
     settings = _settings(folder, f"{_PROGRAMS}|{_AUTHOR}")
     _refuse_programs(settings)
     refuse_pipes(folder, _folders_above(there))
@@ -255,13 +255,13 @@ def uncommitted_files(folder: Path) -> tuple[str, ...]:
     return tuple(line[3:] for line in listed if line)
 
 
-def refuse_unfinished(folder: Path) -> None:
+def refuse_unfinished(repository: Path | Repository) -> None:
     """Raise if the repository is in the middle of something that only its owner can finish.
 
     Raises:
         HistoryFailed: a merge, a rebase or the like is under way, or no branch is checked out.
     """
-    if problem := _unfinished(folder):
+    if problem := _unfinished(repository):
         raise HistoryFailed(problem, hint="Finish or abort it: `git status` in the vault says how.")
 
 
@@ -336,8 +336,8 @@ def _author_options(settings: Iterable[_Setting]) -> list[str]:
     return [word for key, value in AUTHOR.items() if not known.get(key) for word in ("-c", f"{key}={value}")]
 
 
-def _unfinished(folder: Path) -> str:
-    repository = open_repository(folder)
+def _unfinished(where: Path | Repository) -> str:
+    repository = where if isinstance(where, Repository) else open_repository(where)
     if repository is None:
         return ""
     for name, deed in _UNFINISHED.items():
@@ -346,6 +346,10 @@ def _unfinished(folder: Path) -> str:
     if _is_detached(repository):
         return "no branch is checked out (a detached HEAD), so memtool cannot commit"
     return ""
+
+
+def _top(where: Path | Repository) -> Path:
+    return where.top if isinstance(where, Repository) else where
 
 
 def _is_detached(repository: Repository) -> bool:

@@ -221,7 +221,7 @@ def save_memory(work: Workspace, memory: Memory) -> dict[str, Any]:
         standing = known.standing
         count_uses(work.index_folder, [key_of(standing.path, standing.id)])
         return {"id": standing.name, "stored": False, "reason": str(known), "path": standing.path}
-    catch_up(work)
+    catch_up(work, [done.path])
     return _saved(done)
 
 

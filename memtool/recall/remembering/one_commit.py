@@ -60,9 +60,10 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "
     subject = f"{deed}: {brief(what, _LONGEST_SUBJECT - width(deed) - 2)}"
     message = f"{subject}\n\n{why}" if why else subject
     try:
-        if history.find_repository(vault.root) != vault.root:
+        repository = history.open_repository(vault.root)
+        if repository is None or repository.top != vault.root:
             return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
-        if not _committed(vault, refs, message):
+        if not _committed(vault, repository, refs, message):
             return Kept(notice="nothing was committed: for git, nothing has changed")
         return Kept(tell(vault.root, "rev-parse", "--short", "HEAD").strip())
     except HistoryFailed as error:
@@ -71,13 +72,13 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "
         return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
 
 
-def _committed(vault: Vault, refs: Sequence[str], message: str) -> bool:
+def _committed(vault: Vault, repository: history.Repository, refs: Sequence[str], message: str) -> bool:
     """Commit, and wait a little for others who use the repository now, such as an editor."""
     deadline = time.monotonic() + _GIT_PATIENCE
     while True:
         try:
             is_ours = not message.startswith(f"{KEEP}: ")
-            return bool(history.commit(vault.root, refs, message, is_ours=is_ours, author=vault.author))
+            return bool(history.commit(repository, refs, message, is_ours=is_ours, author=vault.author))
         except HistoryFailed as error:
             if "index.lock" not in str(error) or time.monotonic() >= deadline:
                 raise

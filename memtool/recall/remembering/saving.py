@@ -152,5 +152,5 @@ def store(work: Workspace, text: str, category: str) -> Stored:
         done = remember(by_words(work), memory)
     except AlreadyKnown as known:
         return Stored(known.standing.id or known.standing.path, new=False)
-    catch_up(work)
+    catch_up(work, [done.path])
     return Stored(done.id, new=True, contradicts=tuple(one.name for one in done.contradictions))

@@ -1,0 +1,93 @@
+"""What a `remember` costs, in things that can be counted: processes, walks over the vault, heavy imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from desk import SHOP, Desk
+
+import memtool.index.writer
+from memtool.index.engine import Place, catch_up, place_of, use_index
+from memtool.recall.remembering.memory import Memory
+from memtool.recall.remembering.remember import remember
+from memtool.vault.scan import Scan
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """The git processes, walks and reads for the index from now on."""
+    found: dict[str, list[str]] = {"git": [], "walks": [], "reads": []}
+    run, scan, read = subprocess.run, Place.scan, memtool.index.writer.read_file
+
+    def walk(place: Place) -> Scan:
+        found["walks"].append(str(place.vault.root))
+        return scan(place)
+
+    def run_git(command: list[str], **options: object) -> object:
+        found["git"].append(" ".join(command))
+        return run(command, **options)  # type: ignore[call-overload]
+
+    def read_file(path: object, *rest: object) -> object:
+        found["reads"].append(str(path))
+        return read(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Place, "scan", walk)
+    monkeypatch.setattr(memtool.index.writer, "read_file", read_file)
+    monkeypatch.setattr(subprocess, "run", run_git)
+    return found
+
+
+@pytest.mark.slow
+def test_a_memory_costs_one_walk_few_processes_and_one_file_read_for_the_index(
+    desk: Desk, counted: dict[str, list[str]]
+) -> None:
+    desk.remember("支付回调必须先验签。")
+    desk.find("anything")
+    for found in counted.values():
+        found.clear()
+    work = desk.work
+    done = remember(work, Memory("The API listens on port 8080.", project="shop"))
+    assert len(counted["walks"]) == 1  # the look for what says the same
+    counted["reads"].clear()
+    catch_up(work, [done.path])
+    assert len(counted["walks"]) == 1
+    assert counted["reads"] == [str(desk.vault.root / SHOP)]
+    assert len(counted["git"]) <= 10, counted["git"]
+
+
+@pytest.mark.slow
+def test_the_index_holds_what_was_written_without_a_walk_and_misses_no_other_change(desk: Desk) -> None:
+    desk.remember("支付回调必须先验签。")
+    desk.find("anything")
+    (desk.vault.root / "notes.md").write_text("# 笔记\nWritten by hand meanwhile.\n")
+    done = desk.remember("The API listens on port 8080.")
+    catch_up(desk.work, [done.path])
+    place = place_of(desk.work)
+    held = use_index(
+        place._replace(is_followed=True), lambda index: index.db.execute("SELECT text FROM chunk").fetchall()
+    )
+    assert any("8080" in str(row) for row in held)
+    assert desk.find("8080") == [SHOP]
+    assert desk.find("meanwhile") == ["notes.md"]
+
+
+def test_an_index_that_is_not_there_is_left_to_the_next_search(desk: Desk) -> None:
+    (desk.vault.root / "notes.md").write_text("# 笔记\n")
+    catch_up(desk.work, ["notes.md"])
+    assert not place_of(desk.work).generations.exists()
+    assert desk.find("笔记") == ["notes.md"]
+
+
+@pytest.mark.slow
+def test_a_valid_fact_is_written_without_jsonschema(desk: Desk) -> None:
+    code = (
+        "import sys; from pathlib import Path; from memtool.vault.layout import open_vault;"
+        "from memtool.vault.facts import Fact, add, update_facts;"
+        "fact = Fact(id='a', fact='端口是 8080', evidence='seen', timestamp='2026-02-10', category='code');"
+        f"update_facts(open_vault(Path({str(desk.vault.root)!r})), {SHOP!r}, lambda facts: add(facts, fact));"
+        "sys.exit('jsonschema' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert [fact.id for fact in desk.facts()] == ["a"]
