@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 from memtool.recall import agent_search
 from memtool.recall.agent_search import search_memories
+from memtool.recall.prompts import evidence
 from memtool.recall.remembering.memory import Memory
 from memtool.recall.remembering.remember import remember
 from memtool.settings import Settings
@@ -163,7 +164,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         work = furnished(Path(name))
         for label, values in WITHOUT.items():
-            with patch.dict(vars(agent_search), values):
+            weights = {name: value for name, value in values.items() if name != "SOURCE"}
+            source = {name: value for name, value in values.items() if name == "SOURCE"}
+            with patch.dict(vars(agent_search), source), patch.dict(vars(evidence), weights):
                 places = ranks(work)
             first = sum(place == 1 for place in places) / len(places)
             reciprocal = sum(1 / place for place in places if place) / len(places)

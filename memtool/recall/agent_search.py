@@ -5,7 +5,7 @@
 relevance    of a fact or a note: its score as a share of the best one's, times the share of the query that it holds
 of a prompt: the share of the query that it holds, by the same idf
 weighed      by source: a fact was written down to be kept, a prompt was not
-score        relevance, category and recency; `python -m benchmarks.memories` says what each of them gains
+score        as for a prompt (`evidence.weighed`); `python -m benchmarks.memories` says what each part of it gains
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import datetime as dt
 import heapq
 import json
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -28,10 +27,12 @@ from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.recall.framing import quoted
-from memtool.recall.prompts.evidence import CATEGORY, CATEGORY_WEIGHTS, RECENCY, RELEVANCE
+from memtool.recall.ledger import key_of
+from memtool.recall.prompts.evidence import weighed
 from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.remembering.near_duplicates import newer_rivals
 from memtool.recall.timeline import Timeline, timeline
+from memtool.recall.uses import read_uses
 from memtool.text.lines import cut, one_line, without_surrogates
 from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
@@ -61,10 +62,6 @@ _TOLD_BY = 80  # letters by which a passage is found again
 FACT, NOTE, HISTORY = "fact", "note", "history"
 
 SOURCE = {FACT: 1.0, NOTE: 0.95, HISTORY: 0.6}
-HALF_LIVES = {  # days
-    "identity": 3650, "preference": 1825, "decision": 730, "architecture": 730, "project": 365, "research": 365,
-    "entity": 365, "configuration": 180, "code": 180, "bug": 180, "general": 180, "fact": 180, "conversation": 30,
-}  # fmt: skip
 
 _CANDIDATES = 40  # facts and notes that are weighed
 _MOST_PROMPTS = 10
@@ -302,6 +299,7 @@ def _written(work: Workspace, hits: Sequence[Hit], idf: Mapping[str, float]) -> 
     """Give the facts and notes among *hits*, each note once, at its best place."""
     best = hits[0].score if hits else 1.0
     covered = share_of(idf, index_terms(f"{hits[0].title} {hits[0].heading} {hits[0].text}")) if hits else 0.0
+    uses = read_uses(work.index_folder, [key_of(hit.path, hit.fact_id) for hit in hits])
     seen = set()
     for hit in hits:
         memory_id = hit.fact_id or hit.path
@@ -311,7 +309,7 @@ def _written(work: Workspace, hits: Sequence[Hit], idf: Mapping[str, float]) -> 
         source = FACT if hit.fact_id else NOTE
         relevance = covered * hit.score / (best or 1.0) * SOURCE[source]
         yield RankedMemory(
-            _score(relevance, hit.category, hit.date, work.now().date()),
+            _score(relevance, hit.category, hit.date, work.now().date(), uses.get(key_of(hit.path, hit.fact_id), 0)),
             source,
             memory_id,
             hit.category,
@@ -342,13 +340,11 @@ def _typed(work: Workspace, here: ProjectArea, hits: Iterable[Hit], idf: Mapping
         yield RankedMemory(score, HISTORY, "", "conversation", prompt.day, here.name, USER, "", said, prompt.folder)
 
 
-def _score(relevance: float, category: str, day: str, today: dt.date) -> float:
-    age = 0
+def _score(relevance: float, category: str, day: str, today: dt.date, uses: int = 0) -> float:
+    age = None
     with suppress(ValueError):
-        age = max(0, (today - dt.date.fromisoformat(day[:10])).days)
-    recency = math.exp(-age / HALF_LIVES.get(category, HALF_LIVES["general"])) if day else 0.0
-    weight, _ = CATEGORY_WEIGHTS.get(category, CATEGORY_WEIGHTS["general"])
-    return round(RELEVANCE * relevance + CATEGORY * weight + RECENCY * recency, 4)
+        age = (today - dt.date.fromisoformat(day[:10])).days
+    return round(weighed(relevance, category, age_days=age, uses=uses), 4)
 
 
 class _Prompt(NamedTuple):

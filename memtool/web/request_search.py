@@ -17,7 +17,7 @@ from memtool.index.filters import Filter, parse_day
 from memtool.index.search import Hit, search, unknown_names
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
-from memtool.recall.prompts.evidence import Recalled, score
+from memtool.recall.prompts.evidence import weighed
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body
@@ -164,9 +164,5 @@ def _likeness(hits: Sequence[Hit]) -> list[float]:
 
 
 def _score(hit: Hit, likeness: float, uses: Mapping[str, int], today: date) -> float:
-    recalled = Recalled(
-        hit.path, hit.start_line, hit.end_line, hit.kind, hit.project, hit.category, hit.date, hit.title, hit.text,
-        relevance=likeness,
-    )  # fmt: skip
     age = (today - date.fromisoformat(hit.date)).days if hit.date else None
-    return score(recalled, age_days=age, uses=uses.get(id_of(hit), 0))
+    return weighed(likeness, hit.category, age_days=age, uses=uses.get(id_of(hit), 0))

@@ -9,8 +9,10 @@ import pytest
 from desk import Desk
 from mcp_server.agent import Agent
 
-from memtool.recall.agent_search import HALF_LIVES
-from memtool.recall.prompts.evidence import CATEGORY_WEIGHTS
+from memtool.recall.agent_search import search_memories
+from memtool.recall.ledger import key_of
+from memtool.recall.prompts.evidence import CATEGORY_WEIGHTS, weighed
+from memtool.recall.uses import count_uses
 from memtool.vault.fact_rules import CATEGORIES
 
 
@@ -156,4 +158,12 @@ def test_each_category_can_be_stored_and_weighs_something(agent: Agent) -> None:
     tools = {tool.name: tool for tool in agent.do(lambda client: client.list_tools()).tools}
     offered = tools["memory_store"].input_schema["properties"]["category"]["enum"]
     assert tuple(offered) == (*CATEGORIES, "other")
-    assert set(CATEGORY_WEIGHTS) == set(HALF_LIVES) == set(CATEGORIES)
+    assert set(CATEGORY_WEIGHTS) == set(CATEGORIES)
+
+
+def test_memory_search_scores_by_the_table_of_prompts_and_the_service(desk: Desk) -> None:
+    done = desk.remember("我喜欢用 tabs 缩进", project="", category="preference", author="user")
+    desk.pass_time(200 * 86_400)
+    count_uses(desk.work.index_folder, [key_of(done.path, done.id)] * 3)
+    found = search_memories(desk.work, "tabs 缩进", limit=1).memories[0]
+    assert found.score == round(weighed(found.relevance, "preference", age_days=200, uses=3), 4)

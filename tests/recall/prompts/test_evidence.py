@@ -5,6 +5,7 @@ from hypothesis import given, strategies as st
 
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import (
+    CATEGORY_WEIGHTS,
     FLOOR,
     FLOOR_WITH_MEANING,
     WEIGHTS,
@@ -118,6 +119,15 @@ def test_what_is_told_is_numbers_and_names_likeness_where_meaning_spoke() -> Non
 def test_a_score_is_made_of_four_parts() -> None:
     assert score(FACT, age_days=0, uses=0) == pytest.approx(0.65 * 0.5 + 0.20 * 0.9 + 0.10)
     assert score(FACT, age_days=None, uses=10) == pytest.approx(0.65 * 0.5 + 0.20 * 0.9 + 0.05 + 0.05)
+
+
+def test_weights_and_half_lives_are_those_of_the_dialect() -> None:
+    told = {
+        "identity": (1.0, 3_650), "preference": (0.9, 365), "decision": (0.9, 180), "architecture": (0.8, 180),
+        "project": (0.8, 90), "research": (0.8, 365), "code": (0.6, 90), "bug": (0.6, 90), "general": (0.5, 60),
+        "conversation": (0.3, 30),
+    }  # fmt: skip
+    assert {name: CATEGORY_WEIGHTS[name] for name in told} == told
 
 
 def test_a_conversation_ages_faster_than_an_identity() -> None:
