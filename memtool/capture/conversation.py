@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -59,6 +59,7 @@ class Conversation(NamedTuple):
         start: from which byte on the transcript was read.
         broken, unknown: lines that could not be read, records of types that memtool does not know.
         client: whose transcript it is.
+        told: the parts of a summary that the agent gave by itself (`memtool.vault.sessions.TOLD`), the last one.
     """
 
     session_id: str = ""
@@ -74,6 +75,7 @@ class Conversation(NamedTuple):
     broken: int = 0
     unknown: int = 0
     client: str = "claude-code"  # a literal: a hook after an edit imports this module, and no table of clients
+    told: Mapping[str, str] = {}
 
     @property
     def files(self) -> tuple[str, ...]:

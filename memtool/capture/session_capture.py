@@ -27,6 +27,7 @@ from memtool.capture.turns import Turn, turns_of
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import TranscriptUnreadable
 from memtool.llm import EXTRACTIVE, is_set_up
+from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits
@@ -34,7 +35,7 @@ from memtool.vault.layout import Vault, session_ref
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
-from memtool.vault.sessions import is_as_written, parse_session, render_session
+from memtool.vault.sessions import is_as_written, parse_session, render_session, told_in
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
@@ -224,9 +225,10 @@ def _write(
 
     A session that left nothing behind has a line in the daily note and no note of its own.
     """
-    named = session.conversation._replace(session_id=job.session_id)
     now = work.now()
     ref = session_ref(job.session_id)
+    told = session.conversation.told or _told_before(_read_note(work.vault, ref))
+    named = session.conversation._replace(session_id=job.session_id, told=told)
     files = [file for turn in session.turns for file in turn.files]
     summary = record.summary
     if record.provider == EXTRACTIVE:
@@ -239,7 +241,7 @@ def _write(
     )
     days = daily_sessions(named, note, now=now)
     refs = [*(daily_ref(work.vault, day) for day in days), *([area.ref] if area.name else [])]
-    if has_note := left_something(session.turns) or (work.vault.root / ref).exists():
+    if has_note := bool(told) or left_something(session.turns) or (work.vault.root / ref).exists():
         refs.insert(0, ref)
     note_uncommitted(work.vault, refs)
     for day, line in days.items():  # before the note and the record, which say that the session is known
@@ -268,6 +270,12 @@ def _read_note(vault: Vault, ref: str) -> str | None:
     with suppress(OSError, UnicodeDecodeError):
         return vault.path(ref).read_text(encoding="utf-8-sig")
     return None
+
+
+def _told_before(note: str | None) -> dict[str, str]:
+    """Return the summary by who worked that the note holds: its record may lie before what was read anew."""
+    fields = parse_fields(split_front_matter(note)[0] or "") if note else {}
+    return told_in(fields) if isinstance(fields, dict) else {}
 
 
 def _changed_by_owner(record: Record, current: str | None) -> tuple[tuple[str, ...], list[str]]:

@@ -28,7 +28,7 @@ from memtool.vault.files import replace
 from memtool.vault.layout import session_name, session_ref
 from memtool.vault.note import first_sentence
 from memtool.vault.project_area import shown_path
-from memtool.vault.session_rows import fit_rows
+from memtool.vault.session_rows import ARROW, fit_rows
 from memtool.vault.sessions import SECTIONS, KeyPoint, SessionNote, render_session
 from memtool.workspace import Workspace
 
@@ -84,7 +84,7 @@ def session_note(
         updated=last.replace(tzinfo=None).isoformat(" ", "minutes"),
         directory="~" if is_home else _short_path(shown_path(conversation.cwd, None, home)),
         branch="" if summary.topic.startswith(f"{conversation.branch}: ") else one_line(conversation.branch),
-        topic=shortened(summary.topic or conversation.title, _WIDEST_TOPIC),
+        topic=shortened(_topic(conversation, summary), _WIDEST_TOPIC),
         key_points=tuple(filter(None, map(_short_point, summary.key_points[:_MOST_ITEMS]))),
         files=tuple(named),
         more_files=len(dict.fromkeys(files)) - len(named) if named else 0,  # "and 1 more" than nothing says nothing
@@ -94,8 +94,17 @@ def session_note(
         commands=_short_items(summary.commands),
         open=_short_items(summary.open, _WIDEST_OPEN),
         client="" if conversation.client == CLAUDE_CODE else conversation.client,
+        size=conversation.size,
+        told=conversation.told,
     )
     return _fitted(_with_rows(note, summary, turns))
+
+
+def _topic(conversation: Conversation, summary: Summary) -> str:
+    """Return what the session was about and came to: in the words of who worked, where they said it."""
+    topic = summary.topic or conversation.title
+    done = first_sentence(conversation.told.get("completed", ""))
+    return f"{topic.partition(ARROW)[0]}{ARROW}{done}" if topic and done else topic
 
 
 def daily_sessions(
@@ -174,7 +183,7 @@ def _fitted(note: SessionNote) -> SessionNote:
 
 
 def _size(note: SessionNote) -> int:
-    text = render_session(note)
+    text = render_session(note._replace(size=0, told={}))  # which have no part in what is chosen
     return len(text.encode()) - (width(text) - len(text))
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError
+from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError, NoteChanged
 from memtool.vault.files import read_head, read_text, replace
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.state import read_state, write_state
@@ -69,6 +69,8 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
 def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea:
     """Return the area of *folder*, as `find_area` does, after its summary lists all identities of *folder*."""
     if within := _area_within(vault, folder):
+        with suppress(NoteChanged), vault.lock():
+            replace(vault.path(within.ref), _new_summary(within), expected=None)
         return within
     remembered = _remembered(vault, folder, now)
     if remembered and remembered.registered and _is_there(vault, remembered.area):
@@ -97,7 +99,7 @@ def register(vault: Vault, area: ProjectArea, folder: Path) -> bool:
     identities = find_project_identities(folder)
     path = vault.path(area.ref)
     with vault.lock():
-        text, expected = read_text(path) if path.exists() else (f"---\ntype: project\n---\n\n# {area.name}\n", None)
+        text, expected = read_text(path) if path.exists() else (_new_summary(area), None)
         listed = _identities(area.ref, text.encode()) or ()
         new = [one for one in identities if match_project([one], {area.name: listed}) is None]
         if new:
@@ -107,6 +109,10 @@ def register(vault: Vault, area: ProjectArea, folder: Path) -> bool:
                 return False  # its owner mends it first
             replace(path, changed, expected=expected)
     return bool(new)
+
+
+def _new_summary(area: ProjectArea) -> str:
+    return f"---\ntype: project\n---\n\n# {area.name}\n"
 
 
 def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:

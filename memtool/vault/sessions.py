@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -18,6 +19,7 @@ KEY_POINT_KINDS = (
     "decision", "fix", "feature", "refactor", "finding", "refuted", "investigated", "change", "bugfix", "discovery",
 )  # fmt: skip
 HEADER = ("project", "updated", "directory", "transcript", "links")
+TOLD = ("request", "investigated", "learned", "completed", "next_steps")  # of a summary by who worked
 SECTIONS = ("topic", "key_points", "files", "decisions", "rules", "done", "commands", "open")
 
 Part: TypeAlias = Literal["title", "header", "section", "bullet", ""]
@@ -32,6 +34,7 @@ _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\] +"
 _TAG = r"#[^\s#]*[^\W\d][^\s#]*"  # `#4573` is an issue, not a tag
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
 _WIDEST_TITLE = 100  # columns of a title that is made of what a session came to
+_LONGEST_TOLD = 1_000  # characters of one part of a summary
 _CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
 
 
@@ -54,6 +57,8 @@ class SessionNote(NamedTuple):
         rows: what was asked and what came of it, rendered below the key points, as which they are read again.
         more_files: how many were touched besides *files*.
         client: the agent's client, where it was another one than Claude Code.
+        size: of its transcript, in bytes; 0 where there is none.
+        told: the parts of a summary that the agent gave by itself, as `TOLD` names them.
     """
 
     id: str
@@ -73,6 +78,8 @@ class SessionNote(NamedTuple):
     commands: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     client: str = ""
+    size: int = 0
+    told: Mapping[str, str] = {}
 
 
 def render_session(note: SessionNote, *, language: str = "en") -> str:
@@ -104,6 +111,11 @@ def parse_session(text: str) -> SessionNote:
         elif part == "bullet":
             section.append(value)
     return _note(title, topic, header, {name: [line for line in lines if line] for name, lines in sections.items()})
+
+
+def told_in(fields: Mapping[str, object]) -> dict[str, str]:
+    """Return the parts of a summary by who worked that the front matter of a session's note holds."""
+    return {name: value for name in TOLD if isinstance(value := fields.get(name), str) and value}
 
 
 def session_title(note: Note) -> str:
@@ -169,6 +181,10 @@ def _front_matter(note: SessionNote) -> str:
     tags = dict.fromkeys(tag for point in note.key_points for tag in _parse_point(_point(point)).tags)
     if tags:
         lines.append(f"tags: [{', '.join(map(quoted, tags))}]\n")
+    if note.size:
+        lines.append(f"size: {note.size}\n")
+    told = ((name, note.told.get(name, "").strip()[:_LONGEST_TOLD]) for name in TOLD)
+    lines += (f"{name}: {json.dumps(text, ensure_ascii=False)}\n" for name, text in told if text)
     return "".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -14,14 +14,16 @@ from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
 from memtool.recall.remembering.memory import FACT, LONGEST_FACT, Memory
-from memtool.recall.timeline import timeline
+from memtool.recall.timeline import EDIT, SESSION, timeline
+from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
-from memtool.web.http_sessions import Prompt, prompts
+from memtool.web.http_sessions import PROMPT, Prompt, prompts
 from memtool.web.memory_api import save_memory
 from memtool.web.observations import (
     OLD_TYPES,
     Observation,
+    SessionSummary,
     find_hits,
     find_observation,
     observations_in,
@@ -33,8 +35,8 @@ from memtool.workspace import Workspace
 
 T = TypeVar("T")
 Name = Annotated[str, Query(max_length=LONGEST_NAME)]
+Id = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
 
-_NOTES_FOR_ONE = 4  # notes and facts that are looked at for each observation, because filters leave some out
 _TYPES = ("observations", "sessions", "prompts")
 
 
@@ -120,17 +122,20 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get(
         "/api/observations",
         tags=["sessions"],
-        summary="Read many observations by their ids",
+        summary="Read many observations by their ids, with a comma between them or an `ids` for each",
         openapi_extra=example({"observations": [{**_FACT, "narrative": "Deploys happen on Tuesdays."}], "missing": []}),
     )
-    def observations(ids: Annotated[str, Query(min_length=1, max_length=LONGEST_QUERY)]) -> dict[str, Any]:
-        wanted = [each.strip() for each in ids.split(",") if each.strip()]
-        if len(wanted) > LARGEST_PAGE:
-            raise UsageError(f"{len(wanted)} ids at once are too many", hint=f"Ask for {LARGEST_PAGE} at most.")
+    def observations(ids: Annotated[list[Id], Query(min_length=1, max_length=LARGEST_PAGE)]) -> dict[str, Any]:
         work = open_workspace(None)
-        found = {each: find_observation(work, each) for each in wanted}
+        found: dict[str, dict[str, Any] | None] = {}
+        for given in ids:
+            one = _find(work, given) if "," in given else None  # a path may hold commas
+            wanted = [given] if one else [each.strip() for each in given.split(",") if each.strip()]
+            if len(found) + len(wanted) > LARGEST_PAGE:
+                raise UsageError("so many ids at once are too many", hint=f"Ask for {LARGEST_PAGE} at most.")
+            found |= {each: one or _find(work, each) for each in wanted}
         return {
-            "observations": [one.fields() for one in found.values() if one],
+            "observations": [one for one in found.values() if one],
             "missing": [each for each, one in found.items() if one is None],
         }
 
@@ -146,38 +151,66 @@ def _search_history(work: Workspace, asked: HistoryAsked) -> dict[str, Any]:
         if kind == "prompts":
             found[kind] = [_prompt_fields(work, one) for one in _prompts(work, asked)]
             continue
-        searched = SearchAsked(
-            query=asked.query, project=asked.project or None, kind="session" if kind == "sessions" else "",
-            since=asked.since, until=asked.until,
-        )  # fmt: skip
-        hits, notices = find_hits(work, searched, (asked.offset + asked.limit) * _NOTES_FOR_ONE)
+        hits, notices = find_hits(work, asked.query, _filter(work, asked, "session" if kind == "sessions" else ""))
         if kind == "sessions":
-            sums = _page(asked, summaries_in(work, hits), lambda one: one.created_at)
-            found[kind] = [one._asdict() for one in sums]
+            sums = (one for one, lines in summaries_in(work, hits) if _is_wanted_session(one, lines, asked))
+            found[kind] = [one._asdict() for one in _page(asked, sums, lambda one: one.created_at)]
         else:
-            kept = (one for one in observations_in(work, hits, asked.query) if _is_wanted(one, asked))
+            of_type = observations_in(work, hits, asked.query, lambda one: _is_of_type(one, asked))
+            kept = (one for one in of_type if _names_file(one, asked))
             page = _page(asked, kept, lambda one: f"{one.date} {one.time}")
             found[kind] = [one.fields() for one in page]
         found["notices"] = list(dict.fromkeys([*found["notices"], *notices]))
     return found
 
 
+def _filter(work: Workspace, asked: HistoryAsked, kind: str) -> Filter:
+    """Return the filter for the index: as narrow as it can tell, the rest is left out afterwards."""
+    dates = {"since": asked.since, "until": asked.until}
+    wanted = filter_of(work, SearchAsked(project=asked.project or None, kind=kind, **dates))
+    if asked.project and not kind:
+        wanted = wanted._replace(projects=(*wanted.projects, ""))  # a day's note is of all projects
+    types = _types(asked)
+    if kind or not types:
+        return wanted
+    kinds = {*types, *(["daily"] if EDIT in types else []), *([] if types <= {EDIT, FACT} else ["session"])}
+    return wanted._replace(kinds=tuple(kinds))
+
+
 def _page(asked: HistoryAsked, found: Iterable[T], when: Callable[[T], str]) -> list[T]:
     """Return the page of *found* that is *asked* for: in its order, or by date."""
-    if asked.order != "relevance":
+    if asked.order == "date_desc" and not asked.query:  # the newest days come first by themselves
+        found = chain.from_iterable(
+            sorted(day, key=when, reverse=True) for _, day in groupby(found, key=lambda one: when(one)[:10])
+        )
+    elif asked.order != "relevance":
         found = sorted(found, key=when, reverse=asked.order == "date_desc")
     return list(islice(found, asked.offset, asked.offset + asked.limit))
 
 
-def _is_wanted(one: Observation, asked: HistoryAsked) -> bool:
-    types = {OLD_TYPES.get(name, name) for name in _listed(asked.obs_type)}
-    concepts, files = _listed(asked.concepts), _listed(asked.files)
-    touched = [file.casefold() for file in (*one.files_modified, *one.files_read)]
+def _types(asked: HistoryAsked) -> set[str]:
+    return {OLD_TYPES.get(name, name) for name in _listed(asked.obs_type)}
+
+
+def _is_of_type(one: Observation, asked: HistoryAsked) -> bool:
+    types, concepts, project = _types(asked), _listed(asked.concepts), asked.project.casefold()
     return (
         (not types or one.type in types)
         and (not concepts or not concepts.isdisjoint(map(str.casefold, one.concepts)))
-        and (not files or any(wanted in file for wanted in files for file in touched))
+        and (not project or project == (one.project.casefold() or "global"))
     )
+
+
+def _names_file(one: Observation | SessionSummary, asked: HistoryAsked) -> bool:
+    files = _listed(asked.files)
+    touched = [file.casefold() for file in (*one.files_modified, *one.files_read)]
+    return not files or any(wanted in file for wanted in files for file in touched)
+
+
+def _is_wanted_session(one: SessionSummary, lines: Iterable[Observation], asked: HistoryAsked) -> bool:
+    """Return whether a session is *asked* for: it names the file, and one statement has the type and the concept."""
+    is_of_type = not (asked.obs_type or asked.concepts) or any(_is_of_type(line, asked) for line in lines)
+    return (is_of_type or SESSION in _types(asked)) and _names_file(one, asked)
 
 
 def _listed(text: str) -> set[str]:
@@ -185,6 +218,8 @@ def _listed(text: str) -> set[str]:
 
 
 def _prompts(work: Workspace, asked: HistoryAsked) -> list[Prompt]:
+    if asked.concepts or asked.files or (asked.obs_type and PROMPT not in _types(asked)):
+        return []  # a prompt has none of them
     terms = set(index_terms(asked.query))
     wanted = filter_of(work, SearchAsked(since=asked.since, until=asked.until))
     kept = (one for one in prompts(work) if _is_in(one.at, wanted) and terms <= set(index_terms(one.text)))
@@ -211,8 +246,27 @@ def _project_of(work: Workspace, folder: str) -> str:
 
 
 def _prompt_fields(work: Workspace, one: Prompt) -> dict[str, str]:
-    project = _project_of(work, one.folder)
-    return {"session": one.session_id, "prompt": work.redact(one.text), "project": project, "created_at": one.at}
+    project, said = _project_of(work, one.folder), work.redact(one.text)
+    return {
+        "id": one.id,
+        "session": one.session_id,
+        "prompt": said,
+        "project": project,
+        "created_at": one.at,
+    }
+
+
+def _find(work: Workspace, wanted: str) -> dict[str, Any] | None:
+    """Return the observation with the id *wanted*, a prompt's included, in full; None if there is none."""
+    if not wanted.startswith(f"{PROMPT}-"):
+        return find_observation(work, wanted)
+    prompt = next((one for one in prompts(work) if one.id == wanted), None)
+    if prompt is None:
+        return None
+    said, project = work.redact(prompt.text), _project_of(work, prompt.folder)
+    day, minute = prompt.at[:10], prompt.at[11:16]
+    one = Observation(wanted, PROMPT, brief(said, LONGEST_NAME), said, project, day, minute, "", 0, prompt.session_id)
+    return one.fields()
 
 
 _FACT: dict[str, Any] = {
@@ -224,8 +278,14 @@ _FACT: dict[str, Any] = {
 }  # fmt: skip
 _SESSION = {
     "id": "sessions/3f2a9c.md", "session": "3f2a9c", "project": "shop", "created_at": "2026-02-10T14:30",
-    "request": "Use JWT.", "investigated": [], "learned": ["Access tokens live 24 hours."],
+    "outcome": "Login by JWT.", "request": "Use JWT.", "investigated": [], "learned": ["Access tokens live 24 hours."],
     "completed": ["login and refresh routes, with tests"], "next_steps": ["rate limiting"],
     "files_read": ["auth.ts"], "files_modified": ["jwt.ts"], "discovery_tokens": 48210,
 }  # fmt: skip
-_PROMPT = {"session": "3f2a9c", "prompt": "Use JWT.", "project": "shop", "created_at": "2026-02-10T14:21:07+08:00"}
+_PROMPT = {
+    "id": "prompt-9f3a1c04be21",
+    "session": "3f2a9c",
+    "prompt": "Use JWT.",
+    "project": "shop",
+    "created_at": "2026-02-10T14:21:07+08:00",
+}

@@ -6,6 +6,7 @@ goes through the same queue and becomes the same note.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture.queue import Queue
+from memtool.capture.transcript.record_fields import TOLD_SUMMARY
 from memtool.clients import HTTP
 from memtool.errors import SessionNotFound
 from memtool.hook.capturing import note_edit, queue_session
@@ -22,10 +24,12 @@ from memtool.hook.events import passes_over
 from memtool.hook.keeping import heard_folder, heard_path, keep, keep_record
 from memtool.hook.occasion import Occasion, Options
 from memtool.text.lines import cut, one_line
-from memtool.vault.project_area import area_name, known_projects, remembered_folders
+from memtool.vault.layout import area_folder
+from memtool.vault.project_area import area_name, remembered_folders
 from memtool.vault.state import read_state
 from memtool.workspace import Workspace
 
+PROMPT = "prompt"
 ACTIVE, COMPLETED = "active", "completed"
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
 _LARGEST = 16_777_216  # bytes of a transcript, or of the end of the client's list of prompts
@@ -52,6 +56,12 @@ class Prompt(NamedTuple):
     folder: str
     text: str
 
+    @property
+    def id(self) -> str:
+        """What it is known by: the same for as long as it is kept."""
+        named = f"{self.session_id}\n{self.at}\n{self.folder}\n{self.text}"
+        return f"{PROMPT}-{hashlib.sha256(named.encode('utf-8', 'replace')).hexdigest()[:12]}"
+
 
 def tell(work: Workspace, event: str, session_id: str, **fields: object) -> bool:
     """Take in what happened in a session, as the hook of a client does; return whether it is kept.
@@ -73,15 +83,28 @@ def tell(work: Workspace, event: str, session_id: str, **fields: object) -> bool
     return True
 
 
+def tell_summary(work: Workspace, session_id: str, parts: Mapping[str, str]) -> None:
+    """Keep the *parts* of a summary as they are, redacted; the note of the session holds them."""
+    told = {"session_id": session_id, "cwd": str(work.folder)}
+    occasion = Occasion("Stop", told, work, Options(client=HTTP))
+    if not passes_over(occasion):
+        redacted = {name: work.redact(text) for name, text in parts.items() if text}
+        keep_record(occasion, {"type": "system", "subtype": TOLD_SUMMARY, **redacted})
+
+
 def folder_of(work: Workspace, project: str, cwd: str) -> Path:
-    """Return the folder that a session works in: *cwd*, else that of the *project*; without both, the home folder."""
+    """Return the folder that a session works in: *cwd*, else one of the *project*; without both, the home folder.
+
+    Of a project without a folder on this machine that is its area in the vault.
+    """
     if cwd or not project:
         return Path(cwd) if cwd else work.home
-    entries = (entry for entry in remembered_folders(work.vault).values() if isinstance(entry, list))
-    known = [str(entry[1]) for entry in entries if entry[:1] == [project] and len(entry) > 1]
-    paths = [one for one in known_projects(work.vault).get(project, ()) if one.startswith("path:")]
-    found = [*known, *(path.removeprefix("path:") for path in paths)]
-    return Path(found[0]) if found else work.home / (area_name(project) or "project")
+    wanted = area_name(project) or "project"
+    areas = [path.name for path in work.vault.path("areas/projects").glob("*")]
+    name = next((one for one in areas if one.casefold() == wanted.casefold()), wanted)
+    known = (Path(folder) for folder in remembered_folders(work.vault))
+    own = (folder for folder in known if folder.is_dir() and work.area(folder).name == name)
+    return next(own, work.vault.path(area_folder(name)))
 
 
 def status_of(work: Workspace, session_id: str) -> Status:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import PurePosixPath
@@ -17,15 +17,18 @@ from memtool.consolidate.fact_book import read_facts
 from memtool.consolidate.memories import get_memory, list_memories
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index, place_of, use_index
+from memtool.index.filters import Filter
 from memtool.index.lookup import find_fact, find_note, find_ref
 from memtool.index.search import Hit
 from memtool.recall.timeline import EDIT, FACT, SESSION, Event, events_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED
 from memtool.vault.files import read_head
+from memtool.vault.note import Note, parse_note
 from memtool.vault.session_lines import Line, lines_of
-from memtool.vault.sessions import SessionNote, parse_session
-from memtool.web.request_search import SearchAsked, filter_of, search_vault
+from memtool.vault.session_rows import ARROW
+from memtool.vault.sessions import TOLD, SessionNote, parse_session, told_in
+from memtool.web.request_search import SearchAsked, search_vault
 from memtool.web.turn_figures import figures_of, figures_of_turn
 from memtool.workspace import Workspace
 
@@ -34,7 +37,7 @@ UNCLAIMED = "observation"  # the type of a statement that claims no role
 
 _FOLDERS = ("sessions/", "archive/sessions/")
 _LARGEST = 1_048_576  # bytes of a note
-_MOST = 400  # notes and facts that are looked at for a page
+_AT_FIRST = 400  # notes and facts; where they do not fill a page, eight times as many
 _TAG = re.compile(r"(?<!\S)#([^\s#]*[^\W\d][^\s#]*)")
 _LINE = re.compile(r"(.+):(\d{1,7}(?:\.\d{1,3})?)")  # several statements may stand on one line
 
@@ -66,12 +69,13 @@ class Observation(NamedTuple):
 
 
 class SessionSummary(NamedTuple):
-    """A session, summed up."""
+    """A session, summed up: by who worked, where that was told, else from the lines of its note."""
 
     id: str
     session: str
     project: str
     created_at: str
+    outcome: str
     request: str
     investigated: tuple[str, ...]
     learned: tuple[str, ...]
@@ -87,34 +91,60 @@ def is_of_session(ref: str) -> bool:
     return ref.startswith(_FOLDERS)
 
 
-def find_hits(work: Workspace, asked: SearchAsked, most: int) -> tuple[Sequence[Hit], tuple[str, ...]]:
-    """Return at most *most* notes and facts, the best first, or the newest where nothing is asked; and notices.
+def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Hit], tuple[str, ...]]:
+    """Return all notes and facts, the best first, or the newest where nothing is asked; and notices.
+
+    They are looked up a part at a time, as far as the caller reads on.
 
     Raises:
-        MemtoolError: the vault or its index cannot be read, or a filter is none.
+        MemtoolError: the vault or its index cannot be read.
     """
-    if asked.query:
-        found = search_vault(work, asked.model_copy(update={"limit": min(most, _MOST)}))
+
+    def look(most: int) -> tuple[Sequence[Hit], tuple[str, ...]]:
+        if not query:
+            return list_memories(work, wanted, limit=most).hits, ()
+        asked = SearchAsked(query=query).model_copy(update={"limit": most})
+        found = search_vault(work, asked, wanted=wanted)
         return found.hits, found.notices
-    return list_memories(work, filter_of(work, asked), limit=min(most, _MOST)).hits, ()
+
+    def all_of(hits: Sequence[Hit]) -> Iterator[Hit]:
+        yield from hits
+        most = _AT_FIRST
+        while len(hits) == most:
+            most *= 8
+            hits = look(most)[0]
+            yield from hits
+
+    first, notices = look(_AT_FIRST)
+    return all_of(first), notices
 
 
-def observations_in(work: Workspace, hits: Sequence[Hit], query: str) -> Iterator[Observation]:
-    """Give what *hits* tell of; of a note with many statements those that speak of *query*."""
-    terms, seen = set(index_terms(query)), set[str]()
+def observations_in(
+    work: Workspace, hits: Iterable[Hit], query: str, is_wanted: Callable[[Observation], bool]
+) -> Iterator[Observation]:
+    """Give what *hits* tell of and *is_wanted*; of a note with many statements those that speak of *query*.
+
+    Files that only a transcript names are looked up for those that are wanted.
+    """
+    terms, read, seen = set(index_terms(query)), set[tuple[str, str]](), set[str]()
     for hit in hits:
+        key = hit.path, hit.fact_id
+        if key in read:
+            continue
+        read.add(key)
         for one in _of_hit(work, hit, terms):
-            if one.id not in seen:
+            if one.id not in seen and is_wanted(one):
                 seen.add(one.id)
-                yield one
+                yield _with_figures(work, one)
 
 
-def summaries_in(work: Workspace, hits: Sequence[Hit]) -> Iterator[SessionSummary]:
-    """Give the sessions of which *hits* tell, each once."""
-    for ref in dict.fromkeys(hit.path for hit in hits if is_of_session(hit.path)):
-        text = _text(work, ref)
-        if text:
-            yield _summary(work, ref, text)
+def summaries_in(work: Workspace, hits: Iterable[Hit]) -> Iterator[tuple[SessionSummary, tuple[Observation, ...]]]:
+    """Give the sessions of which *hits* tell, each once, with their statements."""
+    seen = set[str]()
+    for hit in hits:
+        if hit.path not in seen and is_of_session(hit.path) and (text := _text(work, hit.path)):
+            seen.add(hit.path)
+            yield _summary(work, hit.path, text), tuple(_of_session(work, hit.path))
 
 
 def of_event(work: Workspace, event: Event) -> Observation:
@@ -122,9 +152,9 @@ def of_event(work: Workspace, event: Event) -> Observation:
     session = PurePosixPath(event.path).stem if is_of_session(event.path) else ""
     line = f"{event.path}:{event.line}"
     if session and event.id == line:  # a statement of a session
-        found = next((one for one in _of_session(work, event.path, event.project) if one.id == line), None)
+        found = next((one for one in _of_session(work, event.path) if one.id == line), None)
         if found:
-            return found
+            return _with_figures(work, found)
     one = Observation(
         event.id, event.kind, event.text, event.text, event.project, event.date, event.minute, event.path, event.line,
         session, event.author, event.status, files_modified=tuple(event.text.split(", ")) if event.kind == EDIT else (),
@@ -137,8 +167,10 @@ def of_event(work: Workspace, event: Event) -> Observation:
     )
 
 
-def find_observation(work: Workspace, wanted: str) -> Observation | None:
-    """Return the observation with the id *wanted*, in full; None if there is none.
+def find_observation(work: Workspace, wanted: str) -> dict[str, Any] | None:
+    """Return the observation with the id *wanted*, in full, as the answer to a request; None if there is none.
+
+    Of a session it has the fields of its summary, too.
 
     Raises:
         MemtoolError: the vault or its index cannot be read.
@@ -146,20 +178,28 @@ def find_observation(work: Workspace, wanted: str) -> Observation | None:
     named = _LINE.fullmatch(wanted)
     if named and is_of_session(named[1]):
         with suppress(MemtoolError):
-            found = _of_session(work, _find_note_ref(work, named[1]), None)
-            return next((one for one in found if one.id == wanted), None)
+            ref = _find_note_ref(work, named[1])
+            found = _of_session(work, ref)
+            return next((_with_figures(work, one).fields() for one in found if one.id == wanted), None)
     try:
         event = use_index(place_of(work), partial(_event, work, wanted))
-        if event is None:
-            return None
-        whole = get_memory(work, event.id if event.kind == FACT else event.path)
+        if event and event.kind not in (FACT, SESSION) and event.id != event.path:
+            return of_event(work, event).fields()
+        whole = get_memory(work, event.path if event and event.kind != FACT else wanted)
     except (NoteNotFound, UsageError):
         return None
+    if event is None:  # a page, such as MEMORY.md, is no event
+        event = Event(
+            whole.created[:10], "", whole.kind, whole.project, whole.title, whole.path, whole.start_line, whole.id,
+            "" if whole.status == "active" else whole.status, whole.author,
+        )  # fmt: skip
     one = of_event(work, event)
-    if event.kind not in (FACT, SESSION) and event.id != event.path:
-        return one
     facts = (whole.evidence,) if whole.evidence else _facts_of(work, one)
-    return one._replace(narrative=whole.content, concepts=whole.tags, facts=facts)
+    fields = one._replace(narrative=whole.content, concepts=whole.tags, facts=facts).fields()
+    if event.kind != SESSION or not one.session:
+        return fields
+    told = _summary(work, event.path, _text(work, event.path))._asdict()
+    return {**fields, **{name: told[name] for name in ("outcome", *TOLD)}, "id": wanted}
 
 
 def _facts_of(work: Workspace, one: Observation) -> tuple[str, ...]:
@@ -182,7 +222,7 @@ def _event(work: Workspace, wanted: str, index: Index) -> Event | None:
     fact = find_fact(index.db, wanted)
     ref = fact.path if fact else find_ref(index.db, wanted).name
     found = events_of(work, index, ref)
-    of_note = (event for event in found if event.path == ref and event.kind not in (EDIT, FACT))
+    of_note = (event for event in found if event.path == ref and event.id in (ref, PurePosixPath(ref).stem))
     return next((event for event in found if event.id == wanted), None) or next(of_note, None)
 
 
@@ -196,7 +236,7 @@ def _of_hit(work: Workspace, hit: Hit, terms: set[str]) -> Iterator[Observation]
         return
     found: list[Observation] = []
     if is_of_session(hit.path):
-        found = list(_of_session(work, hit.path, hit.project))
+        found = list(_of_session(work, hit.path))
     elif hit.kind == "daily":
         found = use_index(
             place_of(work), lambda index: [of_event(work, one) for one in events_of(work, index, hit.path)]
@@ -212,57 +252,76 @@ def _of_hit(work: Workspace, hit: Hit, terms: set[str]) -> Iterator[Observation]
         )  # fmt: skip
 
 
-def _of_session(work: Workspace, ref: str, project: str | None) -> Iterator[Observation]:
+def _of_session(work: Workspace, ref: str) -> Iterator[Observation]:
     text = _text(work, ref)
-    note, on_line = parse_session(text), Counter[int]()
+    note, on_line = _session_note(ref, text), Counter[int]()
     for line in lines_of(text):
         if line.role != ASKED:
             on_line[line.number] += 1
-            one = _of_line(work, ref, note, note.project if project is None else project, line)
+            one = _of_line(ref, note, line)
             yield one._replace(id=f"{one.id}.{on_line[line.number]}") if on_line[line.number] > 1 else one
 
 
-def _of_line(work: Workspace, ref: str, note: SessionNote, project: str, line: Line) -> Observation:
-    session, day = PurePosixPath(ref).stem, note.updated
-    turn = figures_of_turn(work, session, line.asked, line.text)
-    named = tuple(file for file in note.files if PurePosixPath(file).name in line.text)
+def _session_note(ref: str, text: str) -> SessionNote:
+    """Return the note of a session; its project stands in the front matter, in older ones below the title."""
+    note, session = parse_note(ref, text.encode("utf-8", "replace")), parse_session(text)
+    if not isinstance(note, Note):
+        return session
+    return session._replace(project=note.field("project") or session.project, told=told_in(note.fields))
+
+
+def _of_line(ref: str, note: SessionNote, line: Line) -> Observation:
     return Observation(
         f"{ref}:{line.number}",
         line.role or UNCLAIMED,
         line.text,
         f"{line.asked} → {line.text}" if line.asked else line.text,
-        project,
-        day[:10],
-        day[11:16],
+        note.project,
+        note.updated[:10],
+        note.updated[11:16],
         ref,
         line.number,
-        session,
+        PurePosixPath(ref).stem,
         line.author,
         concepts=tuple(_TAG.findall(line.text)),
+        files_modified=tuple(file for file in note.files if PurePosixPath(file).name in line.text),
+    )
+
+
+def _with_figures(work: Workspace, one: Observation) -> Observation:
+    """Return the statement of a session with the files and the tokens of its turn, as far as a transcript has them."""
+    if not one.session or one.type == SESSION:
+        return one
+    asked = one.narrative.removesuffix(f" → {one.title}") if one.narrative != one.title else ""
+    turn = figures_of_turn(work, one.session, asked, one.title)
+    return one._replace(
         files_read=turn.read,
-        files_modified=named or turn.changed,
+        files_modified=one.files_modified or turn.changed,
         discovery_tokens=turn.tokens or None,
     )
 
 
 def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
-    note, lines, session = parse_session(text), lines_of(text), PurePosixPath(ref).stem
+    note, lines, session = _session_note(ref, text), lines_of(text), PurePosixPath(ref).stem
     figures = figures_of(work, session)
-
-    def said(*roles: str) -> tuple[str, ...]:
-        return tuple(line.text for line in lines if line.role in roles)
-
     asked = next((line.text for line in lines if line.role == ASKED), note.topic)
+
+    def said(name: str, *groups: tuple[str, ...]) -> tuple[str, ...]:
+        if note.told:
+            return tuple(filter(None, [note.told.get(name)]))
+        return tuple(line.text for roles in groups for line in lines if line.role in roles)
+
     return SessionSummary(
         ref,
         session,
         note.project,
         note.updated.replace(" ", "T"),
-        asked,
-        said("investigated", "refuted"),
-        (*said("decision", "rule", "finding", "fix"), *said("")),
-        said("done", "feature", "change", "refactor"),
-        said("open"),
+        note.told.get("completed") or note.topic.partition(ARROW)[2].strip(),
+        note.told.get("request") or asked,
+        said("investigated", ("investigated", "refuted")),
+        said("learned", ("decision", "rule", "finding", "fix"), ("",)),
+        said("completed", ("done", "feature", "change", "refactor")),
+        said("next_steps", ("open",)),
         figures.read,
         note.files,
         figures.tokens or None,

@@ -73,8 +73,12 @@ def filter_of(work: Workspace, asked: SearchAsked) -> Filter:
     )
 
 
-def search_vault(work: Workspace, asked: SearchAsked, use: UseIndex | None = None) -> Searched:
+def search_vault(
+    work: Workspace, asked: SearchAsked, use: UseIndex | None = None, *, wanted: Filter | None = None
+) -> Searched:
     """Return what the vault holds of *asked*, from a fresh index; or what the index does that *use* opens.
+
+    The part to look in is *wanted*, if that is given, else what *asked* names.
 
     Raises:
         UsageError: there is no word to look for.
@@ -83,7 +87,7 @@ def search_vault(work: Workspace, asked: SearchAsked, use: UseIndex | None = Non
     text = without_surrogates(asked.query)
     if not index_terms(text):
         raise UsageError("the query holds no word to search for", hint="GET /memories lists without words.")
-    wanted, started = filter_of(work, asked), time.perf_counter()
+    wanted, started = wanted or filter_of(work, asked), time.perf_counter()
 
     def look(index: Index) -> Searched:
         source = VectorSource(index, work.settings, work.cache, only_warm=True)

@@ -11,12 +11,12 @@ from pydantic import AliasChoices, Field
 
 from memtool.capture.queue import Queue
 from memtool.errors import UsageError
+from memtool.vault.sessions import TOLD
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
-from memtool.web.http_sessions import folder_of, last_folder, status_of, tell
+from memtool.web.http_sessions import folder_of, last_folder, status_of, tell, tell_summary
 from memtool.workspace import Workspace
 
 _LONGEST_OUTPUT = 500_000  # characters
-_SECTIONS = ("request", "investigated", "learned", "completed", "next_steps")
 
 SessionId = Annotated[
     str,
@@ -116,8 +116,8 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         work = goes_on(asked)
         said = _told(asked)
         if not said:
-            raise UsageError("nothing is said", hint=f"Give one of {', '.join(_SECTIONS)}, last_assistant_message.")
-        _keep_request(work, asked)
+            raise UsageError("nothing is said", hint=f"Give one of {', '.join(TOLD)}, last_assistant_message.")
+        _keep_parts(work, asked)
         kept = tell(work, "Stop", asked.session_id, last_assistant_message=said)
         return answer(work, asked.session_id, kept=kept)
 
@@ -143,10 +143,13 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         return status_of(work, session_id)._asdict() | {"queue_depth": _depth(work)}
 
 
-def _keep_request(work: Workspace, asked: SummaryAsked) -> None:
-    """Keep what was asked for as the prompt of a session of which none is known."""
+def _keep_parts(work: Workspace, asked: SummaryAsked) -> None:
+    """Keep the parts of a summary; what was asked for is the prompt of a session of which none is known."""
     if asked.request and not status_of(work, asked.session_id).prompts:
         tell(work, "UserPromptSubmit", asked.session_id, prompt=asked.request)
+    parts = {name: text for name, text in asked.model_dump(include=set(TOLD)).items() if text}
+    if parts:
+        tell_summary(work, asked.session_id, parts)
 
 
 def _depth(work: Workspace) -> int:
@@ -169,9 +172,9 @@ def _text(output: object) -> str:
 
 def _told(asked: SummaryAsked) -> str:
     """Return a summary as the last answer of an agent."""
-    values = asked.model_dump()
-    parts = [f"{name.replace('_', ' ').capitalize()}: {values[name]}" for name in _SECTIONS[1:] if values[name]]
-    return "\n\n".join(part for part in (asked.last_assistant_message, *parts) if part)
+    steps = f"Next steps: {asked.next_steps}" if asked.next_steps else ""
+    parts = (asked.last_assistant_message, asked.completed, asked.learned, asked.investigated, steps)
+    return "\n\n".join(filter(None, parts))
 
 
 _STATUS = {

@@ -177,6 +177,59 @@ def test_sessions_and_prompts_are_found_beside_them(client: TestClient) -> None:
 
 
 @pytest.mark.slow
+def test_sessions_and_prompts_are_filtered_as_observations_are(client: TestClient) -> None:
+    def sessions(**asked: str) -> list[str]:
+        return [one["id"] for one in find(client, type="sessions", **asked)["sessions"]]
+
+    assert sessions(obs_type="fix", concepts="auth") == sessions(files="jwt.ts") == ["sessions/s-1.md"]
+    assert sessions(obs_type="refuted") == sessions(concepts="ops") == sessions(files="支付.ts") == []
+    assert sessions(dateEnd="2026-02-08") == []
+    assert find(client, type="sessions")["sessions"][0]["project"] == "shop"
+    assert find(client, type="prompts", obs_type="fix")["prompts"] == []
+    assert find(client, type="prompts", obs_type="prompt")["prompts"]
+    assert titles(client, project="shop", obs_type="edit") == ["a.ts, 支付.ts"]  # of the note of all projects
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [{}, {"query": "leeway"}], ids=["listed", "searched"])
+def test_a_filter_reaches_what_lies_behind_hundreds_of_others(
+    client: TestClient, desk: Desk, asked: dict[str, str]
+) -> None:
+    facts = [
+        {
+            "id": f"fact-{number}", "fact": f"leeway leeway leeway {number} 茶{number}", "evidence": "x",
+            "category": "fact", "timestamp": "2026-02-10", "status": "active",
+        }
+        for number in range(900)
+    ]  # fmt: skip
+    write(desk, "areas/projects/many/facts.json", json.dumps({"facts": facts}))
+    assert [one[:15] for one in titles(client, concepts="auth", **asked)] == ["`pytest tests/a"]
+    assert titles(client, files="jwt.ts", obs_type="fix", **asked)
+    oldest = find(client, type="observations", orderBy="date_asc", limit=1, **asked)["observations"][0]
+    assert oldest["date"] < "2026-02-10"
+    if not asked:  # of those that say nearly the same, a search gives one
+        assert len(titles(client, project="many", limit=100, offset=820)) == 80
+
+
+@pytest.mark.slow
+def test_each_id_of_a_search_is_found_again(client: TestClient, desk: Desk) -> None:
+    for ref, text in {
+        "areas/projects/shop/summary.md": "---\ntype: project\n---\n\n# shop\n\n茶 and a shop.\n",
+        "areas/projects/shop/knowledge/2026-02-08-a, b.md": "---\ntype: knowledge\n---\n\n# A, b\n\nText.\n",
+        "daily/2026-02-07.md": "---\ntype: daily\ndate: 2026-02-07\n---\n\n今天很忙。\n\n- 09:05 **shop**: `a.ts`\n",
+    }.items():
+        write(desk, ref, text)
+    found = find(client, limit=100)
+    ids = [one["id"] for kind in ("observations", "sessions", "prompts") for one in found[kind]]
+    assert len(ids) > 10
+    answer = client.get("/api/observations", params={"ids": ids}).json()
+    assert answer["missing"] == []
+    assert [one["id"] for one in answer["observations"]] == list(dict.fromkeys(ids))
+    one = client.get("/api/observations", params={"ids": found["prompts"][0]["id"]}).json()["observations"][0]
+    assert (one["type"], one["narrative"], one["session"]) == ("prompt", "Use JWT for the login", "s-1")
+
+
+@pytest.mark.slow
 def test_a_prompt_that_comes_by_http_is_found(client: TestClient, desk: Desk) -> None:
     client.post("/api/session/init", json={"session_id": "s-9", "prompt": "限流怎么做", "project": "shop"})
     found = find(client, type="prompts", query="限流")["prompts"]

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from desk import Desk
 from fastapi.testclient import TestClient
+from trees import write
 
 from memtool.hook.keeping import heard_path
 from memtool.settings.sections import CaptureSettings
@@ -67,6 +70,65 @@ def test_a_session_by_http_becomes_a_note_as_all_others_do(client: TestClient, d
     assert not desk.told
 
 
+PARTS = {
+    "request": "发票导出", "investigated": "ReportLab and WeasyPrint.",
+    "learned": "ReportLab 需要字体：\n\"Noto\" works.",
+    "completed": "Invoices are PDF by ReportLab.", "next_steps": "Fonts for Chinese.",
+}  # fmt: skip
+
+
+def found_session(client: TestClient) -> Any:
+    return client.get("/api/search", params={"type": "sessions"}).json()["sessions"][0]
+
+
+@pytest.mark.slow
+def test_the_five_parts_of_a_summary_are_kept_and_given_back(client: TestClient, desk: Desk) -> None:
+    post(client, "init", session_id="s-1", prompt="Export the invoices as PDF", project="shop")
+    edit = {"tool_name": "Write", "tool_input": {"file_path": "/src/pdf.ts"}}
+    post(client, "observation", session_id="s-1", **edit)
+    post(client, "summarize", session_id="s-1", **{**PARTS, "learned": f"{PARTS['learned']} {SECRET}"})
+    desk.drain()
+    told = found_session(client)
+    assert told["learned"][0].startswith(PARTS["learned"])
+    assert {name: told[name] for name in PARTS if name != "learned"} == {
+        name: [text] if name != "request" else text for name, text in PARTS.items() if name != "learned"
+    }
+    assert (told["project"], told["outcome"]) == ("shop", "Invoices are PDF by ReportLab.")
+    read = client.get("/api/observations", params={"ids": told["id"]}).json()["observations"][0]
+    assert (read["next_steps"], read["outcome"], read["project"]) == (told["next_steps"], told["outcome"], "shop")
+    assert "# Export the invoices as PDF → Invoices are PDF by ReportLab." in desk.read("sessions/s-1.md")
+    assert SECRET.encode() not in desk.everything()
+
+
+@pytest.mark.slow
+def test_a_summary_outlives_the_service_and_a_later_prompt(client: TestClient, desk: Desk) -> None:
+    post(client, "init", session_id="s-1", prompt="Export the invoices as PDF", project="shop")
+    post(client, "summarize", session_id="s-1", **PARTS)
+    desk.drain()
+    before = found_session(client)
+    post(client, "init", session_id="s-1", prompt="Now add the fonts for Chinese", project="shop")
+    post(client, "observation", session_id="s-1", tool_name="Write", tool_input={"file_path": "/src/fonts.ts"})
+    post(client, "complete", session_id="s-1")
+    desk.drain()
+    shutil.rmtree(desk.vault.state_path)
+    after = found_session(client)
+    assert {name: after[name] for name in PARTS} == {name: before[name] for name in PARTS}
+    assert re.search(r"\nsize: [1-9]\d+\n", desk.read("sessions/s-1.md"))
+
+
+@pytest.mark.slow
+def test_a_project_is_the_area_of_that_name(client: TestClient, desk: Desk) -> None:
+    desk.remember("Teas are brewed for three minutes.", project="茶馆")
+    summary = "---\ntype: project\nidentities: [example.org/ana/shop]\n---\n\n# Shop\n"
+    write(desk, "areas/projects/Shop/summary.md", summary)
+    for session, project, area in (("s-1", "茶馆", "茶馆"), ("s-2", "shop", "Shop"), ("s-3", "new one", "new-one")):
+        post(client, "init", session_id=session, prompt="Brew the tea for longer", project=project)
+        post(client, "summarize", session_id=session, completed="It is brewed for four minutes.")
+        desk.drain()
+        assert f"project: {area}\n" in desk.read(f"sessions/{session}.md").replace('"', "")
+    assert desk.read("areas/projects/Shop/summary.md") == summary
+
+
 @pytest.mark.slow
 def test_no_secret_of_a_session_reaches_the_disk(client: TestClient, desk: Desk) -> None:
     post(client, "init", session_id="s-1", prompt=f"The key is {SECRET}", project="shop")
@@ -102,7 +164,7 @@ def test_what_was_asked_for_is_told_where_no_prompt_was(client: TestClient, desk
     post(client, "observation", session_id="s-9", cwd="/src/shop", **edit)
     post(client, "summarize", session_id="s-9", request="Logins of the shop by JWT", completed="Login by JWT.")
     desk.drain()
-    note = desk.read("sessions/s-9.md")
+    note = desk.read("sessions/s-9.md").partition("\n# ")[2]
     assert ("Logins of the shop by JWT" in note, "登录改用 JWT" in note) == (not is_typed, is_typed)
 
 

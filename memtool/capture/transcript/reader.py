@@ -19,6 +19,7 @@ from memtool.capture.transcript.record_fields import (
     SHELL_TOOL,
     SILENT,
     TITLES,
+    TOLD_SUMMARY,
     Call,
     Result,
     answers_in,
@@ -53,6 +54,7 @@ from memtool.capture.transcript.text import (
 )
 from memtool.clients import CLIENTS
 from memtool.errors import TranscriptUnreadable
+from memtool.vault.sessions import TOLD, told_in
 
 # Characters of one text that are kept.
 _PROMPT, _ANSWER, _COMPACTION = 4_000, 6_000, 12_000
@@ -160,6 +162,7 @@ class _Session:
         self._ended_at: datetime | None = None
         self._unknown = 0
         self._offset = 0
+        self._told: dict[str, str] = {}
         self.client = ""  # whose session it is, where memtool itself has kept the transcript
 
     def take(self, record: Record, offset: int) -> None:
@@ -177,6 +180,8 @@ class _Session:
             self._take_attachment(record)
         elif kind == "system" and record.get("subtype") == "compact_boundary":
             self._add(record, Step("compaction"))
+        elif kind == "system" and record.get("subtype") == TOLD_SUMMARY and self.client:
+            self._told = told_in({name: self._clean(text_at(record, name), _ANSWER) for name in TOLD})
         elif kind in TITLES:
             self._take_title(kind, record)
         elif kind not in SILENT:
@@ -204,6 +209,7 @@ class _Session:
             size=tally.size,
             broken=tally.broken,
             unknown=self._unknown,
+            told=self._told,
         )
 
     def _take_envelope(self, record: Record) -> None:

@@ -33,6 +33,7 @@ _COMMIT = re.compile(
     r"""(?:"\$\(cat <<\s*'?"?\w+'?"?\s*\n\s*|["'])([^\n"']{3,200})"""
 )
 
+TOLD_SUMMARY = "told_summary"  # the subtype of a record of ours that holds a summary by who worked
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _NAMING_A_FILE = ("file_path", "notebook_path")  # arguments of tools
 _STOPPED = (
