@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ from memtool.index.filters import Filter, parse_day, projects_in, reach
 from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
+from memtool.recall.ledger import key_of
+from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
 from memtool.vault.files import read_text
@@ -81,7 +83,7 @@ def command(
     """
     session.overrides |= {"search.mode": mode, "search.fusion": fusion, "search.limit": limit}
     session.go_back(at)
-    wanted = _filter(session.work.now().date(), **filters)
+    wanted = _filter(session.work.now(), **filters)
     here = "" if all_projects or wanted.projects else session.work.project()
     if batch and query:
         raise UsageError("--batch reads its questions from stdin, so it takes none here")
@@ -100,6 +102,8 @@ def command(
     found = found._replace(hits=_with_doubts(found.hits))
     if explain:
         found = found._replace(hits=_with_uses(place, found.hits))
+    elif text:
+        count_uses(place.folder, (key_of(hit.path, hit.fact_id) for hit in found.hits))
     if as_json:
         notices = [*session.settings.notices, *chosen.notices, *found.notices]
         hits = [_fields(hit) for hit in found.hits]
@@ -224,9 +228,10 @@ def _questions() -> Iterator[tuple[Any, str]]:
             raise UsageError(f"line {number} of the batch is not a question", hint=hint) from None
 
 
-def _filter(today: date, *, since: str | None, until: str | None, **given: Any) -> Filter:  # noqa: ANN401
+def _filter(now: datetime, *, since: str | None, until: str | None, **given: Any) -> Filter:  # noqa: ANN401
+    today = now.date()
     return Filter(
-        today,
+        now,
         since=parse_day(since, today) if since is not None else "",
         until=parse_day(until, today, end=True) if until is not None else "",
         **given,
@@ -235,9 +240,6 @@ def _filter(today: date, *, since: str | None, until: str | None, **given: Any) 
 
 def _with_uses(place: Place, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
     """Return *hits* with their authors and how often each was used. Neither has a part in the score of a search."""
-    from memtool.recall.ledger import key_of
-    from memtool.recall.uses import read_uses
-
     keys = [key_of(hit.path, hit.fact_id) for hit in hits]
     uses = read_uses(place.folder, keys)
     authors = [hit.author or _authors(place.vault, hit) for hit in hits]

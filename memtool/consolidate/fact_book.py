@@ -17,7 +17,8 @@ from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edit
 from memtool.text.json_list import LineRange
 from memtool.text.lines import one_line
 from memtool.text.similarity import words
-from memtool.vault.facts import Fact, FactFile, is_expired, parse_facts, update_facts
+from memtool.vault.expiry import is_past
+from memtool.vault.facts import Fact, FactFile, parse_facts, update_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, project_of
 from memtool.workspace import Workspace
@@ -138,7 +139,7 @@ def _are_alike(words_of_one: frozenset[str], words_of_other: frozenset[str]) -> 
 
 def stands(stored: StoredFact, work: Workspace) -> bool:
     """Return whether the fact is active and not over."""
-    return stored.fact.status == "active" and not is_expired(stored.fact, work.now().date())
+    return stored.fact.status == "active" and not is_past(stored.fact.expires, work.now())
 
 
 class Deed(NamedTuple):
@@ -182,8 +183,9 @@ def checked_values(work: Workspace, fact_id: str, values: Mapping[str, Any], *, 
         max_bytes=work.max_bytes,
     )
     result = dict(values) | {name: getattr(memory, name) for name in given}
-    if "domain" in result:
-        result["domain"] = one_line(work.redact(str(result["domain"])))
+    for name in ("domain", "summary"):
+        if name in result:
+            result[name] = one_line(work.redact(str(result[name])))
     if reviewed:
         root = root_of(work.vault, stored.project)
         anchors = ({**anchor, "blob": blob_of(Path(root) / str(anchor["path"]))} for anchor in stored.fact.anchors)

@@ -5,13 +5,14 @@ The id of a fact is its own, that of a note its path. The version of a memory ch
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from memtool.consolidate.fact_book import StoredFact, change_fact, checked_values, read_facts
-from memtool.errors import NoteChanged, NoteNotFound, UsageError
+from memtool.errors import NoteChanged, NoteNotFound
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter, folded_tag
 from memtool.index.lookup import find_note
@@ -29,7 +30,7 @@ from memtool.vault.layout import is_archived
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.workspace import Workspace
 
-NEWEST, USES = "newest", "uses"
+NEWEST, UPDATED, USES = "newest", "updated", "uses"
 FACT = "fact"
 
 _VERSION = 16  # characters
@@ -46,7 +47,7 @@ class StoredMemory(NamedTuple):
         version: changes whenever the content does.
         kind: `fact`, or that of a note.
         content: the statement, or the text of the note below its front matter.
-        summary: of a note; a fact is its own.
+        summary: a few words for lists, as somebody gave them.
         created: ISO date or time.
         status: `active`, `superseded` or `archived`.
         uses: how often it was given or read.
@@ -95,7 +96,7 @@ def get_memory(work: Workspace, memory_id: str) -> StoredMemory:
 
 
 def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 0, order: str = NEWEST) -> MemoryPage:
-    """Return *limit* of the memories that *wanted* leaves, from number *offset* on: the newest or most used first.
+    """Return *limit* of the memories that *wanted* leaves, from number *offset* on, in the *order* wanted.
 
     Raises:
         MemtoolError: the vault or its index cannot be read.
@@ -106,6 +107,9 @@ def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 
     if order == USES:
         uses = uses_of(work, hits)
         hits = sorted(hits, key=lambda hit: -uses.get(id_of(hit), 0))
+    if order == UPDATED:
+        updated = _changed_at(work)
+        hits = sorted(hits, key=updated, reverse=True)
     return MemoryPage(tuple(hits[offset : offset + limit]), found.total)
 
 
@@ -147,6 +151,22 @@ def uses_of(work: Workspace, hits: Sequence[Hit]) -> dict[str, int]:
     return {keys[key]: count for key, count in counted.items()}
 
 
+def _changed_at(work: Workspace) -> Callable[[Hit], float]:
+    """Return what gives the time at which a memory was changed last: a note's by its file, a fact's as it says."""
+    facts = {stored.fact.id: stored.fact.updated or stored.fact.timestamp for stored in read_facts(work.vault)}
+    zone = work.now().tzinfo
+
+    def changed_at(hit: Hit) -> float:
+        with suppress(OSError, ValueError, OverflowError):
+            if not hit.fact_id:
+                return (work.vault.root / hit.path).stat().st_mtime
+            moment = dt.datetime.fromisoformat(facts.get(hit.fact_id, ""))
+            return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp()
+        return 0.0
+
+    return changed_at
+
+
 def _find_fact(work: Workspace, memory_id: str) -> StoredFact | None:
     book = read_facts(work.vault)
     with suppress(NoteNotFound):
@@ -158,7 +178,7 @@ def _of_fact(work: Workspace, stored: StoredFact) -> StoredMemory:
     fact = stored.fact
     key = key_of(stored.ref, fact.id)
     return StoredMemory(
-        fact.id, _version_of_fact(fact), FACT, fact.fact, fact.fact, "",
+        fact.id, _version_of_fact(fact), FACT, fact.fact, fact.fact, fact.summary,
         fact.category, fact.tags, stored.project, fact.author or IMPORTED, fact.status, fact.timestamp, fact.expires,
         read_uses(work.index_folder, [key]).get(key, 0),
         stored.ref, stored.place.start_line, stored.place.end_line, fact.evidence, fact.supersedes, fact.superseded_by,
@@ -187,9 +207,9 @@ def _ref_of(work: Workspace, name: str) -> str:
 
 
 def _change_fact(work: Workspace, stored: StoredFact, values: Mapping[str, Any], version: str) -> str:
-    _refuse(values, "summary", "a fact is its own summary")
     wanted = {name: value for name, value in values.items() if name != "content"}
     wanted = checked_values(work, stored.fact.id, wanted, reviewed=False)
+    wanted["updated"] = work.now().isoformat(timespec="seconds")
 
     def new(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
         _check_version(facts, stored.fact.id, version)
@@ -199,7 +219,6 @@ def _change_fact(work: Workspace, stored: StoredFact, values: Mapping[str, Any],
 
 
 def _supersede(work: Workspace, stored: StoredFact, values: Mapping[str, Any], version: str, author: str) -> str:
-    _refuse(values, "summary", "a fact is its own summary")
     old = stored.fact
     _check_version((old,), old.id, version)
     memory = Memory(
@@ -209,6 +228,7 @@ def _supersede(work: Workspace, stored: StoredFact, values: Mapping[str, Any], v
         expires=values.get("expires", old.expires),
         author=author,
         supersedes=old.id,
+        summary=values.get("summary", ""),
     )
     return remember(work, memory).id
 
@@ -261,8 +281,3 @@ def _version_of_fact(fact: Fact) -> str:
 
 def _version_of(text: str) -> str:
     return content_hash(text.encode("utf-8", "replace"))[:_VERSION]
-
-
-def _refuse(values: Mapping[str, Any], name: str, sentence: str) -> None:
-    if name in values:
-        raise UsageError(sentence, hint=f"Leave out `{name}`.")

@@ -14,7 +14,8 @@ from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, riva
 from memtool.consolidate.spans import hashes_in, missing_spans
 from memtool.errors import MemtoolError
 from memtool.text.languages import labels
-from memtool.vault.facts import FactFile, check_facts, is_expired
+from memtool.vault.expiry import is_past
+from memtool.vault.facts import FactFile, check_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, session_ref
 from memtool.workspace import Workspace
@@ -148,7 +149,7 @@ def _state(work: Workspace, stored: StoredFact) -> Iterator[FactFinding]:
     fact = stored.fact
     if fact.status != "active":
         return
-    if is_expired(fact, work.now().date()):
+    if is_past(fact.expires, work.now()):
         yield _finding(EXPIRED, stored, f"it was over on {fact.expires[:10]}")
     for sentence in moved_anchors(work, stored):
         yield _finding(ANCHOR, stored, sentence)

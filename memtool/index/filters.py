@@ -37,6 +37,7 @@ SELECT name FROM each WHERE name <> ''
 class Filter(NamedTuple):
     """The part of the vault to search in. Superseded, archived and expired things are out unless asked for.
 
+    *today* may be the moment of asking: then the hour at which something expires counts, too.
     *since* and *until* are ISO dates, both inclusive; notes without a date match neither. With *status*, what bears it
     is wanted and nothing else; `archived` takes in what lies in the archive.
     """
@@ -85,8 +86,9 @@ class Filter(NamedTuple):
             return ["(c.status = ? OR c.archived)" if self.status == "archived" else "c.status = ?"]
         if self.everything:
             return []
-        values.append(self.today.isoformat())
-        living = ["(c.expires = '' OR c.expires >= ?)"]
+        moment = self.today.astimezone(dt.UTC) if isinstance(self.today, dt.datetime) else self.today
+        values += [self.today.isoformat()[:10], moment.isoformat()]
+        living = ["(c.expires = '' OR CASE WHEN length(c.expires) = 10 THEN c.expires >= ? ELSE c.expires > ? END)"]
         if self.archived:
             return [*living, "c.status <> 'superseded'"]
         return [*living, "c.status NOT IN ('superseded', 'archived')", "NOT c.archived"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -121,7 +123,7 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
             chunk.start_line, chunk.end_line, chunk.heading, chunk.text,
             kind, project, category, status, date,
             tags=_tag_list(*note_tags, *_tags_in(chunk.text, decisions)),
-            expires=_iso(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
+            expires=_expiry(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
             context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}", name=name,
         )  # fmt: skip
 
@@ -172,12 +174,12 @@ def _fact_chunks(ref: str, title: str, project: str, file: FactFile) -> Iterator
         reason = _without_entry(fact.evidence)
         evidence = f"\n{reason}" if reason else ""
         yield ChunkRow(
-            place.start_line, place.end_line, "", fact.fact + evidence,
+            place.start_line, place.end_line, fact.summary, fact.fact + evidence,
             "fact", fact.project or project, fact.category, fact.status, date,
             tags=_tag_list(*fact.tags),
-            expires=_iso(fact.expires), archived=is_archived(ref), fact_id=fact.id,
+            expires=_expiry(fact.expires), archived=is_archived(ref), fact_id=fact.id,
             author=fact.author or IMPORTED,
-            context="\n".join([context(title, "", date), fact.project or project, fact.id, *fact.tags]),
+            context="\n".join([context(title, fact.summary, date), fact.project or project, fact.id, *fact.tags]),
         )  # fmt: skip
 
 
@@ -206,6 +208,14 @@ def _title_of(note: Note) -> str:
 def _iso(text: str) -> str:
     date = parse_date(text)
     return date.isoformat() if date else ""
+
+
+def _expiry(text: str) -> str:
+    """Return the last day that *text* names, or the moment, in UTC."""
+    day = _iso(text)
+    with suppress(ValueError, OverflowError):
+        return dt.datetime.fromisoformat(text).astimezone(dt.UTC).isoformat() if len(text) > len(day) > 0 else day
+    return day
 
 
 def _tags_in(text: str, decisions: Sequence[str]) -> list[str]:

@@ -111,7 +111,7 @@ def search_memory(
         MemtoolError: the vault or its index cannot be read.
     """
     project = "" if everywhere else work.area().name
-    wanted = Filter(work.now().date(), **_SCOPES[scope])
+    wanted = Filter(work.now(), **_SCOPES[scope])
     text = without_surrogates(query)
     try:
         hits, more, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
@@ -283,7 +283,7 @@ def search_memories(
     here = work.area()
 
     def look(index: Index) -> tuple[list[Hit], dict[str, float], tuple[str, ...]]:
-        wanted = Filter(work.now().date(), projects=projects)
+        wanted = Filter(work.now(), projects=projects)
         wanted = wanted if projects else within_reach(index, here.name, text, wanted)
         found = searched(work, index, text, wanted, limit=_CANDIDATES)
         idf = inverse_frequencies(index.db, query_terms(text))

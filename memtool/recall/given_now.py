@@ -33,7 +33,8 @@ from memtool.recall.remembering.near_duplicates import letters
 from memtool.text.lines import counted
 from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, unspaced_runs
 from memtool.vault.authors import IMPORTED, signed_by
-from memtool.vault.facts import is_expired, parse_facts
+from memtool.vault.expiry import is_past
+from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, is_facts_file, is_outside, kind_of
 from memtool.vault.note import Note, parse_note
@@ -73,7 +74,7 @@ class SaidNow(NamedTuple):
     about: str = ""
 
 
-def said_now(vault: Vault, line: GivenLine, outside: Outside, today: dt.date) -> SaidNow | None:
+def said_now(vault: Vault, line: GivenLine, outside: Outside, now: dt.datetime) -> SaidNow | None:
     """Return the words of *line* as they are now; None if it was forgotten, removed or changed since."""
     with suppress(MemtoolError, OSError, ValueError):
         path = outside.path_of(line.ref) if is_outside(line.ref) else vault.path(line.ref)
@@ -81,13 +82,13 @@ def said_now(vault: Vault, line: GivenLine, outside: Outside, today: dt.date) ->
             return None
         text = read_text(path)[0]
         if is_facts_file(line.ref):
-            return _fact(text, line, today)
-        return _line_of_note(line, text, today)
+            return _fact(text, line, now)
+        return _line_of_note(line, text, now)
     return None
 
 
-def _fact(text: str, line: GivenLine, today: dt.date) -> SaidNow | None:
-    living = (fact for fact in _parse_facts(text).facts if fact.status == "active" and not is_expired(fact, today))
+def _fact(text: str, line: GivenLine, now: dt.datetime) -> SaidNow | None:
+    living = (fact for fact in _parse_facts(text).facts if fact.status == "active" and not is_past(fact.expires, now))
     named = (
         fact for fact in living if fact.id == line.fact_id and (fact.id or letters(fact.fact) in letters(line.text))
     )
@@ -95,11 +96,11 @@ def _fact(text: str, line: GivenLine, today: dt.date) -> SaidNow | None:
     return SaidNow(fact.fact, fact.author or IMPORTED, " ".join(fact.tags)) if fact else None
 
 
-def _line_of_note(line: GivenLine, text: str, today: dt.date) -> SaidNow | None:
+def _line_of_note(line: GivenLine, text: str, now: dt.datetime) -> SaidNow | None:
     note = _parse_note(line.ref, text.encode())
     readable = note if isinstance(note, Note) else Note(line.ref, note.text)
     expires = readable.field("expires")
-    if readable.field("status").casefold() in _ENDED or (expires and expires[:10] < today.isoformat()):
+    if readable.field("status").casefold() in _ENDED or is_past(expires, now):
         return None
     if not line.text:
         return SaidNow(
@@ -193,11 +194,11 @@ def told_now(work: Workspace, givings: Sequence[Giving]) -> Iterator[dict[str, A
     Raises:
         MemtoolError: the index cannot be read.
     """
-    today = work.now().date()
+    now = work.now()
     frequency = _frequency(work, terms_of(giving.prompt for giving in givings))
 
     def look(line: GivenLine) -> SaidNow | None:
-        return said_now(work.vault, line, work.outside, today)
+        return said_now(work.vault, line, work.outside, now)
 
     for giving in givings:
         lines = [_fields(line, giving, look, frequency) for line in giving.lines]

@@ -125,5 +125,7 @@ RULES = {
     "review": Rule("review", "text", _or_null(_is_string)),
     "domain": Rule("domain", "text", _or_null(_is_string)),
     "project": Rule("project", "text", _or_null(_is_string)),
+    "summary": Rule("summary", "text", _or_null(_is_string)),
+    "updated": Rule("updated", "a date such as 2026-02-10", _or_null(_is_date)),
 }
 _REQUIRED = tuple(name for name, rule in RULES.items() if rule.required)

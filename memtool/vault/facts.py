@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,8 @@ class Fact:
     review: str = ""  # why somebody should look at it again
     domain: str = ""
     project: str = ""
+    summary: str = ""  # a few words for lists, where the statement is long
+    updated: str = ""  # when another field than the statement was changed last
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -210,11 +212,6 @@ def change(facts: tuple[Fact, ...], fact_id: str, **values: Any) -> tuple[Fact, 
     """Return *facts* with other *values* of the fields of *fact_id*; its id and status stay."""
     at = _find(facts, fact_id)
     return (*facts[:at], replace(facts[at], **values), *facts[at + 1 :])
-
-
-def is_expired(fact: Fact, today: date) -> bool:
-    """Return whether the last day on which *fact* holds lies before *today*."""
-    return bool(fact.expires) and fact.expires[:10] < today.isoformat()
 
 
 def new_fact_id(clock: Callable[[], datetime], random: Callable[[int], str]) -> str:

@@ -137,6 +137,7 @@ class NewNote(NamedTuple):
     evidence: str = ""
     author: str = ""
     sources: Sequence[str] = ()
+    summary: str = ""
 
 
 def title_of(text: str) -> str:
@@ -167,6 +168,7 @@ def render_note(note: NewNote) -> str:
     fields = {
         "type": note.kind,
         "title": quoted(note.title),
+        "summary": note.summary and quoted(note.summary),
         "date": note.date,
         "project": note.project and quoted(note.project),
         "tags": _listed(note.tags),

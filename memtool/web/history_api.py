@@ -166,8 +166,8 @@ def _search_history(work: Workspace, asked: HistoryAsked) -> dict[str, Any]:
 
 def _filter(work: Workspace, asked: HistoryAsked, kind: str) -> Filter:
     """Return the filter for the index: as narrow as it can tell, the rest is left out afterwards."""
-    dates = {"since": asked.since, "until": asked.until}
-    wanted = filter_of(work, SearchAsked(project=asked.project or None, kind=kind, **dates))
+    searched = SearchAsked(project=asked.project or None, kind=kind, since=asked.since, until=asked.until)
+    wanted = filter_of(work, searched)
     if asked.project and not kind:
         wanted = wanted._replace(projects=(*wanted.projects, ""))  # a day's note is of all projects
     types = _types(asked)

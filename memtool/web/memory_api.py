@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -11,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from memtool.capture.captured import follow_undo
-from memtool.consolidate.memories import NEWEST, USES, change_memory, get_memory, list_memories, uses_of
+from memtool.consolidate.memories import NEWEST, UPDATED, USES, change_memory, get_memory, list_memories, uses_of
 from memtool.errors import NoteChanged, UsageError
 from memtool.index.engine import catch_up
 from memtool.index.filters import Filter
@@ -40,9 +42,9 @@ class SaveAsked(Body):
     tags: Tags = Field(default_factory=list)
     category: Category = ""
     summary: str = Field(
-        default="", max_length=LONGEST_NAME, description="The title of a note; a fact is its own summary."
+        default="", max_length=LONGEST_NAME, description="A few words for lists; of a note its title, too."
     )
-    expires_at: str = Field(default="", max_length=40, description="The last day on which it holds.")
+    expires_at: str = Field(default="", max_length=40, description="The last day on which it holds, or the moment.")
     project: str = Field(default="", max_length=LONGEST_NAME, description="Whose it is; empty for none.")
     kind: str = Field(default="", max_length=20, description="fact, decision, change, knowledge or todo.")
     author: Literal["user", "agent", "tool", "imported"] = "agent"
@@ -113,7 +115,7 @@ def _add_finding(app: FastAPI, open_workspace: OpenWorkspace, find: Callable[[Se
             total = offset + len(found)
         else:
             wanted: Filter = filter_of(work, asked)
-            order = USES if sort in ("use", "access_count", "importance") else NEWEST
+            order = UPDATED if sort == "updated" else USES if sort in ("use", "access_count", "importance") else NEWEST
             listing = list_memories(work, wanted, limit=limit, offset=offset, order=order)
             found, total = listing.hits, listing.total
         uses = uses_of(work, found)
@@ -135,7 +137,8 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example(_SAVED, asked={"content": "Access tokens live 24 hours.", "tags": ["auth"]}),
     )
     def save(asked: SaveAsked) -> dict[str, Any]:
-        return save_memory(open_workspace(None), _memory(asked))
+        work = open_workspace(None)
+        return save_memory(work, _memory(asked)._replace(expires=_expiry(work, asked.expires_at)))
 
     @app.put(
         "/memory/{memory_id:path}",
@@ -152,7 +155,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
                 "nothing is to be changed", hint="Give one of content, summary, tags, category, expires_at."
             )
         if "expires_at" in values:
-            values["expires"] = values.pop("expires_at")[:10]
+            values["expires"] = _expiry(open_workspace(None), values.pop("expires_at"))
         version = "" if if_match == "*" else if_match.removeprefix("W/").strip('"')
         try:
             changed_id = change_memory(open_workspace(None), memory_id, values, version=version, author=asked.author)
@@ -234,12 +237,24 @@ def _memory(asked: SaveAsked) -> Memory:
         category=asked.category,
         project=asked.project,
         tags=tuple(asked.tags),
-        expires=asked.expires_at[:10],
+        summary=asked.summary,
         evidence=asked.evidence,
         source=asked.source,
         author=asked.author,
         supersedes=asked.supersedes,
     )
+
+
+def _expiry(work: Workspace, text: str) -> str:
+    """Return *text*, if it is a moment to come, with the offset of where we work where it has none."""
+    with suppress(ValueError):
+        moment = dt.datetime.fromisoformat(text) if ":" in text else None
+        if moment:
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=work.now().tzinfo)
+            if moment <= work.now():
+                raise UsageError(f"'{text}' is over, so it would be forgotten at once", hint="Name a time to come.")
+            return moment.isoformat(timespec="seconds")
+    return text
 
 
 def _saved(done: Remembered) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def filter_of(work: Workspace, asked: SearchAsked) -> Filter:
     """
     today = work.now().date()
     return Filter(
-        today,
+        work.now(),
         kinds=(asked.kind,) if asked.kind else (),
         projects=() if asked.project is None else ("" if asked.project == _GLOBAL else asked.project,),
         categories=(asked.category,) if asked.category else (),
@@ -143,7 +143,7 @@ def hit_fields(hit: Hit, uses: Mapping[str, int]) -> dict[str, Any]:
         "id": name,
         "kind": hit.kind,
         "title": hit.title,
-        "summary": hit.snippet().line,
+        "summary": (hit.fact_id and hit.heading) or hit.snippet().line,
         "category": hit.category,
         "tags": list(hit.tags.split()),
         "project": hit.project,

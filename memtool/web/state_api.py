@@ -29,7 +29,7 @@ from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import SETTINGS_FILE
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, OpenWorkspace, example
-from memtool.web.problem_details import problem_of
+from memtool.web.problem_details import Refusal, problem_of
 from memtool.workspace import Workspace
 
 Tell: TypeAlias = Callable[[int, int], None]  # done, in all
@@ -172,7 +172,10 @@ def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example({"settings": [_SETTING | {"value": 10}]}, asked={"search.limit": 10}),
     )
     def change(asked: dict[str, str | int | bool | list[str] | None]) -> dict[str, Any]:
-        change_settings(open_workspace(None), asked)
+        try:
+            change_settings(open_workspace(None), asked)
+        except BadSetting as error:
+            raise Refusal(400, str(error).replace(" (command line)", ""), error.hint) from None
         return {"settings": _told(open_workspace(None))}
 
 

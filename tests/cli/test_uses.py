@@ -40,11 +40,13 @@ def test_once_is_one_time(agent: Agent, memtool: Memtool) -> None:
     assert re.search(r"used 1 time\b", on_a_terminal("show", FACT).out)
 
 
-def test_what_was_silent_or_only_searched_for_does_not_count(agent: Agent, memtool: Memtool) -> None:
+def test_what_was_silent_does_not_count_and_what_a_search_finds_does(agent: Agent, memtool: Memtool) -> None:
     agent.ask(TOKENS)
     assert agent.ask(TOKENS) == ""
-    memtool("search", "access tokens")
     assert explained(memtool) == 1
+    memtool("search", "access tokens")
+    memtool("search", "访问令牌 access tokens", "--json")
+    assert explained(memtool) == 3
 
 
 @pytest.mark.slow

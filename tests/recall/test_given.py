@@ -151,10 +151,10 @@ def test_a_line_of_a_session_is_by_its_author_also_where_it_is_its_title(vault: 
     note = f"# 登录失败 → the cookie needs Secure\n\n1. **Key points**:\n   - {row}\n"
     (vault.root / "sessions").mkdir(exist_ok=True)
     (vault.root / "sessions/a.md").write_text(note, encoding="utf-8")
-    today = dt.date(2026, 2, 10)
+    now = dt.datetime(2026, 2, 10, tzinfo=dt.UTC)
 
     def author(text: str, line: int) -> str:
-        said = said_now(vault, GivenLine("k3f9", "sessions/a.md", line, "", text), Outside(), today)
+        said = said_now(vault, GivenLine("k3f9", "sessions/a.md", line, "", text), Outside(), now)
         assert said
         assert said.text == text
         return said.author

@@ -6,7 +6,7 @@ import secrets
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +20,6 @@ from memtool.vault.facts import (
     add,
     archive,
     check_facts,
-    is_expired,
     new_fact_id,
     parse_facts,
     purge,
@@ -85,6 +84,8 @@ def test_every_field_of_the_format_has_a_place_in_a_fact() -> None:
         "review": "auth.ts has changed since",
         "domain": "auth",
         "project": "shop",
+        "summary": "令牌",
+        "updated": "2026-02-10T14:30:00+08:00",
     }
     assert full.keys() == RULES.keys() == json.loads(SCHEMA_PATH.read_text())["$defs"]["fact"]["properties"].keys()
     (fact,) = parse_facts(in_file(full)).facts
@@ -292,14 +293,6 @@ def test_an_unknown_id_is_not_found(fact_id: str) -> None:
 def test_an_id_that_two_facts_share_means_neither() -> None:
     with pytest.raises(MemtoolError, match="2 facts have the id 'a'"):
         archive((make("a"), make("a")), "a")
-
-
-@pytest.mark.parametrize(
-    ("expires", "expired"),
-    [("", False), ("2026-02-09", True), ("2026-02-10", False), ("2026-02-09T23:59:59Z", True), ("2026-02-31", False)],
-)
-def test_a_fact_holds_through_its_last_day(expires: str, expired: bool) -> None:
-    assert is_expired(make("a", expires=expires), date(2026, 2, 10)) is expired
 
 
 def test_ids_are_unique_across_machines(clock: Callable[[], datetime]) -> None:

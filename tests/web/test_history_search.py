@@ -230,6 +230,16 @@ def test_each_id_of_a_search_is_found_again(client: TestClient, desk: Desk) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("key", ["search.limit", "nope", "llm.provider", "search.mode", "语言"])
+def test_a_setting_that_is_refused_is_the_request_s_fault(client: TestClient, desk: Desk, key: str) -> None:
+    before = desk.git("rev-parse", "HEAD")
+    answer = client.post("/api/settings", json={key: "x"})
+    assert answer.status_code == 400
+    assert "command line" not in answer.text
+    assert desk.git("rev-parse", "HEAD") == before
+
+
+@pytest.mark.slow
 def test_a_prompt_that_comes_by_http_is_found(client: TestClient, desk: Desk) -> None:
     client.post("/api/session/init", json={"session_id": "s-9", "prompt": "限流怎么做", "project": "shop"})
     found = find(client, type="prompts", query="限流")["prompts"]

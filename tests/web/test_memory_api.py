@@ -150,6 +150,55 @@ def test_a_change_is_taken_back_by_its_id(client: TestClient) -> None:
 
 
 @pytest.mark.slow
+def test_the_summary_of_a_fact_is_kept_found_and_changed(client: TestClient) -> None:
+    saved = client.post(
+        "/save", json={"content": "访问令牌有效期 24 小时。", "summary": "Zugangsdauer", "project": "shop"}
+    )
+    fact = saved.json()["id"]
+    assert client.get(f"/memory/{fact}").json()["summary"] == "Zugangsdauer"
+    found = client.post("/search", json={"query": "Zugangsdauer"}).json()["memories"]
+    assert [(one["id"], one["summary"]) for one in found] == [(fact, "Zugangsdauer")]
+    changed = client.put(f"/memory/{fact}", json={"summary": "令牌 sk-ant-api03-" + "a1B2" * 20, "tags": ["auth"]})
+    assert changed.status_code == 200, changed.text
+    told = changed.json()
+    assert (told["id"], told["tags"], told["content"]) == (fact, ["auth"], "访问令牌有效期 24 小时。")
+    assert told["summary"].startswith("令牌 ")
+    assert "a1B2a1B2" not in told["summary"]
+    note = client.post("/save", json={"content": "Long. " * 500, "summary": "How deploys go"}).json()["id"]
+    assert client.get(f"/memory/{note}").json()["summary"] == "How deploys go"
+
+
+@pytest.mark.slow
+def test_the_hour_counts_at_which_a_memory_expires(client: TestClient, desk: Desk) -> None:
+    def found() -> list[str]:
+        return [one["summary"][:15] for one in client.post("/search", json={"query": "bridge 桥"}).json()["memories"]]
+
+    for text, expires in (("The bridge is closed.", "2026-02-10T15:00"), ("桥 opens again.", "2026-02-10T09:00:00Z")):
+        assert client.post("/save", json={"content": text, "expires_at": expires}).json()["stored"]
+    assert len(found()) == 2
+    desk.pass_time(40 * 60)  # 15:10 in this zone
+    assert found() == ["桥 opens again. "]
+    assert [fact.expires for fact in desk.facts("areas/global/facts.json")] == [
+        "2026-02-10T15:00:00+08:00", "2026-02-10T09:00:00+00:00",
+    ]  # fmt: skip
+    answer = client.post("/save", json={"content": "It is over.", "expires_at": "2026-02-10T15:09"})
+    assert answer.status_code == 400
+    fact = desk.facts("areas/global/facts.json")[1].id
+    client.put(f"/memory/{fact}", json={"expires_at": "2026-02-10T15:20:00+08:00"})
+    desk.pass_time(20 * 60)
+    assert found() == []
+
+
+@pytest.mark.slow
+def test_a_list_is_sorted_by_what_was_changed_last(client: TestClient, desk: Desk) -> None:
+    ids = [desk.remember(text, project="").id for text in ("First 一.", "Second 二.", "Third 三.")]
+    desk.pass_time(60)
+    client.put(f"/memory/{ids[1]}", json={"tags": ["auth"]})
+    listed = client.get("/memories", params={"sort": "updated", "kind": "fact", "project": "global"}).json()
+    assert listed["memories"][0]["id"] == ids[1]
+
+
+@pytest.mark.slow
 def test_lists_are_paged_and_sorted_by_use(client: TestClient) -> None:
     ids = [save(client, f"The port of service {name} is {8000 + n}.")["id"] for n, name in enumerate("abcdef")]
     client.post("/search", json={"query": "service c", "limit": 1})

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtool.errors import OutsideVault
 from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.passages import Passage, passages
+from memtool.vault.expiry import is_past
 from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
 from memtool.vault.layout import is_facts_file, is_outside, session_ref
 from memtool.workspace import Workspace
@@ -57,7 +58,7 @@ def as_they_stand(hits: Iterable[Recalled], db: Tables, work: Workspace, session
             standing += _told(found, file, session_id)
         elif len(file.content) <= room:
             room -= len(file.content)
-            standing += _told(_looked_up(ref, found, file, work.now().date()), file, session_id)
+            standing += _told(_looked_up(ref, found, file, work.now()), file, session_id)
     return standing
 
 
@@ -87,9 +88,9 @@ def _known(db: Tables, refs: Sequence[str]) -> dict[str, _IndexedFile]:
     return {ref: _IndexedFile(KnownStamp(*stamp), digest) for ref, digest, *stamp in rows}
 
 
-def _looked_up(ref: str, hits: list[Recalled], file: _FileNow, today: dt.date) -> list[Recalled]:
+def _looked_up(ref: str, hits: list[Recalled], file: _FileNow, now: dt.datetime) -> list[Recalled]:
     text = file.content.decode("utf-8-sig", "replace")
-    return list((_facts_now if is_facts_file(ref) else _notes_now)(hits, text, today))
+    return list((_facts_now if is_facts_file(ref) else _notes_now)(hits, text, now))
 
 
 def _told(hits: list[Recalled], file: _FileNow, session_id: str) -> list[Recalled]:
@@ -134,12 +135,12 @@ def _is_by(session: bytes, hit: Recalled, content: bytes, lines: Sequence[bytes]
     return session in head or any(session in line for line in lines[hit.first_line - 1 : hit.last_line])
 
 
-def _facts_now(hits: Iterable[Recalled], text: str, today: dt.date) -> Iterator[Recalled]:
+def _facts_now(hits: Iterable[Recalled], text: str, now: dt.datetime) -> Iterator[Recalled]:
     """Give what is still true of *hits*, worded as in the facts file *text*."""
     from memtool.text.json_list import parse_list
 
     try:
-        items = [item for item in parse_list(text, "facts").items if _holds(item.value, today)]
+        items = [item for item in parse_list(text, "facts").items if _holds(item.value, now)]
     except ValueError:  # it is broken; doctor says so
         return
     by_id = {item.value["id"]: item for item in items if isinstance(item.value.get("id"), str)}
@@ -160,23 +161,19 @@ def _words_of(fact: Mapping[str, Any]) -> list[str]:
     return f"{fact['fact']} {fact.get('evidence', '')}".split()
 
 
-def _holds(fact: Any, today: dt.date) -> bool:  # noqa: ANN401  (whatever stands in a file of somebody's)
+def _holds(fact: Any, now: dt.datetime) -> bool:  # noqa: ANN401  (whatever stands in a file of somebody's)
     if not isinstance(fact, dict) or not isinstance(fact.get("fact"), str) or fact.get("status", "active") != "active":
         return False
     expires = fact.get("expires")
-    return not (isinstance(expires, str) and _is_past(expires, today))
+    return not (isinstance(expires, str) and is_past(expires, now))
 
 
-def _is_past(expires: str, today: dt.date) -> bool:
-    return bool(expires) and expires[:10] < today.isoformat()
-
-
-def _notes_now(hits: Iterable[Recalled], text: str, today: dt.date) -> Iterator[Recalled]:
+def _notes_now(hits: Iterable[Recalled], text: str, now: dt.datetime) -> Iterator[Recalled]:
     """Give those of *hits* whose passage, or else whose title, still stands in the note *text*, with its lines."""
     matter, _ = _parted(text)
     status = _field(matter, "status").partition(" ")[0].strip("\"'")  # a comment may follow
     is_private = _field(matter, "search").casefold() in {"false", "no", "off"}
-    if is_private or status.casefold() in {"superseded", "archived"} or _is_past(_field(matter, "expires"), today):
+    if is_private or status.casefold() in {"superseded", "archived"} or is_past(_field(matter, "expires"), now):
         return
     lines = text.split("\n")
     for hit in hits:

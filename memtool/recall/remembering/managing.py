@@ -75,7 +75,7 @@ def list_items(work: Workspace, *, page: int = 1) -> ItemPage:
         MemtoolError: the vault or its index cannot be read.
     """
     project = work.area().name
-    wanted = Filter(work.now().date(), kinds=_KINDS, projects=(project,))
+    wanted = Filter(work.now(), kinds=_KINDS, projects=(project,))
     found = use_index(place_of(work), lambda index: newest(index, wanted, limit=PAGE, page=page))
     todos = list(_todos(work, project))
     notes = filter(None, (_item(work, hit) for hit in found.hits))

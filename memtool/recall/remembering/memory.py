@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.errors import UsageError
@@ -33,7 +34,7 @@ class Memory(NamedTuple):
         text: the statement, or the body of the note.
         kind: one of `KINDS`, or `fact`.
         project: its name; None is that of the working folder, empty none.
-        expires: the last day on which it holds.
+        expires: the last day on which it holds, or the moment until which it does.
         source: a session with its turn (`3f2a9c#4`), the path of a note, or a commit.
         author: one of `memtool.vault.authors.AUTHORS`; empty if nobody knows.
         supersedes: the id of the fact that it replaces.
@@ -41,6 +42,7 @@ class Memory(NamedTuple):
         exact: whether only the same text in the same category counts as that, and no other words for it.
         type: of an open item, one of `memtool.vault.todos.TYPES`.
         due: the day by which an open item is to be done.
+        summary: a few words for lists.
     """
 
     text: str
@@ -57,6 +59,7 @@ class Memory(NamedTuple):
     exact: bool = False
     type: str = ""
     due: str = ""
+    summary: str = ""
 
 
 def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, max_bytes: int) -> Memory:
@@ -70,6 +73,7 @@ def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, ma
         ("evidence", memory.evidence),
         ("tag", "".join(memory.tags)),
         ("source", memory.source),
+        ("summary", memory.summary),
     ):
         if "\0" in value:
             raise UsageError(f"the {name} holds a NUL character, so it is hardly text", hint="Leave it out.")
@@ -85,6 +89,7 @@ def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, ma
         due=_coming_day(memory.due, today) if memory.due else "",
         evidence=one_line(redact(memory.evidence)),
         source=one_line(redact(memory.source)),
+        summary=one_line(redact(memory.summary)),
     )
 
 
@@ -130,10 +135,17 @@ def _tag(text: str) -> str:
 
 
 def _expiry(text: str, today: dt.date) -> str:
-    day = _coming_day(text, today)
-    if day < today.isoformat():
+    day = _moment(text) or _coming_day(text, today)
+    if day[:10] < today.isoformat():
         raise UsageError(f"'{text}' is over, so it would be forgotten at once", hint="Name a day that is to come.")
     return day
+
+
+def _moment(text: str) -> str:
+    """Return the moment that *text* names; empty where it names a day."""
+    with suppress(ValueError):
+        return dt.datetime.fromisoformat(text).isoformat(timespec="seconds") if ":" in text else ""
+    return ""
 
 
 def _coming_day(text: str, today: dt.date) -> str:

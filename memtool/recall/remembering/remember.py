@@ -25,7 +25,8 @@ from memtool.recall.remembering.standing import Neighbours, Standing, find_stand
 from memtool.text.languages import labels
 from memtool.text.lines import brief
 from memtool.vault.authors import AGENT, TOOL, USER, standing_category, trust
-from memtool.vault.facts import Fact, add, is_expired, new_fact_id, supersede, supersede_by, update_facts
+from memtool.vault.expiry import is_past
+from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
 from memtool.vault.note import FOLDERS, NewNote, render_note, slug, title_of
@@ -239,8 +240,8 @@ def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _Wr
 
 def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fact | None:
     """Return the fact of the same file that says the same. The index has looked, but may have been behind."""
-    today = work.now().date()
-    standing = (fact for fact in facts if fact.id and fact.status == "active" and not is_expired(fact, today))
+    now = work.now()
+    standing = (fact for fact in facts if fact.id and fact.status == "active" and not is_past(fact.expires, now))
     if memory.exact:
         wanted = memory.text, standing_category(memory.category or "general", memory.author)
         return next((fact for fact in standing if (fact.fact, fact.category) == wanted), None)
@@ -265,6 +266,7 @@ def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]
         source=memory.source,
         author=memory.author,
         expires=memory.expires,
+        summary=memory.summary,
     )
 
 
@@ -293,6 +295,7 @@ def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Wri
         evidence=memory.evidence,
         author=memory.author,
         sources=sources,
+        summary=memory.summary,
     )
     text = render_note(note)
     stem = f"{ref}/{date}-{slug(title)}"

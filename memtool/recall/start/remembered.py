@@ -32,6 +32,7 @@ from memtool.text.languages import labels, mentioned
 from memtool.text.lines import cut, tokens_in
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, named, standing_category, trust
+from memtool.vault.expiry import is_past
 from memtool.vault.layout import Vault, area_folder, facts_ref
 from memtool.vault.session_rows import Row, render_row, texts_of
 from memtool.workspace import Workspace
@@ -162,16 +163,16 @@ def _rules(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
 def _decisions(vault: Vault, ref: str, now: datetime, most: int) -> BlockPart:
     names = names_in(vault, ref, max(_MOST_DECISIONS, most))
     notes = (read_excerpt(vault, ref + name, now.tzinfo) for name in names)
-    lines = [line for note in notes if note and (line := _decision(note, ref, now.date()))]
+    lines = [line for note in notes if note and (line := _decision(note, ref, now))]
     newest_first = sorted(lines, key=lambda line: line.when, reverse=True)
     return BlockPart("", defused(ref), "", 0.06, (tuple(newest_first),))
 
 
-def _decision(note: Excerpt, folder: str, today: date) -> BlockLine | None:
+def _decision(note: Excerpt, folder: str, now: datetime) -> BlockLine | None:
     from memtool.text.markdown import first_heading
     from memtool.vault.note import first_sentence
 
-    if note.fields.get("status", "").casefold() in _ENDED or _is_past(note.fields.get("expires", ""), today):
+    if note.fields.get("status", "").casefold() in _ENDED or is_past(note.fields.get("expires", ""), now):
         return None
     if note.fields.get("author") == TOOL:
         return None
@@ -205,7 +206,7 @@ def _facts(
     living = [
         (fact, place)
         for fact, place in _parsed(content, ref)
-        if fact.status == "active" and not _is_past(fact.expires, now.date())
+        if fact.status == "active" and not is_past(fact.expires, now)
         if categories is None or standing_category(fact.category, fact.author) in categories
     ]
     ordered = _by_importance(living)
@@ -338,10 +339,6 @@ def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
 def _whole_text(row: Row) -> str:
     """Return the longest text of *row* that stands so in the note: without what was left out of it."""
     return max((part.strip() for text in texts_of([row]) for part in text.split("…")), key=len)
-
-
-def _is_past(expires: str, today: date) -> bool:
-    return bool(expires) and expires[:10] < today.isoformat()
 
 
 def _shipped_lines() -> frozenset[str]:
