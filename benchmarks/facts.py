@@ -101,7 +101,9 @@ def _vault(transcripts: Path, scratch: Path) -> Path:
     _memtool(vault, "import", "claude-code", "-y")
     days = [view.date[:10] for view in read_sessions(open_vault(vault))]
     for quarter in range(1, _WEEKS + 1):
-        _memtool(vault, "consolidate", "--facts", "--week", _week_of(days[len(days) * quarter // _WEEKS - 1]))
+        _memtool(
+            vault, "consolidate", "--facts", "--accept", "--week", _week_of(days[len(days) * quarter // _WEEKS - 1])
+        )
     return vault
 
 

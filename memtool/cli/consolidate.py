@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memtool.consolidate.proposals import Judged
     from memtool.consolidate.review import Choice
     from memtool.consolidate.run import Outcome
+    from memtool.consolidate.week import Week
 
 
 @click.command()
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--facts", "only_facts", is_flag=True, help="Only distil facts; leave notes and sections as they are.")
 @click.option("--once", is_flag=True, help="End at once if this machine has done that week already: for schedules.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
-@click.option("--review", is_flag=True, help="Decide on each fact: on a terminal at once, else in a note.")
+@click.option("--review/--accept", default=None, help="Let new facts wait for your review, or write them at once.")
 @click.option("--apply", "apply_choices", is_flag=True, help="Carry out what you decided in that note.")
 @click.option("--open", "open_report", is_flag=True, help="Show the report of the week.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -37,14 +38,15 @@ def command(
     only_facts: bool,
     once: bool,
     dry_run: bool,
-    review: bool,
+    review: bool | None,
     apply_choices: bool,
     open_report: bool,
     as_json: bool,
 ) -> None:
-    """Turn the week's sessions into facts, tidy the vault, and write a report: in one commit.
+    """Propose facts from the week's sessions, tidy the vault, and write a report: in one commit.
 
-    Nothing is deleted: old notes go to the archive, facts are superseded. A second run changes nothing.
+    The facts wait for `memtool facts review` (`consolidate.review` in the settings). Nothing is deleted: old notes go
+    to the archive, facts are superseded. A second run changes nothing.
     """
     from memtool.consolidate.week import parse_week, was_run
 
@@ -65,13 +67,14 @@ def command(
     if apply_choices:
         outcome = apply_review(session.work, wanted)
     else:
-        outcome = consolidate(session.work, wanted, RunParts(tidy=not only_facts, review=review), dry=dry_run)
-    if review and not dry_run and not as_json:
-        outcome = _reviewed(session, outcome)
+        is_asked = session.work.settings.consolidate.review == "ask" if review is None else review
+        outcome = consolidate(session.work, wanted, RunParts(tidy=not only_facts, review=is_asked), dry=dry_run)
     if as_json:
         output.emit_json(_answer(session, outcome, dry=dry_run))
-    else:
-        _print(session, outcome, dry=dry_run)
+        return
+    _print(session, outcome, dry=dry_run)
+    if outcome.is_open and not dry_run:
+        _decide(session, wanted)
 
 
 def _answer(session: Session, outcome: Outcome, *, dry: bool) -> dict[str, Any]:
@@ -101,15 +104,20 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
     for line in outcome.changes:
         click.echo(output.printable(f"- {line}"))
     fates = Counter(one.fate for one in outcome.judged)
-    would = "would be " if dry or outcome.is_open else ""
-    new = counted(fates["new"] + fates["supersedes"], "fact")
-    told = f"{outcome.week}: {new} {would}new, {fates['known']} known, {fates['review']} to be decided, "
-    output.say(told + f"{counted(fates['rejected'], 'proposal')} not kept.")
-    waiting = [one for one in outcome.judged if one.fate == "review"]
-    for one in waiting:
-        output.say(f"To be decided: {one.proposal.text} ({one.reason})")
+    refused = [one for one in outcome.judged if one.fate == "rejected" and not one.other]  # and none decided before
+    known = fates["known"] + fates["rejected"] - len(refused)
+    new, others = fates["new"] + fates["supersedes"], f"{known} known, {len(refused)} not kept"
+    if outcome.is_open:
+        waiting = [one for one in outcome.judged if one.fate in ("new", "supersedes", "review")]
+        print_proposals(waiting)
+        output.say(f"{outcome.week}: {counted(len(waiting), 'proposed fact')} to decide on, {others}.")
+    else:
+        would = "would be " if dry else ""
+        output.say(f"{outcome.week}: {counted(new, 'fact')} {would}new, {fates['review']} to be decided, {others}.")
+        print_proposals([one for one in outcome.judged if one.fate == "review"], "To be decided: ")
+    print_proposals(refused, "Not kept: ")
     output.say(*outcome.problems)
-    if not outcome.changes:
+    if not (outcome.changes or outcome.is_open):
         output.say("Nothing is to be changed.")
     if outcome.kept.commit:
         output.say(f"Undo: {outcome.kept.undo(session.vault)}")
@@ -117,23 +125,31 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
         output.say(outcome.kept.notice)
 
 
-def _reviewed(session: Session, outcome: Outcome) -> Outcome:
-    """Let a person at the terminal decide at once; else say where the note is in which they can."""
-    from memtool.consolidate.review import TO_DECIDE, review_ref
+def print_proposals(judged: Sequence[Judged], before: str = "") -> None:
+    """Print *judged*, each with its project, and why if there is a reason; *before* makes talk of them."""
+    for one in judged:
+        proposal = one.proposal
+        why = f": {one.reason}" if one.reason else ""
+        about = f"{before}{proposal.project or '–'}: {proposal.text} ({proposal.category}, {proposal.author}){why}"
+        if before:
+            output.say(about)
+        else:
+            click.echo(output.printable(f"{proposal.id}  {about}"))
+
+
+def _decide(session: Session, week: Week) -> None:
+    """Let a person at the terminal decide at once; else say how they can."""
+    from memtool.consolidate.review import stored_proposals
     from memtool.consolidate.run import apply_review
 
-    waiting = [one for one in outcome.judged if one.fate in TO_DECIDE]
+    waiting = stored_proposals(session.vault, week)
     if waiting and sys.stdin.isatty() and output.on_terminal():
-        return apply_review(session.work, outcome.week, _ask_each(waiting))
-    if waiting:
-        path = session.vault.path(review_ref(outcome.week))
-        output.say(
-            f"{counted(len(waiting), 'proposal')} to decide on: edit {path}, then `memtool consolidate --apply`."
-        )
-    return outcome
+        _print(session, apply_review(session.work, week, ask_each(waiting)), dry=False)
+    elif waiting:
+        output.say("Decide on them: `memtool facts review`.")
 
 
-def _ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:
+def ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:
     """Return a person's choice on each proposal, one key for each; one that they leave open stays open."""
     from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice
 

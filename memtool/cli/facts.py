@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,6 +17,10 @@ from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.fact_rules import CATEGORIES, STATUSES
 from memtool.vault.facts import archive, change, fields_of, restore
 from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtool.consolidate.proposals import Judged
+    from memtool.consolidate.review import Choice
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -188,6 +193,46 @@ def verify(ctx: click.Context, session: Session, *, as_json: bool) -> None:
         rest = f"{counted(len(failed), 'problem')}, {counted(len(found) - len(failed), 'thing')} to look at."
         output.say(f"{counted(count, 'fact')}: " + (rest if found else "all is well."))
     ctx.exit(1 if failed else 0)
+
+
+@command.command()
+@click.option("--keep", multiple=True, metavar="ID", help="Accept this proposal, or `all`. Repeatable.")
+@click.option("--drop", multiple=True, metavar="ID", help="Refuse this proposal, or `all`. Repeatable.")
+@_as_json
+@with_vault
+def review(session: Session, *, keep: tuple[str, ...], drop: tuple[str, ...], as_json: bool) -> None:
+    """Decide on the facts that `memtool consolidate` proposes: keep, drop or change each.
+
+    On a terminal you are asked; else they are listed. What you drop is not proposed again.
+    """
+    from memtool.cli.consolidate import ask_each, print_proposals
+    from memtool.consolidate.review import DROP, KEEP, Choice, stored_proposals, weeks_to_review
+    from memtool.consolidate.run import apply_review
+
+    def chosen(judged: Judged) -> Choice | None:
+        for name in (judged.proposal.id, "all"):
+            if name in drop or name in keep:
+                return Choice(DROP if name in drop else KEEP, judged.proposal.text)
+        return None
+
+    weeks = {week: stored_proposals(session.vault, week) for week in weeks_to_review(session.vault)}
+    known = {one.proposal.id for waiting in weeks.values() for one in waiting} | {"all"}
+    if unknown := {*keep, *drop} - known:
+        raise UsageError(f"no proposal '{min(unknown)}' waits", hint="`memtool facts review` lists them.")
+    is_asked = not (keep or drop or as_json) and sys.stdin.isatty() and output.on_terminal()
+    for week, waiting in weeks.items():
+        choices = ask_each(waiting) if is_asked else {one.proposal.id: c for one in waiting if (c := chosen(one))}
+        if choices:
+            outcome = apply_review(session.work, week, choices)
+            click.echo("".join(f"- {output.printable(line)}\n" for line in outcome.changes), nl=False)
+            if outcome.kept.commit:
+                output.say(f"Undo: {outcome.kept.undo(session.vault)}")
+    left = [one for week in weeks for one in stored_proposals(session.vault, week)]
+    if as_json:
+        output.emit_json({"proposals": [{**one.proposal._asdict(), "id": one.proposal.id} for one in left]})
+    elif not is_asked:
+        print_proposals(left)
+        output.say("`--keep ID|all` and `--drop ID|all` decide." if left else "No proposed fact waits.")
 
 
 def _remember(session: Session, words: Sequence[str]) -> None:

@@ -45,7 +45,7 @@ class ChangeLines:
             self.say("known", written.id, fact_id=written.id)
         else:
             form = "superseded" if written.fate == "supersedes" else written.fate
-            self.say(form, written.text, written.id, written.other, fact_id=written.id)
+            self.say(form, written.project or "–", written.text, written.id, written.other, fact_id=written.id)
 
     def note_moves(self, moves: Mapping[str, str]) -> None:
         """Note the notes that are about to go to the archive, with the day of each."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.consolidate.fact_book import FactBook, root_of
-from memtool.consolidate.proposals import COMMAND, FIX, Judge, Judged, Proposal
+from memtool.consolidate.proposals import COMMAND, Judge, Judged, Proposal
 from memtool.errors import MemtoolError
 from memtool.recall.start.session_start import said_to_client
 from memtool.text.languages import labels
@@ -31,6 +31,7 @@ class Written(NamedTuple):
     """The outcome of a proposal in the vault: the id of its fact, and of the *other* that it replaced."""
 
     fate: str
+    project: str
     id: str
     text: str
     other: str = ""
@@ -103,7 +104,7 @@ def write_facts(
         if dry:
             for one in own:
                 if one.fate != "known":
-                    tell(Written(one.fate, one.proposal.id, one.proposal.text, one.other))
+                    tell(Written(one.fate, one.proposal.project, one.proposal.id, one.proposal.text, one.other))
         else:
             update_facts(work.vault, ref, partial(_distilled, work, ref, own, before_writing, tell))
 
@@ -145,7 +146,7 @@ def _with(
     fact = fact_of(proposal, new_fact_id(work.now, work.random), _evidence(proposal, work.language))
     ids[f"new-{proposal.id}"] = fact.id
     is_here = any(one.id == other and one.status == "active" for one in facts)
-    written.append(Written(judged.fate, fact.id, fact.fact, other if is_here else ""))
+    written.append(Written(judged.fate, proposal.project, fact.id, fact.fact, other if is_here else ""))
     return supersede(facts, other, fact) if is_here else add(facts, fact)
 
 
@@ -161,7 +162,7 @@ def _said_again(facts: tuple[Fact, ...], fact_id: str, proposal: Proposal, writt
         return _shown_again(facts, at, proposal)
     known = {str(span["source"]).partition("#")[0] for span in facts[at].spans} | {facts[at].source.partition("#")[0]}
     fresh = [span for span in proposal.spans if span.session not in known]
-    if not fresh or not (proposal.author == USER or set(proposal.tags) & {COMMAND, FIX}):
+    if not fresh or not (proposal.author == USER or COMMAND in proposal.tags):
         return facts
     sure = facts[at].confidence
     doubt = 1 - (proposal.confidence if sure is None else sure)
@@ -170,7 +171,7 @@ def _said_again(facts: tuple[Fact, ...], fact_id: str, proposal: Proposal, writt
         spans=(*facts[at].spans, *(span.as_field() for span in fresh)),
         confidence=round(min(_MOST, 1 - doubt * _GAINED), 2),
     )
-    written.append(Written("known", fact_id, more.fact))
+    written.append(Written("known", proposal.project, fact_id, more.fact))
     return (*facts[:at], more, *facts[at + 1 :])
 
 

@@ -1,9 +1,8 @@
 """Statements that may become facts, without a model: of sessions, and of what a repository shows.
 
-In order of what speaks for them: a command that failed and then passed; the same error in three sessions; commands
-that passed three times; what the user said always or never to do, chose, set right or wished; what they reported and
-the agent mended; causes that nobody contradicted. Each stands on words of its session's note; what a repository shows
-is anchored to its file.
+What the user decided, what they said always or never to do, and commands that passed in three sessions. Each stands on
+words of its session's note; what a repository shows is anchored to its file. What the agent found, mended or proposed
+is in the notes and becomes no fact.
 """
 
 from __future__ import annotations
@@ -11,38 +10,29 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from memtool.capture.captured import read_record
-from memtool.capture.checks import check_in, is_test
-from memtool.capture.turns import Turn
-from memtool.consolidate.corrections import corrections_in
+from memtool.capture.checks import is_test
 from memtool.consolidate.fact_book import root_of
-from memtool.consolidate.mending import mended_in
-from memtool.consolidate.proposals import COMMAND as COMMAND_TAG, FIX, LONGEST, STACK, SURE, Proposal
+from memtool.consolidate.proposals import COMMAND as COMMAND_TAG, STACK, SURE, Proposal
 from memtool.consolidate.session_views import SessionView
-from memtool.consolidate.spans import Grounds, Span
+from memtool.consolidate.spans import Span
 from memtool.consolidate.verification import blob_of
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import labels, mentioned, without_openings
-from memtool.text.lines import one_line, shortened, width
-from memtool.text.similarity import is_said, words
+from memtool.text.lines import one_line
 from memtool.vault.authors import AGENT, COMMAND, DECISION, RULE, TOOL, USER
-from memtool.vault.session_lines import Line, parse_fix, same_error
-from memtool.vault.session_rows import names_something
+from memtool.vault.session_lines import Line
+from memtool.vault.session_rows import ARROW
 from memtool.workspace import Workspace
 
 _RETURNED = 0.15  # confidence that each further session brings
 _MOST = 0.95
-_SHORTEST_OPTION = 40  # columns of an option that names nothing: a shorter one is not understood by itself
-_HEAD = 24  # characters by which a statement is known that was cut
-_HALF = 0.5  # of the words of a proposal that another one of its session has
-_THREE = 3  # sessions with one error, or successes of one command, that make it worth knowing
+_THREE = 3  # sessions in which a command passed, that make it worth knowing
 _NARROW = re.compile(
     r"(?i)(?:^|\s)(?:-run|-k|--grep|--filter|-t|--testpathpattern\S*)[\s=]|\.(?:py|ts|js|go|rs|rb)\b|::|/\S+/|[<>|]"
 )
@@ -57,21 +47,13 @@ _LOCKS = {
 }  # fmt: skip
 _VERSIONS = {".nvmrc": "Node.js", ".node-version": "Node.js", ".python-version": "Python", ".ruby-version": "Ruby"}
 
-Turns: TypeAlias = Callable[[str], Sequence[Turn]]  # of a session, by its id, as far as they are still kept
-
 
 def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Proposal]:
     """Return the proposals of *sessions*, oldest first, and of the repositories of their projects, without a model.
 
     What several sessions say is said once, with the words of all of them.
     """
-
-    @cache
-    def turns_of(session_id: str) -> Sequence[Turn]:
-        return read_record(work.vault, session_id).reading.all_turns
-
-    found = [proposal for view in sessions for proposal in _of_session(view, turns_of)]
-    found = _merged([*found, *_habits(sessions, turns_of, work.language), *_friction(sessions)])
+    found = _merged([*(one for view in sessions for one in _of_session(view)), *_habits(sessions, work.language)])
     latest = {view.project: view.date for view in sessions}
     for project, seen in sorted(latest.items()):
         if project and (root := root_of(work.vault, project)):
@@ -79,88 +61,39 @@ def proposals_of(work: Workspace, sessions: Sequence[SessionView]) -> list[Propo
     return found
 
 
-def _of_session(view: SessionView, turns_of: Turns) -> Iterator[Proposal]:
-    """Give the proposals of the session, the surest first; of two that say half the same only the first."""
-    said: list[str] = []
-    for typed in _all_of_session(view, turns_of):
-        proposal = typed._replace(text=without_openings(typed.text))
-        head = proposal.text[:_HEAD]  # a fix holds it, and cuts the rest
-        if not (is_said(words(proposal.text), map(words, said), _HALF) or any(head in text for text in said)):
-            said.append(proposal.text)
-            yield proposal
-
-
-def _all_of_session(view: SessionView, turns_of: Turns) -> Iterator[Proposal]:
-    turns = turns_of(view.id)
-    grounds = Grounds(view, turns)
+def _of_session(view: SessionView) -> Iterator[Proposal]:
     for line in view.lines:
-        if line.role == RULE and line.author == USER:
-            yield _proposal(view, line, line.text, "preference", SURE)
-        elif line.role == DECISION and line.author == USER and (chosen := _choice(line.text)):
-            yield _proposal(view, line, chosen, "decision", SURE)
-        elif line.role == "fix":
-            yield _proposal(view, line, line.text, "bug", SURE, tags=(FIX,))
-    yield from corrections_in(view, turns, grounds)
-    yield from mended_in(view, turns, grounds)
+        if line.author != USER:
+            continue
+        if line.role == RULE:
+            yield _proposal(view, line, without_openings(line.text), "preference")
+        elif line.role == DECISION and not _is_of_the_moment(line.text):
+            yield _proposal(view, line, without_openings(line.text), "decision")
 
 
-def _proposal(
-    view: SessionView, line: Line, text: str, category: str, confidence: float, tags: tuple[str, ...] = ()
-) -> Proposal:
-    author = line.author if line.author in (USER, AGENT) else AGENT
-    span = Span(view.id, line.text)
-    return Proposal(text, category, author, view.project, (span,), "", view.date, confidence, tags)
+def _proposal(view: SessionView, line: Line, text: str, category: str) -> Proposal:
+    return Proposal(text, category, USER, view.project, (Span(view.id, line.text),), "", view.date, SURE)
 
 
-def _choice(text: str) -> str:
-    """Return the user's choice: question and answer, or the option's own words; empty if that is not to be told."""
-    question, arrow, answer = text.partition(" → ")
-    if not arrow:
-        return text
-    if not question.startswith('"'):
-        return text if len(text) <= LONGEST and not mentioned("procedure", question) else ""
-    options = [option.partition(" = ")[2] for option in answer.split("; ") if " = " in option]
-    plain = [option for option in options if option and not option.endswith(("…", "?", "？"))]
-    is_whole = len(options) == len(plain) == 1 and (names_something(plain[0]) or width(plain[0]) >= _SHORTEST_OPTION)
-    return plain[0] if is_whole else ""
+def _is_of_the_moment(decision: str) -> bool:
+    """Return whether *decision* only says how to go on, or takes an option that others beside it explain."""
+    question, arrow, _ = decision.partition(ARROW)
+    return bool(arrow) and (question.startswith('"') or bool(mentioned("procedure", question)))
 
 
-def _habits(sessions: Sequence[SessionView], turns_of: Turns, language: str) -> Iterator[Proposal]:
-    """Give the build, test and deploy commands that passed three times, or in three sessions of a project."""
-    passes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+def _habits(sessions: Sequence[SessionView], language: str) -> Iterator[Proposal]:
+    """Give the build and test commands that passed in three sessions of a project."""
     shown: dict[tuple[str, str], list[tuple[SessionView, Line]]] = defaultdict(list)
     for view in sessions:
         for line in view.lines:
             if line.role == COMMAND and not (_NARROW.search(line.text) or "&&" in line.text):
                 shown[view.project, line.text].append((view, line))
-        runs = (run for turn in turns_of(view.id) for run in turn.runs if not run.error)
-        for command in (check_in(run.command) for run in runs):
-            passes[view.project, command][view.id] += 1
     words = labels("facts", language)
     for (project, command), lines in shown.items():
-        if max(len(lines), passes[project, command].total()) < _THREE:
-            continue
-        kind = "tests" if is_test(command) else "deploys" if mentioned("deploying", command) else "checks"
-        spans = tuple(Span(view.id, line.text) for view, line in lines)
-        confidence = min(_MOST, SURE + 0.05 * (len(lines) - 1))
-        text = words[kind].format(command)
-        yield Proposal(text, "configuration", AGENT, project, spans, "", lines[-1][0].date, confidence, (COMMAND_TAG,))
-
-
-def _friction(sessions: Sequence[SessionView]) -> Iterator[Proposal]:
-    """Give the errors that were met in three sessions of a project, with what mended them last."""
-    met: dict[tuple[str, str], list[tuple[SessionView, Line]]] = defaultdict(list)
-    for view in sessions:
-        for line in view.lines:
-            if line.role == "fix" and (fix := parse_fix(line.text)):
-                key = (view.project, same_error(fix.error))
-                if not met[key] or met[key][-1][0] is not view:
-                    met[key].append((view, line))
-    for (project, _), lines in met.items():
         if len(lines) >= _THREE:
             spans = tuple(Span(view.id, line.text) for view, line in lines)
-            text = shortened(lines[-1][1].text, LONGEST)
-            yield Proposal(text, "bug", AGENT, project, spans, "", lines[-1][0].date, _MOST, (FIX, "friction"))
+            text = words["tests" if is_test(command) else "checks"].format(command)
+            yield Proposal(text, "configuration", AGENT, project, spans, "", lines[-1][0].date, SURE, (COMMAND_TAG,))
 
 
 def _merged(proposals: Iterable[Proposal]) -> list[Proposal]:

@@ -18,12 +18,10 @@ from memtool.text.lines import one_line, width
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import STANDING, TOOL, USER, trust
 from memtool.vault.facts import Fact
-from memtool.vault.session_rows import names_something
 
 LONGEST = 200  # characters of a claim
-# Confidence in what is said in a role, in a wish or a correction of the user, in a cause that the agent found.
-SURE, LIKELY, POSSIBLE = 0.8, 0.65, 0.5
-FIX, COMMAND, STACK = "fix", "command", "stack"  # tags of facts that other parts of memtool know them by
+SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
+COMMAND, STACK = "command", "stack"  # tags of facts that other parts of memtool know them by
 _SHORTEST = 12  # columns
 _COMPARABLE = 6  # words of a fact from which on one that only adds to it says the same
 _SAID = 0.85  # of the words of a claim that another text has
@@ -57,7 +55,7 @@ class Proposal(NamedTuple):
     spans: tuple[Span, ...] = ()
     evidence: str = ""
     at: str = ""
-    confidence: float = POSSIBLE
+    confidence: float = LIKELY
     tags: tuple[str, ...] = ()
     anchors: tuple[tuple[str, str], ...] = ()
 
@@ -87,29 +85,18 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
         yield f"it is no single claim of {LONGEST} characters at most"
     if width(text) < _SHORTEST:
         yield "it says too little"
-    is_cut = _CUT.search(text) and FIX not in proposal.tags
-    if text.endswith(("?", "？", ":", "：")) or is_cut or _REFERENCE.match(text):
-        yield "it is a question or a fragment"
-    is_correction = proposal.author == USER and proposal.confidence >= LIKELY and names_something(text)
-    leans = starts_with("deictic", text) and not is_correction
-    if proposal.category in ("bug", "preference") and (leans or _ELSEWHERE.search(text)):
+    if text.endswith(("?", "？", ":", "：")) or _CUT.search(text) or _REFERENCE.match(text):
+        yield "it is a question, an option or a fragment"
+    if starts_with("deictic", text) or _ELSEWHERE.search(text):
         yield "it leans on what was said before"
     if re.match(pattern_of("status_line"), text, re.IGNORECASE) or mentioned("moment", text):
         yield "it speaks of the moment"
-    if not (_is_sure(proposal) or names_something(text) or "`" in text):
-        yield "it names nothing concrete"
     if redact(text) != text or "[redacted" in text:
         yield "it holds a secret"
     if proposal.author == TOOL and proposal.category in STANDING:
         yield "what a tool printed is neither a decision nor a preference"
     if not (proposal.spans or proposal.anchors):
         yield "nothing is known that it stands on"
-
-
-def _is_sure(proposal: Proposal) -> bool:
-    """Return whether it was chosen, demanded, or committed, or a file shows it: then it need not name a thing."""
-    is_chosen = proposal.author == USER and proposal.category == "decision"
-    return is_chosen or proposal.confidence >= LIKELY or bool(proposal.anchors)
 
 
 class Judge:
@@ -190,7 +177,7 @@ def _outweighs(proposal: Proposal, rival: Fact) -> bool:
 
 def _names_commands(tags: Collection[str]) -> bool:
     """Return whether a fact with *tags* is about commands, of which a project may have many."""
-    return FIX in tags or COMMAND in tags
+    return COMMAND in tags
 
 
 def _codes(text: str) -> list[str]:

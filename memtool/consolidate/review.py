@@ -49,8 +49,8 @@ def render_review(week: Week, judged: Sequence[Judged], language: str) -> str:
     """Return the note in which a person decides on *judged*."""
     words = labels("report", language)
     lines = [line for one in judged if one.fate in TO_DECIDE for line in _item(one)]
-    head = f"---\ntype: note\nsearch: no\n---\n\n# {words['proposals'].format(week)}\n\n{words['how_to_decide']}\n\n"
-    return head + "\n".join(lines) + "\n"
+    head = f"---\ntype: note\nsearch: no\n---\n\n# {words['proposals'].format(week)}"
+    return "\n\n".join([head, words["how_to_decide"].format(week), "\n".join(lines)]) + "\n"
 
 
 def _item(judged: Judged) -> Iterator[str]:
@@ -88,6 +88,13 @@ def decided(judged: Sequence[Judged], choices: Mapping[str, Choice]) -> tuple[li
             proposal = proposal._replace(text=choice.text, author=USER)
         kept.append(one._replace(proposal=proposal, fate="supersedes" if one.other else "new"))
     return kept, dropped
+
+
+def to_ask(vault: Vault, week: Week, judged: Sequence[Judged]) -> list[Judged]:
+    """Return those of *judged* that a person may decide on, without what waits in the review of another week."""
+    others = (other for other in weeks_to_review(vault) if other != week)
+    asked = {one.proposal.id for other in others for one in stored_proposals(vault, other)}
+    return [one for one in judged if one.fate in TO_DECIDE and one.proposal.id not in asked]
 
 
 def store_proposals(vault: Vault, week: Week, judged: Sequence[Judged]) -> None:

@@ -30,7 +30,6 @@ from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import Judged
 from memtool.consolidate.report import activity_of, read_entries, render_report, report_ref
 from memtool.consolidate.review import (
-    TO_DECIDE,
     Choice,
     decided,
     read_choices,
@@ -38,6 +37,7 @@ from memtool.consolidate.review import (
     review_ref,
     store_proposals,
     stored_proposals,
+    to_ask,
 )
 from memtool.consolidate.session_views import SessionView, read_sessions
 from memtool.consolidate.tidying import (
@@ -121,10 +121,9 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
         proposals = [one for one in proposals if facts_ref(one.project) not in book.broken]
         outcome.judged = judge_all(work, book, proposals)
         run = _Writer(work, outcome, dry=dry)
+        run.distil([one for one in outcome.judged if one.fate == "known" or not parts.review])
         if parts.review:
             run.leave_for_review(outcome.judged)
-        else:
-            run.distil()
         if parts.tidy:
             run.tidy(everything)
             run.tell(sessions)
@@ -191,9 +190,9 @@ class _Writer:
         self._lines = ChangeLines(work, outcome.week, {stored.fact.id for stored in read_facts(work.vault)}, dry=dry)
         outcome.changes = self._lines.lines
 
-    def distil(self) -> None:
-        """Write the facts, and mark those whose files have changed."""
-        write_facts(self._work, self._outcome.judged, self._before_writing, self._lines.say_fact, dry=self._dry)
+    def distil(self, judged: Sequence[Judged]) -> None:
+        """Write the facts of *judged*, and mark those whose files have changed."""
+        write_facts(self._work, judged, self._before_writing, self._lines.say_fact, dry=self._dry)
         for stored in () if self._dry else read_facts(self._vault):
             moved = "; ".join(moved_anchors(self._work, stored)) if stored.fact.status == "active" else ""
             if moved and moved != stored.fact.review:
@@ -208,9 +207,12 @@ class _Writer:
             update_facts(self._vault, stored.ref, marked)
 
     def leave_for_review(self, judged: Sequence[Judged]) -> None:
-        """Write the note in which a person decides on *judged*; without any left it goes, and git has it."""
+        """Write the note in which a person decides on *judged*; without any left it goes, and git has it.
+
+        What waits in the note of another week is not asked for a second time.
+        """
         week, ref = self._outcome.week, review_ref(self._outcome.week)
-        waiting = [one for one in judged if one.fate in TO_DECIDE]
+        waiting = to_ask(self._vault, week, judged)
         if self._dry:
             return
         store_proposals(self._vault, week, waiting)
@@ -223,7 +225,7 @@ class _Writer:
 
     def apply(self, kept: Sequence[Judged], dropped: Sequence[Judged]) -> None:
         """Write the facts that a person has *kept*, and remember those *dropped*."""
-        write_facts(self._work, kept, self._before_writing, self._lines.say_fact, dry=False)
+        self.distil(kept)
         write_dropped(self._work, dropped, self._before_writing)
 
     def tidy(self, sessions: Sequence[SessionView]) -> None:
@@ -242,14 +244,13 @@ class _Writer:
     def tell(self, sessions: Sequence[SessionView]) -> None:
         """Write the report."""
         week, ref = self._outcome.week, report_ref(self._outcome.week)
-        everything = [*sessions]
+        everything, known = [*sessions], {view.id for view in sessions}
         if (self._work.now().date() - week.last).days >= self._work.settings.consolidate.sessions_days:
-            known = {view.id for view in sessions}  # what was archived just now is among them
             everything += [view for view in read_sessions(self._vault, archived=True) if view.id not in known]
         activity = activity_of(week, read_entries(self._vault, week.days()), everything)
         state = areas_to_look_at(self._work, read_facts(self._vault), everything)
         before = ""
-        with suppress(MemtoolError, OSError):  # what stands in the way is told when it is written
+        with suppress(MemtoolError, OSError):
             before = files.read_text(self._vault.path(ref))[0]
         changes = self._outcome.changes
         report = render_report(week, activity, state, changes, before=before, language=self._work.language)

@@ -1,4 +1,4 @@
-"""Evidence that is found again: the words of a session note, known by the session, the turn and a hash. Pure.
+"""Evidence that is found again: the words of a session note, known by the session and a hash. Pure.
 
 A span of a fact names a session and the hash of a statement there. Case, white space and the marks around a statement
 do not count, so that a note may be shown, merged and moved; a statement that was reworded or deleted is not found.
@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from memtool.capture.turns import Turn
-from memtool.consolidate.session_views import SessionView
-from memtool.vault.authors import ASKED
 from memtool.vault.session_lines import lines_of
 from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import read_line
 
 _DIGITS = 16  # of a hash, in hexadecimal
-_CUT = r" … |…$"
-_SHORTEST = 12  # characters by which a statement is known
 _MARKS = re.compile(r"[\s\"'`“”„「」*]+")
 
 
@@ -75,45 +70,3 @@ def _statements(note: str) -> Iterator[str]:
         yield line.text
         if line.asked:
             yield f"{line.asked} → {line.text}"
-
-
-class Grounds:
-    """The lines of a session's note by the turn that they tell of."""
-
-    def __init__(self, view: SessionView, turns: Sequence[Turn]) -> None:
-        self._view, self._turns = view, turns
-        self._ending = ending_in_title(view.text)
-        self._asked: dict[int, str] = {}
-        for line in view.lines:
-            at = self.turn_of(line.text) if line.role == ASKED else None
-            if at is not None:
-                self._asked.setdefault(at, line.text)
-
-    def turn_of(self, text: str) -> int | None:
-        """Return the number of the turn in which *text* was asked, as far as the note shows it."""
-        head = _head(text)
-        return next((at for at, turn in enumerate(self._turns) if head and turn.asked.startswith(head)), None)
-
-    def of(self, at: int) -> Span | None:
-        """Return the words of turn number *at* in the note: what was asked, else what came of it."""
-        turn = self._turns[at]
-        text = self._asked.get(at) or next((line.text for line in self._view.lines if _tells(turn, line.text)), "")
-        if not text and len(turn.ended) >= _SHORTEST and _head(turn.ended) in self._ending:
-            text = self._ending
-        return Span(f"{self._view.id}#{at + 1}", text) if text else None
-
-    def of_text(self, at: int, text: str) -> Span | None:
-        """Return the line of the note that says *text*, which was said in turn number *at*."""
-        lines = [*(line.text for line in self._view.lines), self._ending]
-        found = next((line for line in lines if line and (text in line or line in text)), "")
-        return Span(f"{self._view.id}#{at + 1}", found) if found else None
-
-
-def _tells(turn: Turn, line: str) -> bool:
-    """Return whether *line*, which may be cut, is something that the agent said in *turn*."""
-    head = _head(line)
-    return len(head) >= _SHORTEST and any(head in piece.text for piece in turn.told)
-
-
-def _head(text: str) -> str:
-    return re.split(_CUT, text)[0]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memtool.consolidate.fact_book import read_facts
+from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.consolidate.verification import FAILING, verify
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
@@ -120,6 +121,9 @@ def _fact_checks(work: Workspace) -> Iterator[Check]:
     if not failed:
         others = f", {counted(len(found), 'thing')} to look at: `memtool facts verify`" if found else ""
         yield Check("facts", OK, f"{counted(sum(1 for _ in book), 'fact')} in good form{others}")
+    if waiting := sum(len(stored_proposals(work.vault, week)) for week in weeks_to_review(work.vault)):
+        sentence = f"{counted(waiting, 'proposed fact')} to decide on"
+        yield Check("facts", NOTE, sentence, "`memtool facts review` lists them; `--keep all` accepts them.")
 
 
 def _orphan_checks(vault: Vault) -> Iterator[Check]:

@@ -198,6 +198,9 @@ class ConsolidateSettings(NamedTuple):
         int, About("Sessions that are older go to the archive, in days; the newest of each project stay.", least=1)
     ] = 30
     daily_days: Annotated[int, About("Daily notes that are older go to the archive, in days.", least=7)] = 90
+    review: Annotated[
+        str, About("Whether new facts wait for your review, or are written at once.", ("ask", "accept"))
+    ] = "ask"
 
 
 class TeamSettings(NamedTuple):

@@ -28,7 +28,6 @@ _OLD_KINDS = {"bugfix": "fix", "discovery": "finding"}
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
 _LARGEST = 1_048_576  # bytes of a file of values
 _MOST_VALUES, _MOST = 500, 1_000.0
-_VARIABLE = r"(?i)0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+(?:\.\d+)*|/[^\s:'\"]+/|\"[^\"]{30,}\""
 
 
 class Line(NamedTuple):
@@ -149,8 +148,3 @@ def parse_fix(text: str) -> Fix | None:
         if match := re.fullmatch(pattern, text):
             return Fix(*match.groups())
     return None
-
-
-def same_error(error: str) -> str:
-    """Return *error* without what differs from time to time: numbers, paths, addresses, quoted texts."""
-    return " ".join(re.sub(_VARIABLE, "#", error).casefold().split())

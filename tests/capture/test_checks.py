@@ -15,7 +15,7 @@ from memtool.capture.checks import (
     telling_error,
 )
 from memtool.capture.turns import Run, Turn
-from memtool.vault.session_lines import Fix, parse_fix, render_fix, same_error
+from memtool.vault.session_lines import Fix, parse_fix, render_fix
 from memtool.vault.session_rows import Piece
 
 ERROR = "Exit code 1\n[test] $ pytest\nE   sqlite3.OperationalError: no such table: users\n=== 1 failed ==="
@@ -113,9 +113,3 @@ def test_a_fix_is_read_again_from_its_line(language: str) -> None:
 def test_the_telling_line_of_an_error() -> None:
     assert telling_error("FAIL\n* goconst: 1\nmake: *** [all] Error 2") == ""
     assert telling_error("x\nerror: cannot find module 'redis'\nmore") == "error: cannot find module 'redis'"
-
-
-def test_errors_are_compared_without_what_differs() -> None:
-    one = "FATAL: /home/a/db.sqlite: connection 4711 refused at 0xdeadbeef"
-    assert same_error(one) == same_error("fatal: /tmp/x/db.sqlite: connection 12 refused at 0x00ff")
-    assert same_error(one) != same_error("fatal: disk full")

@@ -73,14 +73,13 @@ def test_sessions_become_facts_a_report_and_one_commit(work: Workspace) -> None:
     assert {text: (fact.category, fact.author) for text, fact in found.items()} == {
         "always write table-driven tests": ("preference", "user"),
         "Where do tokens live? → in Redis, with an expiry": ("decision", "user"),
-        FIX: ("bug", "agent"),
         "提交之前始终运行 `pnpm test`": ("preference", "user"),
         "Tests are run with `pnpm test`.": ("configuration", "agent"),
     }
     assert len(found["Tests are run with `pnpm test`."].spans) == 3
     assert len(commits(vault)) == before + 1
-    assert commits(vault)[0].startswith(f"consolidate: {WEEK}: 5 facts")
-    assert "\n- fact: 提交之前始终运行 `pnpm test` (fact-" in tell(vault.root, "log", "-1", "--format=%B")
+    assert commits(vault)[0].startswith(f"consolidate: {WEEK}: 4 facts")
+    assert "\n- fact of shop: 提交之前始终运行 `pnpm test` (fact-" in tell(vault.root, "log", "-1", "--format=%B")
     assert tell(vault.root, "status", "--porcelain") == ""
     report = (vault.root / f"reports/{WEEK}.md").read_text(encoding="utf-8")
     assert "[work of one](../sessions/one.md)" in report

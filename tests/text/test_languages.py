@@ -37,9 +37,8 @@ CUES = (
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
     "next_steps", "conclusion", "files_changed", "presenting", "condition", "contrast",
     "cause", "failing", "renewal", "planned",
-    "either", "moment", "wish", "hedge", "deictic", "explaining", "deploying", "procedure",
-    "opening", "preferring", "manner", "courtesy", "reporting", "changing",
-)  # fmt: skip
+    "either", "moment", "deictic", "procedure",
+    "opening", )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
 PATTERNS = ("standing_line", "status_line", "closed_item", "negation", "instruction")

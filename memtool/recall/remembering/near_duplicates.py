@@ -17,6 +17,7 @@ from memtool.text.languages import languages, listed, pattern_of, words
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import are_alike, trigrams
 from memtool.text.tokens import fold, index_terms, is_stop_word
+from memtool.vault.session_rows import ARROW
 
 # Chosen on the examples of tests/recall/remembering/test_near_duplicates.py: reworded twins have 0.7 and more.
 SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words
@@ -32,6 +33,9 @@ _SEPARATOR = re.compile(r"[\W_]+")
 _VALUE = re.compile(r"\d+(?:\.\d+)*|(?<!\w)\w{1,40}(?:\+\+|#)")
 _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W_]+")
+_PLACE = re.compile(  # the number of a line, behind a path or as a compiler prints it
+    r"""(?<![^\s"'(\[`])((?:[^\s:/]{1,99}/){1,20}[^\s:/]{1,99}|[^\s:/]{1,99}\.\w{1,4}(?=:\d+:)):\d+(?::\d+)?"""
+)
 _NAME = re.compile(r"[A-Za-z][\w.+#/-]*[A-Z][\w.+#/-]*|(?<=[\w,;:] )[A-Z][\w.+#-]*", re.ASCII)
 _LATIN = re.compile(r"[A-Za-z][\w.+#/-]*", re.ASCII)
 
@@ -40,7 +44,7 @@ class Claim(NamedTuple):
     """A text as it is compared: all its letters, its telling words in order, and these in threes of letters.
 
     Its numbers (and the like of C++) must not differ, nor whether something is *negated*. What was *redacted* may be
-    another value each time.
+    another value each time. What was *asked* stands before an arrow: a question, or a command that failed and how.
     """
 
     letters: str
@@ -49,11 +53,13 @@ class Claim(NamedTuple):
     values: frozenset[str]
     negated: bool
     redacted: bool = False
+    asked: str = ""
 
 
 @lru_cache(maxsize=512)  # of many lines each is compared with many
 def statement(text: str) -> Claim:
     """Return *text* in the form in which statements are compared."""
+    text = _PLACE.sub(r"\1", text)
     short = text if len(text) <= _LONGEST_COMPARED else ""
     words = tuple(term for term in index_terms(short) if _is_telling(term))
     values = frozenset(_VALUE.findall(_THOUSANDS.sub("", fold(text))))
@@ -66,6 +72,7 @@ def statement(text: str) -> Claim:
         values,
         bool(re.search(pattern_of("negation"), fold(short))),
         _REDACTED in text,
+        letters(text.partition(ARROW)[0]) if ARROW in text else "",
     )
 
 
@@ -102,8 +109,11 @@ def newer_rivals(facts: Iterable[tuple[str, str, str]]) -> dict[str, str]:
 def contradicts(new: Claim, standing: Claim, *, in_one_place: bool = False) -> bool:
     """Return whether both seem to speak of one subject and say different things of it: another value, or a "not".
 
-    What differs *in_one_place* only is nearly sure to: the ports of two services differ in their names, too.
+    What differs *in_one_place* only is nearly sure to: the ports of two services differ in their names, too. An answer
+    contradicts another one to the same question only, and what failed and was mended contradicts nothing else.
     """
+    if new.asked != standing.asked:
+        return False
     shorter, longer = sorted((set(new.words), set(standing.words)), key=len)
     shared = shorter & longer
     if not shared or len(shared) < SAME_SUBJECT * len(shorter) or is_same(new, standing):
