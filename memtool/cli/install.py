@@ -1,4 +1,4 @@
-"""`memtool install`: one command for each client of `memtool.integrations.client_setups`."""
+"""`memtool install`: into the clients of `memtool.integrations.client_setups`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memtool import settings
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.integrations.client_setups import CLIENTS, ClientSetup, Target, get_client
+from memtool.integrations.client_setups import CLIENTS, ClientPart, ClientSetup, Target, get_client
 from memtool.integrations.hook_probe import probe
 from memtool.integrations.hooks import find_program
 from memtool.integrations.plans import Plan, carry_out, plan
@@ -32,94 +32,110 @@ PROJECT = click.option(
     help="Only for the project in PATH, or in the working folder.",
 )
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the difference and write nothing.")
+AGENTS = click.argument("agents", nargs=-1, required=True, metavar="AGENT...", type=click.Choice(list(CLIENTS)))
+_ASKED_FOR = "memtool.agents"
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-@click.group(chain=True)
-def command() -> None:
-    """Let another program work with memtool."""
+class AgentCommand(click.Command):
+    """A command on agents. Its help lists them; behind the name of one, what that one gets."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take note of the agents for the help, which is asked for before the arguments are read."""
+        ctx.meta[_ASKED_FOR] = [get_client(name) for name in args if name in CLIENTS]
+        return super().parse_args(ctx, args)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the text, and below it the agents or their parts."""
+        super().format_help_text(ctx, formatter)
+        for client in ctx.meta[_ASKED_FOR]:
+            with formatter.section(f"The parts of {client.title}"):
+                formatter.write_dl([(part.name, _deed(part)) for part in client.parts])
+        if not ctx.meta[_ASKED_FOR]:
+            with formatter.section("Agents"):
+                formatter.write_dl([(name, get_client(name).title) for name in CLIENTS])
 
 
-def _command_for(client: ClientSetup) -> click.Command:
-    """Return the command that installs into *client*."""
+def _deed(part: ClientPart) -> str:
+    return f"{part.deed[0].upper()}{part.deed[1:]}{'' if part.is_default else ' (on request)'}."
 
-    def install(session: Session, **options: Any) -> None:  # noqa: ANN401  (click hands them over)
-        _install(client, session, **options)
 
-    names = click.Choice([part.name for part in client.parts])
-    install.__doc__ = f"""Let {client.title} work with memtool.
+def _with_flags(install: Callable[..., Any]) -> Callable[..., Any]:
+    """Give *install* the options that parts have of their own."""
+    parts = {part.flag: part for client in map(get_client, CLIENTS) for part in client.parts if part.flag}
+    for flag, part in parts.items():
+        install = click.option(flag, part.name, is_flag=True, default=None, help=_deed(part))(install)
+    return install
 
-    A vault is made where there is none. Every other byte of a file that is changed stays, and `memtool uninstall
-    {client.name}` takes out what this puts in. Run it again at any time: it brings everything up to date, and keeps
-    what you have changed in it.
 
-    A part that you have done without stays out, also when you run this again, until --with brings it back.
+@click.command(cls=AgentCommand, no_args_is_help=True)
+@AGENTS
+@PROJECT
+@click.option("--with", "with_parts", multiple=True, metavar="PART", help="Have this part, too.")
+@click.option("--without", multiple=True, metavar="PART", help="Do not have this part; take it out if it is there.")
+@_with_flags
+@DRY_RUN
+@JSON
+@with_vault
+def command(session: Session, agents: tuple[str, ...], *, as_json: bool, **options: Any) -> None:  # noqa: ANN401
+    """Let Claude Code and other agents work with memtool.
 
-    \b
-    The parts:
-    {_part_lines(client)}
+    A vault is made where there is none. Every other byte of a file that is changed stays, and `memtool uninstall`
+    takes out what this puts in. Run it again at any time: it brings everything up to date, and keeps what you have
+    changed in it. A part that you have done without stays out, also when you run this again, until --with brings it
+    back. What each agent gets: `memtool install AGENT --help`.
     """
-    options: list[Callable[[Any], Any]] = [
-        PROJECT,
-        click.option("--with", "with_parts", multiple=True, type=names, help="Have this part, too."),
-        click.option("--without", multiple=True, type=names, help="Do not have this part; take it out if it is there."),
-        *(
-            click.option(
-                part.flag, part.name, is_flag=True, default=None, help=f"{part.deed[0].upper()}{part.deed[1:]}."
-            )
-            for part in client.parts
-            if part.flag
-        ),
-        DRY_RUN,
-        JSON,
-    ]
-    for option in reversed(options):
-        install = option(install)
-    return click.command(client.name)(with_vault(install))
+    clients = [get_client(name) for name in dict.fromkeys(agents)]
+    _check_parts(clients, options)
+    done = [_install(client, session, as_json=as_json, **options) for client in clients]
+    if as_json:
+        output.emit_json(done[0] if len(done) == 1 else {"agents": done})
+    elif diffs := [str(one["diff"]) for one in done if options["dry_run"] and one["diff"]]:
+        output.emit_text("\n" + "".join(diffs))
 
 
-def _sentence(deed: str) -> str:
-    return f"{deed[0].upper()}{deed[1:]}."
-
-
-def _part_lines(client: ClientSetup) -> str:
-    """Return a line for each part; the text of a command is indented by four."""
-    width = max(len(part.name) for part in client.parts)
-    on_request = {True: "", False: " (on request)"}
-    lines = (f"{part.name:<{width}}  {part.deed}{on_request[part.is_default]}" for part in client.parts)
-    return "\n    ".join(lines)
+def _check_parts(clients: list[ClientSetup], options: dict[str, Any]) -> None:
+    known = {part.name for client in clients for part in client.parts}
+    for option, names in (("--with", options["with_parts"]), ("--without", options["without"])):
+        for name in names:
+            if name not in known:
+                listed = ", ".join(dict.fromkeys(part.name for client in clients for part in client.parts))
+                raise UsageError(f"{option} names no part: '{name}'", hint=f"There are {listed}.")
+    flags = {part.flag for client in clients for part in client.parts}
+    for client in map(get_client, CLIENTS):
+        for part in client.parts:
+            if part.flag and part.flag not in flags and options[part.name] is not None:
+                raise UsageError(f"{part.flag.partition('/')[0]} is for {client.title} only")
+    if both := sorted({*options["with_parts"]} & {*options["without"]}):
+        raise UsageError(f"--with and --without both name {both[0]}")
 
 
 def _install(
     client: ClientSetup, session: Session, *, project: str | None, with_parts: Collection[str],
     without: Collection[str], dry_run: bool, as_json: bool, **flags: bool | None,
-) -> None:  # fmt: skip
-    if both := sorted({*with_parts} & {*without}):
-        raise UsageError(f"--with and --without both name {both[0]}")
+) -> dict[str, object]:  # fmt: skip
+    """Install into *client*, tell of it unless it is told as JSON, and return what there is to tell."""
     if project and not Path(project).is_dir():
         raise UsageError(f"there is no folder '{project}'", hint="Name the folder of a project, such as `--project .`.")
+    own = {part.name for part in client.parts}
     vault, is_new = _vault(session, dry_run=dry_run)
     if not (is_new or dry_run or as_json):
         _ask_whose(client, session, vault)
     target = target_of(session, project)._replace(vault=vault, named=_named(session, vault))
-    flagged = {name: flag for name, flag in flags.items() if flag is not None}
-    asked = {*with_parts, *(name for name, flag in flagged.items() if flag)}
-    refused = {*without, *(parts_without(session.environ, client.installation(target)))} - asked
+    flagged = {name: flag for name, flag in flags.items() if flag is not None and name in own}
+    asked = ({*with_parts} & own) | {name for name, flag in flagged.items() if flag}
+    refused = ({*without} & own | {*parts_without(session.environ, client.installation(target))}) - asked
     brought = {*client.brought(target)} - asked - refused
-    planned = plan(client.shares(target), client.wanted(with_parts, refused | brought) | flagged)
+    planned = plan(client.shares(target), client.wanted({*with_parts} & own, refused | brought) | flagged)
     if not dry_run:
         carry_out(planned, session.environ)
         do_without(session.environ, client.installation(target), refused)
     notices = [*planned.notices, *_left_out(brought, refused - {*without}), *client.notices(target, planned)]
-    if as_json:
-        fields = {"parts": planned.parts, "vault": str(vault.root), "vault_made": is_new, "notices": notices}
-        output.emit_json(as_fields(planned, dry_run=dry_run) | fields)
-    elif dry_run and planned.changes:
-        output.emit_text(planned.diff())
-    else:
-        click.echo(output.printable_lines(_as_text(client, target, vault, planned, is_new=is_new)))
     if not as_json:
+        click.echo(output.printable_lines(_as_text(client, target, vault, planned, is_new=is_new, dry_run=dry_run)))
         output.say(*notices)
+    fields = {"parts": planned.parts, "vault": str(vault.root), "vault_made": is_new, "notices": notices}
+    return {"agent": client.name, **as_fields(planned, dry_run=dry_run), **fields}
 
 
 def _left_out(brought: Collection[str], refused: Collection[str]) -> Iterator[str]:
@@ -206,19 +222,25 @@ def _named(session: Session, vault: Vault) -> Path | None:
     return None if found_by_itself else vault.root
 
 
-def _as_text(client: ClientSetup, target: Target, vault: Vault, planned: Plan, *, is_new: bool) -> str:
+def _as_text(client: ClientSetup, target: Target, vault: Vault, planned: Plan, *, is_new: bool, dry_run: bool) -> str:
     if not planned.changes:
         return f"Nothing to do: {client.title} has {', '.join(planned.parts)} of memtool already."
-    backups = any(change.original for change in planned.changes)
+    kept = " As it was: *.memtool-backup beside it." if any(change.original for change in planned.changes) else ""
     where = shown_path(str(vault.root), None, target.home)
     named = "" if target.named else ", or into another that your settings name later"
     written = "Sessions are written into" if "hooks" in planned.parts else "What its model saves is written into"
+    made = ", which would be made" if dry_run else ", made now"
+    parts, project = ", ".join(planned.parts), _project_option(target)
     return "\n".join([
-        f"{client.title} works with memtool now: {', '.join(planned.parts)}. {_HEARD[client.reads_at_once]}",
-        f"Changed: {files_of(planned, target.home)}.{' As it was: *.memtool-backup beside it.' if backups else ''}",
-        f"{written} the vault at {where}{', made now' if is_new else ''}{named}.",
+        f"{client.title} would work with memtool: {parts}. Nothing has been written."
+        if dry_run
+        else f"{client.title} works with memtool now: {parts}. {_HEARD[client.reads_at_once]}",
+        f"{'Would change' if dry_run else 'Changed'}: {files_of(planned, target.home)}.{kept}",
+        f"{written} the vault at {where}{made if is_new else ''}{named}.",
         f"Cost: {_cost(target, vault) if client.recalls and 'hooks' in planned.parts else _ASKED}",
-        f"To undo: memtool uninstall {client.name}{_project_option(target)}",
+        f"To do it: memtool install {client.name}{project}, with the same options. The changes line by line:"
+        if dry_run
+        else f"To undo: memtool uninstall {client.name}{project}",
     ])  # fmt: skip
 
 
@@ -241,7 +263,3 @@ def _project_option(target: Target) -> str:
     import shlex
 
     return f" --project {shlex.quote(str(target.project))}" if target.project else ""
-
-
-for _name in CLIENTS:
-    command.add_command(_command_for(get_client(_name)))

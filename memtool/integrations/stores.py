@@ -21,12 +21,12 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from memtool.errors import UsageError
+from memtool.errors import BrokenVaultFile, UsageError
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
@@ -200,14 +200,15 @@ def _note(name: str, memory: ForeignMemory, project: str, files: Mapping[str, st
 def _document(name: str, document: Document) -> str:
     """Return the text of *document* with its day and its origin in the front matter, where these are missing."""
     note = parse_note(document.path, document.text.encode())
-    if not isinstance(note, Note):  # its front matter is broken; it stays as it is
+    if not isinstance(note, Note):
         return document.text
     text = document.text
-    if "date" not in note.fields:
-        day = note.field("created")[:10] or f"{document.at:%Y-%m-%d}"
-        text = set_field(text, "date", quoted(day))
-    if "sources" not in note.fields:
-        text = set_list(text, "sources", [f"{name}:{note.field('permalink') or document.path}"])
+    with suppress(BrokenVaultFile):  # its front matter is another program's; it stays as it is
+        if "date" not in note.fields:
+            day = note.field("created")[:10] or f"{document.at:%Y-%m-%d}"
+            text = set_field(text, "date", quoted(day))
+        if "sources" not in note.fields:
+            text = set_list(text, "sources", [f"{name}:{note.field('permalink') or document.path}"])
     return text
 
 

@@ -281,11 +281,60 @@ def test_a_dry_run_prints_the_difference_and_writes_nothing(memtool: Memtool, cl
     assert len(find_handlers(client.read_text())) == len(HOOKS)
 
 
+def test_several_agents_are_an_argument_and_a_dry_run_holds_for_all(
+    memtool: Memtool, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "家"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "家"))
+    for spelling in ("codex gemini --dry-run", "codex --dry-run gemini", "--dry-run codex gemini"):
+        code, out, _ = memtool("install", *spelling.split())
+        summaries, _, diff = out.partition("\n\n")
+        lines = summaries.split("\n")
+        assert (code, len(lines)) == (0, 10)
+        assert [line.split(" would ")[0] for line in (lines[0], lines[5])] == ["Codex", "Gemini CLI"]
+        assert [line.split(":")[0] for line in lines[1:5]] == [
+            "Would change", f"Sessions are written into the vault at {notes}.", "Cost", "To do it",
+        ]  # fmt: skip
+        assert diff.startswith("--- /dev/null\n+++ ")
+        assert not (tmp_path / "家").exists()
+    assert [one["agent"] for one in memtool("install", "codex", "gemini", "--json").answer["agents"]] == [
+        "codex",
+        "gemini",
+    ]
+    assert "Nothing to do: Codex has" in memtool("install", "codex").out
+    gone = memtool("uninstall", "codex", "gemini").out
+    assert "out of Codex" in gone
+    assert "out of Gemini CLI" in gone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["codxe"], "Did you mean 'codex'?"),
+        (["codex", "--with", "nothing"], "--with names no part: 'nothing'\nThere are hooks, mcp, skills"),
+        (["codex", "zed", "--claude-md"], "--claude-md is for Claude Code only"),
+        (["claude-code", "--with", "mcp", "--without", "mcp"], "--with and --without both name mcp"),
+    ],
+)
+def test_what_no_agent_has_is_refused(memtool: Memtool, client: Path, arguments: list[str], error: str) -> None:
+    before = client.read_bytes()
+    code, out, err = memtool("install", *arguments)
+    assert (code, out, error in err) == (2, "", True)
+    assert client.read_bytes() == before
+
+
+def test_the_help_behind_an_agent_lists_its_parts(memtool: Memtool) -> None:
+    out = memtool("install", "zed", "--help").out
+    assert "The parts of Zed:" in out
+    assert "Agents:" in memtool("uninstall", "--help").out
+
+
 def test_json_tells_all_of_it(memtool: Memtool, client: Path, notes: Path) -> None:
     planned = memtool("install", "claude-code", "--json", "--dry-run").answer
     answer = memtool("install", "claude-code", "--json").answer
     assert answer == {
         "format": 1,
+        "agent": "claude-code",
         "parts": ["hooks", "mcp", "skills"],
         "files": [
             {"path": str(path), "parts": [part], "removed": False, "backup": backup}
