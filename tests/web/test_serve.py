@@ -52,13 +52,15 @@ def test_a_second_service_of_a_vault_names_the_first(lasting: Service) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM that a process can answer")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_a_request_under_way_finish(service: Service, how: signal.Signals) -> None:
-    head = b"POST /service/link HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\n\r\n"
+    head = b"POST /service/link HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\n"
     with socket.create_connection((service.runtime.host, service.runtime.port), timeout=PATIENCE) as slow:
-        slow.sendall(head % (service.runtime.port, service.token.encode()))
-        time.sleep(0.3)
+        slow.sendall(head % (service.runtime.port, service.token.encode()) + b"Expect: 100-continue\r\n\r\n")
+        assert slow.recv(65536).startswith(b"HTTP/1.1 100")  # it waits for the body now
         service.process.send_signal(how)
-        time.sleep(0.5)
-        assert service.ask("GET", "/health", token="").fields["state"] == "stopping"
+        deadline = time.monotonic() + PATIENCE
+        while service.ask("GET", "/health", token="").fields["state"] != "stopping":
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
         assert service.ask("POST", "/service/link").status == 503
         slow.sendall(b"{}")
         assert slow.recv(65536).startswith(b"HTTP/1.1 200")
