@@ -82,6 +82,7 @@ def remote(notebook: Notebook, tmp_path: Path, server: EmbeddingServer) -> Finde
     return Finder(notebook, settings, tmp_path / "cache")
 
 
+@needs_fastembed
 def test_without_a_model_the_words_are_searched_and_that_is_worth_saying_once(
     notebook: Notebook, tmp_path: Path
 ) -> None:
