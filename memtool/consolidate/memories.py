@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from memtool.consolidate.fact_book import StoredFact, change_fact, checked_values, read_facts
-from memtool.errors import NoteChanged, NoteNotFound
+from memtool.errors import BrokenVaultFile, NoteChanged, NoteNotFound
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter, folded_tag
 from memtool.index.lookup import find_note
@@ -27,6 +27,7 @@ from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import Fact, change, fields_of
 from memtool.vault.files import content_hash, read_text, replace
 from memtool.vault.layout import is_archived
+from memtool.vault.marks import UNSOLVED
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.workspace import Workspace
 
@@ -188,6 +189,8 @@ def _of_fact(work: Workspace, stored: StoredFact) -> StoredMemory:
 def _of_note(work: Workspace, name: str) -> StoredMemory:
     ref = _ref_of(work, name)
     reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
+    if reading.problem == UNSOLVED:
+        raise BrokenVaultFile(f"'{ref}': {UNSOLVED}", hint="Choose one with an editor.")
     fields = {key: str(value) for key, value in reading.fields.items() if not isinstance(value, list | dict)}
     tags = reading.fields.get("tags")
     first = split_front_matter(reading.text)[1]

@@ -19,6 +19,7 @@ from memtool.text.tokens import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import DAILY, is_archived, is_facts_file, kind_of, project_of
+from memtool.vault.marks import UNSOLVED, is_unsolved
 from memtool.vault.note import BrokenNote, Note, parse_note
 from memtool.vault.sessions import parse_session, session_title
 
@@ -84,6 +85,8 @@ def note_row(ref: str, content: bytes, *, daily: str = DAILY, kind: str = "") ->
 
     *daily* is the vault's folder of daily notes. With a *kind*, a note is of that, whatever it says.
     """
+    if is_unsolved(content):
+        return NoteRow(ref.rsplit("/", 1)[-1], UNSOLVED, ())
     if is_facts_file(ref):
         return _fact_file_row(ref, content)
     note = parse_note(ref, content)

@@ -61,6 +61,7 @@ def _names(work: Workspace) -> Iterator[str]:
 
 
 def _read(open_workspace: OpenWorkspace, ref: str, *, is_whole: bool = True) -> str:
+    from memtool.vault.marks import UNSOLVED
     from memtool.vault.reading import OVERVIEW, WHOLE, Ref, read_note
     from memtool.vault.scan import is_note_name
 
@@ -68,12 +69,14 @@ def _read(open_workspace: OpenWorkspace, ref: str, *, is_whole: bool = True) -> 
         raise ResourceNotFoundError(f"'{ref}' is no note")
     try:
         work = open_workspace(None)
-        text = read_note(work.vault, Ref(ref), level=WHOLE if is_whole else OVERVIEW, max_bytes=work.max_bytes).text
+        note = read_note(work.vault, Ref(ref), level=WHOLE if is_whole else OVERVIEW, max_bytes=work.max_bytes)
     except (NoteNotFound, OutsideVault) as error:
         raise ResourceNotFoundError(sentence_of(error)) from None
     except (MemtoolError, OSError) as error:
         raise ResourceError(sentence_of(error)) from None
-    return without_surrogates(text)
+    if note.problem == UNSOLVED:
+        raise ResourceError(f"'{ref}': {UNSOLVED}")
+    return without_surrogates(note.text)
 
 
 _TOOLS = {

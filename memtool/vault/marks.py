@@ -7,6 +7,7 @@ from __future__ import annotations
 
 FIRST, BETWEEN, LAST = "<<<<<<< one text", "=======", ">>>>>>> the other text"
 BEGIN, END = "<<<<<<< ", ">>>>>>> "
+UNSOLVED = "two texts stand between marks in it, and it is given to nobody until one of them is chosen"
 GENERATED, GENERATED_END = "<!-- memtool: generated; write above or below -->", "<!-- memtool: end -->"
 
 
@@ -20,3 +21,11 @@ def holds_two_texts(text: str) -> bool:
         and any(line.rstrip() == BETWEEN for line in lines)
         and any(line.startswith(END) for line in lines)
     )
+
+
+def is_unsolved(content: bytes, *, is_whole: bool = True) -> bool:
+    """Return whether the file *content* holds such a conflict; of a part that is not the *whole*, one mark will do."""
+    if BEGIN.encode() not in content:
+        return False
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    return holds_two_texts(text) or (not is_whole and f"\n{BEGIN}" in f"\n{text}")

@@ -14,6 +14,7 @@ from memtool.text.markdown import blocks, headings
 from memtool.text.tokens import fold
 from memtool.vault.files import read_text
 from memtool.vault.layout import DAILY, Vault, kind_of, project_of
+from memtool.vault.marks import UNSOLVED, holds_two_texts
 from memtool.vault.note import BrokenNote, Note, overview, parse_note
 from memtool.vault.sessions import session_title
 
@@ -199,7 +200,7 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, da
         title=session_title(readable) if kind == "session" else readable.title,
         text=text,
         fields=dict(readable.fields),
-        problem=note.reason if isinstance(note, BrokenNote) else "",
+        problem=UNSOLVED if holds_two_texts(note.text) else note.reason if isinstance(note, BrokenNote) else "",
     )
 
 

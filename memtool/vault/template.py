@@ -90,6 +90,12 @@ def _template() -> dict[str, str]:
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
+def template_text(ref: str) -> str | None:
+    """Return the text that a new vault has at *ref*; None where it has none."""
+    path = shipped("vault_template") / ref
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
 def _add_missing(vault: Vault, template: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
     created, kept, notices = [], [], list[str]()
     folders = [f"{vault.daily}/" if ref == "daily/" else ref for ref in FOLDERS]

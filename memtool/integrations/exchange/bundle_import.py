@@ -21,6 +21,7 @@ from memtool.vault.layout import SETTINGS_FILE, is_facts_file, kind_of
 from memtool.vault.merging import merge
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import is_note_name
+from memtool.vault.template import template_text
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
@@ -95,6 +96,8 @@ def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]
             return _Step(SAME)
         theirs = _facts(work, ref, ours, content, refused) if is_facts_file(ref) else work.redact(content)
         expected = None if standing is None else files.content_hash(standing)
+        if ours is not None and ours == template_text(ref):
+            return _Step(SAME if theirs == ours else MERGED, theirs, expected)  # nobody has written there yet
         return _beside(work, ref, ours, theirs)._replace(expected=expected)
     except UnicodeDecodeError:
         refused.append(f"'{ref}': yours is not UTF-8, so it stays")

@@ -13,6 +13,7 @@ from memtool.errors import BrokenVaultFile, NoteNotFound
 from memtool.integrations.exchange.documents import TAR, facts_in, raw_facts, rendered
 from memtool.vault.files import read_content
 from memtool.vault.layout import Vault, is_facts_file, project_of
+from memtool.vault.marks import UNSOLVED, is_unsolved
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import is_note_name
 
@@ -41,6 +42,9 @@ def export(vault: Vault, form: str, project: str = "") -> Exported:
             continue
         try:
             content = read_content(vault.root / ref)
+            if is_text and form != TAR and is_unsolved(content):
+                problems.append(f"'{ref}' was left out: {UNSOLVED}")
+                continue
             if project and _project_of(ref, content) != project:
                 continue
             bundle[ref] = content.decode("utf-8") if is_text else content

@@ -22,6 +22,7 @@ from memtool.recall.prompts.passages import Passage, passages
 from memtool.vault.expiry import is_past
 from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
 from memtool.vault.layout import is_facts_file, is_outside, session_ref
+from memtool.vault.marks import is_unsolved
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -121,7 +122,10 @@ def _read(ref: str, work: Workspace) -> _FileNow | None:
         path = _path(ref, work)
         if path is not None:
             about = path.stat()
-            return _FileNow((about.st_size, about.st_mtime_ns), read_head(path, _LARGEST))
+            content = read_head(path, _LARGEST)
+            is_whole = len(content) == about.st_size
+            if not is_unsolved(content, is_whole=is_whole):
+                return _FileNow((about.st_size, about.st_mtime_ns), content)
     return None
 
 

@@ -23,6 +23,7 @@ from memtool.vault.authors import AGENT
 from memtool.vault.facts import fields_of, parse_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
 from memtool.vault.layout import area_folder, project_of
+from memtool.vault.marks import holds_two_texts
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.vault.todos import change_todo, close_todo, find_todos
@@ -206,7 +207,8 @@ def _version_of(text: str) -> str:
 def _todos(work: Workspace, project: str) -> Iterator[ManagedItem]:
     ref = f"{area_folder(project)}/todos.md"
     with suppress(MemtoolError, OSError):
-        for todo in find_todos(read_text(work.vault.path(ref))[0]):
+        text = read_text(work.vault.path(ref))[0]
+        for todo in () if holds_two_texts(text) else find_todos(text):
             if todo.is_open:
                 yield ManagedItem(f"{ref}:{todo.line}", _version_of(todo.text), TODO, text=todo.text)
 

@@ -16,6 +16,7 @@ from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused, quoted
 from memtool.text.lines import cut
 from memtool.vault.layout import Vault
+from memtool.vault.marks import is_unsolved
 
 MINUTE = "%Y-%m-%d %H:%M"
 LONGEST_BODY = 16_000  # characters of a note; no budget holds more
@@ -62,13 +63,18 @@ def read_excerpt(vault: Vault, ref: str, zone: tzinfo | None = None) -> Excerpt 
 
 
 def read_bytes(vault: Vault, ref: str, most: int) -> tuple[bytes, float] | None:
-    """Return up to *most* bytes of the file at *ref* and when it changed; None if it is no file within the vault."""
+    """Return up to *most* bytes of the file at *ref* and when it changed.
+
+    None if it is no file within the vault, or two texts stand in it between marks.
+    """
     with suppress(OSError, ValueError, OutsideVault):
         path = vault.path(ref)
         about = path.stat()
         if stat.S_ISREG(about.st_mode):  # a pipe would keep us waiting
             with open(path, "rb") as file:
-                return file.read(most), about.st_mtime
+                content = file.read(most)
+            is_whole = len(content) == about.st_size
+            return None if is_unsolved(content, is_whole=is_whole) else (content, about.st_mtime)
     return None
 
 

@@ -22,7 +22,7 @@ from memtool.vault.sessions import SessionNote, parse_session
 _SESSIONS = "sessions"
 _MOST_UNLISTED = 200  # notes that no daily note lists
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
-_LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 4_096  # bytes
+_LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 16_384  # bytes
 _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
 _TOPIC_SHARE, _SHORTEST_TOPIC = 0.35, 60  # of the room of a session, and columns, that its topic may take
 _LEAST_ROW = 170  # columns of room that each row needs: fewer rows than in the note, but not cut as short

@@ -215,6 +215,26 @@ def test_an_import_that_was_cut_off_is_completed_by_the_next(desk: Desk, monkeyp
 
 
 @pytest.mark.slow
+def test_what_only_the_template_says_yields(tmp_path: Path) -> None:
+    source, target = (Desk(make_vault(tmp_path / name).vault) for name in ("source", "target"))
+    mine = source.read("MEMORY.md") + "\n- 我喜欢 tabs。\n"
+    write(source.vault, "MEMORY.md", mine)
+    content = export(source.vault, JSON).content
+    done = bring(target, content)
+    assert target.read("MEMORY.md") == mine
+    assert done.fates["MEMORY.md"] == MERGED
+    write(source.vault, "MEMORY.md", "other\n")
+    assert bring(target, export(source.vault, JSON).content).fates["MEMORY.md"] == KEPT  # somebody wrote there now
+    assert target.read("MEMORY.md") == mine
+
+
+def test_a_file_with_marks_is_not_exported(desk: Desk) -> None:
+    write(desk.vault, "notes/茶.md", "a\n<<<<<<< one text\nb\n=======\nc\n>>>>>>> the other text\n")
+    found = export(desk.vault, JSON)
+    assert "notes/茶.md" not in found.content.decode()
+    assert any("notes/茶.md" in problem and "marks" in problem for problem in found.problems)
+
+
 def test_the_template_travels_into_a_new_vault(tmp_path: Path) -> None:
     one, other = (make_vault(tmp_path / name).vault for name in ("one", "other"))
     content = export(filled(one), TAR).content

@@ -108,6 +108,12 @@ def test_a_fact_that_cannot_be_read_any_more_is_not_given(harbour: Harbour, text
     assert harbour.told(TIDE) == []
 
 
+def test_a_note_that_two_texts_stand_in_since_is_not_given(harbour: Harbour) -> None:
+    said_now = "<<<<<<< one text\nThe outer buoys have a green colour.\n=======\n外港的浮标\n>>>>>>> the other text\n"
+    harbour.write(NOTE, f"# Buoys\n\n{said_now}")
+    assert harbour.told(BUOYS) == []
+
+
 def test_a_fact_is_said_as_it_is_worded_now_and_where_it_stands(harbour: Harbour) -> None:
     harbour.facts(fact("new", "大潮时不引航。"), CRANE_FACT | {"fact": "吊机的心跳超时是三百毫秒。"}, TIDE_FACT)
     assert said(harbour.told(CRANE)) == [("吊机的心跳超时是三百毫秒。", 10, 16)]
