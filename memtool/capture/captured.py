@@ -40,6 +40,7 @@ class ReadUpTo(NamedTuple):
         turns: those before it.
         cwd, branch, title, started_at: of the session, as far as it was read; *started_at* is ISO or empty.
         last: that turn, as far as it went.
+        secrets: how many were found. Such a session is read whole each time: what they are is not kept.
     """
 
     offset: int = 0
@@ -50,6 +51,7 @@ class ReadUpTo(NamedTuple):
     title: str = ""
     started_at: str = ""
     last: Turn = Turn()
+    secrets: int = 0
 
     @property
     def all_turns(self) -> tuple[Turn, ...]:
@@ -148,7 +150,8 @@ def _reading(fields: Mapping[str, Any]) -> ReadUpTo:
     turns = tuple(map(_turn, fields["turns"]))
     cwd, branch, title, started_at = (str(fields[name]) for name in ("cwd", "branch", "title", "started_at"))
     last = _turn(fields.get("last", {}))  # records of earlier versions have none
-    return ReadUpTo(int(fields["offset"]), int(fields["mark"]), turns, cwd, branch, title, started_at, last)
+    secrets = int(fields.get("secrets", 0))
+    return ReadUpTo(int(fields["offset"]), int(fields["mark"]), turns, cwd, branch, title, started_at, last, secrets)
 
 
 def _turn_fields(turn: Turn) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def find_sources(work: Workspace) -> list[Source]:
     """Return every session that Claude Code keeps in its folder (`~/.claude`), oldest first."""
     found = sources_in(work, work.client_folder / "projects", CLAUDE_CODE)
     seen = {source.session_id for source in found}
-    prompts = read_history(work.client_folder / "history.jsonl", work.redact)
+    prompts = read_history(work.client_folder / "history.jsonl", work.redact.of_session)
     found += [
         _prompts_source(work, one) for one in prompts if one.session_id not in seen and not _is_excluded(work, one.cwd)
     ]
@@ -251,10 +251,11 @@ def _edits(work: Workspace, conversation: Conversation) -> Iterator[tuple[date, 
             yield at.date(), edit_entry(work, area, Edit(step.file, conversation.cwd, at))
 
 
-def read_history(path: Path, redact: Callable[[str], str]) -> list[Conversation]:
+def read_history(path: Path, redactor: Callable[[], Callable[[str], str]]) -> list[Conversation]:
     """Return the sessions in the list at *path*, each with its prompts, oldest first.
 
-    Lines that cannot be read are passed over, as are slash commands. A list that is missing is empty.
+    Lines that cannot be read are passed over, as are slash commands. A list that is missing is empty. *redactor* gives
+    what redacts the prompts of one session.
     """
     sessions: dict[str, Conversation] = {}
     for entry in _entries(path):
@@ -263,15 +264,24 @@ def read_history(path: Path, redact: Callable[[str], str]) -> list[Conversation]
             continue
         folder = entry.get("project")
         known = sessions.setdefault(name, Conversation(name, folder if isinstance(folder, str) else "", started_at=at))
-        sessions[name] = _with_prompt(known, prompt, at, redact)
-    return sorted((one for one in sessions.values() if one.steps), key=lambda one: (one.ended_at, one.session_id))
+        sessions[name] = _with_prompt(known, prompt, at)
+    found = [_redacted(one, redactor()) for one in sessions.values() if one.steps]
+    return sorted(found, key=lambda one: (one.ended_at, one.session_id))
 
 
-def _with_prompt(known: Conversation, prompt: str, at: datetime, redact: Callable[[str], str]) -> Conversation:
+def _redacted(prompts: Conversation, redact: Callable[[str], str]) -> Conversation:
+    """Return *prompts* without secrets; each is read twice, for what a later one says."""
+    for step in prompts.steps:
+        redact(step.text)
+    steps = (step._replace(text=redact(step.text)[:_LONGEST_PROMPT]) for step in prompts.steps)
+    return prompts._replace(steps=tuple(steps))
+
+
+def _with_prompt(known: Conversation, prompt: str, at: datetime) -> Conversation:
     text = prompt.strip()
     if not text or text.startswith(("/", "!")) or len(known.steps) >= _MOST_PROMPTS:
         return known._replace(ended_at=at)
-    step = Step("prompt", redact(text)[:_LONGEST_PROMPT], at)
+    step = Step("prompt", text, at)
     return known._replace(steps=(*known.steps, step), ended_at=at, size=known.size + len(text))
 
 

@@ -6,11 +6,11 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.capture.captured import ReadUpTo, Record, kept_turns, read_record, write_record
 from memtool.capture.conversation import Conversation, Step
@@ -25,19 +25,24 @@ from memtool.capture.transcript.record_stream import mark_before, open_transcrip
 from memtool.capture.transcript.text import compaction_text
 from memtool.capture.turns import Turn, turns_of
 from memtool.clients import CLAUDE_CODE
-from memtool.errors import TranscriptUnreadable
+from memtool.errors import MemtoolError, TranscriptUnreadable
+from memtool.index.engine import place_of, use_index
 from memtool.llm import EXTRACTIVE, is_set_up
 from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault, session_ref
+from memtool.vault.masking import Mask, mask_files, mask_state
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
 from memtool.vault.sessions import is_as_written, parse_session, render_session, told_in
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtool.redaction import Redactor
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
 
@@ -47,17 +52,22 @@ IMPORT, IMPORT_WITH_MODEL = "import", "import with model"
 _NOW_AND_THEN = ("Stop", "SessionStart")  # a sweep may find a session that is going on elsewhere
 _WITHOUT_MODEL = ("PreCompact", "PostCompact", IMPORT)  # the client is about to summarise it, or has; or it is old
 _LITTLE = 1_500  # characters said since the client's own summary that need no other
+_MOST_SECRETS = 500  # of one session; with more it is not read again for the last of them
 MOST_HELPERS = 100  # of one session, the last ones
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class ReadSession(NamedTuple):
-    """A session as far as it is known: its folder, times and size, its turns, and the place to read on from."""
+    """A session as far as it is known: its folder, times and size, its turns, and the place to read on from.
+
+    *mask* takes its secrets out of other texts.
+    """
 
     conversation: Conversation
     turns: list[Turn]
     reading: ReadUpTo = ReadUpTo()
+    mask: Mask = str
 
 
 class Later(NamedTuple):
@@ -106,6 +116,8 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
     Raises:
         MemtoolError: the vault cannot be written.
     """
+    if record.size and session.reading.secrets > record.reading.secrets:
+        record = _mask_earlier(work, job, session)
     record = record._replace(size=session.conversation.size, reading=session.reading)
     folder = session.conversation.cwd or job.cwd
     if job.event != BY_HAND and (record.off or is_excluded(folder, work.settings.capture.exclude, work.home)):
@@ -136,11 +148,25 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
 
 
 def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> ReadSession:  # noqa: B008  (never changed)
-    """Return the session whose transcript *job* names, read on from *reading*, with what the job knows of its end."""
+    """Return the session whose transcript *job* names, read on from *reading*, with what the job knows of its end.
+
+    One that holds a secret is read whole, and again once it is known: it is masked in what came before it, too.
+    """
+    redact, known = work.redact.of_session(), 0
+    session = _read(job, ReadUpTo() if reading.secrets else reading, redact)
+    while known < redact.found < _MOST_SECRETS:
+        known = redact.found
+        redact.counts.clear()
+        session = _read(job, ReadUpTo(), redact)
+    work.redact.counts.update(redact.counts)
+    return session._replace(reading=session.reading._replace(secrets=redact.found))
+
+
+def _read(job: Job, reading: ReadUpTo, redact: Redactor) -> ReadSession:
     path = Path(job.transcript)
     conversation = read_transcript(
         path,
-        work.redact,
+        redact,
         last_answer=job.said,
         start=reading.offset,
         mark=reading.mark,
@@ -148,9 +174,9 @@ def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> R
         cwd=reading.cwd,
     )
     known = reading if conversation.start else ReadUpTo()
-    conversation = _with_edits_of_helpers(conversation, path, work.redact)
+    conversation = _with_edits_of_helpers(conversation, path, redact)
     if job.compaction and not _has_compaction(conversation):
-        summary = Step("compaction", compaction_text(job.compaction), conversation.ended_at)
+        summary = Step("compaction", redact(compaction_text(job.compaction)), conversation.ended_at)
         conversation = conversation._replace(steps=(*conversation.steps, summary))
     started_at = datetime.fromisoformat(known.started_at) if known.started_at else conversation.started_at
     conversation = conversation._replace(
@@ -160,7 +186,21 @@ def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> R
         started_at=started_at,
     )
     turns = turns_of(conversation.steps, known.turns)
-    return ReadSession(conversation, turns, _reading(path, conversation, turns))
+    return ReadSession(conversation, turns, _reading(path, conversation, turns), redact.mask)
+
+
+def _mask_earlier(work: Workspace, job: Job, session: ReadSession) -> Record:
+    """Mask what was found only now in all that was written of the session before; return its record."""
+    first, last = session.conversation.started_at or work.now(), session.conversation.ended_at or work.now()
+    days = {(first + timedelta(days=number)).astimezone().date() for number in range((last - first).days + 2)}
+    refs = [session_ref(job.session_id), *sorted(daily_ref(work.vault, day) for day in days)]
+    note_uncommitted(work.vault, mask_files(work.vault, refs, session.mask))
+    for folder in {work.vault.state_path, work.index_folder}:
+        mask_state(folder, session.mask, besides=("queue",))
+    if any((work.index_folder / "index").glob("*")):
+        with suppress(MemtoolError):  # the next search makes it
+            use_index(place_of(work), lambda _: None, rebuild=True)
+    return read_record(work.vault, job.session_id)
 
 
 def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> ReadUpTo:

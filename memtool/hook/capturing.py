@@ -12,6 +12,7 @@ from memtool.errors import BadSetting
 from memtool.hook.occasion import Occasion
 
 _LONGEST_READ = 65_536  # characters of it that are looked through for secrets; far more than are kept
+_LONGEST_TAIL, _LAST_PROMPTS = 262_144, 8  # bytes of a transcript's end, and records in it, that are read
 _LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a transcript that lags
 
 
@@ -105,6 +106,23 @@ def _redacted(occasion: Occasion, field: str) -> str:
     """Return a field without secrets; nothing of it where the user's patterns cannot be used, so the worker says so."""
     text = occasion.text(field)[-_LONGEST_READ:]
     try:
-        return occasion.work.redact(text) if text else ""
+        if not text:
+            return ""
+        redact = occasion.work.redact.of_session()
+        for prompt in _last_prompts(occasion.text("transcript_path")):
+            redact(prompt)
+        return redact(text)
     except BadSetting:
         return ""
+
+
+def _last_prompts(transcript: str) -> list[str]:
+    """Return what was typed last, as it stands in the transcript: a secret in it is masked in the answer, too."""
+    try:
+        with Path(transcript).open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - _LONGEST_TAIL, 0))
+            lines = file.read().split(b"\n")
+    except (OSError, ValueError):
+        return []
+    typed = [line for line in lines if b'"user"' in line and b'"tool_result"' not in line][-_LAST_PROMPTS:]
+    return [line[:_LONGEST_ANSWER].decode("utf-8", "replace") for line in typed]

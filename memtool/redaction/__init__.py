@@ -82,6 +82,15 @@ class Redactor:
         """Return a redactor by the same rules that masks what it finds once in all texts of one session."""
         return Redactor(self._patterns, self._allowed, KnownSecrets())
 
+    @property
+    def found(self) -> int:
+        """The number of secrets that are known."""
+        return len(self.known or ())
+
+    def mask(self, text: str) -> str:
+        """Return *text* without the known secrets, and with all else in it."""
+        return replace(text, merge(list(self.known.find(text)))) if self.known else text
+
     def _once(self, text: str) -> str:
         blocks = find_blocks(text)
         self._learn(text, blocks)

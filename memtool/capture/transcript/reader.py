@@ -333,6 +333,8 @@ class _Session:
     def _end_message(self) -> None:
         """Forget the message before the one that comes, but for what it takes back."""
         amends = amends_in(printable(self._said[-1])[:_AMENDS]) if self._answer >= 0 else ""
+        if self._answer >= 0 and not amends:
+            self._clean(self._said[-1], _ANSWER)  # a secret in it is masked in all that is kept
         if amends:
             text = self._shortened(amends, _AMENDS)
             self._steps.change(self._answer, lambda step: step._replace(kind="amends", text=text))
