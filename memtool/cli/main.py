@@ -113,6 +113,7 @@ def cli(ctx: click.Context, vault: str | None) -> None:
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    os.umask(0o077)  # what memtool and its git write is for the user's eyes only
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")

@@ -22,6 +22,7 @@ _LARGEST = 67_108_864  # bytes of one event; it holds the whole of a file that w
 
 def main() -> int:
     """Run one hook of a client. Always 0: exit code 2 would erase the user's prompt."""
+    os.umask(0o077)  # as in the command line
     try:
         answer = run(sys.argv[1:], settings.environment(), sys.stdin.buffer)
         sys.stdout.buffer.write(answer.encode("utf-8", "replace"))

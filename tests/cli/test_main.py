@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -304,3 +305,21 @@ def test_an_interruption_says_what_is_kept(memtool: Memtool, notes: Path, monkey
 
     assert (code, out) == (130, "")
     assert "files are indexed; the next run goes on there" in err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_what_is_written_is_the_users_own_whatever_the_umask(tmp_path: Path) -> None:
+    event = {"hook_event_name": "PostToolUse", "session_id": "s", "cwd": str(tmp_path), "tool_name": "Write"}
+    event_text = json.dumps(event | {"tool_input": {"file_path": str(tmp_path / "茶.md")}})
+    python, vault = sys.executable, tmp_path / "记忆"
+    for command in (
+        f"'{python}' -m memtool init '{vault}'",
+        f"'{python}' -m memtool --vault '{vault}' remember '茶 is steeped at 75 degrees' --global",
+        f"'{python}' -m memtool --vault '{vault}' search 茶",
+        f"'{python}' -m memtool.hook --vault '{vault}'",
+    ):
+        subprocess.run(["sh", "-c", f"umask 000; {command}"], cwd=tmp_path, input=event_text.encode(), check=True)
+    paths = [path for folder in (vault, Path(os.environ["MEMTOOL_CACHE"])) for path in [folder, *folder.rglob("*")]]
+    assert len(paths) > 20
+    assert [str(path) for path in paths if path.lstat().st_mode & 0o077 and not path.is_symlink()] == []
