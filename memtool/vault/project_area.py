@@ -137,8 +137,22 @@ def remembered_folders(vault: Vault) -> dict[str, Any]:
 
 def area_name(text: str) -> str:
     """Return *text* as the name of a folder that every disk accepts; it may be empty."""
+    text = _composed(text)
     is_plain = text.replace("-", "_").isidentifier()  # compiling the pattern would take a hook longer than all of this
     return (text if is_plain else re.sub(_FORBIDDEN, "-", text)).strip("-. ")[:_LONGEST_NAME].strip("-. ")
+
+
+def is_same_name(one: str, other: str) -> bool:
+    """Return whether two names of areas differ in nothing but case and how their accents are written."""
+    return _composed(one).casefold() == _composed(other).casefold()
+
+
+def _composed(text: str) -> str:
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return unicodedata.normalize("NFC", text)  # macOS writes an accent as a character of its own
 
 
 class _KnownFolder(NamedTuple):
@@ -190,7 +204,7 @@ def _new_name(vault: Vault, root: Path, strongest: str, known: Mapping[str, tupl
 
     of_remote = "" if strongest.startswith("commit:") else strongest.rsplit("/", 1)[-1]
     name = area_name(of_remote) or area_name(root.name) or "project"
-    taken = next((other for other in known if other.casefold() == name.casefold()), None)
+    taken = next((other for other in known if is_same_name(other, name)), None)
     if taken is None:
         return name
     # An area that lists no identity was made by hand: it is taken for this project. Another one is a namesake, and so

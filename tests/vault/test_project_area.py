@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import subprocess
+import unicodedata
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given, strategies as st
@@ -80,6 +82,20 @@ def test_a_namesake_gets_a_name_of_its_own(vault: Vault, tmp_path: Path) -> None
     assert first.name == "app"
     assert second.name.startswith("app-")
     assert len(second.name) == len("app-") + 4
+
+
+@pytest.mark.parametrize("kept", ["NFC", "NFD"])
+def test_a_name_is_one_however_its_accents_are_written(
+    vault: Vault, tmp_path: Path, kept: Literal["NFC", "NFD"]
+) -> None:
+    composed = "café-がく"
+    assert area_name(unicodedata.normalize("NFD", composed)) == composed
+    by_hand = vault.root / "areas" / "projects" / unicodedata.normalize(kept, composed)
+    by_hand.mkdir(parents=True)
+    (by_hand / "summary.md").write_text("# 我的\n", encoding="utf-8")
+    folder = tmp_path / unicodedata.normalize("NFD", composed)
+    folder.mkdir()
+    assert find_registered_area(vault, folder, tmp_path, 0.0).name == by_hand.name
 
 
 def test_an_area_that_was_made_by_hand_is_taken_and_only_its_identities_change(vault: Vault, tmp_path: Path) -> None:

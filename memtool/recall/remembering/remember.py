@@ -30,7 +30,7 @@ from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by,
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
 from memtool.vault.note import FOLDERS, NewNote, render_note, slug, title_of
-from memtool.vault.project_area import area_name
+from memtool.vault.project_area import area_name, is_same_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
@@ -136,11 +136,11 @@ def _project(work: Workspace, memory: Memory) -> tuple[str, list[str]]:
     known: list[str] = []
     with suppress(OSError):
         known = sorted(os.listdir(work.vault.path("areas/projects")))  # noqa: PTH208
-    same = [name for name in known if name.casefold() == memory.project.casefold()]
+    same = [name for name in known if is_same_name(name, memory.project)]
     if memory.project in known or same:
         return (memory.project if memory.project in known else same[0]), []
     name = area_name(memory.project)
-    if name != memory.project:
+    if not is_same_name(name, memory.project):
         hint = f"Try '{name}'." if name else "Use letters and digits."
         raise UsageError(f"'{memory.project}' is no name for a project", hint=hint)
     return name, [f"'{name}' is a new project in this vault"]
