@@ -21,6 +21,7 @@ from postgres_server import Unavailable, name_of, new_database, server_address
 from trees import Tree, tree_of
 
 from memtool.index.postgres.schema import migrate
+from memtool.text import languages
 from memtool.vault.layout import open_vault
 from memtool.vault.template import make_vault
 
@@ -37,7 +38,18 @@ hypothesis.settings.register_profile("fast", hypothesis.settings.get_profile("me
 hypothesis.settings.load_profile("memtool")
 
 _NUMBERS = itertools.count()
+_LISTED = languages._values
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+def _list_that_exists(kind: str) -> list[str | list[str]]:
+    """A word list that no language has matches nothing, which would make a test pass for no reason."""
+    values = _LISTED(kind)
+    assert values, f"no language has the list '{kind}'"
+    return values
+
+
+languages._values = _list_that_exists
 
 
 def pytest_collection_finish() -> None:

@@ -176,7 +176,6 @@ def test_lists_of_all_languages_are_one() -> None:
     assert {"weil", "чтобы", "porque"} <= set(text_of("grammar").split())
     assert listed("months", "en")[6] == "july"
     assert re.search(pattern_of("negation"), "这个不行")
-    assert words("nothing") == ()
 
 
 @pytest.mark.parametrize("code", codes())
@@ -275,3 +274,13 @@ def test_what_opens_a_typed_sentence_and_says_nothing_goes(typed: str, said: str
 )  # fmt: skip
 def test_a_word_that_belongs_to_the_sentence_stays(typed: str) -> None:
     assert languages.without_openings(typed) == typed
+
+
+def test_a_list_that_no_language_has_matches_nothing_and_fails_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(AssertionError, match="no language has the list 'no such list'"):
+        words("no such list")
+    monkeypatch.setattr(languages, "_values", lambda _: [])
+    for text in ("", "always: 以后都用 pnpm", "没有"):
+        assert not any(test("no list of any", text) for test in (begins_with, starts_with, languages.leads, mentioned))
+        assert languages.without_lead("no list of any", text) == text
+        assert not re.search(pattern_of("no list of any"), text)

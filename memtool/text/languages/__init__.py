@@ -15,6 +15,7 @@ from functools import cache
 from memtool.text.scripts import CJK_ON, is_unspaced
 
 ENGLISH = "en"  # whose labels stand where another language has none
+NOTHING = "(?!)"  # the pattern of a list that no language has: an empty one would match everything
 
 _FOLDER = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  (pathlib would take longer than reading a file)
 _INTERJECTION = 10  # characters, as "No wait, "
@@ -70,7 +71,7 @@ def text_of(kind: str) -> str:
 @cache
 def pattern_of(kind: str) -> str:
     """Return the pattern of *kind* that what any language has matches."""
-    return "|".join(str(value) for value in _values(kind))
+    return "|".join(str(value) for value in _values(kind)) or NOTHING
 
 
 def name_of(code: str) -> str:
@@ -170,7 +171,7 @@ def _alternatives(kind: str, *, before: str = "", after: str) -> str:
     """Return a pattern for the words of *kind*; those of a script with spaces stand between *before* and *after*."""
     spaced = "|".join(re.escape(word) for word in words(kind) if not is_unspaced(word[0]))
     others = "|".join(re.escape(word) for word in words(kind) if is_unspaced(word[0]))
-    return "|".join(filter(None, [rf"{before}(?:{spaced}){after}" if spaced else "", others]))
+    return "|".join(filter(None, [rf"{before}(?:{spaced}){after}" if spaced else "", others])) or NOTHING
 
 
 def _values(kind: str) -> list[str | list[str]]:
