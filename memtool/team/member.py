@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
@@ -105,15 +105,21 @@ class Service(NamedTuple):
         Raises:
             TeamAway: there is none within *timeout* seconds, or it is an error.
         """
+        from memtool.http import within
+
         parts = urlsplit(self.url)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = kind(parts.hostname or "", parts.port, timeout=timeout)
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         content = None if body is None else json.dumps(body).encode("utf-8", "replace")
-        try:
+
+        def exchange() -> tuple[HTTPResponse, bytes]:
             connection.request(method, f"{parts.path.rstrip('/')}{path}", content, headers)
             with connection.getresponse() as response:
-                said = response.read(_LARGEST + 1)
+                return response, response.read(_LARGEST + 1)
+
+        try:
+            response, said = within(timeout, exchange)  # a socket's own timeout starts anew with each byte
             fields = json.loads(said) if len(said) <= _LARGEST else None
         except (OSError, HTTPException, ValueError, RecursionError) as error:
             raise TeamAway(f"the team's service at {parts.netloc} does not answer: {error}") from None

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from memtool import __version__
 from memtool.errors import MemtoolError
+from memtool.index.engine import Unbuilt
 from memtool.web.agent_server import PATHS, AgentServer
 from memtool.web.calls import OpenWorkspace, example
 from memtool.web.embeddings_api import add_embedding_calls
@@ -106,8 +107,9 @@ def _add_service_calls(app: FastAPI, access: Access, life: Life, open_workspace:
         if life.state == READY and "authorization" in request.headers and access.knows(request.headers):
             work = open_workspace(None)
             model = work.settings.embeddings
-            held = await to_thread.run_sync(totals, work)
-            told |= {"model": model.model or model.provider, "counts": held._asdict()}
+            told["model"] = model.model or model.provider
+            with contextlib.suppress(Unbuilt):  # whoever looks whether it lives waits for no first index
+                told["counts"] = (await to_thread.run_sync(totals, work))._asdict()
         return JSONResponse(told)
 
     @app.post(

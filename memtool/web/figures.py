@@ -10,6 +10,7 @@ from typing import NamedTuple
 from memtool.consolidate.week import Week
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
+from memtool.recall.agent_search import AT_ONCE
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.timeline import events_on
@@ -128,9 +129,10 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
 
 
 def totals(work: Workspace) -> Totals:
-    """Return how much the vault holds.
+    """Return how much the vault holds, as far as it is indexed.
 
     Raises:
+        Unbuilt: there is no index yet; to build one takes longer than a look may.
         MemtoolError: the vault or its index cannot be read.
     """
     query = (
@@ -148,7 +150,7 @@ def totals(work: Workspace) -> Totals:
             index.db.execute(projects).fetchone()[0],
         )  # fmt: skip
 
-    return use_index(place_of(work)._replace(is_followed=True), look)
+    return use_index(place_of(work)._replace(is_followed=True, at_once=AT_ONCE), look)
 
 
 def growth_of(work: Workspace, project: str) -> tuple[Column, ...]:

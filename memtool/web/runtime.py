@@ -142,7 +142,7 @@ def find_token(work: Workspace, place: ServicePlace) -> str:
     """Return the token that requests must bring: `MEMTOOL_TOKEN`, else the one in the vault's token file, made once.
 
     Raises:
-        BadSetting: `MEMTOOL_TOKEN` is too short.
+        BadSetting: `MEMTOOL_TOKEN` is too short, or no request can carry it.
         NotWritable: the token file cannot be made.
     """
     given = service_token(work.environ)
@@ -150,6 +150,8 @@ def find_token(work: Workspace, place: ServicePlace) -> str:
         raise BadSetting(
             f"MEMTOOL_TOKEN has {len(given)} characters", hint=f"Take {SHORTEST_TOKEN} or more, which nobody guesses."
         )
+    if not (given.isascii() and given.isprintable()):
+        raise BadSetting("MEMTOOL_TOKEN holds what no request can carry", hint="Take ASCII letters and digits.")
     return given or _stored(place) or _drawn(place)
 
 
@@ -202,5 +204,8 @@ def ask(runtime: Runtime, token: str, method: str, path: str, *, patience: float
         connection.close()
     if response.status >= 400 or not isinstance(fields, dict):
         said = fields.get("detail") if isinstance(fields, dict) else ""
+        if response.status == 401:
+            sentence = f"the service at {runtime.url} was started with another token"
+            raise NoAnswer(sentence, hint=f"Set its MEMTOOL_TOKEN, or end process {runtime.pid}.")
         raise NoAnswer(f"the service at {runtime.url} answered {response.status}: {said}")
     return fields

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from hook.agent import Agent, agent_in
 from memtool.capture import queue
 from memtool.cli.main import cli
 from memtool.errors import BadSetting
+from memtool.team import member
 from memtool.team.member import TeamAway, checked_url, find_token, token_path
 
 TOKEN = "memtool_0123456789abcdef0123456789abcdef0123456789a"
@@ -352,6 +355,29 @@ class TestCommands:
     def test_a_token_that_is_refused_is_not_kept(self, agent: Agent, service: Scripted) -> None:
         service.status = 401
         assert isinstance(memtool("team", "join", service.url, given="wrong\n").exception, TeamAway)
+        assert not token_path(agent.environ).exists()
+
+    def test_a_service_that_drips_its_answer_is_away(self, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(member, "PATIENCE", 0.5)
+        with socket.create_server(("127.0.0.1", 0)) as dripping:
+            is_over = threading.Event()
+
+            def drip() -> None:
+                with dripping.accept()[0] as client, suppress(OSError):
+                    client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+                    for _ in range(300):  # a minute in all, in which no pause is long
+                        client.sendall(b" ")
+                        if is_over.wait(0.2):
+                            return
+
+            thread = threading.Thread(target=drip)
+            thread.start()
+            done = memtool("team", "join", f"http://127.0.0.1:{dripping.getsockname()[1]}", given="wrong\n")
+            was_over = not thread.is_alive()
+            is_over.set()
+            thread.join()
+        assert isinstance(done.exception, TeamAway)
+        assert not was_over
         assert not token_path(agent.environ).exists()
 
 

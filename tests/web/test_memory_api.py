@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import shutil
 import struct
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from scripted_embeddings import serve_embeddings
 
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
+from memtool.web import figures
 from memtool.web.app import make_app
 from memtool.web.gate import Access
 from memtool.web.life import Life
@@ -326,3 +328,11 @@ def test_whoever_brings_the_token_is_told_what_the_service_holds(client: TestCli
     known = client.get("/health", headers={"authorization": "Bearer a token that nobody guesses"}).json()
     assert (known["model"], known["counts"]["fact"]) == (desk.settings.embeddings.provider, 1)
     assert "counts" not in client.get("/health", headers={"authorization": "Bearer another"}).json()
+
+
+def test_health_waits_for_no_first_index(client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.remember("登录令牌有效期为 24 小时")
+    shutil.rmtree(desk.work.index_folder, ignore_errors=True)
+    monkeypatch.setattr(figures, "AT_ONCE", 0)
+    known = client.get("/health", headers={"authorization": "Bearer a token that nobody guesses"}).json()
+    assert known.keys() == {"state", "version", "model"}

@@ -114,10 +114,17 @@ def test_beyond_the_loopback_a_token_of_ones_own_is_wanted(vault: Vault) -> None
     short = {**environ, "MEMTOOL_TOKEN": "short"}
     ran = subprocess.run(command[:-4], env=short, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert ran.returncode == 30
+    foreign = {**environ, "MEMTOOL_TOKEN": "我自己的令牌，很长很长很长很长很长"}
+    ran = subprocess.run(command[:-4], env=foreign, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert (ran.returncode, "no request can carry" in ran.stderr) == (30, True)
     open_to_all = Service(vault, "--host", "0.0.0.0", MEMTOOL_TOKEN="a token of my own")
     assert open_to_all.ask("GET", "/openapi.json").status == 200
     assert open_to_all.ask("GET", "/openapi.json", Host="10.0.0.1").status == 421
     assert not open_to_all.place.path("token").exists()
+    stop = [*command[:5], "serve", "--stop"]
+    ran = subprocess.run(stop, env=environ, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert (ran.returncode, "was started with another token" in ran.stderr) == (1, True)
+    assert "frozen" not in ran.stderr
     assert open_to_all.end() == 0
 
 
