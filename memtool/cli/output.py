@@ -22,6 +22,9 @@ FORMAT = 1  # of all JSON output; raised when a field changes its meaning
 _STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
+_TIMES = 10  # as many things as a bar is drawn for are worth a line where nobody watches
+
+
 def emit_json(answer: Mapping[str, Any]) -> None:
     """Print *answer* as JSON with the number of its format."""
     click.echo(as_json({"format": FORMAT, **answer}, indent=2))
@@ -58,9 +61,12 @@ def is_watched() -> bool:
 
 @contextlib.contextmanager
 def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that is told (done, total) and draws a bar: on a terminal only, and from *least* things on."""
+    """Give a function that is told (done, total) and draws a bar, from *least* things on.
+
+    Where nobody watches, many more things are one line, and without *least* none is.
+    """
     if not is_watched():
-        yield lambda _done, _total: None
+        yield _announced(label, least * _TIMES)
         return
     with contextlib.ExitStack() as open_bar:
         draw: list[Callable[[int, int], None]] = []
@@ -75,6 +81,17 @@ def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int],
                 draw.clear()
 
         yield show
+
+
+def _announced(label: str, least: int) -> Callable[[int, int], None]:
+    """Return a function that says *label* once it is told of at least so many things; 0 says nothing."""
+    labels = [label] if least else []
+
+    def announce(_done: int, total: int) -> None:
+        if labels and total >= least:
+            say(f"{labels.pop()}: {total:,}")
+
+    return announce
 
 
 @contextlib.contextmanager

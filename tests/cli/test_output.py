@@ -112,8 +112,16 @@ def test_a_bar_is_drawn_on_a_terminal_only_and_one_at_a_time() -> None:
     assert shown.index("First") < shown.rindex("First") < shown.index("Second") < shown.index("done")
     assert "1/1" not in shown
     assert "2/2" in shown
-    with output.progress_bar("Nobody watches") as progress:
-        progress(1, 2)
+
+
+def test_where_nobody_watches_a_long_read_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with output.progress_bar("Nobody asked") as progress:
+        progress(0, 10_000)
+    with output.progress_bar("读笔记 Reading notes", least=200) as progress:
+        progress(0, 1_999)
+        for done in range(3):
+            progress(done, 2_000)
+    assert capsys.readouterr() == ("", "读笔记 Reading notes: 2,000\n")
 
 
 @pytest.mark.slow
