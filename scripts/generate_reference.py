@@ -88,6 +88,9 @@ def exit_codes_page() -> str:
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield f"\n## {context.command_path}\n\n{_prose(command.help or '')}\n\n```text\n{usage}\n```\n"
+    if command.epilog:
+        examples = "\n".join(line.strip() for line in command.epilog.split("\n")[2:])
+        yield f"\n```bash\n{examples}\n```\n"
     rows = [_option(param) for param in command.params if isinstance(param, click.Option) and not param.hidden]
     if rows:
         yield "\n" + _table(("option", "meaning"), rows)

@@ -201,9 +201,10 @@ def verify(ctx: click.Context, session: Session, *, as_json: bool) -> None:
 @_as_json
 @with_vault
 def review(session: Session, *, keep: tuple[str, ...], drop: tuple[str, ...], as_json: bool) -> None:
-    """Decide on the facts that `memtool consolidate` proposes: keep, drop or change each.
+    """Decide on the facts that the week proposes.
 
-    On a terminal you are asked; else they are listed. What you drop is not proposed again.
+    Each is kept, dropped or changed. On a terminal you are asked; else they are listed. What you drop is not proposed
+    again.
     """
     from memtool.cli.consolidate import ask_each, print_proposals
     from memtool.consolidate.review import DROP, KEEP, Choice, stored_proposals, weeks_to_review

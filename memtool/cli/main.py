@@ -13,15 +13,19 @@ import sys
 import threading
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from memtool import __version__
 from memtool.cli import output
+from memtool.cli.examples import add_examples
 from memtool.cli.session import Session
 from memtool.errors import MemtoolError
 from memtool.settings import environment, user_config_path
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _BUG_EXIT_CODE = 3
 _NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2; its message is the help
@@ -57,7 +61,16 @@ COMMANDS = {
     "install": "Let Claude Code and other agents work with memtool.",
     "uninstall": "Take memtool out of an agent, as if it had not been there.",
     "doctor": "Check that everything works, and say how to mend it.",
+    "completion": "Let the shell complete commands, notes and ids.",
 }
+GROUPS = {
+    "Set up": ("init", "install", "uninstall", "import", "schedule", "doctor", "completion"),
+    "Find and read": ("search", "show", "timeline", "context", "route", "given"),
+    "Write and correct": ("remember", "facts", "forget", "capture", "consolidate"),
+    "History and other machines": ("log", "diff", "blame", "undo", "sync", "export"),
+    "Serve and share": ("mcp", "serve", "team"),
+    "Measure and maintain": ("index", "test", "eval"),
+}  # what is in none of them comes last in `memtool --help`
 _HIDDEN = ("helper",)  # what memtool calls itself
 _MODULES = {
     "eval": "evaluate",
@@ -78,7 +91,18 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS and cmd_name not in _HIDDEN:
             return None
         command: click.Command = import_module(f"memtool.cli.{_MODULES.get(cmd_name, cmd_name)}").command
-        return command
+        if ctx.resilient_parsing:  # a shell asks what may follow
+            from memtool.cli.completing import prepare
+
+            prepare(command)
+        return add_examples(command, cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the commands and options that begin like *incomplete*, without importing a command."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(name, help=COMMANDS[name]) for name in COMMANDS if name.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -90,11 +114,17 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        grouped = {name for names in GROUPS.values() for name in names}
+        others = tuple(name for name in COMMANDS if name not in grouped)
+        width = max(map(len, COMMANDS))
+        for title, names in (*GROUPS.items(), ("Others", others)):
+            if there := [name for name in names if name in COMMANDS]:
+                with formatter.section(title):
+                    formatter.write_dl([(f"{name:<{width}}", COMMANDS[name]) for name in there])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Say where the user's own settings lie."""
+        """Give examples, and say where the user's own settings lie."""
+        super().format_epilog(ctx, formatter)
         with contextlib.suppress(MemtoolError):
             formatter.write_paragraph()
             formatter.write_text(f"Your settings: {user_config_path(environment())}")
@@ -106,9 +136,12 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(ctx: click.Context, vault: str | None) -> None:
     """The memory of a coding agent, kept as plain Markdown."""
-    ctx.obj = Session(vault_option=vault)
+    ctx.obj.vault_option = vault
     if ctx.obj.environ.get("NO_COLOR"):
         ctx.color = False
+
+
+add_examples(cli, "")
 
 
 def main() -> None:
@@ -123,7 +156,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:  # noqa: PLR0911  (one for each way to end)
     """Run `memtool` with *arguments* and return its exit code. Errors become one sentence on stderr."""
     try:
-        code = cli.main(arguments, prog_name="memtool", standalone_mode=False)
+        code = cli.main(arguments, prog_name="memtool", standalone_mode=False, obj=Session())
     except MemtoolError as error:
         return _say(str(error), error.hint, error.exit_code)
     except click.ClickException as error:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,9 @@ from terminal import MEMTOOL, with_pipes
 
 from memtool import __version__
 from memtool.cli import show
-from memtool.cli.main import COMMANDS, cli
+from memtool.cli.examples import EXAMPLES
+from memtool.cli.main import COMMANDS, GROUPS, cli
+from memtool.cli.session import Session
 from memtool.index import engine
 from memtool.index.writer import Writer
 
@@ -45,14 +48,51 @@ def test_help_names_every_command_and_every_command_has_help(memtool: Memtool) -
         assert page.startswith(f"Usage: memtool {name} ")
     for words in commands():
         page = memtool(*words, "--help").out
-        assert "--vault PATH" in page or words[0] == "team"  # which works on a database, or on the user's settings
+        assert "--vault PATH" in page or words[0] in {
+            "team",
+            "completion",
+        }  # which works on a database, or on the user's settings
         # An export and MCP are JSON by themselves, and who waits in the foreground has nothing to answer.
-        has_no_answer = words in (["export"], ["mcp"], ["schedule", "run"], ["team", "join"])
+        has_no_answer = words in (["completion"], ["export"], ["mcp"], ["schedule", "run"], ["team", "join"])
         assert has_no_answer or "--json" in page or "memtool remember TEXT" in page  # which has it
     assert with_pipes("search", "-h").out == memtool("search", "--help").out
 
 
-@pytest.mark.parametrize("group", ["facts", "import", "install", "schedule", "uninstall"])
+def test_every_command_is_in_one_group_of_the_help(memtool: Memtool) -> None:
+    out = memtool("--help").out
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
+    assert "Others:" not in out
+    assert [line for line in out.split("\n") if line.rstrip(":") in GROUPS] == [f"{title}:" for title in GROUPS]
+
+
+def pages() -> list[list[str]]:
+    """The words of each page of help: of memtool, of each group and of each command."""
+    above = {tuple(words[:count]) for words in commands() for count in range(len(words))}
+    return [*map(list, sorted(above)), *commands()]
+
+
+@pytest.mark.parametrize("words", pages(), ids=" ".join)
+def test_every_page_of_help_has_examples_that_can_be_parsed(memtool: Memtool, notes: Path, words: list[str]) -> None:
+    (notes / "questions.jsonl").touch()
+    page = memtool(*words, "--help").out
+    examples = EXAMPLES[" ".join(words)]
+    assert all(f"\n    {example}\n" in page for example in examples)
+    for example in examples:
+        program, *arguments = shlex.split(example.partition(" > ")[0])
+        assert (program, arguments[: len(words)]) == ("memtool", words)
+        parse(cli, program, [argument.replace("~", "") for argument in arguments])
+
+
+def parse(command: click.Command, name: str, arguments: list[str], parent: click.Context | None = None) -> None:
+    """Parse *arguments* down to the last command; what is wrong with them is an error of click's."""
+    with command.make_context(name, arguments, parent, obj=Session()) as context:
+        if isinstance(command, click.Group):
+            below, found, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+            assert found is not None
+            parse(found, below or "", rest, context)
+
+
+@pytest.mark.parametrize("group", ["facts", "import", "schedule"])
 def test_no_line_of_a_list_of_commands_is_cut(memtool: Memtool, group: str) -> None:
     assert "..." not in memtool(group, "--help").out.partition("Commands:")[2]
 
@@ -64,7 +104,7 @@ def test_the_version_is_said(memtool: Memtool) -> None:
 def test_nothing_at_all_shows_the_help_as_a_usage_error(memtool: Memtool) -> None:
     code, out, err = memtool()
     assert code in (0, 2)  # the opinion of click on this has changed
-    assert "Commands:" in out + err
+    assert "Set up:" in out + err
 
 
 @pytest.mark.parametrize(
