@@ -8,13 +8,13 @@ from typing import NamedTuple
 from memtool.capture.drain import Drained, drain
 from memtool.capture.log import ERROR, ROUTES, LogEntry, log, log_once_a_day
 from memtool.capture.queue import Queue
+from memtool.embeddings.helper_start import start_helper
 from memtool.errors import Busy, MemtoolError, NoteChanged, sentence_of
 from memtool.index.engine import catch_up
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares
 from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.integrations.record import is_own
 from memtool.recall.hints import gather_hints
-from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import update_table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -71,3 +72,25 @@ def test_to_look_for_hooks_in_settings_costs_the_plugin_little(tmp_path: Path) -
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stderr
     imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
     assert sorted(imported & (HEAVY | {"dataclasses", "difflib", "inspect", "subprocess"})) == []
+
+
+@pytest.mark.slow
+def test_a_start_imports_nothing_of_prompts_and_no_yaml_for_notes_of_other_projects(vault_path: Path) -> None:
+    (vault_path / "memtool.toml").touch()
+    (vault_path / "sessions").mkdir()
+    note = "---\ntype: session\nproject: tea\ntitle: [茶\n  and more]\ndate: 2026-02-10\n---\n# Tea\n"
+    (vault_path / "sessions" / "2026-02-10-茶.md").write_text(note, encoding="utf-8")
+    event = {"hook_event_name": "SessionStart", "session_id": "one", "cwd": str(vault_path.parent), "source": "startup"}
+    home = vault_path.parent
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "memtool.hook"],
+        cwd=home,
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "MEMTOOL_VAULT": str(vault_path)},
+        input=json.dumps(event),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time:")}
+    assert "memtool.recall.start.session_start" in imported
+    assert sorted(name for name in imported if name in HEAVY or name.startswith("memtool.recall.prompts.")) == []

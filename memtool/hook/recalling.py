@@ -201,7 +201,7 @@ def _meaning(occasion: Occasion) -> Meaning | None:
 
 def warm_up(occasion: Occasion) -> None:
     """Start the helper that knows what prompts mean, where vectors are set up."""
-    from memtool.recall.prompts.warm_helper import start_helper
+    from memtool.embeddings.helper_start import start_helper
 
     start_helper(occasion.work)
 

@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from memtool.embeddings.helper_start import start_helper
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter, reach
@@ -29,7 +30,6 @@ from memtool.index.status import index_notices
 from memtool.recall.framing import quoted
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import weighed
-from memtool.recall.prompts.warm_helper import start_helper
 from memtool.recall.remembering.near_duplicates import newer_rivals
 from memtool.recall.timeline import Timeline, timeline
 from memtool.recall.uses import read_uses

@@ -7,8 +7,9 @@ import math
 import threading
 
 from memtool.embeddings.helper import end_helper, helper_place
+from memtool.embeddings.helper_start import is_of_use
 from memtool.errors import MemtoolError
-from memtool.recall.prompts.warm_helper import is_of_use, run_helper
+from memtool.recall.prompts.warm_helper import run_helper
 from memtool.web.calls import OpenWorkspace
 
 _LOOK = 30.0  # seconds between two looks whether a helper is of use

@@ -7,13 +7,12 @@ import datetime as dt
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtool import __file__ as own_file, settings as settings_module
 from memtool.embeddings import Embedder, open_embedder
-from memtool.embeddings.helper import Fields, helper_place, is_at_work
+from memtool.embeddings.helper import Fields, helper_place
 from memtool.embeddings.known_scripts import fits
 from memtool.errors import MemtoolError
 from memtool.index.filters import Filter
@@ -21,7 +20,6 @@ from memtool.index.followed import follow_index, stamp
 from memtool.recall.prompts.finding import LONGEST, is_given_anyway
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.passages import passages
-from memtool.vault.processes import start_command
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -39,27 +37,6 @@ _MOST_TEXTS, _LONGEST_TEXT = 2, 4_000  # of one request
 _LONGEST_NAME = 500
 _MADE_AT_ONCE = 400  # vectors of what was written since; more than that waits for `memtool index`
 _EVERY = 5  # looks at the world, after which it also looks at the settings and the model
-
-
-def start_helper(work: Workspace) -> bool:
-    """Start the helper of the vault if it is of use and none is there; return whether it was started.
-
-    It starts for models on this machine only: a prompt is sent nowhere.
-    """
-    if not is_of_use(work) or is_at_work(helper_place(work.cache, work.vault.root)):
-        return False
-    start_command(work.vault.root, work.environ, "helper")
-    return True
-
-
-def is_of_use(work: Workspace) -> bool:
-    """Return whether a helper has something to hold: a model of this machine, and vectors that it made."""
-    settings = work.settings
-    if settings.embeddings.provider != "fastembed" or settings.search.mode == "bm25":
-        return False
-    if settings.index.engine == "postgres":  # asking it would take too long here: the helper does, and ends at once
-        return find_spec("fastembed") is not None
-    return any((work.index_folder / "vectors").glob("*.f32"))
 
 
 def run_helper(work: Workspace, *, idle: float, goes_on: Callable[[], bool] = lambda: True) -> None:

@@ -81,6 +81,8 @@ def _last_heard(vault: Vault, ref: str, project: str) -> tuple[str, str] | None:
     content, _ = read_bytes(vault, ref, _LARGEST_MATTER) or (b"", 0.0)
     text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content).replace("\r\n", "\n")
     matter, _, body = text.removeprefix("---\n").partition("\n---")
+    if not re.search(r"(?m)^type: *[\"']?session\b", matter) or project not in matter:
+        return None  # most are other projects', and reading all fields of a note may take yaml
     fields = one_line_fields(matter)
     if fields.get("project", "") != project or fields.get("type") != "session" or not _is_there(vault, ref):
         return None
