@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from memtool.errors import MemtoolError
 from memtool.vault import files, history
@@ -13,11 +15,12 @@ from memtool.vault.changes import MEND
 from memtool.vault.git import ask, tell
 from memtool.vault.journal import CutOff
 from memtool.vault.layout import Vault
-from memtool.vault.marks import FIRST
+from memtool.vault.marks import FIRST, holds_two_texts
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.vault.undoing import complete_undo
 
 _MESSAGE = f"{MEND}: what a run that was killed had written\n\nIt could not commit that any more."
+_LONGEST = 120.0  # seconds that a merge takes
 _CLOCK = 2.0  # seconds by which the times of two files may differ
 
 
@@ -36,13 +39,17 @@ def mend(vault: Vault, left: CutOff) -> None:
         complete_merge(vault)
         for plan in left.plans:
             complete_undo(vault, plan)
+            _take_back_merge(vault, plan, left.at)
         history.commit(vault.root, _inside(left), _MESSAGE, author=vault.author)
     except (MemtoolError, OSError):
         note_uncommitted(vault, _inside(left))
 
 
 def _inside(left: CutOff) -> list[str]:
-    return [ref for ref in left.refs if ".." not in Path(ref).parts and not Path(ref).is_absolute()]
+    """Return what was written within the vault, but for what a plan of it completes: the user's words may be there."""
+    planned = {str(step[0]) for plan in left.plans for step in plan.get("steps", ())}
+    inside = (ref for ref in left.refs if ".." not in Path(ref).parts and not Path(ref).is_absolute())
+    return [ref for ref in inside if ref not in planned]
 
 
 def _left_by_git(root: Path) -> Iterator[Path]:
@@ -52,6 +59,54 @@ def _left_by_git(root: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for folder, _, names in os.walk(repository / "refs") for name in names
                     if name.endswith(".lock"))  # fmt: skip
     yield from root.glob(".merge_file_*")
+
+
+def _take_back_merge(vault: Vault, plan: dict[str, Any], began: float) -> None:
+    """Take files back that git was writing when a merge was cut off before it was known as one; the next does it anew.
+
+    None of them was edited before, or git would have refused; what somebody has written since stays.
+    """
+    match plan:
+        case {"merge": str(news), "head": str(head)} if _head(vault) == head:
+            ours, theirs = _blobs(vault, head), _blobs(vault, news)
+            written = [name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name)]
+            fresh = [name for name in written if _is_written(vault.root / name, began)]
+            here = tell(vault.root, "hash-object", "--stdin-paths", stdin=_lines(fresh)).split() if fresh else []
+            for name, blob in zip(fresh, here, strict=True):
+                if name not in ours and blob == theirs[name]:
+                    vault.path(name).unlink()
+            back = [name for name, blob in zip(fresh, here, strict=True) if name in ours and blob != ours[name]]
+            gone = [name for name in written if name in ours and not os.path.lexists(vault.root / name)]
+            if back or gone:
+                tell(
+                    vault.root,
+                    "checkout",
+                    "HEAD",
+                    "--pathspec-from-file=-",
+                    "--pathspec-file-nul",
+                    paths=[*back, *gone],
+                )
+
+
+def _head(vault: Vault) -> str:
+    return tell(vault.root, "rev-parse", "HEAD").strip()
+
+
+def _blobs(vault: Vault, commit: str) -> dict[str, str]:
+    rows = tell(vault.root, "ls-tree", "-r", "-z", commit).split("\0")[:-1]
+    return {row.partition("\t")[2]: row.partition("\t")[0].split()[2] for row in rows}
+
+
+def _lines(names: Sequence[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\n" for name in names)
+
+
+def _is_written(path: Path, began: float) -> bool:
+    """Return whether the file at *path* was written while a merge that *began* then may have been at work."""
+    with suppress(OSError):
+        about = path.lstat()
+        return stat.S_ISREG(about.st_mode) and began - _CLOCK <= about.st_mtime <= began + _LONGEST
+    return False
 
 
 def complete_merge(vault: Vault) -> None:
@@ -89,7 +144,7 @@ def settle(vault: Vault, *, was_cut_off: bool = False) -> None:
             tell(vault.root, "rm", "--cached", "--quiet", "--", name)
             continue
         here = ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip() if was_cut_off else ""
-        is_by_hand = was_cut_off and here != blobs.get("2")
+        is_by_hand = was_cut_off and here != blobs.get("2") and not holds_two_texts(_text_of(vault, name))
         if {"2", "3"} <= set(blobs) and not (is_by_hand or FIRST in _text_of(vault, name)):
             tell(vault.root, "checkout", "--ours", "--", name)
             _put_beside(vault, name, blobs["3"])

@@ -21,6 +21,7 @@ from memtool.vault.arrivals import arrivals, put_aside
 from memtool.vault.changes import check_own_history
 from memtool.vault.driver import install_driver
 from memtool.vault.git import GitAnswer, ask, setting_of, tell
+from memtool.vault.journal import note_plan
 from memtool.vault.layout import Vault
 from memtool.vault.marks import BEGIN, holds_two_texts
 from memtool.vault.mending import complete_merge, settle
@@ -226,6 +227,7 @@ def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> dict[str,
         commit_noted(vault, _SINCE, is_alone=True)
         news = tell(vault.root, "rev-parse", remote.tracked).strip()  # exactly what is looked at is merged
         with put_aside(vault, arrivals(vault, news)) as aside:
+            note_plan(vault.root, {"merge": news, "head": tell(vault.root, "rev-parse", "HEAD").strip()})
             answer = ask(vault.root, *_QUIET, *author, "merge", *options, news, timeout=_TIMEOUT)
             if answer.code == 0:
                 return aside

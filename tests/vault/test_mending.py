@@ -1,0 +1,152 @@
+"""What a run that was killed has left, and who holds the lock next."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from two_machines import TwoMachines, git
+
+from memtool.vault import files, history, syncing, undoing
+from memtool.vault.changes import find_change, read_changes
+from memtool.vault.git import ask
+from memtool.vault.layout import Vault
+from memtool.vault.undoing import undo
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kills a process of its own")]
+
+
+def killed(deed: Callable[[], object]) -> None:
+    """Do *deed* in a process of its own, which it ends."""
+    child = os.fork()
+    if not child:
+        try:
+            deed()
+        finally:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def die(*_: object, **__: object) -> None:
+    os._exit(9)
+
+
+def locked(vault: Vault) -> None:
+    with vault.lock("history"):
+        pass
+
+
+def test_locks_of_git_and_its_files_go_with_who_left_them(vault: Vault) -> None:
+    left = [".git/index.lock", ".git/refs/heads/main.lock", ".merge_file_a1B2c3"]
+
+    def deed() -> None:
+        with vault.lock("history"):
+            for name in left:
+                (vault.root / name).touch()
+            die()
+
+    killed(deed)
+    locked(vault)
+    assert not [name for name in left if (vault.root / name).exists()]
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+def test_a_lock_of_the_users_own_git_stays(vault: Vault, is_old: bool) -> None:
+    lock = vault.root / ".git" / "index.lock"
+    lock.touch()
+    if is_old:  # than the run that was killed
+        os.utime(lock, (1, 1))
+        killed(lambda: die() if vault.lock("history").__enter__() is None else None)
+    locked(vault)
+    assert lock.exists()
+
+
+def test_what_was_written_and_not_committed_is_memtools_own(vault: Vault) -> None:
+    def deed() -> None:
+        with vault.lock("history"):
+            files.replace(vault.root / "笔记.md", "# 一\n", expected=None)
+            die()
+
+    killed(deed)
+    (vault.root / "mine.md").write_text("x")
+    locked(vault)
+    assert git(vault.root, "status", "--porcelain") == "?? mine.md\n"
+    change = read_changes(vault)[0]
+    assert change.deed == "mend"
+    assert not change.is_in_force  # `memtool undo` goes on with what the user did
+    assert git(vault.root, "show", "--format=", "--name-only", "-z") == "笔记.md\0"
+
+
+def test_a_journal_that_ended_with_an_error_is_no_kill(vault: Vault) -> None:
+    with pytest.raises(ValueError, match="x"), vault.lock("history"):
+        raise ValueError("x")
+    lock = vault.root / ".git" / "index.lock"
+    lock.touch()
+    locked(vault)
+    assert lock.exists()
+
+
+def test_the_next_holder_waits_for_a_git_that_goes_on(vault: Vault, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    git(vault.root, "config", "alias.slow", f"!sleep 0.5; touch '{done}'")
+
+    def deed() -> None:
+        with vault.lock("history"):
+            handle = next(iter(vault.state_path.glob("locks/history.lock")))
+            assert handle.exists()
+            from memtool.vault.journal import handles
+
+            subprocess.Popen(["git", "-C", str(vault.root), "slow"], pass_fds=handles(), start_new_session=True)
+            die()
+
+    killed(deed)
+    locked(vault)
+    assert done.exists()
+
+
+@pytest.mark.parametrize("step", ["_write", "_commit"])
+def test_an_undo_is_completed_with_its_own_commit(vault: Vault, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    for name in ("a.md", "二.md"):
+        (vault.root / name).write_text("一\n", encoding="utf-8")
+    history.commit(vault.root, ["a.md", "二.md"], "remember: 一")
+    (vault.root / "a.md").write_text("一\n二\n", encoding="utf-8")
+    (vault.root / "二.md").unlink()
+    history.commit(vault.root, ["a.md", "二.md"], "forget: 二")
+    (vault.root / "a.md").write_text("mine\n一\n二\n", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(undoing, step, die)
+        killed(lambda: undo(vault, find_change(vault)))
+    locked(vault)
+    assert (vault.root / "a.md").read_text(encoding="utf-8") == "mine\n一\n"
+    assert (vault.root / "二.md").read_text(encoding="utf-8") == "一\n"
+    assert git(vault.root, "status", "--porcelain") == " M a.md\n"
+    assert read_changes(vault)[1].undone_by == read_changes(vault)[0].commit
+    assert find_change(vault).subject == "remember: 一"
+
+
+def test_files_of_a_merge_that_was_cut_off_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machines = TwoMachines(tmp_path)
+    for name, text in (("new.md", "新\n"), ("MEMORY.md", "# 记忆\n")):
+        machines.write(machines.one, name, text)
+    machines.sync(machines.one)
+    real = ask
+
+    def torn(folder: Path, *args: str, **options: object) -> object:
+        if "merge" in args:  # git has written files and neither its index nor that it merges
+            for name in ("new.md", "MEMORY.md"):
+                (folder / name).write_text((machines.one.root / name).read_text(encoding="utf-8"), encoding="utf-8")
+            (folder / ".git" / "index.lock").touch()
+            die()
+        return real(folder, *args, **options)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(syncing, "ask", torn)
+        killed(lambda: machines.sync(machines.two))
+    (machines.two.root / "later.md").write_text("我的\n", encoding="utf-8")
+    done = machines.sync(machines.two)
+    assert done.waiting == ("later.md",)
+    assert (machines.two.root / "new.md").read_text(encoding="utf-8") == "新\n"
