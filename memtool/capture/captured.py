@@ -167,6 +167,7 @@ def _turn(fields: Mapping[str, Any]) -> Turn:
     given["told"] = tuple(Piece(str(text), float(value)) for text, value in given.get("told", ()))
     given["offered"] = tuple((str(label), str(text)) for label, text in given.get("offered", ()))
     given["runs"] = tuple(Run(str(command), str(error)) for command, error in given.get("runs", ()))
+    given["edits"] = tuple((str(file), int(after)) for file, after in given.get("edits", ()))
     given["at"] = datetime.fromisoformat(given["at"]) if "at" in given else None
     return Turn(**given)
 

@@ -1,7 +1,4 @@
-"""Checks, the commands that build or test: how one ended by what it printed, and the fixes that held. Pure.
-
-A fix held where a command failed, files were changed, and the same command passed.
-"""
+"""Checks, the commands that build or test: how one ended, and what was wrong, by what it printed. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +8,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from memtool.capture.turns import Turn
-from memtool.text.languages import mentioned
-from memtool.text.lines import one_line, shortened, width
-from memtool.text.similarity import words
-from memtool.vault.session_lines import Fix
+from memtool.text.lines import one_line, width
 
 NOTHING_RAN, FAILED, UNSURE = "no tests were run", "failed", "its end tells nothing"
 
@@ -41,15 +35,14 @@ _FAILURE = re.compile(
     r"|^error(?:\[\w+\])?:|^panic:|^Traceback |^make: \*\*\*|\btest result: FAILED|\bnpm ERR!"
     r"|\bexit(?:ed with)? (?:code|status) [1-9]|: error (?:TS)?\d+|^ERROR\b.*\bfailed"
 )
-_WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_CHANGE = 60, 80, 70  # columns
-_SHORT_MESSAGE = 2  # statements of one that is about one thing
+_SHORTEST_ERROR = 12  # columns
 _TELLING = re.compile(
     r"(?i)\b(?:\w*error|\w*exception|panic|fatal|cannot|can't|could not|couldn't|undefined|unexpected|expected"
     r"|not found|no such|denied|refused|timed? ?out|missing|invalid|mismatch|unknown|conflict|exceeded|failed to"
-    r"|unable to)\b|[:：]\s"
+    r"|unable to)\b|\w\.\w+:\d+|^(?:--- )?FAIL(?:ED)?:? \S|错误|失败|无法|找不到"
 )
 _TRIFLE = re.compile(
-    r"(?i)^(?:exit (?:code|status) \d+|fail(?:ed|ure|ures)?\b.{0,40}|error|\[?…\]?|\^+|make: .*"
+    r"(?i)^(?:.*warning\b.*|exit (?:code|status) \d+|fail(?:ed|ure|ures)?\b.{0,40}|error|\[?…\]?|\^+|make: .*"
     r"|npm ERR! (?:code|errno|A complete).*|\d+ (?:issues?|errors?|failed|passing).{0,40}|=+.*=+|-+ ?.*-+"
     r"|.*\b\w+: \d+|Traceback .*|\[\w[^\]]*\] ERROR task failed.*)$"
 )
@@ -135,48 +128,8 @@ def _kinds(turns: Sequence[Turn]) -> set[str]:
     return {PurePath(file).suffix for turn in turns for file in turn.files}
 
 
-def fixes_in(turns: Sequence[Turn]) -> list[Fix]:
-    """Return the fixes that held until the end of the session, the newest last; each command counts once."""
-    found: dict[str, Fix] = {}
-    failed: dict[str, tuple[int, str]] = {}
-    for at, turn in enumerate(turns):
-        for run in turn.runs:
-            command = check_in(run.command) or one_line(run.command.split("\n", 1)[0])
-            if not command:
-                continue
-            if run.error:
-                found.pop(command, None)
-                if error := telling_error(run.error):
-                    failed.setdefault(command, (at, error))
-                continue
-            since, error = failed.pop(command, (at, ""))
-            if any("/" in word and word in error for word in command.split()):
-                continue  # the program itself was written
-            if error and (change := _change(turns[since : at + 1], error)):
-                found[command] = Fix(shortened(command, _WIDEST_COMMAND), error, change)
-    return list(found.values())
-
-
-def telling_error(output: str) -> str:
-    """Return the line of *output* that says what was wrong, on one line; empty if none does."""
+def error_lines(output: str) -> list[str]:
+    """Return the lines of *output* that say what was wrong, each on one line and once."""
     lines = [one_line(line) for line in output.splitlines()]
-    telling = [line for line in lines if width(line) >= 12 and not _TRIFLE.match(line)]
-    best = next((line for line in telling if _TELLING.search(line)), "")
-    return shortened(best, _WIDEST_ERROR).replace('"', "'")
-
-
-def _change(turns: Sequence[Turn], error: str) -> str:
-    """Return the cause of *error* that *turns* name, else how they ended, and the file; empty if none was edited.
-
-    The end of a long message may be about anything: it must say something of the error or of the files.
-    """
-    files = [file.rsplit("/", 1)[-1] for turn in turns for file in turn.files]
-    if not files:
-        return ""
-    causes = [piece.text for turn in turns for piece in turn.told if mentioned("cause", piece.text)]
-    last = next((turn for turn in reversed(turns) if turn.ended), Turn())
-    about = words(" ".join([error, *files]))
-    ended = last.ended if len(last.told) <= _SHORT_MESSAGE or words(last.ended) & about else ""
-    said = shortened(max(causes, key=lambda cause: len(words(cause) & about), default=ended), _WIDEST_CHANGE)
-    told = f"{said} ({files[-1]})" if said and files[-1] not in said else said or files[-1]
-    return told.replace(" → ", " -> ")
+    telling = (line for line in lines if width(line) >= _SHORTEST_ERROR and not _TRIFLE.match(line))
+    return list(dict.fromkeys(line for line in telling if _TELLING.search(line)))

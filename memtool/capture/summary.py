@@ -16,7 +16,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.capture.answer_statements import goes_on
-from memtool.capture.checks import NOTHING_RAN, check_in, fixes_in, is_test, last_ends, was_edited_after
+from memtool.capture.checks import NOTHING_RAN, check_in, is_test, last_ends, was_edited_after
+from memtool.capture.fixes import fixes_in
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.record_fields import COMMIT

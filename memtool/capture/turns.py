@@ -65,6 +65,7 @@ class Turn(NamedTuple):
             and nothing was edited since.
         files: absolute paths of what was edited, in order.
         runs: the commands whose end is known, in order, with their outcome.
+        edits: what was edited, in order: each file with the number of *runs* before that.
         looked: whether any tool was used.
         at: when it began.
         offset: where in the transcript it begins, in bytes.
@@ -86,6 +87,7 @@ class Turn(NamedTuple):
     plan_refused: bool = False
     files: tuple[str, ...] = ()
     runs: tuple[Run, ...] = ()
+    edits: tuple[tuple[str, int], ...] = ()
     looked: bool = False
     at: datetime | None = None
     offset: int = 0
@@ -126,9 +128,7 @@ def _turn(steps: Sequence[Step], said_before: str) -> Turn:
     typed = [step for step in opening if step.kind != "paste"] or opening  # what was pasted beside it is not their word
     plans = [step.text for step in steps if step.kind == "plan"]
     planned = max((at for at, step in enumerate(steps) if step.tool == PLANNING_TOOL), default=-1)
-    edits = (step.file for step in steps if _is_edit(step))
-    shell = (step for step in steps if step.tool == SHELL_TOOL and step.text and not (step.stopped or step.pending))
-    runs = (Run(step.text, step.error) for step in shell if not step.text.startswith("! "))  # of these nobody knows
+    runs, edits = _work(steps)
     answers = [step.text for step in steps if step.kind == "answer" and step.text != NO_ANSWER]
     summaries = [step.text for step in steps if step.kind == "compaction" and step.text]
     said = next(reversed(answers if answers or typed else summaries), "")  # a talk may begin with its own summary
@@ -147,12 +147,26 @@ def _turn(steps: Sequence[Step], said_before: str) -> Turn:
         ended=ending_of(said) or (commits[-1].text if commits else ""),
         plan=one_line(plans[-1].strip().split("\n", 1)[0]).lstrip("# ") if plans else "",
         plan_refused=planned >= 0 and steps[planned].stopped and not any(map(_is_edit, steps[planned:])),
-        files=tuple(dict.fromkeys(edits)),
-        runs=tuple(runs),
+        files=tuple(dict.fromkeys(file for file, _ in edits)),
+        runs=runs,
+        edits=edits,
         looked=any(step.kind == "tool" for step in steps),
         offset=steps[0].offset,
         at=next((step.at for step in steps if step.at), None),
     )
+
+
+def _work(steps: Sequence[Step]) -> tuple[tuple[Run, ...], tuple[tuple[str, int], ...]]:
+    """Return the commands that were run and the edits, each edit with the number of commands before it."""
+    runs: list[Run] = []
+    edits: dict[tuple[str, int], None] = {}
+    for step in steps:
+        is_over = step.tool == SHELL_TOOL and step.text and not (step.stopped or step.pending)
+        if _is_edit(step):
+            edits[step.file, len(runs)] = None
+        elif is_over and not step.text.startswith("! "):  # of these nobody knows how they ended
+            runs.append(Run(step.text, step.error))
+    return tuple(runs), tuple(edits)
 
 
 def _is_edit(step: Step) -> bool:

@@ -1,39 +1,22 @@
-"""What held the last time: given right before a command or an edit, and after a failure; each line once a session."""
+"""The rules and decisions that name a file: given right before it is edited, each line once a session."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from memtool.hook.occasion import Occasion, Reply
-from memtool.recall.hints import Hint, for_command, for_failure, for_file, hints_of_project, still_standing
+from memtool.recall.hints import Hint, for_file, hints_of_project, still_standing
 
 _MOST_TOKENS = 150
 
 
 def before_tool(occasion: Occasion) -> Reply | None:
-    """Give the fix that held for the command, or the rule or decision that names the file, that a tool is to have."""
-    if files := occasion.edited_files():
-        hints = _hints(occasion)
-        return _given(occasion, [hint for file in files for hint in for_file(hints, file)])
-    command = _command(occasion)
-    return _given(occasion, for_command(_hints(occasion), command)) if command else None
-
-
-def after_failure(occasion: Occasion) -> Reply | None:
-    """Give the fix that held when this command, or one like it, failed before."""
-    command = _command(occasion)
-    return _given(occasion, for_failure(_hints(occasion), command, occasion.text("error"))) if command else None
-
-
-def _hints(occasion: Occasion) -> list[Hint]:
+    """Give the rules and decisions that name a file which a tool is to edit."""
     work = occasion.work
-    return hints_of_project(work.vault, work.project()) if work.settings.recall.hints else []
-
-
-def _command(occasion: Occasion) -> str:
-    asked = occasion.event.get("tool_input")
-    command = asked.get("command") if occasion.text("tool_name") == "Bash" and isinstance(asked, dict) else None
-    return command if isinstance(command, str) else ""
+    if not work.settings.recall.hints or not (files := occasion.edited_files()):
+        return None
+    hints = hints_of_project(work.vault, work.project())
+    return _given(occasion, [hint for file in files for hint in for_file(hints, file)])
 
 
 def _given(occasion: Occasion, hints: Sequence[Hint]) -> Reply | None:

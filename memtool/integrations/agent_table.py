@@ -95,7 +95,7 @@ _CODEX = (
     Hook("Stop", "captures the session after each answer"),
     Hook("SessionEnd", "captures the session when it ends", timeout=3),  # more is cut, with a warning
 )
-_CODEX_HINTS = (Hook("PreToolUse", "gives what held before", "Bash|apply_patch"),)
+_CODEX_HINTS = (Hook("PreToolUse", "gives the rules that name a file", "apply_patch|Edit|Write"),)
 _MILLISECONDS = 10_000
 _GEMINI = (
     Hook("SessionStart", "gives the session the memory of its project", timeout=_MILLISECONDS),

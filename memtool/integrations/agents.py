@@ -44,7 +44,7 @@ _CAPTURE = "capture each session"
 _MCP = "let the model search and save by itself"
 _SKILLS = "remember, recall and forget by a word of yours"
 _INSTRUCTIONS = "tell the model when to ask its memory"
-_HINTS = "give what held before ahead of each command and each edit"
+_HINTS = "give the rules that name a file before each edit of it"
 
 
 class HookScript(OwnFile):

@@ -186,7 +186,7 @@ class RecallSettings(NamedTuple):
     ] = 40
     kinds: Annotated[tuple[str, ...], About("What a session is given at its start.", KINDS)] = KINDS
     hints: Annotated[
-        bool, About("Whether commands and edits are given what held before, if those hooks are installed.")
+        bool, About("Whether an edit is given the rules that name its file, if that hook is installed.")
     ] = True
     show: Annotated[bool, About("Whether the user sees a line in the client when something is given.")] = False
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtool.capture.answer_statements import amends_in, is_offer
-from memtool.capture.checks import UNSURE, check_in, fault_in, is_sure_to_have_failed
+from memtool.capture.checks import FAILED, UNSURE, check_in, error_lines, fault_in, is_sure_to_have_failed
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step, Steps
 from memtool.capture.transcript.forms import HEAD, Transcript, form_of
 from memtool.capture.transcript.record_fields import (
@@ -59,6 +59,7 @@ from memtool.vault.sessions import TOLD, told_in
 # Characters of one text that are kept.
 _PROMPT, _ANSWER, _COMPACTION = 4_000, 6_000, 12_000
 _ERROR = _LINE = 200
+_ERROR_OF_CHECK = 400
 _AMENDS = 1_000  # of what takes something back
 _OUTPUT = 4_096  # of the end of what a check printed, which is looked at
 _NAME = 200
@@ -356,10 +357,9 @@ class _Session:
             if is_typed and (said := self._prompt(result.said)):
                 self._add(record, Step("refusal", said))
         elif result.failed:
-            error = self._error(result.text) if tool == SHELL_TOOL else "failed"
-            self._steps.change(number, lambda step: _failed(step, error, result.text))
+            self._steps.change(number, lambda step: self._failed(step, result.text))
         elif tool == SHELL_TOOL and is_over:
-            self._steps.change(number, lambda step: _checked(step, result.text))
+            self._steps.change(number, lambda step: self._checked(step, result.text))
         elif tool == ASKING_TOOL and (chosen := self._prompt(answers_in(record))):
             self._add(record, Step("choice", chosen))
 
@@ -372,8 +372,24 @@ class _Session:
     def _set_text(self, number: int, text: str) -> None:
         self._steps.change(number, lambda step: step._replace(text=text))
 
-    def _error(self, text: str) -> str:
-        return error_text(self._clean(without_injected(text), _ERROR), _ERROR) or "no message"
+    def _checked(self, step: Step, output: str) -> Step:
+        """Return *step*, a command that was reported as passed; failed if it is a check whose *output* says so."""
+        fault = fault_in(step.text, output[-_OUTPUT:]) if check_in(step.text) else ""
+        return step._replace(error=self._error(step, output) if fault == FAILED else fault)
+
+    def _failed(self, step: Step, output: str) -> Step:
+        """Return *step*, which ended with an error; unsure if it is a check that may have passed before that."""
+        if step.tool != SHELL_TOOL:
+            return step._replace(error="failed")
+        is_sure = not check_in(step.text) or is_sure_to_have_failed(step.text, output[-_OUTPUT:])
+        return step._replace(error=self._error(step, output) if is_sure else UNSURE)
+
+    def _error(self, step: Step, text: str) -> str:
+        """Return why *step* failed; of a long output of a check the lines that say it."""
+        text = self._clean(without_injected(text), _ERROR)
+        told = error_lines(text) if check_in(step.text) and len(text) > _ERROR else []
+        lines = "\n".join(dict.fromkeys([*told, *text.splitlines()[-1:]])) if told else ""
+        return error_text(lines or text, _ERROR_OF_CHECK if lines else _ERROR) or "no message"
 
     def _clean(self, text: str, limit: int) -> str:
         return self._redact(excerpt(printable(text), _ROOM + 6 * limit)).strip()
@@ -389,14 +405,3 @@ class _Session:
 
     def _file(self, path: str) -> str:
         return self._clean(path, _LINE) if len(path) <= _PATH and "\n" not in path else ""
-
-
-def _checked(step: Step, output: str) -> Step:
-    """Return *step*, a command that was reported as passed; failed if it is a check whose *output* says otherwise."""
-    return step._replace(error=fault_in(step.text, output[-_OUTPUT:])) if check_in(step.text) else step
-
-
-def _failed(step: Step, error: str, output: str) -> Step:
-    """Return *step*, a command that ended with *error*; unsure if it is a check that may have passed before that."""
-    is_sure = not check_in(step.text) or is_sure_to_have_failed(step.text, output[-_OUTPUT:])
-    return step._replace(error=error if is_sure else UNSURE)

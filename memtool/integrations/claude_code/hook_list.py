@@ -22,8 +22,5 @@ HOOKS = (
     Hook("SessionEnd", "captures the session when it ends"),
 )
 
-# Those that `memtool install claude-code --hints` adds: each costs a process before every command and every edit.
-HINTS = (
-    Hook("PreToolUse", "gives what held before for a command or a file", "Bash|Write|Edit|MultiEdit|NotebookEdit"),
-    Hook("PostToolUseFailure", "gives the fix that held for a command that failed", "Bash"),
-)
+# Added by `memtool install claude-code --hints`: it costs a process before every edit.
+HINTS = (Hook("PreToolUse", "gives the rules that name a file", "Write|Edit|MultiEdit|NotebookEdit"),)
