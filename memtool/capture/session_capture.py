@@ -31,7 +31,7 @@ from memtool.llm import EXTRACTIVE, is_set_up
 from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
-from memtool.vault.hand_edits import keep_hand_edits
+from memtool.vault.hand_edits import keep_hand_edits, topic_as_known
 from memtool.vault.layout import Vault, session_ref
 from memtool.vault.masking import Mask, mask_files, mask_state
 from memtool.vault.project_area import ProjectArea
@@ -279,6 +279,7 @@ def _write(
     note = session_note(
         named, summary, files, len(session.turns), project=area.name, root=area.root, home=work.home, now=now
     )
+    note = note._replace(topic=topic_as_known(note.topic, _read_note(work.vault, ref)))
     days = daily_sessions(named, note, now=now)
     refs = [*(daily_ref(work.vault, day) for day in days), *([area.ref] if area.name else [])]
     if has_note := bool(told) or left_something(session.turns) or (work.vault.root / ref).exists():

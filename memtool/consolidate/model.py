@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from memtool.consolidate.proposals import LIKELY, LONGEST, Proposal
 from memtool.consolidate.session_views import SessionView
-from memtool.consolidate.spans import Span, hash_of_words
+from memtool.consolidate.spans import Span
 from memtool.errors import ProviderFailed
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog
@@ -26,7 +26,7 @@ from memtool.resources import agent_text
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import words
 from memtool.vault.authors import AGENT, USER
-from memtool.vault.session_lines import Line
+from memtool.vault.session_lines import Line, hash_of_words
 from memtool.vault.state import read_state, write_state
 from memtool.workspace import Workspace
 

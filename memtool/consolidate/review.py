@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.report import FOLDER
-from memtool.consolidate.spans import Span
+from memtool.consolidate.spans import Span, hashes_in, missing_spans
+from memtool.consolidate.verification import read_session
 from memtool.consolidate.week import Week
 from memtool.text.languages import labels
 from memtool.text.lines import one_line, shortened
@@ -105,11 +106,14 @@ def store_proposals(vault: Vault, week: Week, judged: Sequence[Judged]) -> None:
 
 
 def stored_proposals(vault: Vault, week: Week) -> list[Judged]:
-    """Return the proposals that `store_proposals` kept; none where they were lost."""
+    """Return the proposals that `store_proposals` kept, without those whose words were forgotten since."""
+    found: list[Judged] = []
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-        found = json.loads(read_state(vault.state_path / f"proposals-{week}.json", largest=_LARGEST))
-        return [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in found]
-    return []
+        rows = json.loads(read_state(vault.state_path / f"proposals-{week}.json", largest=_LARGEST))
+        found = [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in rows]
+    sessions = {span.session for one in found for span in one.proposal.spans}
+    notes = {session: hashes_in(read_session(vault, session)) for session in sessions}
+    return [one for one in found if not missing_spans([span.as_field() for span in one.proposal.spans], notes)]
 
 
 def weeks_to_review(vault: Vault) -> list[Week]:

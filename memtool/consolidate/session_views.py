@@ -48,7 +48,7 @@ def _read(vault: Vault, ref: str) -> SessionView | None:
     with suppress(OSError, MemtoolError):
         text, _ = read_text(vault.path(ref))
         note = parse_note(ref, text.encode("utf-8", "replace"))
-        if isinstance(note, Note):
+        if isinstance(note, Note) and note.field("status").casefold() != "archived":
             said = parse_session(note.body)
             date = said.updated or note.field("date")
             stem = ref.rsplit("/", 1)[-1].removesuffix(".md")

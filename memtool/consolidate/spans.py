@@ -6,17 +6,12 @@ do not count, so that a note may be shown, merged and moved; a statement that wa
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from memtool.vault.session_lines import lines_of
+from memtool.vault.session_lines import hash_of_words, lines_of
 from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import read_line
-
-_DIGITS = 16  # of a hash, in hexadecimal
-_MARKS = re.compile(r"[\s\"'`“”„「」*]+")
 
 
 class Span(NamedTuple):
@@ -33,11 +28,6 @@ class Span(NamedTuple):
     def as_field(self) -> dict[str, str]:
         """Return the span as a fact holds it."""
         return {"source": self.source, "hash": hash_of_words(self.text)}
-
-
-def hash_of_words(text: str) -> str:
-    """Return the hash of the words of *text*: white space, case, quotes and code marks do not count."""
-    return hashlib.sha256(_MARKS.sub("", text).casefold().encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def hashes_in(note: str) -> frozenset[str]:

@@ -22,7 +22,8 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 
-from memtool.text.similarity import words
+from memtool.text.languages import all_labels
+from memtool.text.similarity import is_said, words
 from memtool.vault.authors import signed_by
 from memtool.vault.session_parts import (
     BULLET,
@@ -37,14 +38,16 @@ from memtool.vault.session_parts import (
     split_session,
     with_items,
 )
-from memtool.vault.session_rows import parse_row, render_row, texts_of
-from memtool.vault.sessions import is_as_written, one_of
+from memtool.vault.session_rows import ARROW, parse_row, render_row, texts_of
+from memtool.vault.sessions import is_as_written, one_of, parse_session
 
 FORGOTTEN = "forgotten"  # the field of the front matter
 
 _MARK = r"\b[0-9a-f]{8}(?:-[0-9a-f]+)?\b"
 _MOST_HASHES, _LEAST_HASHES = 12, 4  # of the words of what was forgotten; by fewer it is not known in other words
 _NEARLY = 0.65  # of the words that are compared
+_LEAST_PART = 12  # letters of a statement that is looked for in a longer one
+_NAMELESS = "…"  # the title of a session whose own was forgotten
 
 _LISTS = {
     "matter:tags": re.compile(r"(tags:\s*\[)(.*)(\]\s*)"),
@@ -72,7 +75,8 @@ def keep_hand_edits(base: str | None, current: str, new: str) -> str:
         current: what is in the file. A note of which nothing is left but the owner's own words stays as it is.
         new: what memtool writes now.
     """
-    new = _without_forgotten(new, forgotten_in(current))
+    marks = forgotten_in(current)
+    new, base = _without_forgotten(new, marks), base and _without_forgotten(base, marks)
     if base is None and is_as_written(current):
         base = current
     if current == base or (base is None and not current.strip()):
@@ -93,13 +97,62 @@ def forget_item(text: str, is_meant: Callable[[str], bool], *, whole: bool = Fal
 
     gone: list[str] = []
     sections = [block for block in split_session(text).body if _holds_statements(block)]
-    for says in (item.says for block in sections for item in items_in(block)):
-        pieces = [] if whole else [mark_of(each) for each in _pieces(says) if is_meant(each)]
-        gone += pieces or ([mark_of(says)] if is_meant(statement_of(says)) else [])
+    items = [item.says for block in sections for item in items_in(block)]
+    for says in items:
+        pieces = [] if whole else [each for each in _pieces(says) if is_meant(each)]
+        gone += pieces or ([says, *filter(_is_telling, _pieces(says))] if is_meant(statement_of(says)) else [])
     if not gone:
         return text
-    marks = dict.fromkeys([*forgotten_in(text), *gone])
+    said = [each for says in items for each in (_pieces(says) or [statement_of(says)])]
+    gone += [each for each in said if each not in gone and _holds_one(each, gone)]
+    gone += [side for side in _sides(parse_session(text).topic) if _says_again(side, gone)]
+    marks = dict.fromkeys([*forgotten_in(text), *map(mark_of, gone)])
     return set_list(_without_forgotten(text, marks), FORGOTTEN, marks)
+
+
+def topic_without(topic: str, marks: Iterable[str]) -> str:
+    """Return the *topic* of a session without the side of its arrow that has one of *marks*; `…` if none is left."""
+    parts = topic.split(ARROW)
+    kept = [part for part in parts if not any(_is_forgotten(side, marks) for side in _sides(part))]
+    began = {form.partition("{}")[0] for form in all_labels("summary")["last"]}
+    if kept and parts[0] not in kept:  # what is left ended the session: "last: …" says that behind an arrow only
+        kept[0] = next((kept[0].removeprefix(word) for word in began if kept[0].startswith(word)), kept[0])
+    return ARROW.join(kept) or _NAMELESS
+
+
+def topic_as_known(topic: str, note: str | None) -> str:
+    """Return the *topic* of a session without what was forgotten of its *note*, as it stands; `…` for all of it."""
+    if note is None:
+        return topic
+    is_archived = any(
+        block.key == "matter:status" and "archived" in block.lines[0].casefold() for block in split_session(note).matter
+    )
+    return _NAMELESS if is_archived else topic_without(topic, forgotten_in(note)) if topic else topic
+
+
+def _sides(topic: str) -> list[str]:
+    """Return what *topic* says before and behind its arrow, with and without the branch or the word before it."""
+    parts = topic.split(ARROW)
+    return [side for part in parts for side in dict.fromkeys((part, re.split(": |：", part, maxsplit=1)[-1])) if side]
+
+
+def _says_again(side: str, gone: Iterable[str]) -> bool:
+    """Return whether a *side* of a topic, which may be cut, says what is *gone*."""
+    said = [_letters(text) for text in gone]
+    cut = [piece for piece in map(_letters, side.split("…")) if piece]
+    return any(text and (text in _letters(side) or all(piece in text for piece in cut)) for text in said) or is_said(
+        words(side), map(words, filter(_is_telling, gone)), _NEARLY
+    )
+
+
+def _holds_one(text: str, gone: Iterable[str]) -> bool:
+    """Return whether *text* is a part of what is *gone*, or the other way round."""
+    one, others = _letters(text), map(_letters, gone)
+    return any(min(len(one), len(other)) >= _LEAST_PART and (one in other or other in one) for other in others)
+
+
+def _is_telling(text: str) -> bool:
+    return len(words(text)) >= _LEAST_HASHES
 
 
 def forgotten_in(text: str) -> list[str]:
@@ -119,10 +172,13 @@ def mark_of(item: str) -> str:
     That is a checksum of its letters, and behind a dash one of its numbers and the least hashes of its words.
     """
     statement = statement_of(item)
-    said = re.sub(r"\W+", "", statement).casefold()
     numbers = " ".join(sorted(re.findall(r"\d+", statement)))
     least = sorted({f"{_checksum(word) % 4_096:03x}" for word in words(statement)})[:_MOST_HASHES]
-    return f"{_checksum(said):08x}-{_checksum(numbers) % 256:02x}{''.join(least)}"
+    return f"{_checksum(_letters(statement)):08x}-{_checksum(numbers) % 256:02x}{''.join(least)}"
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W+", "", text).casefold()
 
 
 def _checksum(text: str) -> int:
@@ -160,9 +216,18 @@ def _without_forgotten(text: str, marks: Iterable[str]) -> str:
     if not gone:
         return text
     parts = split_session(text)
-    body = [kept for block in parts.body if (kept := _kept_of(block, gone))]
+    body = [kept for each in parts.body if (kept := _kept_of(_titled(each, gone), gone))]
     blocks = [*parts.matter, *numbered(body)]
     return ("\ufeff" if text.startswith("\ufeff") else "") + "\n".join(line for each in blocks for line in each.lines)
+
+
+def _titled(block: NoteBlock, gone: set[str]) -> NoteBlock:
+    """Return a title without what is *gone*; any other block as it is."""
+    if block.key != "title:":
+        return block
+    topic = block.lines[0].removeprefix("# ").strip()
+    kept = topic_without(topic, gone)
+    return block if kept == topic else block._replace(lines=(f"# {kept}",))
 
 
 def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:

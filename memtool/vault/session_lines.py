@@ -28,6 +28,8 @@ _OLD_KINDS = {"bugfix": "fix", "discovery": "finding"}
 _KIND = rf"\[({'|'.join(KEY_POINT_KINDS)})\]\s+"
 _LARGEST = 1_048_576  # bytes of a file of values
 _MOST_VALUES, _MOST = 500, 1_000.0
+_DIGITS = 16  # of a hash, in hexadecimal
+_MARKS = re.compile(r"[\s\"'`“”„「」*]+")
 
 
 class Line(NamedTuple):
@@ -148,3 +150,10 @@ def parse_fix(text: str) -> Fix | None:
         if match := re.fullmatch(pattern, text):
             return Fix(*match.groups())
     return None
+
+
+def hash_of_words(text: str) -> str:
+    """Return the hash of the words of *text*: white space, case, quotes and code marks do not count."""
+    import hashlib  # a hook does without
+
+    return hashlib.sha256(_MARKS.sub("", text).casefold().encode("utf-8", "replace")).hexdigest()[:_DIGITS]

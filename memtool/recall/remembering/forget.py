@@ -14,6 +14,7 @@ from memtool.recall.framing import is_line_id
 from memtool.recall.given import GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.prompts.passages import passages
+from memtool.recall.remembering.echoes import forget_echoes, statements_of
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.start.session_start import session_context
@@ -181,6 +182,7 @@ def forget(work: Workspace, target: ForgetTarget) -> Forgotten:
         return Forgotten(target, changed=False)
     with alone(work.vault):
         keep_edits(work.vault, [target.path])
+        before = _text(_read(work, target.path), target.path)
         if target.what == FACT:
             update_facts(work.vault, target.path, lambda facts: archive(facts, target.name))
         elif target.what == TODO:
@@ -189,7 +191,8 @@ def forget(work: Workspace, target: ForgetTarget) -> Forgotten:
             _rewrite(work, target.path, lambda text: _without(target, text))
         else:
             _rewrite(work, target.path, lambda text: set_field(text, "status", ARCHIVED))
-        kept = commit(work.vault, [target.path], "forget", target.text)
+        echoes = _echoes(work, target, before)
+        kept = commit(work.vault, [target.path, *echoes], "forget", target.text)
         return Forgotten(target, changed=True, kept=kept)
 
 
@@ -201,6 +204,7 @@ def forget_for_good(work: Workspace, target: ForgetTarget) -> Forgotten:
     """
     listed: list[str] = []
     with alone(work.vault):
+        before = _text(_read(work, target.path), target.path)
         if target.what == FACT:
             purge(work.vault, target.path, target.name)
         elif target.what == TODO:
@@ -210,8 +214,22 @@ def forget_for_good(work: Workspace, target: ForgetTarget) -> Forgotten:
         else:
             _delete(work, target.path)
             listed = _unlist(work, target.path)
+        listed += _echoes(work, target, before, for_good=True)
         kept = commit(work.vault, [target.path, *listed], "forget", f"{target.name}, for good")
     return Forgotten(target, changed=True, kept=kept)
+
+
+def _echoes(work: Workspace, target: ForgetTarget, before: str, *, for_good: bool = False) -> list[str]:
+    """Forget what else says *target*, which was taken out of the file that was *before*; return what was changed."""
+    if target.what == FACT:
+        known = next(fact for fact in parse_facts(before, target.path).facts if fact.id == target.name)
+        return forget_echoes(work.vault, [target.text], fact=known, for_good=for_good)
+    if kind_of(target.path) != "session":
+        return []
+    gone: set[str] = set()
+    if target.what == LINE:
+        gone = statements_of(before) - statements_of(_text(_read(work, target.path), target.path)) or {target.text}
+    return forget_echoes(work.vault, gone, session=target.path, for_good=for_good)
 
 
 def _without(target: ForgetTarget, text: str) -> str:

@@ -1,0 +1,183 @@
+"""What else says what was forgotten: facts, the sessions that they stand on, and the lines that list these sessions.
+
+A row of a session may be the evidence of a fact, part of the session's title, and so of its line in the daily note and
+in the report of its week. What is forgotten goes from all of them, in one commit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
+
+from memtool.errors import MemtoolError
+from memtool.recall.remembering.near_duplicates import letters
+from memtool.recall.remembering.one_commit import keep_edits
+from memtool.text.markdown import LINK_TEXT, link
+from memtool.vault import files
+from memtool.vault.facts import Fact, archive, parse_facts, purge, update_facts
+from memtool.vault.hand_edits import forget_item
+from memtool.vault.layout import Vault, project_of
+from memtool.vault.marks import GENERATED, GENERATED_END
+from memtool.vault.note import Note
+from memtool.vault.session_lines import hash_of_words, lines_of
+from memtool.vault.sessions import parse_session
+
+_LEAST = 6  # letters of a statement that is looked for in longer lines
+
+
+class _Echo(NamedTuple):
+    """A fact that says the forgotten, and the file that holds it."""
+
+    ref: str
+    fact: Fact
+
+    @property
+    def spans(self) -> set[tuple[str, str]]:
+        return spans_of(self.fact)
+
+
+def spans_of(fact: Fact) -> set[tuple[str, str]]:
+    """Return the sessions that *fact* stands on, each with the hash of its words there."""
+    return {(str(span["source"]).partition("#")[0], str(span.get("hash"))) for span in fact.spans}
+
+
+def statements_of(note: str) -> set[str]:
+    """Return all that the session note *note* says, a statement each."""
+    return {text for line in lines_of(note) for text in (line.text, line.asked) if text}
+
+
+def forget_echoes(
+    vault: Vault, gone: Collection[str], *, session: str = "", fact: Fact | None = None, for_good: bool = False
+) -> list[str]:
+    """Forget what else says one of the statements *gone*, and return the paths of what was changed.
+
+    Args:
+        vault: what is forgotten there stays away when its sessions are captured or consolidated again.
+        gone: what was forgotten.
+        session: the path of the session note that said it; with nothing *gone*, all of that note was forgotten.
+        fact: the one that was forgotten.
+        for_good: facts are removed rather than archived.
+    """
+    name = _name_of(session)
+    is_gone = partial(_is_gone, gone={letters(text) for text in gone})
+    hashes = {hash_of_words(text) for text in gone}
+    echoes = [
+        echo
+        for echo in _facts_of(vault)
+        if echo.fact.status == "active"
+        and (fact is None or echo.fact.id != fact.id)
+        and (
+            (name and echo.spans and {each for each, _ in echo.spans} == {name} and not gone)
+            or any(each == name and mark in hashes for each, mark in echo.spans)
+            or (session and project_of(echo.ref) == _project_of(vault, session) and is_gone(echo.fact.fact))
+        )
+    ]
+    spans = set().union(*(echo.spans for echo in echoes), spans_of(fact) if fact else ())
+    others = {f"{folder}sessions/{each}.md" for each, _ in spans for folder in ("", "archive/")}
+    marks = {mark for _, mark in spans}
+    said = [*gone, *(echo.fact.fact for echo in echoes)]
+
+    def is_meant(text: str) -> bool:
+        return hash_of_words(text) in marks or is_gone(text)
+
+    refs = sorted({echo.ref for echo in echoes})
+    keep_edits(vault, refs)
+    for echo in echoes:
+        _end(vault, echo, for_good=for_good)
+    notes = {ref: partial(forget_item, is_meant=is_meant) for ref in sorted(others - {session})} if gone else {}
+    changed = [*refs, *_rewrite(vault, notes)]
+    titles = {ref: _title_of(vault, ref) for ref in ({*others, session} if gone else {session}) if ref}
+    relisted, unsaid = partial(_relisted, titles=titles, drop=not gone), partial(_without_lines, gone=said)
+    daily = [ref for folder in (vault.daily, f"archive/{vault.daily}") for ref in _refs(vault, f"{folder}/*.md")]
+    lists: dict[str, Callable[[str], str]] = dict.fromkeys(daily, relisted)
+    lists |= {ref: lambda text: unsaid(relisted(text)) for ref in _refs(vault, "reports/*.md")}
+    pages = ["MEMORY.md", *_refs(vault, "areas/projects/*/summary.md")]
+    return [*changed, *_rewrite(vault, lists | dict.fromkeys(pages, partial(_without_generated, gone=said)))]
+
+
+def _is_gone(text: str, gone: Collection[str]) -> bool:
+    return letters(text) in gone
+
+
+def _name_of(session: str) -> str:
+    return session.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+def _end(vault: Vault, echo: _Echo, *, for_good: bool) -> None:
+    if for_good:
+        purge(vault, echo.ref, echo.fact.id)
+    else:
+        update_facts(vault, echo.ref, lambda facts: archive(facts, echo.fact.id))
+
+
+def _facts_of(vault: Vault) -> Iterator[_Echo]:
+    for ref in _refs(vault, "areas/**/facts.json"):
+        with suppress(MemtoolError, OSError):
+            found = parse_facts(files.read_text(vault.path(ref))[0], ref).facts
+            yield from (_Echo(ref, fact) for fact in found if fact.id)
+
+
+def _project_of(vault: Vault, session: str) -> str:
+    with suppress(MemtoolError, OSError):
+        return Note(session, files.read_text(vault.path(session))[0]).field("project")
+    return ""
+
+
+def _title_of(vault: Vault, session: str) -> str:
+    with suppress(MemtoolError, OSError):
+        return parse_session(files.read_text(vault.path(session))[0]).topic
+    return ""
+
+
+def _refs(vault: Vault, pattern: str) -> list[str]:
+    return sorted(path.relative_to(vault.root).as_posix() for path in vault.root.glob(pattern))
+
+
+def _rewrite(vault: Vault, changes: Mapping[str, Callable[[str], str]]) -> list[str]:
+    """Change files, after what their owner wrote is committed, and return those that changed."""
+    changing = []
+    for ref, change in changes.items():
+        with suppress(MemtoolError, OSError):
+            text = files.read_text(vault.path(ref))[0]
+            changing += [ref] if change(text) != text else []
+    keep_edits(vault, changing)
+    for ref in changing:
+        change = changes[ref]
+        with vault.lock():
+            files.change(vault.path(ref), lambda text, change=change: None if text is None else change(text))  # type: ignore[misc]
+    return changing
+
+
+def _relisted(text: str, *, titles: Mapping[str, str], drop: bool) -> str:
+    """Return a list of sessions with their *titles* as they are now; *drop* takes the lines of these sessions out."""
+    for ref, title in titles.items():
+        name = re.escape(_name_of(ref))
+        pattern = rf"\[{LINK_TEXT}\]\((?P<to>(?:\.\./)+(?:archive/)?sessions/{name}\.md)\)"
+        if drop:
+            text = re.sub(rf"(?m)^[^\n]*{pattern}[^\n]*\n?", "", text)
+        elif title:
+            text = re.sub(pattern, lambda match, title=title: link(title, match["to"]), text)  # type: ignore[misc]
+    return text
+
+
+def _without_lines(text: str, gone: Sequence[str]) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if not _says_any(line, gone))
+
+
+def _without_generated(text: str, gone: Sequence[str]) -> str:
+    """Return a page without what its generated part says of what is *gone*."""
+    before, begin, rest = text.partition(GENERATED)
+    inside, end, after = rest.partition(GENERATED_END)
+    if not end:
+        return text
+    for said in filter(None, gone):
+        inside = re.sub(rf"(?m)^- {re.escape(said)} \([^\n]*\)\n?", "", inside).replace(f" {said}", "")
+    return f"{before}{begin}{inside}{end}{after}"
+
+
+def _says_any(line: str, gone: Iterable[str]) -> bool:
+    plain = letters(line)
+    return any(len(wanted) >= _LEAST and wanted in plain for wanted in map(letters, gone))
