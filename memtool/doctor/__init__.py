@@ -45,5 +45,5 @@ def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:
     yield from work_room.capture_checks(work)
     yield from work_room.schedule_checks(work)
     yield from work_room.model_checks(work, deep=deep)
-    yield from index.index_checks(work)
+    yield from index.index_checks(work, deep=deep)
     yield from work_room.service_checks(work)

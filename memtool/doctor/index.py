@@ -25,11 +25,12 @@ from memtool.vault.state import find_state_folder
 from memtool.workspace import Workspace
 
 _NAMED = 10  # broken notes
+_LARGE = 200_000_000  # bytes of an index that is read whole to find damage
 _PATIENCE = 1.0  # seconds for the warm helper
 
 
-def index_checks(work: Workspace) -> list[Check]:
-    """Return the findings about the index, the vectors and the helper of a vault."""
+def index_checks(work: Workspace, *, deep: bool = False) -> list[Check]:
+    """Return the findings about the index, the vectors and the helper; *deep* reads all of a large index."""
     vault, settings = work.vault, work.settings
     try:
         cache, outside = work.cache, work.outside
@@ -37,13 +38,13 @@ def index_checks(work: Workspace) -> list[Check]:
         if not (folder or can_write(vault.state_path) or can_write(cache)):
             raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
         if settings.index.engine == "postgres":
-            found = use_index(place_of(work), lambda index: [*_index_health(index, work), _server(index)])
+            found = use_index(place_of(work), lambda index: [*_index_health(index, work, deep=deep), _server(index)])
             return [*found, *_helper_health(vault, cache)]
         with tempfile.TemporaryDirectory(prefix="memtool-doctor-", ignore_cleanup_errors=True) as aside:
             _copy_index(folder, Path(aside))
             place = Place(vault, Path(aside), max_bytes=work.max_bytes, outside=outside, ignore=settings.index.ignore)
             found = use_index(
-                place, lambda index: [*_index_health(index, work), *_embedder_health(index, settings, cache)]
+                place, lambda index: [*_index_health(index, work, deep=deep), *_embedder_health(index, settings, cache)]
             )
         return [*found, *_helper_health(vault, cache)]
     except MemtoolError as error:
@@ -63,10 +64,11 @@ def _copy_index(folder: Path | None, aside: Path) -> None:
         (aside / "index" / "current").write_text(path.name, encoding="ascii")
 
 
-def _index_health(index: Index, work: Workspace) -> Iterator[Check]:
+def _index_health(index: Index, work: Workspace, *, deep: bool) -> Iterator[Check]:
     if index.rebuilt:
         yield Check("index", NOTE, f"the next search builds it anew: {index.rebuilt}")
-    damage = _damage(index.db)
+    is_read = deep or index.size() <= _LARGE
+    damage = _damage(index.db) if is_read else ""
     if damage:
         fix = "Run `memtool index --rebuild`, or `memtool doctor --fix`."
         yield Check("index", BROKEN, f"it is damaged: {damage}", fix, lambda: _built_anew(work))
@@ -75,7 +77,8 @@ def _index_health(index: Index, work: Workspace) -> Iterator[Check]:
     notes, chunks = index.db.execute(counts).fetchone()
     new = len(index.applied.added) + len(index.applied.changed) + len(index.applied.removed)
     news = f"; {counted(new, 'file is', 'files are')} news to it until the next search" if new else ", up to date"
-    yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}{news}")
+    unread = "" if is_read else "; it is large, and only `memtool doctor --deep` reads all of it"
+    yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}{news}{unread}")
     broken = index.broken_notes()
     for note in broken[:_NAMED]:
         yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Mend the file with an editor, or move it away.")

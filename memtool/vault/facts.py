@@ -97,7 +97,7 @@ def check_facts(text: str, ref: str = "facts.json") -> list[str]:
         return [str(error)]
     problems = _problems_of_list(listed, ref)
     for item in listed.items:
-        found = _half_characters(text, item) or schema_faults(item.value)
+        found = _half_characters(text, item) or _schema_faults(item.value)
         problems += [f"'{ref}' line {item.place.start_line}: {fault}" for fault in found]
     return problems
 
@@ -329,13 +329,18 @@ def _end(fact: Fact) -> str:
     return f"superseded by '{fact.superseded_by}' already" if fact.superseded_by else f"{fact.status} already"
 
 
+def _schema_faults(value: object) -> list[str]:
+    """Return what the schema finds in a fact. It takes a hundred times longer: asked where a fault is."""
+    return schema_faults(value) if not isinstance(value, dict) or faults(value) else []
+
+
 def _refuse_new_faults(before: Sequence[Fact], after: Sequence[Fact]) -> None:
     for number, fact in enumerate(after):
         old = before[number] if number < len(before) else None
-        if fact == old or not faults(fields_of(fact)):  # the schema agrees, and costs more than all else to ask
+        if fact == old:
             continue
-        known = schema_faults(fields_of(old)) if old else []
-        for fault in schema_faults(fields_of(fact)):
+        known = _schema_faults(fields_of(old)) if old else []
+        for fault in _schema_faults(fields_of(fact)):
             if fault not in known:
                 raise UsageError(f"the fact '{fact.id}' is not valid: {fault}", hint=_HINT)
     for fact_id in _repeated([fact.id for fact in after]):

@@ -216,6 +216,29 @@ def test_words_that_got_lost_in_the_index_are_damage(vault: Vault) -> None:
     )
 
 
+def test_a_large_index_is_read_whole_only_when_asked(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    with sqlite3.connect(index_of(vault)) as db:
+        db.execute("DELETE FROM chunk_terms_data WHERE id > 10")
+    db.close()
+    monkeypatch.setattr("memtool.doctor.index._LARGE", 0)
+    (quick,) = checks(vault.root, "index")
+    assert quick.sentence.endswith("it is large, and only `memtool doctor --deep` reads all of it")
+    environ = {**settings.environment(), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
+    (deep,) = [check for check in examine(vault.root, "--vault", environ, deep=True) if check.subject == "index"]
+    assert deep.state == BROKEN
+
+
+@pytest.mark.slow
+def test_facts_in_good_form_are_examined_without_jsonschema(vault: Vault) -> None:
+    code = (
+        "import sys; from pathlib import Path; from memtool.doctor import examine;"
+        f"found = examine(Path({str(vault.root)!r}), '--vault', {{'MEMTOOL_EMBEDDINGS_PROVIDER': 'none'}});"
+        "assert any(check.subject == 'facts' and check.state == 'ok' for check in found), found;"
+        "sys.exit('jsonschema' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_an_index_that_is_being_written_is_not_damaged(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     for note in vault.root.rglob("*.*"):
         os.utime(note, (1_000_000_000, 1_000_000_000))  # nothing is young, so that nothing is read again
