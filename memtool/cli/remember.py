@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
+from memtool.consolidate.fact_book import root_of
+from memtool.consolidate.verification import blob_of
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
 from memtool.recall.ledger import ledger_folder, read_ledger
@@ -20,6 +23,7 @@ from memtool.text.lines import brief
 from memtool.vault.authors import AUTHORS
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.todos import TYPES
+from memtool.workspace import Workspace
 
 _STDIN = ("-",)
 
@@ -45,6 +49,7 @@ _LARGEST = 64 << 20  # bytes on stdin; what is a note at most, the settings say
     "--author", type=click.Choice(AUTHORS), help="Who says so; else the user, or in a session of Claude Code the agent."
 )
 @click.option("--supersedes", metavar="ID", help="The id of the fact that it replaces.")
+@click.option("--anchor", "anchors", multiple=True, metavar="PATH", help="A file that the fact speaks of. Repeatable.")
 @click.option("--force", is_flag=True, help="Write it although something says the same already.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
@@ -56,6 +61,7 @@ def command(
     project: str | None,
     is_global: bool,
     tags: tuple[str, ...],
+    anchors: tuple[str, ...],
     force: bool,
     as_json: bool,
     **given: Any,  # noqa: ANN401  (click hands over the other fields of a `Memory`)
@@ -75,6 +81,7 @@ def command(
         kind=kind or FACT,
         project="" if is_global else project,
         tags=tags,
+        anchors=tuple(_anchor(session.work, name, project, is_global=is_global) for name in anchors),
         force=force,
         **filled,
     )
@@ -90,6 +97,21 @@ def command(
         output.emit_json(_answer(session, done))
     else:
         _print(session, done)
+
+
+def _anchor(work: Workspace, name: str, project: str | None, *, is_global: bool) -> dict[str, str]:
+    """Return the file *name* as an anchor: its path in the project, and the blob id that it has now.
+
+    Raises:
+        UsageError: it is no file of the project.
+    """
+    area = work.area()
+    root = area.root if project in (None, area.name) else Path(root_of(work.vault, project or ""))
+    path = Path(name).resolve()
+    is_in_project = not is_global and bool(project or area.name) and root.is_absolute()
+    if not (is_in_project and path.is_relative_to(root.resolve()) and path.is_file()):
+        raise UsageError(f"'{name}' is no file of the project", hint="An anchor lies in the folder of its project.")
+    return {"path": path.relative_to(root.resolve()).as_posix(), "blob": blob_of(path)}
 
 
 def _source(session: Session, named: str | None) -> str:

@@ -69,6 +69,7 @@ class Agent(NamedTuple):
         title: its name for people.
         folder: its folder, in the user's home; *variable* of the environment may name another one.
         instructions: its file of instructions, in its folder, and in that of a project; empty for none.
+        adds_to_instructions: whether only a file that is there is added to: a new one would take another text's place.
         reads_skills: whether it reads the shared folder `~/.agents/skills`.
         mac, windows: its folder on these systems, where it is another one.
         remark: what its user has to do or to know after the installation.
@@ -85,6 +86,7 @@ class Agent(NamedTuple):
     mac: str = ""
     windows: str = ""
     remark: str = ""
+    adds_to_instructions: bool = False
 
 
 _CODEX = (
@@ -220,8 +222,12 @@ AGENTS: Mapping[str, Agent] = MappingProxyType({
         "Hermes",
         ".hermes",
         Mcp("config.yaml", ("mcp_servers",), file_format=YAML),
+        instructions="SOUL.md",
         project_instructions=".hermes.md",
         reads_skills=False,
+        adds_to_instructions=True,
+        variable="HERMES_HOME",
+        remark="Hermes writes its SOUL.md when it is first run: run `memtool install hermes` after that",
     ),
     "openclaw": Agent(
         "OpenClaw",

@@ -169,8 +169,10 @@ def _instruction_shares(agent: Agent, target: Target) -> list[Share]:
 def _instructions_path(agent: Agent, target: Target) -> Path | None:
     """Return the path of the file of instructions that *agent* reads; None if it has none."""
     if target.project:
-        return target.project / agent.project_instructions if agent.project_instructions else None
-    return folder_of(agent, target) / agent.instructions if agent.instructions else None
+        path = target.project / agent.project_instructions if agent.project_instructions else None
+    else:
+        path = folder_of(agent, target) / agent.instructions if agent.instructions else None
+    return None if path and agent.adds_to_instructions and not path.exists() else path
 
 
 def _language(target: Target) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, TextContent
 
 from memtool.errors import MemtoolError, NoteNotFound
 from memtool.mcp.tool_calls import (
@@ -21,6 +22,7 @@ from memtool.mcp.tool_calls import (
     Scope,
     Target,
     annotated,
+    named_by,
     project_folder,
     sentence_of,
     told,
@@ -34,10 +36,10 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
     @server.tool(annotations=annotated("Load the project's memory", reads=True))
     @told
     def context_load(project_path: ProjectPath) -> dict[str, Any]:
-        """Load what is remembered of a project: its overview, the last sessions, open items and standing decisions.
+        """Load what is remembered of a project: its rules, decisions, open items, the last sessions and its overview.
 
-        Call it once when you begin to work on a project and have not been given its memory, and when the user asks
-        "where were we", "what did we do last time", "what is open", "continue", 上次做到哪了, 接着做, 还有什么没做.
+        Call it first, once, when you begin to work on a project and have not been given its memory; and when you are
+        asked "where were we", "what did we do last time", "what is open", 上次做到哪了, 接着做, 还有什么没做.
         A project that memory does not know gives {"registered": false}; {"available": false} means that the memory
         cannot be reached now: go on without it.
         """
@@ -58,7 +60,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         limit: Limit = 5,
         page: Page = 1,
         all_projects: AllProjects = False,
-    ) -> str:
+    ) -> CallToolResult:
         """Search what is remembered of this project: decisions and their reasons, past sessions, fixes, conventions.
 
         Call it before you ask the user about something that may have been settled before, before you decide again,
@@ -66,11 +68,13 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         "remember", 上次, 之前, 我们说好的, 为什么当时. Words of any language, names and error codes are found by whole
         and by part. Results are of this project and of what belongs to none; all_projects looks everywhere.
         """
-        from memtool.mcp.rendering import found_text
+        from memtool.mcp.rendering import found_fields, found_text
         from memtool.recall.agent_search import search_memory
 
         work = open_workspace(project_folder(project_path))
-        return found_text(search_memory(work, query, scope=scope, limit=limit, page=page, everywhere=all_projects))
+        found = search_memory(work, query, scope=scope, limit=limit, page=page, everywhere=all_projects)
+        text = TextContent(type="text", text=found_text(found))
+        return CallToolResult(content=[text], structured_content=found_fields(found))
 
     @server.tool(annotations=annotated("Save to the project's memory"), structured_output=False)
     @told
@@ -126,6 +130,7 @@ def _managed(work: Workspace, action: str, target: str, content: str, page: int)
         raise ToolError(f"{action} needs a target: an id, as action=list gives it")
     if action == "update" and not content.strip():
         raise ToolError("update needs content: what shall stand in the place of the target")
+    target = named_by(target)
     try:
         if action == "delete":
             return changed_text("archived", managing.delete_item(work, target))

@@ -40,6 +40,17 @@ def found_text(answer: SearchPage) -> str:
     return "\n".join(lines)
 
 
+def found_fields(answer: SearchPage) -> dict[str, Any]:
+    """Return *answer* as JSON holds it: what is empty is left out of each result."""
+    results = [
+        _fields({name: value if name == "relevance" else defused(value) for name, value in one._asdict().items()})
+        | {"content": one.content}
+        for one in answer.found
+    ]
+    where = {"project": answer.project, "page": answer.page, "more": answer.more}
+    return {"about": QUOTED, **where, "results": results, "notices": list(answer.notices)}
+
+
 def saved_text(saved: Sequence[Saved]) -> str:
     """Return the outcome of each entry, in their order, with the worst said first.
 
@@ -117,17 +128,21 @@ def timeline_text(shown: Timeline) -> str:
 def state_fields(state: ProjectState) -> dict[str, Any]:
     """Return *state* as JSON holds it: what is empty is left out of each entry."""
     known = {"project_id": state.project_id, "project": state.project, "registered": state.registered}
+    rules = [_fields(rule._asdict()) for rule in state.rules]
     if not state.registered:
-        return {**known, "hint": _UNKNOWN}
+        return {**known, "hint": _UNKNOWN, **({"about": QUOTED, "rules": rules} if rules else {})}
     sessions = [_fields(session._asdict()) for session in state.sessions]
     return {
         **known,
         "about": QUOTED,
-        "summary": state.summary,
-        "last_session": sessions[0] if sessions else None,
-        "recent_sessions": sessions[1:],
-        "pending_items": [_fields(item._asdict()) for item in state.pending],
+        "rules": rules,
         "active_decisions": [_fields(decision._asdict()) for decision in state.decisions],
+        "pending_items": [_fields(item._asdict()) for item in state.pending],
+        "last_session": sessions[0] if sessions else None,
+        "summary": state.summary,
+        "facts": [_fields(fact._asdict()) for fact in state.facts],
+        "commands": [_fields(command._asdict()) for command in state.commands],
+        "recent_sessions": sessions[1:],
         **({"more": f"There is more of {' and '.join(state.more)}: context_search finds it."} if state.more else {}),
     }
 

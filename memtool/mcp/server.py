@@ -33,6 +33,12 @@ INSTRUCTIONS = (
 )
 
 
+_FIRST = (
+    " If you were not given the project's memory at the beginning of this session, call context_load first, before you"
+    " answer or read files."
+)
+
+
 def serve(profile: str, open_workspace: OpenWorkspace) -> None:
     """Serve the tools of *profile* until stdin ends."""
     make_server(profile, open_workspace).run()
@@ -40,7 +46,7 @@ def serve(profile: str, open_workspace: OpenWorkspace) -> None:
 
 def make_server(profile: str, open_workspace: OpenWorkspace) -> MCPServer[Any]:
     """Return the server with the tools of *profile*: `context`, `memory` or `all`."""
-    server = _MemoryServer(open_workspace)
+    server = _MemoryServer(open_workspace, INSTRUCTIONS if profile == "memory" else INSTRUCTIONS + _FIRST)
     if profile in ("context", "all"):
         add_context_tools(server, open_workspace)
     if profile in ("memory", "all"):
@@ -103,9 +109,9 @@ def _refusal(code: int, fault: str, request_id: str | int | None = None) -> Sess
 class _MemoryServer(MCPServer[Any]):
     """The SDK's server, with errors that a model can act on, and the projects that there are now as resources."""
 
-    def __init__(self, open_workspace: OpenWorkspace) -> None:
+    def __init__(self, open_workspace: OpenWorkspace, instructions: str) -> None:
         super().__init__(
-            "memtool", title="memtool", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+            "memtool", title="memtool", instructions=instructions, version=__version__, log_level="WARNING"
         )
         self._open_workspace = open_workspace
 

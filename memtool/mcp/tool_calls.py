@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
@@ -53,7 +54,7 @@ Target = Annotated[
     str,
     Field(
         max_length=LONGEST_PATH,
-        description="An id, or id@version, as list gives it, such as fact-20260210-9f3a@1c04be12.",
+        description="An id, or id@version, as list gives it, such as fact-20260210-9f3a@1c04be12; or a memtool:// URI.",
     ),
 ]
 Content = Annotated[
@@ -128,6 +129,18 @@ def project_folder(text: str) -> Path:
             f"project_path is no absolute path: {text[:200]!r}. Give the folder you work in, such as /home/me/src/shop."
         )
     return path
+
+
+def named_by(target: str) -> str:
+    """Return the id, with its version, that *target* names, which may be the URI of a resource."""
+    scheme, _, path = target.strip().partition("://")
+    if scheme != "memtool":
+        return target
+    kind, _, name = unquote(path).partition("/")
+    if kind == "projects":
+        name, at, version = name.partition("@")
+        return f"areas/projects/{name}/summary.md{at}{version}"
+    return name if kind == "notes" else unquote(path)
 
 
 def refusal(tool: str, error: ValidationError) -> ToolError:

@@ -19,6 +19,7 @@ from memtool.index.filters import Filter, parse_day
 from memtool.index.lookup import find_fact, find_ref
 from memtool.index.search import search
 from memtool.text.lines import one_line
+from memtool.text.tokens import index_terms
 from memtool.vault.authors import DECISION
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.facts import parse_facts
@@ -98,6 +99,9 @@ class _Anchor(NamedTuple):
         return bool(self.path) and event.path == self.path and (not first or first <= event.line <= last)
 
 
+_NOWHERE = _Anchor("")
+
+
 class _DatedRow(NamedTuple):
     ref: str
     title: str
@@ -141,7 +145,8 @@ def timeline(
         past = _Events(work, index, (*projects, anchor.project), kinds)
     middle = sorted(past.events(past.rows(anchor.date)), key=lambda each: each.when)
     at = next((at for at, event in enumerate(middle) if anchor.is_at(event)), None)
-    if at is None and anchor.path:  # a line of a note, or a day's own text
+    is_line_of_day = anchor.lines[0] and anchor.path.startswith(f"{work.vault.daily}/")
+    if at is None and anchor.path and not is_line_of_day:  # a line of a note, or a day's own text
         at = next((at for at, event in enumerate(middle) if event.path == anchor.path), None)
     moment = (anchor.date, anchor.minute)
     split = sum(event.when[:2] < moment for event in middle) if at is None else at
@@ -207,10 +212,13 @@ class _Events:
             date = str(fact.fields["date"])
             return _Anchor(date, path=fact.path, fact_id=asked, project=fact.project) if date else None
         with suppress(NoteNotFound, UsageError):
-            path = find_ref(db, asked).name
+            named = find_ref(db, asked)
+            path, lines = named.name, (named.first, named.last)
             ours = _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)})", "c.note_id")
             for row in map(_DatedRow._make, db.execute(ours, (path, *_PAGES))):
-                return _Anchor(row.date, path=path, project=row.project) if row.date and row.kind != FACT else None
+                if not row.date or row.kind == FACT:
+                    return None
+                return _Anchor(row.date, path=path, lines=lines, project=row.project)
         return None
 
     def _searched(self, asked: str) -> _Anchor:
@@ -218,9 +226,29 @@ class _Events:
         for archived in (False, True):
             dated = Filter(today, projects=projects, since="0000-01-01", archived=archived)
             for hit in search(self._index, asked, dated, limit=_TRIED).hits:
-                if hit.kind not in _PAGES:
-                    return _Anchor(hit.date, path=hit.path, lines=(hit.start_line, hit.end_line), fact_id=hit.fact_id)
+                anchor = _Anchor(hit.date, path=hit.path, lines=(hit.start_line, hit.end_line), fact_id=hit.fact_id)
+                if hit.kind == DAY:
+                    anchor = self._line_of_day(anchor, hit.terms) or _NOWHERE
+                if hit.kind not in _PAGES and anchor.date:
+                    return anchor
         raise NoteNotFound(asked)
+
+    def _line_of_day(self, found: _Anchor, terms: frozenset[str]) -> _Anchor | None:
+        """Return the event with most of *terms* that a day's note tells in the lines *found*; None if it is hidden.
+
+        A day's note tells of all projects, and of sessions that tell of themselves.
+        """
+        lines = range(found.lines[0], found.lines[1] + 1)
+        told = [event for event in self.events(self.rows(found.date)) if event.path == found.path]
+        told = [event for event in told if event.line in lines and terms.intersection(index_terms(event.text))]
+        if told:
+            best = max(told, key=lambda event: len(terms.intersection(index_terms(event.text))))
+            return found._replace(minute=best.minute, lines=(best.line, best.line))
+        own = [
+            line for line in self._text(found.path).split("\n")[found.lines[0] - 1 : found.lines[1]] if line[:2] != "- "
+        ]
+        is_own = not self._projects and bool(terms.intersection(index_terms("\n".join(own))))
+        return found._replace(lines=(0, 0)) if is_own else None
 
     def rows(self, date: str) -> list[_DatedRow]:
         """Return the notes and facts of the day *date*, each once."""

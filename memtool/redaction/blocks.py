@@ -18,6 +18,7 @@ from memtool.redaction.views import Finding, merge
 
 CONTEXT_TAG = "memtool-context"
 PRIVATE_TAG = "private"
+_CONTEXT_TAGS = f"(?:{CONTEXT_TAG}|claude-mem-context)"  # the service speaks the dialect of that one, too
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
 _PRIVATE_KEY = "private-key"
 _TALK = r"[.,;:!?)\]}，。；：！？）、]|\s?(?:tags?|blocks?|elements?|markers?|标签|標籤|标记|块|タグ|태그)(?![A-Za-z])"
@@ -26,8 +27,8 @@ _PUTTY = r"Private-Lines: ?\d{1,4}(?:(?:\s|\\++[nr]){1,8}[A-Za-z0-9+/=]{4,80}(?!
 
 
 def find_blocks(text: str) -> list[Finding]:
-    """Return the blocks that the user marked as private, and memtool's own, which are no secrets and leave a space."""
-    contexts = merge(_blocks(text, CONTEXT_TAG, ""))
+    """Return the blocks that the user marked as private, and those that a memory gave: no secrets, a space is left."""
+    contexts = merge(_blocks(text, _CONTEXT_TAGS, ""))
     # What memtool quoted in its own block may speak of the other tag. It must not open a block that goes on behind.
     pieces, end = [], 0
     for block in contexts:

@@ -182,3 +182,26 @@ def test_each_change_is_one_commit(memtool: Memtool, vault: Vault) -> None:
     subjects = tell(vault.root, "log", "--format=%s", "-2").splitlines()
     assert subjects == [f"archive: {new['id']}: Tokens live 24 hours", "remember: Tokens live 24 hours"]
     assert tell(vault.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_fact_is_anchored_in_a_file_of_its_project(
+    memtool: Memtool, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = tmp_path / "茶 shop"
+    (shop / "src").mkdir(parents=True)
+    tell(shop, "init", "-q")
+    (shop / "src/登录.ts").write_text("const ttl = 24\n", encoding="utf-8")
+    blob = tell(shop, "hash-object", "src/登录.ts").strip()
+    monkeypatch.setenv("MEMTOOL_VAULT", str(notes))
+    monkeypatch.chdir(shop / "src")
+    added = memtool("facts", "add", "Tokens live 24 hours.", "--anchor", "登录.ts", "--json")
+    path = notes / added.answer["path"]
+    assert json.loads(path.read_text())["facts"][0]["anchors"] == [{"path": "src/登录.ts", "blob": blob}]
+    assert memtool("facts", "verify").code == 0
+    (shop / "src/登录.ts").write_text("const ttl = 1\n", encoding="utf-8")
+    assert "登录.ts" in memtool("facts", "verify").out
+    for name in ("nothing.ts", str(notes / "memtool.toml")):
+        refused = memtool("facts", "add", "Something else holds.", "--anchor", name)
+        assert (refused.code, "no file of the project" in refused.err) == (2, True)
+    assert memtool("remember", "# A note\n\nText.", "--kind", "knowledge", "--anchor", "登录.ts").code == 2

@@ -102,11 +102,24 @@ def test_an_empty_home_is_empty_again(target: Target, name: str) -> None:
     before = tree(target.home)
     first = install(name, target, *(part.name for part in get_client(name).parts))
     parts = {part.name for part in get_client(name).parts}
-    assert set(first.parts) == (parts if AGENTS[name].instructions else parts - {"instructions"})
+    is_told = AGENTS[name].instructions and not AGENTS[name].adds_to_instructions
+    assert set(first.parts) == (parts if is_told else parts - {"instructions"})
     assert not install(name, target).changes
     uninstall(name, target)
     assert tree(target.home) == before == {}
     assert not record_path(target.environ).exists()
+
+
+def test_hermes_is_told_of_its_memory_beside_the_words_of_its_own_file(target: Target) -> None:
+    soul = target.home / ".hermes" / "SOUL.md"
+    assert "instructions" not in install("hermes", target).parts  # a new file would take the place of its own text
+    assert not soul.exists()
+    soul.write_text("You are Hermes. 你好。\n", encoding="utf-8")
+    assert "instructions" in install("hermes", target).parts
+    assert soul.read_text(encoding="utf-8").startswith("You are Hermes. 你好。\n")
+    assert "context_load" in soul.read_text(encoding="utf-8")
+    uninstall("hermes", target)
+    assert soul.read_text(encoding="utf-8") == "You are Hermes. 你好。\n"
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from pathlib import Path
 
 import pytest
 from desk import Desk
 from mcp_server.agent import LEGACY, MODERN, Agent
+from trees import write
 
 from memtool.mcp.server import make_server
 
@@ -57,3 +60,38 @@ def test_a_vault_that_is_gone_is_not_available_and_may_come_back(desk: Desk, sho
     assert agent.call("context_search", project_path=shop, query="x").is_error
     shutil.move(away, desk.vault.root)
     assert "available" not in agent.call("context_load", project_path=shop).fields
+
+
+@pytest.mark.slow
+def test_what_a_session_s_start_gives_is_told_rules_and_decisions_first(
+    desk: Desk, agent: Agent, shop: str, tmp_path: Path
+) -> None:
+    write(desk, "MEMORY.md", desk.read("MEMORY.md") + "\n## Ways\n\n- 一律用制表符缩进。\n")
+    write(desk, "areas/projects/shop/rules.md", "# Rules\n\n- Never push on Fridays.\n")
+    desk.remember("I prefer short answers.", project="", category="preference", author="user")
+    desk.remember("JWT rather than sessions.", kind="decision", author="user")
+    desk.remember("The API listens on port 8080.", category="configuration")
+    agent.call(
+        "context_save", project_path=shop,
+        entries=[{"type": "session_summary", "content": "# Login by JWT → 41 tests pass\n\n- The clock was skewed."}],
+    )  # fmt: skip
+    answer = agent.call("context_load", project_path=shop)
+    assert [rule["text"] for rule in answer.fields["rules"]] == [
+        "一律用制表符缩进。", "I prefer short answers.", "Never push on Fridays.",
+    ]  # fmt: skip
+    last = answer.fields["last_session"]
+    assert (last["topic"], last["outcome"]) == ("Login by JWT", "41 tests pass")
+    assert [fact["text"] for fact in answer.fields["facts"]] == ["The API listens on port 8080."]
+    names = [name for name in answer.fields if name not in ("project_id", "project", "registered", "about")]
+    assert names[:4] == ["rules", "active_decisions", "pending_items", "last_session"]
+    assert json.loads(answer.text) == answer.fields
+    unknown = tmp_path / "unknown"
+    unknown.mkdir()
+    elsewhere = agent.call("context_load", project_path=str(unknown)).fields
+    assert (elsewhere["registered"], len(elsewhere["rules"])) == (False, 2)
+
+
+@pytest.mark.parametrize("profile", ["context", "memory", "all"])
+def test_an_agent_is_told_to_load_the_context_first(desk: Desk, profile: str) -> None:
+    server = make_server(profile, lambda _folder: desk.work)
+    assert ("call context_load first" in (server.instructions or "")) == (profile != "memory")

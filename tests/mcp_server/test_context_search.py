@@ -130,3 +130,15 @@ def test_outside_of_projects_all_of_them_are_searched_and_that_is_said(desk: Des
     found = agent.call("context_search", project_path=str(desk.home), query="deploy key")
     assert "Searched in all projects." in found
     assert "rotated" in found
+
+
+@pytest.mark.slow
+def test_results_are_fields_beside_the_text(desk: Desk, agent: Agent, shop: str) -> None:
+    fact = desk.remember("订单号用 UUIDv7。", author="user").id
+    answer = agent.call("context_search", project_path=shop, query="UUIDv7")
+    assert "订单号用 UUIDv7。" in answer
+    assert answer.text.startswith("Quoted from memory")
+    found = answer.fields["results"][0]
+    assert (found["fact_id"], found["content"], found["author"]) == (fact, "> 订单号用 UUIDv7。", "user")
+    assert (answer.fields["project"], answer.fields["more"]) == ("shop", False)
+    assert agent.call("context_search", project_path=shop, query="nothing of the kind").fields["results"] == []

@@ -191,3 +191,19 @@ def test_a_file_that_changes_meanwhile_costs_its_minutes_only(desk: Desk, monkey
     assert len(line.events) == 8
     assert all(not event.minute for event in line.events)
     assert NOW.date().isoformat() == line.events[-1].date
+
+
+def test_a_timeline_never_centres_on_a_line_that_it_hides(desk: Desk) -> None:
+    def centre(asked: str, *projects: str) -> str:
+        found = around(desk, asked, projects=projects)
+        return "" if found.anchor is None else found.events[found.anchor].text
+
+    assert centre("支付.ts") == "a.ts, 支付.ts"
+    assert centre("茶.py") == "茶.py"
+    assert centre("b.ts", "shop", "") == "b.ts"
+    with pytest.raises(NoteNotFound):  # a line of another project, in the note of all
+        centre("茶.py", "shop", "")
+    assert centre("daily/2026-02-09.md:9") == "茶.py"
+    assert centre("daily/2026-02-09.md:15") == "tea"
+    assert centre("daily/2026-02-09.md:14") == ""  # the session's own note tells of it
+    assert centre("Only my own words") == "A walk"

@@ -149,3 +149,8 @@ def test_a_putty_key_goes(redact: Redactor) -> None:
 )
 def test_talk_about_keys_stays(redact: Redactor, text: str) -> None:
     assert redact(text) == text
+
+
+def test_what_claude_mem_gave_is_taken_out_like_our_own(redact: Redactor) -> None:
+    assert redact("a <claude-mem-context>\n- [decision] 用 JWT\n</claude-mem-context> b").split() == ["a", "b"]
+    assert redact("the `<claude-mem-context>` tag, 标签") == "the `<claude-mem-context>` tag, 标签"

@@ -35,7 +35,7 @@ _OF_HELPER = re.compile(rb'\{"parentUuid":(?:null|"[^"\\]*"),"isSidechain":true,
 # Also matches a string that the end of the line cuts off; else each quote in it would be tried as a beginning.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _BORDER = re.compile(rb'[^"\\/bfnrtu0-9a-fA-F\x80-\xbf]')  # never in the middle of a character or of an escape
-_WHOLE_TAG = re.compile(rb"(?:<|\xef\xbc\x9c)[\s/]{0,17}(?:private|memtool-context)", re.IGNORECASE)
+_WHOLE_TAG = re.compile(rb"(?:<|\xef\xbc\x9c)[\s/]{0,17}(?:private|memtool-context|claude-mem-context)", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _ELLIPSIS = memoryview(" … ".encode())
 _LARGEST = 536_870_912  # bytes of what comes out of a compressed transcript

@@ -14,12 +14,14 @@ MARK = "[…]"  # stands for what was left out
 
 _INJECTED = tuple(
     """
-    agent-message bash-stderr bash-stdout cross-session-message fork-boilerplate hook_context ide_diagnostics
-    ide_opened_file ide_selection local-command-caveat local-command-stderr local-command-stdout mcp-polling-update
-    mcp-resource-update memtool-context new-diagnostics post-tool-use-hook session-start-hook system-reminder
-    teammate-message total_tokens user-prompt-submit-hook
+    agent-message bash-stderr bash-stdout cross-session-message fork-boilerplate ide_diagnostics ide_opened_file
+    ide_selection local-command-caveat local-command-stderr local-command-stdout mcp-polling-update mcp-resource-update
+    new-diagnostics post-tool-use-hook session-start-hook system-reminder teammate-message total_tokens
+    user-prompt-submit-hook
     """.split()
 )
+# What memories put around what they give, ours, too: a name of several words that ends with one of these.
+_OF_MEMORIES = r"(?=[\w-]{1,60}[\s>])[a-zA-Z][a-zA-Z0-9]*[_-](?:[a-zA-Z0-9]+[_-])*(?:context|memory|memories)"
 _BEFORE_SUMMARY = (*_INJECTED, "analysis")
 _NOT_TYPED = (
     "<command-name>",  # /compact, /model and the like: the client's own commands begin with their name
@@ -48,7 +50,7 @@ _QUOTATION = (  # compiled at first use
     r"(?:(?:>[^\n]*(?:\n\s*|\Z))+|\"[^\"]{24,}\"|“[^“”]{12,}”|「[^「」]{12,}」|«[^«»]{24,}»)[.。]?"
 )
 _ELEMENT = r"(?s)<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,500})?>.*</\1>"  # as programs wrap what they send
-_WHOLE_TAG = re.compile(r"[<＜][\s/]{0,17}(?:private|memtool-context)", re.IGNORECASE)
+_WHOLE_TAG = re.compile(r"[<＜][\s/]{0,17}(?:private|memtool-context|claude-mem-context)", re.IGNORECASE)
 # What the client adds to a plan that is carried out in a new session, and to a prompt that names a file.
 _ADDED = re.compile(r"\n\s*If you need specific details from before exiting plan mode.*\Z", re.DOTALL)
 _PLAN = re.compile(r"\AImplement the following plan:\s+")
@@ -215,7 +217,7 @@ def _without_blocks(text: str, tags: tuple[str, ...]) -> str:
 
 @cache
 def _opening(tags: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"<({'|'.join(tags)})(?:\s[^<>]{{0,500}})?>")
+    return re.compile(rf"<({'|'.join(tags)}|{_OF_MEMORIES})(?:\s[^<>]{{0,500}})?>")
 
 
 def patch_in(command: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -43,6 +43,7 @@ class Memory(NamedTuple):
         type: of an open item, one of `memtool.vault.todos.TYPES`.
         due: the day by which an open item is to be done.
         summary: a few words for lists.
+        anchors: the files that a fact speaks of, each with its path in the project and its git blob id.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Memory(NamedTuple):
     type: str = ""
     due: str = ""
     summary: str = ""
+    anchors: tuple[Mapping[str, str], ...] = ()
 
 
 def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, max_bytes: int) -> Memory:
@@ -118,6 +120,8 @@ def _check_options(memory: Memory) -> None:
         raise UsageError("what the output of a tool says is neither a decision nor a preference", hint=hint)
     if memory.supersedes and memory.kind != FACT:
         raise UsageError("only a fact supersedes a fact", hint="Leave out --kind, or archive with `memtool forget`.")
+    if memory.anchors and memory.kind != FACT:
+        raise UsageError("only a fact has an anchor", hint="Leave out --kind, or name the file in the text.")
     if memory.kind == TODO:
         given = {"--category": memory.category, "--expires": memory.expires, "--evidence": memory.evidence}
         wrong = [option for option, value in given.items() if value]

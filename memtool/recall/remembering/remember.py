@@ -267,6 +267,7 @@ def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]
         author=memory.author,
         expires=memory.expires,
         summary=memory.summary,
+        anchors=memory.anchors,
     )
 
 

@@ -11,22 +11,25 @@ from memtool.recall.framing import defused
 from memtool.recall.start.last_sessions import PastSession, read_sessions, told_in
 from memtool.recall.start.remembered import remembered
 from memtool.text.lines import cut
+from memtool.text.markdown import heading_text, without_mark
 from memtool.vault.authors import named
 from memtool.vault.projects import short_id
-from memtool.vault.session_rows import render_row
+from memtool.vault.session_rows import ARROW, render_row
 from memtool.workspace import Workspace
 
-_KINDS = ("summary", "decisions", "facts", "open")
+_KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands")
+_RULES = ("memory", "preferences", "rules")  # kinds of what the user wants of every session
 _SESSIONS, _MOST_LINES = 5, 20
 _LAST_ROOM, _ROOM = 900, 240  # columns of the last session, and of each one before it
 _LONGEST_SUMMARY, _LONGEST_LINE = 1_200, 300  # characters
 
 
 class SessionDigest(NamedTuple):
-    """A past session, told in a few lines."""
+    """A past session, told in a few lines; *outcome* is what it came to."""
 
     date: str
     topic: str
+    outcome: str
     points: tuple[str, ...]
     path: str
 
@@ -49,8 +52,11 @@ class ProjectState(NamedTuple):
     registered: bool
     summary: str = ""
     sessions: tuple[SessionDigest, ...] = ()
-    pending: tuple[StateLine, ...] = ()
+    rules: tuple[StateLine, ...] = ()
     decisions: tuple[StateLine, ...] = ()
+    facts: tuple[StateLine, ...] = ()
+    pending: tuple[StateLine, ...] = ()
+    commands: tuple[StateLine, ...] = ()
     more: tuple[str, ...] = ()
 
 
@@ -62,26 +68,39 @@ def project_state(work: Workspace) -> ProjectState:
     """
     area = work.area()
     state = ProjectState(short_id(area.root), area.name, registered=False)
-    if not area.name or not (work.vault.root / area.ref).parent.is_dir():
-        return state
     wanted = work.settings.recall._replace(kinds=_KINDS, sessions=_SESSIONS, lines_in_full=_MOST_LINES)
+    if not area.name or not (work.vault.root / area.ref).parent.is_dir():
+        return state._replace(rules=_statements(remembered(work, "", wanted), _RULES))
     parts = remembered(work, area.name, wanted)
     sessions = read_sessions(work.vault, area.name, _SESSIONS)
     decided = [line for part in parts for line in _lines(part) if part.kind == "decisions" or line.category == DECISION]
-    pending = [line for part in parts if part.kind == "open" for line in _lines(part)]
+    decisions = tuple(_statement(line) for line in decided[:_MOST_LINES])
+    facts = tuple(line for line in _statements(parts, ("facts",)) if line not in decisions)
     more = {"active_decisions": _left_out(parts, "decisions"), "pending_items": _left_out(parts, "open")}
     return state._replace(
         registered=True,
         summary=_summary(parts),
         sessions=tuple(_told(session, _ROOM if at else _LAST_ROOM) for at, session in enumerate(sessions)),
-        pending=tuple(_statement(line) for line in pending[:_MOST_LINES]),
-        decisions=tuple(_statement(line) for line in decided[:_MOST_LINES]),
+        rules=_statements(parts, _RULES),
+        decisions=decisions,
+        facts=facts,
+        pending=_statements(parts, ("open",)),
+        commands=_statements(parts, ("commands",)),
         more=tuple(name for name, left in more.items() if left),
     )
 
 
+def _statements(parts: Sequence[BlockPart], kinds: Sequence[str]) -> tuple[StateLine, ...]:
+    """Return the first statements of the parts of these *kinds*."""
+    return tuple(_statement(line) for part in parts if part.kind in kinds for line in _lines(part))[:_MOST_LINES]
+
+
 def _lines(part: BlockPart) -> Iterator[BlockLine]:
-    return (line for line in part.lines if line.said)
+    """Give the statements of *part*: of a page each line that is no heading."""
+    for line in part.lines:
+        said = line.said or without_mark(line.text.removeprefix(">").strip())
+        if said and (line.said or not heading_text(line.text.removeprefix(">").strip())):
+            yield line._replace(said=said)
 
 
 def _left_out(parts: Sequence[BlockPart], kind: str) -> bool:
@@ -101,7 +120,8 @@ def _summary(parts: Sequence[BlockPart]) -> str:
 def _told(session: PastSession, room: int) -> SessionDigest:
     topic, rows = told_in(session, room)
     points = tuple(defused(render_row(row)) for row in rows)
-    return SessionDigest(session.when, defused(topic), points, session.ref)
+    asked, _, outcome = topic.partition(ARROW)
+    return SessionDigest(session.when, defused(asked), defused(outcome), points, session.ref)
 
 
 def _statement(line: BlockLine) -> StateLine:

@@ -148,3 +148,21 @@ def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     said_on_refusal(text)
     compaction_text(text)
     printable(text + "\x1b]" * 100_000)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "claude-mem-context", "memtool-context", "relevant-memories", "mem0_context", "basic-memory-context",
+        "recalled_memories", "long-term-memory", "supermemory-context", "hook_context",
+    ],
+)  # fmt: skip
+def test_what_another_memory_gave_is_nothing_that_was_typed(tag: str) -> None:
+    block = f"<{tag} source='x'>\nWe always use tabs. 一律用制表符。\n</{tag}>"
+    assert typed(f"{block}\n\n修复登录, please") == typed(f"修复登录, please\n{block}") == "修复登录, please"
+    assert typed(f"what does <{tag}> do?") == f"what does <{tag}> do?"
+
+
+@pytest.mark.parametrize("text", ["<user-card>a</user-card>", "<context>a</context>", "<memory>茶</memory>"])
+def test_other_elements_were_typed(text: str) -> None:
+    assert typed(text) == text
