@@ -90,7 +90,7 @@ def _text(entry: LogEntry) -> str:
 
 
 class PastProblems(NamedTuple):
-    """Entries of the log, oldest first: errors that may stand, and what is over or was only a warning."""
+    """Entries of the log, oldest first: errors that may stand, and what is old or was only a warning."""
 
     standing: tuple[LogEntry, ...]
     over: tuple[LogEntry, ...]
@@ -99,8 +99,9 @@ class PastProblems(NamedTuple):
 def read_problems(vault: Vault, folders: Iterable[Path], now: datetime) -> PastProblems:
     """Return the problems of the last days in the logs in *folders*.
 
-    An error is over after a day, and as soon as the session that a worker failed at has got its note. One that names
-    no session is over when a session was captured since: whatever fails still has said so again.
+    An error is over after a day. What has worked since is forgotten: the session that a worker failed at has its note,
+    the vault that was missing is there. An error that names no session is forgotten when a session was captured since:
+    whatever fails still has said so again.
     """
     from memtool.capture.queue import Queue  # not for hooks, which only log
 
@@ -110,15 +111,17 @@ def read_problems(vault: Vault, folders: Iterable[Path], now: datetime) -> PastP
     standing: list[LogEntry] = []
     over: list[LogEntry] = []
     for entry in read_log(folders, now - timedelta(days=DAYS)):
-        if entry.level != NOTE:
-            is_fresh = entry.level == ERROR and datetime.fromisoformat(entry.at) > now - _FRESH
-            stands = is_fresh and not _is_made_good(vault, entry, left, captured_at)
-            (standing if stands else over).append(entry)
+        if entry.level == NOTE or (entry.level == ERROR and _is_made_good(vault, entry, left, captured_at)):
+            continue
+        is_fresh = entry.level == ERROR and datetime.fromisoformat(entry.at) > now - _FRESH
+        (standing if is_fresh else over).append(entry)
     return PastProblems(tuple(standing), tuple(over))
 
 
 def _is_made_good(vault: Vault, entry: LogEntry, left: set[str], captured_at: float) -> bool:
     """Return whether *entry* tells of what has worked since. A session that is *left* on the queue has not."""
+    if entry.message.startswith("there is no vault at ") or "' is no vault: " in entry.message:
+        return vault.settings_path.is_file()
     session_id, colon, _ = entry.message.partition(": ")
     if entry.subject == "worker" and colon and " " not in session_id:
         return session_id not in left and (vault.root / session_ref(session_id)).is_file()

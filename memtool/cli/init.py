@@ -46,7 +46,9 @@ def _as_text(made: MadeVault) -> str:
     lines = [f"The vault is ready: {root}"]
     if made.created:
         lines.append(f"Added: {', '.join(made.created)}")
-    if made.committed:
+    if made.repository_made:
+        lines.append("Made a git repository of it, for its history: `memtool log` shows it, `memtool undo` takes back.")
+    elif made.committed:
         lines.append("Committed to its git history.")
     lines.append("Next: `memtool install claude-code`, so that sessions become notes.")
     return "\n".join(lines)

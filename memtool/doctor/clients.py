@@ -101,7 +101,15 @@ def _program_checks(name: str, title: str, shares: Iterable[Share]) -> Iterator[
 
 
 def _handshake(command: tuple[str, ...], title: str) -> Check:
-    """Start the server as *title* would, on a vault of its own, and let the SDK's own client ask for its tools."""
+    """Start the server as *title* would, on a vault of its own, and let the SDK's own client ask for its tools.
+
+    What fails is tried once more: the machine may be busy.
+    """
+    first = _shaken(command, title)
+    return _shaken(command, title) if first.state == BROKEN else first
+
+
+def _shaken(command: tuple[str, ...], title: str) -> Check:
     fix = "Run `memtool install` for this client again."
     with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
         (Path(folder) / SETTINGS_FILE).touch()

@@ -27,6 +27,7 @@ from memtool.workspace import Workspace
 _NAMED = 10  # broken notes
 _LARGE = 200_000_000  # bytes of an index that is read whole to find damage
 _PATIENCE = 1.0  # seconds for the warm helper
+_TRIES = 2  # the machine may be busy
 
 
 def index_checks(work: Workspace, *, deep: bool = False) -> list[Check]:
@@ -136,7 +137,8 @@ def _helper_health(vault: Vault, cache: Path) -> Iterator[Check]:
     place = helper_place(cache, vault.root)
     if not is_at_work(place):
         return
-    status = ask_helper(place, {"ask": "status"}, patience=_PATIENCE)
+    asked = (ask_helper(place, {"ask": "status"}, patience=_PATIENCE) for _ in range(_TRIES))
+    status = next((answer for answer in asked if answer), None)
     try:
         pid, idle, memory = (int(status[name]) for name in ("pid", "idle", "memory")) if status else (0, 0, 0)
     except (LookupError, TypeError, ValueError, OverflowError):

@@ -10,7 +10,7 @@ from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
 from memtool.consolidate.week import kept_schedule, read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
-from memtool.embeddings.helper import SILENCE, HelperPlace, fell_silent, is_at_work
+from memtool.embeddings.helper import SILENCE, HelperPlace, ask_helper, fell_silent, is_at_work
 from memtool.errors import MemtoolError
 from memtool.index.engine import WATCHERS
 from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_lost
@@ -23,6 +23,7 @@ from memtool.workspace import Workspace
 
 _NAMED = 10  # parked jobs
 _NAMED_ERRORS = 3
+_PATIENCE = 2.0  # seconds for a service that was silent
 _OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
 
 
@@ -64,7 +65,8 @@ def service_checks(work: Workspace) -> Iterator[Check]:
         return  # the check of the index has said it
     if not (place.folder.is_dir() and is_at_work(place)):
         return
-    if fell_silent(place, work.now().timestamp() - SILENCE):
+    silent = fell_silent(place, work.now().timestamp() - SILENCE)
+    if silent and ask_helper(place, {"ask": "unchanged"}, patience=_PATIENCE) is None:  # not only busy for a moment
         sentence = "the service of this vault does not answer, and search goes on without it"
         yield Check(
             "service", NOTE, sentence, "`memtool serve --status` names its process: end it, and start it again."

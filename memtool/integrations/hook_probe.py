@@ -31,7 +31,15 @@ class Probe(NamedTuple):
 
 
 def probe(program: Program, client: str = "") -> Probe:
-    """Run *program* on an edit, of which *client* tells in its own words; empty for Claude Code."""
+    """Run *program* on an edit, of which *client* tells in its own words; empty for Claude Code.
+
+    What fails is tried once more: the machine may be busy.
+    """
+    first = _probe(program, client)
+    return _probe(program, client) if first.fault else first
+
+
+def _probe(program: Program, client: str) -> Probe:
     try:
         with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
             return _tried(program, Path(folder), client, settings.environment())

@@ -31,6 +31,7 @@ class MadeVault:
     kept: tuple[str, ...]
     committed: bool
     notices: tuple[str, ...]
+    repository_made: bool = False
 
 
 def make_vault(
@@ -49,7 +50,7 @@ def make_vault(
         hint = "Give the vault a folder of its own, such as ~/memory."
         raise UsageError(f"'{path}' holds your whole home folder", hint=hint)
     template = _template()
-    is_new = _make_settings(vault, template)
+    is_new, had_history = _make_settings(vault, template), (vault.root / ".git").exists()
     with vault.lock("init"):
         created, kept, notices = _add_missing(vault, template)
         if is_new:
@@ -57,7 +58,8 @@ def make_vault(
         committed, more = _keep_history(vault, template, announce)
         if created and ".gitignore" in kept:
             more.append("your .gitignore stays as it is; .memtool/ ignores itself")
-    return MadeVault(vault, created, kept, committed, (*notices, *more))
+    made = not had_history and (vault.root / ".git").exists()
+    return MadeVault(vault, created, kept, committed, (*notices, *more), repository_made=made)
 
 
 def _open_or_make(path: Path) -> Vault:

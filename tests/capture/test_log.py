@@ -112,9 +112,19 @@ def test_a_session_that_has_its_note_after_all_is_made_good(vault: Vault) -> Non
     put(vault, 1, "worker", "one: the disk is full: 磁盘已满")
     (vault.root / "sessions").mkdir(exist_ok=True)
     (vault.root / "sessions" / "one.md").write_text("# one\n")
-    assert problems(vault) == ([], ["one: the disk is full: 磁盘已满"])
+    assert problems(vault) == ([], [])
     Queue(vault).put(Job("one", "/t.jsonl"))  # but not as long as it is to be tried again
-    assert problems(vault)[1] == []
+    assert problems(vault) == (["one: the disk is full: 磁盘已满"], [])
+
+
+@pytest.mark.parametrize("message", ["there is no vault at '{}'", "'{}' is no vault: it has no memtool.toml"])
+def test_a_vault_that_was_missing_is_forgotten_once_it_is_there(vault: Vault, message: str) -> None:
+    put(vault, 1, "SessionStart", message.format("/家/memory"))
+    put(vault, 30, "Stop", message.format("/家/memory"))
+    vault.settings_path.unlink(missing_ok=True)
+    assert len(problems(vault)[0]) == len(problems(vault)[1]) == 1
+    vault.settings_path.touch()
+    assert problems(vault) == ([], [])
 
 
 def test_what_names_no_session_is_over_when_something_was_captured_since(vault: Vault) -> None:

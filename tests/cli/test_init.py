@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,19 @@ def test_it_says_what_it_made_and_the_second_time_that_nothing_was_left(memtool:
     assert memtool("init", str(tmp_path / "记忆")) == (
         0, f"Nothing to do: the vault at {tmp_path / '记忆'} is complete.\n", "",
     )  # fmt: skip
+
+
+def test_it_says_whether_it_made_a_repository(memtool: Memtool, tmp_path: Path) -> None:
+    made = "Made a git repository of it"
+    assert f"\n{made}" in memtool("init", str(tmp_path / "新")).out
+    (tmp_path / "新" / "MEMORY.md").unlink()
+    out = memtool("init", str(tmp_path / "新")).out
+    assert (made in out, "The vault is ready" in out) == (False, True)
+    (tmp_path / "within").mkdir()
+    subprocess.run(["git", "init", "-q", str(tmp_path / "within")], check=True)
+    assert made not in memtool("init", str(tmp_path / "within/v")).out
+    assert memtool("init", "--json", str(tmp_path / "third")).answer["repository_made"] is True
+    assert memtool("init", "--json", str(tmp_path / "third")).answer["repository_made"] is False
 
 
 def test_notices_are_talk_and_go_to_stderr(memtool: Memtool, tmp_path: Path) -> None:

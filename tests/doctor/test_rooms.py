@@ -169,6 +169,19 @@ def test_a_server_that_does_not_answer_is_broken(
 
 
 @pytest.mark.slow
+def test_a_server_that_fails_once_on_a_busy_machine_is_tried_again(tmp_path: Path) -> None:
+    busy, path = tmp_path / "忙", tmp_path / "memtool"
+    busy.touch()
+    path.write_text(
+        f'#!/bin/sh\nif [ -e "{busy}" ]; then rm "{busy}"; exit 1; fi\nexec "{sys.executable}" -m memtool "$@"\n'
+    )
+    path.chmod(0o700)
+    found = clients._handshake((str(path), "mcp"), "Zed")
+    assert (found.state, found.sentence) == (OK, "Zed's server answers with 4 tools")
+    assert not busy.exists()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "path"),
     [

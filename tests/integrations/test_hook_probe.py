@@ -59,3 +59,23 @@ def test_a_hook_that_writes_only_to_its_log_has_that_told(monkeypatch: pytest.Mo
     assert "'search.limit' (MEMTOOL_SEARCH_LIMIT) should be a whole number" in (
         probe(find_program(None, this_project=False)).fault
     )
+
+
+def test_a_hook_that_fails_once_on_a_busy_machine_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(hook_probe.__file__).parents[2]))
+    busy = tmp_path / "忙"
+    busy.touch()
+    body = f"""
+import pathlib, sys
+busy = pathlib.Path({str(busy)!r})
+if busy.exists():
+    busy.unlink()
+    sys.exit("not now")
+from memtool.hook.main import main
+sys.exit(main())
+"""
+    (tmp_path / "once.py").write_text(body, encoding="utf-8")
+    assert probe(Program(sys.executable, (str(tmp_path / "once.py"),))).fault == ""
+    assert not busy.exists()
