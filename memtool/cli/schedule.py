@@ -13,6 +13,7 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.consolidate.week import read_run
+from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     from memtool.consolidate.week import LastRun
@@ -61,6 +62,7 @@ def status(session: Session, *, as_json: bool) -> None:
 
     And when this machine ran it last, and runs it next.
     """
+    from memtool.consolidate.review import stored_proposals, weeks_to_review
     from memtool.integrations import schedule
 
     work = session.work
@@ -79,6 +81,8 @@ def status(session: Session, *, as_json: bool) -> None:
     if not found:
         click.echo("No schedule is installed for this vault. `memtool schedule install` sets one up.")
     click.echo(output.printable(_told(run)))
+    if waiting := sum(len(stored_proposals(session.vault, week)) for week in weeks_to_review(session.vault)):
+        click.echo(f"{counted(waiting, 'proposed fact')} to decide on: `memtool facts review`")
     if runs_next:
         click.echo(f"Next run: {_minute(runs_next)}, or when the machine is up again")
 

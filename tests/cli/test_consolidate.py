@@ -93,6 +93,7 @@ def test_facts_wait_for_the_user_until_they_are_accepted(memtool: Memtool, worke
     assert "Decide on them: `memtool facts review`." in ran.err
     assert memtool("facts", "list", "--json", *worked).answer["facts"] == []
     assert "2 proposed facts to decide on; " in memtool("doctor", *worked).out.replace("\n", "; ")
+    assert "2 proposed facts to decide on: `memtool facts review`" in memtool("schedule", "status", *worked).out
     assert memtool("facts", "review", *worked).out == ran.out
     first, second = memtool("facts", "review", "--json", *worked).answer["proposals"]
     assert memtool("facts", "review", "--keep", "nothing", *worked).code == 2

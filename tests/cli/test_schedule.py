@@ -43,7 +43,7 @@ def test_from_installing_to_removing(memtool: Memtool, system: System) -> None:
     assert "was set up already" in memtool("schedule", "install", "--kind", "cron").out
     assert memtool("consolidate", "--week", "last").code == 0
     status = memtool("schedule", "status").out
-    assert "0 facts, " in status
+    assert "0 proposals, " in status
     assert "Next run: " in status
     again = memtool("consolidate", "--week", "last", "--once")
     assert (again.code, again.out) == (0, "")
