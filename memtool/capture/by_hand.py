@@ -15,7 +15,7 @@ from memtool.errors import HistoryFailed, MemtoolError
 from memtool.vault import history
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
 from memtool.vault.files import read_content
-from memtool.vault.git import ask
+from memtool.vault.git import ask, texts_in
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import is_as_written
@@ -37,9 +37,12 @@ def keep_what_is_by_hand(vault: Vault, refs: Iterable[str]) -> None:
 def _keep(vault: Vault, refs: Iterable[str]) -> None:
     staged = ask(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").out.split("\0")
     contents: dict[str, history.NewContent | None] = {}
-    for ref in refs:
+    ours = [ref for ref in refs if ref not in staged and ref.endswith(".md") and "\n" not in ref]
+    ours = [ref for ref in ours if ref.startswith((_SESSIONS, f"{vault.daily}/"))]
+    before = texts_in(vault.root, "HEAD", ours)
+    for ref in ours:
         with suppress(OSError, UnicodeDecodeError, MemtoolError):  # gone, broken, or a link out of the vault
-            if ref not in staged and (own := _of_owner(vault, ref)) is not None:
+            if (own := _of_owner(vault, ref, before.get(ref))) is not None:
                 contents[ref] = history.NewContent(own.encode())
     if contents:
         history.refuse_unfinished(vault.root)
@@ -47,15 +50,10 @@ def _keep(vault: Vault, refs: Iterable[str]) -> None:
         history.commit_contents(vault.root, contents, f"keep: {', '.join(contents)}"[:200], is_ours=False)
 
 
-def _of_owner(vault: Vault, ref: str) -> str | None:
+def _of_owner(vault: Vault, ref: str, before: str | None) -> str | None:
     """Return the note as its owner would have it without memtool's latest lines; None if they have written nothing."""
-    is_session, is_daily = ref.startswith(_SESSIONS), ref.startswith(f"{vault.daily}/")
-    if not ref.endswith(".md") or not (is_session or is_daily):
-        return None
     now = read_content(vault.path(ref)).decode("utf-8")
-    answer = ask(vault.root, "cat-file", "blob", f"HEAD:{ref}")
-    before = answer.out if answer.code == 0 else None
-    if is_daily:
+    if not ref.startswith(_SESSIONS):
         return own_words(now, before)
     if before is None or is_as_written(now):
         return None

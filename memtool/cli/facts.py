@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_LISTED = 50  # facts on a page
 _GLOBAL = "global"  # what `--project` calls the facts of no project
 
 
@@ -44,10 +45,20 @@ def _as_json(command: F) -> F:
 @click.option("--category", type=click.Choice(CATEGORIES), help="Only those of this category.")
 @click.option("--status", type=click.Choice([*STATUSES, "all"]), default="active", show_default=True)
 @click.option("--author", type=click.Choice(AUTHORS), help="Only those by this author.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="How many to show; else 50, and in JSON all.")
+@click.option("--page", type=click.IntRange(min=1), default=1, help="The facts after those: 2, 3 and so on.")
 @_as_json
 @with_vault
 def list_facts(
-    session: Session, *, project: str | None, category: str | None, status: str, author: str | None, as_json: bool
+    session: Session,
+    *,
+    project: str | None,
+    category: str | None,
+    status: str,
+    author: str | None,
+    limit: int | None,
+    page: int,
+    as_json: bool,
 ) -> None:
     """List the facts, newest first, with what they contradict."""
     book = read_facts(session.vault)
@@ -61,14 +72,20 @@ def list_facts(
         and author in (None, stored.fact.author or IMPORTED)
     ]
     chosen.sort(key=lambda stored: stored.fact.timestamp, reverse=True)
-    rivals = rivals_of(chosen)
+    most = limit or (len(chosen) if as_json else _LISTED) or 1
+    shown = chosen[most * (page - 1) : most * page]
+    files = {stored.ref for stored in shown}
+    rivals = rivals_of([stored for stored in chosen if stored.ref in files])
     if as_json:
-        output.emit_json({"facts": [_json(stored, rivals) for stored in chosen], "problems": [*book.broken.values()]})
+        facts = [_json(stored, rivals) for stored in shown]
+        output.emit_json({"facts": facts, "total": len(chosen), "problems": [*book.broken.values()]})
         return
-    _print_list(chosen, rivals)
+    _print_list(shown, rivals)
     output.say(*book.broken.values())
-    if not chosen:
+    if not shown:
         output.say("There are no such facts.")
+    if most * page < len(chosen):
+        output.say(f"page {page} of {-(-len(chosen) // most)}; `--page {page + 1}` shows the next")
 
 
 @command.command()

@@ -49,6 +49,18 @@ def test_a_list_marks_what_contradicts(memtool: Memtool) -> None:
 
 
 @pytest.mark.usefixtures("facts")
+def test_a_list_has_pages(memtool: Memtool) -> None:
+    first = memtool("facts", "list", "--limit", "2")
+    assert [line.split()[0] for line in first.out.splitlines()] == ["rival", "port"]
+    assert "[contradicts port]" in first.out
+    assert "page 1 of 2; `--page 2` shows the next" in first.err
+    assert memtool("facts", "list", "--limit", "2", "--page", "2").out.split()[0] == "jwt"
+    answer = memtool("facts", "list", "--limit", "1", "--page", "2", "--json").answer
+    assert ([fact["id"] for fact in answer["facts"]], answer["total"]) == (["port"], 3)
+    assert "There are no such facts." in memtool("facts", "list", "--page", "9").err
+
+
+@pytest.mark.usefixtures("facts")
 @pytest.mark.parametrize(
     ("options", "ids"),
     [

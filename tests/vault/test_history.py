@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memtool.errors import HistoryFailed
-from memtool.vault.git import ask
+from memtool.vault.git import ask, texts_in
 from memtool.vault.history import commit, find_repository, has_commits, make_repository, status
 from memtool.vault.projects import find_project
 
@@ -266,3 +266,16 @@ def test_a_working_tree_beside_the_repository_has_a_state_of_its_own(repository:
     assert find_repository(beside / "sub") == beside
     assert find_repository(repository / ".git") is None
     assert commit(beside, ["a.md"], "beside") == ("a.md",)
+
+
+def test_the_texts_of_many_files_take_one_process(repository: Path, processes: list[str]) -> None:
+    write_many(repository, ["日记 一.md", "empty.md", "a missing"])
+    (repository / "empty.md").write_text("")
+    (repository / "日记 一.md").write_text("第一行\nline two\n\nx missing\n")
+    commit(repository, ["日记 一.md", "empty.md"], "texts")
+    processes.clear()
+    names = ["日记 一.md", "never.md", "empty.md", "a missing", "a.md", "two\nlines.md"]
+    texts = {"日记 一.md": "第一行\nline two\n\nx missing\n", "empty.md": "", "a.md": "a"}
+    assert texts_in(repository, "HEAD", names) == texts
+    assert len(processes) == 1
+    assert texts_in(repository, "HEAD", []) == {}
