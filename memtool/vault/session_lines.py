@@ -143,15 +143,6 @@ def render_fix(fix: Fix, language: str) -> str:
     return one_line(labels("summary", language)["fix"].format(fix.command.replace("`", "'"), fix.error, fix.change))
 
 
-def parse_fix(text: str) -> Fix | None:
-    """Return the fix that a line of a note tells, in any language; None if it is none."""
-    for form in all_labels("summary")["fix"]:
-        pattern = re.escape(form).replace(r"\{\}", "(.+?)")
-        if match := re.fullmatch(pattern, text):
-            return Fix(*match.groups())
-    return None
-
-
 def hash_of_words(text: str) -> str:
     """Return the hash of the words of *text*: white space, case, quotes and code marks do not count."""
     import hashlib  # a hook does without

@@ -96,6 +96,12 @@ _CLAUDE = {
         "Bash", {"command": "make"}, f"Exit code 1\n{REFUSING}{text}", version="2.1.197"
     ),
     "a test that failed": lambda text: failed_call("Bash", {"command": "pytest tests"}, f"Exit code 1\nError: {text}"),
+    "a test that was mended": lambda text: [
+        *failed_call("Bash", {"command": "pytest tests"}, f"Exit code 1\nError in order_model.py: {text}"),
+        *used("Edit", {"file_path": "/src/order_model.py"}, "done", toolUseResult={}),
+        *used("Bash", {"command": "pytest tests"}, "3 passed"),
+        assistant({"type": "text", "text": "Fixed: `order_model.py` 已修复，`Postgres` was the cause."}),
+    ],
     "a file that was read": lambda text: used("Read", {"file_path": "/src/README.md"}, f"     1→{REFUSING}{text}"),
     "a file that cannot be read": lambda text: failed_call("Read", {}, f"{REFUSING}{text}", version=""),
     "an error of a server": lambda text: failed_call("mcp__web__read", {}, f"{REFUSING}{text}"),

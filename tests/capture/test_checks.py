@@ -13,7 +13,6 @@ from memtool.capture.checks import (
     is_sure_to_have_failed,
     is_test,
 )
-from memtool.vault.session_lines import Fix, parse_fix, render_fix
 
 
 @pytest.mark.parametrize(
@@ -58,13 +57,6 @@ def test_what_a_check_built_is_not_part_of_it() -> None:
         check_in("cd a && go build -o /tmp/shop ./cmd && /tmp/shop 订单 2>&1; echo $?") == "go build -o /tmp/shop ./cmd"
     )
     assert check_in("mise run fmt && mise run lint") == "mise run fmt && mise run lint"
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_fix_is_read_again_from_its_line(language: str) -> None:
-    fix = Fix("pytest tests/auth", "clock skew: 令牌无效", "leeway of 30 s in middleware/jwt.ts")
-    assert parse_fix(render_fix(fix, language)) == fix
-    assert parse_fix("fixed the `clock`") is None
 
 
 def test_the_telling_lines_of_an_error() -> None:
