@@ -27,6 +27,7 @@ _NO_PROGRAMS = (
     "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
     "-c", "rerere.enabled=false", "-c", "safe.bareRepository=explicit",
 )  # fmt: skip
+FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")  # options that go with *paths*
 _LOCKED = "Another git is at work, or one was killed: `memtool doctor --fix` removes a lock that is an hour old."
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
-from memtool.vault.git import ask, refused, tell
+from memtool.vault.git import FROM_STDIN, ask, refused, tell
 
 BRANCH = "main"
 AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users who have told git no name
@@ -124,7 +124,7 @@ def commit(
     is_staged = len(there) > _FEW and _stage_many(folder, there, timeout)
     added = None
     if there and not is_staged:
-        added = ask(folder, *_UNCHECKED, "add", "--ignore-errors", *_FROM_STDIN, paths=there, timeout=timeout)
+        added = ask(folder, *_UNCHECKED, "add", "--ignore-errors", *FROM_STDIN, paths=there, timeout=timeout)
     staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames", timeout=timeout)
     changed = tuple(name for name in unique if name in staged)
     if changed:
@@ -132,7 +132,7 @@ def commit(
         message = signed(message) if is_ours else message
         options = ("--quiet", "--cleanup=whitespace", f"--message={message}")
         committing = (*_IN_FOREGROUND, *_author_options(settings), "commit", *options)
-        only, paths = (("--only", *_FROM_STDIN), changed) if others_too else ((), ())
+        only, paths = (("--only", *FROM_STDIN), changed) if others_too else ((), ())
         tell(folder, *committing, *only, paths=paths, timeout=timeout, variables=_author_variables(author))
     elif added and added.code > 1:
         raise refused(folder, added)
@@ -234,7 +234,6 @@ _STATUS = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
 _FEW = 100  # files, for which one `git add` is quicker
 _UPDATE_INDEX = ("update-index", "-z")
 _UNCHECKED = ("-c", "core.safecrlf=false")
-_FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 # A commit may tidy the repository. In the background that would outlive us and hold the folder.
 _IN_FOREGROUND = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
 _UNFINISHED = {

@@ -15,7 +15,7 @@ from memtool.text.lines import some_of
 from memtool.vault import files, history
 from memtool.vault.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
 from memtool.vault.facts import NO_FACTS, Fact, parse_facts, render_facts
-from memtool.vault.git import tell
+from memtool.vault.git import FROM_STDIN, ask, tell
 from memtool.vault.journal import note_plan
 from memtool.vault.layout import Vault, is_facts_file
 from memtool.vault.merging import emptied, merge, merge_prose
@@ -118,6 +118,8 @@ def complete_undo(vault: Vault, plan: dict[str, Any]) -> None:
                     _write(vault, step)
             if undoes not in tell(vault.root, "log", "-1", f"--format=%(trailers:key={UNDOES},valueonly)"):
                 _commit(vault, steps, message)
+            # git's index may be behind
+            ask(vault.root, "reset", "--quiet", *FROM_STDIN, paths=[step.ref for step in steps])
 
 
 def _commit(vault: Vault, steps: Sequence[_Step], message: str) -> str:

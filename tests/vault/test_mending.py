@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from two_machines import TwoMachines, git
 
 from memtool.vault import files, history, syncing, undoing
 from memtool.vault.changes import find_change, read_changes
-from memtool.vault.git import ask
+from memtool.vault.git import ask, tell
 from memtool.vault.layout import Vault
 from memtool.vault.undoing import undo
 
@@ -33,6 +34,15 @@ def killed(deed: Callable[[], object]) -> None:
 
 def die(*_: object, **__: object) -> None:
     os._exit(9)
+
+
+def dying_at(step: str) -> Callable[..., str]:
+    """Return what asks git, and dies before it changes the vault by *step*."""
+
+    def call(folder: Path, *args: str, **options: Any) -> str:
+        return tell(folder, *args, **options) if step not in args or options.get("variables") else die()  # type: ignore[func-returns-value, return-value]
+
+    return call
 
 
 def locked(vault: Vault) -> None:
@@ -108,7 +118,7 @@ def test_the_next_holder_waits_for_a_git_that_goes_on(vault: Vault, tmp_path: Pa
     assert done.exists()
 
 
-@pytest.mark.parametrize("step", ["_write", "_commit"])
+@pytest.mark.parametrize("step", ["_write", "_commit", "update-ref", "update-index"])
 def test_an_undo_is_completed_with_its_own_commit(vault: Vault, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     for name in ("a.md", "二.md"):
         (vault.root / name).write_text("一\n", encoding="utf-8")
@@ -118,7 +128,10 @@ def test_an_undo_is_completed_with_its_own_commit(vault: Vault, monkeypatch: pyt
     history.commit(vault.root, ["a.md", "二.md"], "forget: 二")
     (vault.root / "a.md").write_text("mine\n一\n二\n", encoding="utf-8")
     with monkeypatch.context() as patch:
-        patch.setattr(undoing, step, die)
+        if step.startswith("_"):
+            patch.setattr(undoing, step, die)
+        else:
+            patch.setattr(history, "tell", dying_at(step))
         killed(lambda: undo(vault, find_change(vault)))
     locked(vault)
     assert (vault.root / "a.md").read_text(encoding="utf-8") == "mine\n一\n"
