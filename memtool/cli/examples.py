@@ -33,6 +33,7 @@ EXAMPLES = {
     "facts update": ("memtool facts update fact-20260302-8812fd95ac --tag auth --expires 2026-12-31",),
     "facts verify": ("memtool facts verify",),
     "forget": ("memtool forget k3f9", "memtool forget areas/projects/shop/todos.md:12"),
+    "purge": ("memtool purge --history 'k?7wTpZQ'", "memtool purge sessions/3f2a9c.md --yes"),
     "log": ("memtool log", "memtool log areas/projects/shop/rules.md --limit 5"),
     "diff": ("memtool diff", "memtool diff --since yesterday"),
     "blame": ("memtool blame areas/projects/shop/rules.md:10-20",),

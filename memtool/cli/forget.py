@@ -32,7 +32,7 @@ from memtool.text.lines import brief
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
 def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool) -> None:
-    """Let a fact, a note or an open item come up no more.
+    """Archive a fact or a note, or strike out an open item, so that it is no longer given.
 
     REF is the id of a fact, the path or the name of a note, the path and the line of an open item, or the short id of a
     line that a session was given, such as k3f9. A fact and a note are archived: `memtool search --all` still finds
@@ -89,6 +89,5 @@ def _print(session: Session, done: Forgotten, *, purge: bool) -> None:
 
 _ENDS = {FACT: "archived", NOTE: "archived", TODO: "done", LINE: "taken out of the note"}
 _STILL_THERE = (
-    "git's history still holds it, and so do copies of the vault. To remove it there as well, rewrite the history:"
-    " `git filter-repo --replace-text FILE` for words, `--path PATH --invert-paths` for a whole note."
+    "git's history still holds it, and so do copies of the vault. `memtool purge --history TEXT` removes a text there."
 )

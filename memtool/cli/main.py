@@ -38,7 +38,8 @@ COMMANDS = {
     "show": "Read a note, a fact or some lines.",
     "remember": "Write down a fact, a note or an open item.",
     "facts": "List, show, change and check the facts.",
-    "forget": "Let a fact, a note or an open item come up no more.",
+    "forget": "Archive a fact or a note, or strike out an open item.",
+    "purge": "Remove a text for good: from files, the index, git's history.",
     "log": "Show how the memory changed, and why.",
     "diff": "Show what a change did, line by line.",
     "blame": "Show which session and change brought a line.",
@@ -66,7 +67,7 @@ COMMANDS = {
 GROUPS = {
     "Set up": ("init", "install", "uninstall", "import", "schedule", "doctor", "completion"),
     "Find and read": ("search", "show", "timeline", "context", "route", "given"),
-    "Write and correct": ("remember", "facts", "forget", "capture", "consolidate"),
+    "Write and correct": ("remember", "facts", "forget", "purge", "capture", "consolidate"),
     "History and other machines": ("log", "diff", "blame", "undo", "sync", "export"),
     "Serve and share": ("mcp", "serve", "team"),
     "Measure and maintain": ("index", "test", "eval"),

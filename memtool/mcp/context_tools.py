@@ -110,7 +110,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         longer so", "tick it off", 忘掉, 已经不是了, 做完了), and to see what there is.
 
         list: every entry with its id and version, as id@version; page 2 and so on go on.
-        delete: archives target (an id, with or without its version); it comes up no more, and git can bring it back.
+        delete: archives target (an id, with or without its version): it is no longer given, and git can bring it back.
         update: puts content in place of target (id@version, as list gave it). It is refused if the entry changed since.
         A fact is superseded; an open item with the content [x] is ticked off.
         init_project: makes the project's area; content, if any, becomes its overview.

@@ -83,14 +83,15 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
     @server.tool(annotations=annotated("Forget", destroys=True, repeats=True))
     @told
     def memory_forget(id: MemoryId) -> dict[str, bool]:
-        """Forget one memory: it comes up no more. It is archived, so the user can bring it back.
+        """Archive one memory, so that it is no longer given. The user can bring it back, or purge it for good.
 
-        Call it when the user says "forget that", "that is wrong", 忘掉, 不对. `deleted` is false if there is no such
-        memory, or none any more.
+        Call it when the user says "forget that", "that is wrong", 忘掉, 不对. `archived`, as `deleted`, is false if
+        there is no such memory, or none any more.
         """
         from memtool.recall.remembering.managing import delete_item
 
         try:
-            return {"deleted": delete_item(open_workspace(None), id).changed}
+            changed = delete_item(open_workspace(None), id).changed
         except NoteNotFound:
-            return {"deleted": False}
+            changed = False
+        return {"deleted": changed, "archived": changed}

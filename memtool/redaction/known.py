@@ -44,6 +44,11 @@ class KnownSecrets:
                 if len(self._kinds) < _MOST and _is_worth(secret):
                     self._kinds.setdefault(_folded(secret), kind)
 
+    def add(self, text: str, kind: str) -> None:
+        """Remember *text* as it is, and what it reads when it is decoded, however short or common."""
+        for plain in _plain_forms(text):
+            self._kinds.setdefault(_folded(plain), kind)
+
     def find(self, text: str) -> Iterator[Finding]:
         """Return each place of *text* that holds one of the secrets, in whatever spelling."""
         if self._kinds:

@@ -42,6 +42,17 @@ class GitAnswer(NamedTuple):
 NO_VARIABLES: Mapping[str, str] = {}
 
 
+def program_of(folder: Path, *args: str) -> list[str]:
+    """Return the command line of `git ARGS` in *folder*, which runs none of the repository's own programs."""
+    return ["git", "-C", str(folder), *_NO_PROGRAMS, *args]
+
+
+def environment() -> dict[str, str]:
+    """Return the environment in which git finds this repository, and asks nobody."""
+    environ = {name: value for name, value in settings.environment().items() if name not in _FOREIGN}
+    return {**environ, **_OWN}
+
+
 def ask(
     folder: Path,
     *args: str,
@@ -60,15 +71,14 @@ def ask(
     """
     import subprocess
 
-    environ = {name: value for name, value in settings.environment().items() if name not in _FOREIGN}
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *_NO_PROGRAMS, *args],
+            program_of(folder, *args),
             input=b"\0".join(os.fsencode(path) for path in paths) if stdin is None else stdin,
             capture_output=True,
             timeout=timeout,
             check=False,
-            env={**environ, **_OWN, **variables},
+            env={**environment(), **variables},
             start_new_session=True,  # it has no terminal then, at which ssh could ask
             pass_fds=() if os.name == "nt" or "GIT_ALLOW_PROTOCOL" in variables else handles(),  # not to ssh's helpers
         )

@@ -44,7 +44,7 @@ def mask_files(vault: Vault, refs: Iterable[str], mask: Mask) -> list[str]:
         path = vault.root / ref
         with suppress(FileNotFoundError), vault.lock():
             before = read_content(path, largest=_LARGEST)
-            if (after := _masked(ref, before, mask)) is not None:
+            if (after := masked_content(ref, before, mask)) is not None:
                 if read_content(path, largest=_LARGEST) != before:
                     raise NoteChanged(f"'{ref}' was written meanwhile")
                 write_over(path, after, durable=True)
@@ -63,14 +63,14 @@ def mask_state(folder: Path, mask: Mask, *, besides: tuple[str, ...] = ()) -> li
         for name in names:
             path = Path(parent, name)
             with suppress(OSError):
-                content = _masked(name, read_state(path, largest=_LARGEST), mask)
+                content = masked_content(name, read_state(path, largest=_LARGEST), mask)
                 if content is not None:
                     write_state(path, content, durable=True)
                     changed.append(path)
     return changed
 
 
-def _masked(name: str, content: bytes, mask: Mask) -> bytes | None:
+def masked_content(name: str, content: bytes, mask: Mask) -> bytes | None:
     """Return *content* of the file *name* as *mask* has it; None if that changes nothing."""
     is_packed = name.endswith(_GZIP)
     if is_packed:

@@ -25,6 +25,7 @@ from memtool.vault.journal import note_plan
 from memtool.vault.layout import Vault
 from memtool.vault.marks import BEGIN, holds_two_texts
 from memtool.vault.mending import complete_merge, settle
+from memtool.vault.rewriting import refuse_purged
 from memtool.vault.uncommitted import commit_noted
 
 _TRIES = 5
@@ -143,6 +144,7 @@ def _sync(
             with vault.lock("history", timeout=_PATIENCE):
                 history.commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
         fetch(vault, remote)
+        refuse_purged(vault.root, remote.tracked)
         ahead, behind = distance(vault, remote)
         if behind:
             before_merge(remote)

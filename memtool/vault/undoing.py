@@ -19,6 +19,7 @@ from memtool.vault.git import FROM_STDIN, ask, tell
 from memtool.vault.journal import note_plan
 from memtool.vault.layout import Vault, is_facts_file
 from memtool.vault.merging import emptied, merge, merge_prose
+from memtool.vault.purged import refuse_purged_texts
 
 _PATIENCE = 30.0  # seconds; others may be committing
 _LONGEST_SUBJECT = 72  # characters
@@ -96,6 +97,7 @@ def undo(vault: Vault, change: Change) -> Undone:
         wanted = [one.file.ref for one in restored if one.head != one.file.head]
         if not wanted:
             raise UsageError("there is nothing left of it to take back", hint="`memtool diff` shows what it did.")
+        refuse_purged_texts(vault.root, ((one.file.here, one.here) for one in restored))
         steps = [_Step.of(one) for one in restored]
         note_plan(vault.root, {"undoes": change.commit, "message": _message(change), "steps": steps})
         for step in steps:

@@ -106,9 +106,9 @@ def test_a_prompt_s_secrets_are_removed(desk: Desk, agent: Agent, shop: str) -> 
 def test_forgotten_is_forgotten(agent: Agent) -> None:
     memory = {"text": "The API listens on port 8080.", "category": "fact"}
     stored = agent.call("memory_store", **memory).fields["id"]
-    assert agent.call("memory_forget", id=stored).fields == {"deleted": True}
-    assert agent.call("memory_forget", id=stored).fields == {"deleted": False}
-    assert agent.call("memory_forget", id="fact-20200101-0000000000").fields == {"deleted": False}
+    assert agent.call("memory_forget", id=stored).fields == {"deleted": True, "archived": True}
+    assert agent.call("memory_forget", id=stored).fields == {"deleted": False, "archived": False}
+    assert agent.call("memory_forget", id="fact-20200101-0000000000").fields == {"deleted": False, "archived": False}
     assert "8080" not in agent.call("memory_search", query="port")
     assert (
         agent.call("memory_store", text="The API listens on port 8080.", category="fact").fields["status"] == "stored"

@@ -202,21 +202,28 @@ def forget_for_good(work: Workspace, target: ForgetTarget) -> Forgotten:
     Raises:
         MemtoolError: the vault cannot be written.
     """
-    listed: list[str] = []
     with alone(work.vault):
-        before = _text(_read(work, target.path), target.path)
-        if target.what == FACT:
-            purge(work.vault, target.path, target.name)
-        elif target.what == TODO:
-            _rewrite(work, target.path, lambda text: remove_todo(text, _line_of(text, target)))
-        elif target.what == LINE:
-            _rewrite(work, target.path, lambda text: _without(target, text))
-        else:
-            _delete(work, target.path)
-            listed = _unlist(work, target.path)
-        listed += _echoes(work, target, before, for_good=True)
-        kept = commit(work.vault, [target.path, *listed], "forget", f"{target.name}, for good")
+        kept = commit(work.vault, remove(work, target), "forget", f"{target.name}, for good")
     return Forgotten(target, changed=True, kept=kept)
+
+
+def remove(work: Workspace, target: ForgetTarget) -> list[str]:
+    """Remove *target* from its file, or its file, and what else says it; return the files that were written.
+
+    Raises:
+        MemtoolError: the vault cannot be written.
+    """
+    before, listed = _text(_read(work, target.path), target.path), list[str]()
+    if target.what == FACT:
+        purge(work.vault, target.path, target.name)
+    elif target.what == TODO:
+        _rewrite(work, target.path, lambda text: remove_todo(text, _line_of(text, target)))
+    elif target.what == LINE:
+        _rewrite(work, target.path, lambda text: _without(target, text))
+    else:
+        _delete(work, target.path)
+        listed = _unlist(work, target.path)
+    return [target.path, *listed, *_echoes(work, target, before, for_good=True)]
 
 
 def _echoes(work: Workspace, target: ForgetTarget, before: str, *, for_good: bool = False) -> list[str]:

@@ -1,0 +1,126 @@
+"""Purging: a text, or what a reference names, is removed from everything that the vault keeps.
+
+mask it in every encoding        files, archive, transcripts; then what `.memtool` remembers: records, ledgers, queue
+commit                           once, with a message that does not repeat it
+rewrite git's history            if that is wanted
+make the index anew
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.capture.captured import Record, read_record, write_record
+from memtool.capture.queue import only_worker
+from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
+from memtool.index.engine import place_of, use_index
+from memtool.recall.remembering.forget import NOTE, ForgetTarget, find_target, remove
+from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.redaction.known import KnownSecrets
+from memtool.redaction.views import merge, replace
+from memtool.vault import files
+from memtool.vault.layout import kind_of
+from memtool.vault.masking import all_refs, mask_files, mask_state
+from memtool.vault.purged import KIND, PURGE
+from memtool.vault.rewriting import Rewritten, refuse_unsafe, rewrite_history
+from memtool.workspace import Workspace
+
+_LEAST = 4  # characters of a text; a shorter one is in everything
+_LEAST_LINE = 20  # characters of a line of a note that is looked for elsewhere
+
+
+class Purged(NamedTuple):
+    """The result.
+
+    Args:
+        refs: the files of the vault that were changed or removed.
+        state: how many files in `.memtool` were.
+        named: files whose names hold the text still.
+        rewritten: what became of git's history; None where that was not wanted.
+    """
+
+    refs: tuple[str, ...]
+    state: int
+    named: tuple[str, ...] = ()
+    kept: Kept = Kept()
+    rewritten: Rewritten | None = None
+
+
+def find_purge_target(work: Workspace, asked: str) -> ForgetTarget | None:
+    """Return what *asked* names; None if it is a text.
+
+    Raises:
+        UsageError: it is too short a text, or names several things.
+    """
+    with suppress(NoteNotFound):
+        return find_target(work, asked)
+    if len(asked.strip()) < _LEAST:
+        raise UsageError(f"a text of less than {_LEAST} characters is in too many places", hint="Write more of it.")
+    return None
+
+
+def purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history: bool = False) -> Purged:
+    """Remove the text *asked*, or the *target* that it names, from all that the vault keeps; in one commit.
+
+    Raises:
+        Busy: sessions are being captured.
+        HistoryFailed: the *history* cannot be rewritten; then nothing was changed.
+        MemtoolError: the vault cannot be written.
+    """
+    if history:
+        refuse_unsafe(work.vault.root)
+    with only_worker(work.vault) as is_alone:
+        if not is_alone:
+            raise Busy("sessions are being captured; try again in a minute")
+        with alone(work.vault):
+            return _purge(work, asked.strip(), target, history=history)
+
+
+def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history: bool) -> Purged:
+    known, gone, state = KnownSecrets(), [], 0
+    everywhere = KnownSecrets()  # of a note, its lines go from what is derived only: others may quote it
+    if target is None:
+        everywhere.add(asked, KIND)
+    elif target.what != NOTE:
+        everywhere.add(target.text, KIND)
+    else:
+        gone = [target.path]
+        for line in files.read_text(work.vault.path(target.path))[0].splitlines():
+            if len(line.strip("-*#> ")) >= _LEAST_LINE:
+                known.add(line.strip("-*#> "), KIND)
+
+    def mask(text: str) -> str:
+        return replace(text, merge(list(everywhere.find(text))))
+
+    def mask_derived(text: str) -> str:
+        return replace(text, merge([*everywhere.find(text), *known.find(text)]))
+
+    refs = remove(work, target) if target else []
+    if target and target.what == NOTE and kind_of(target.path) == "session":
+        state += _drop_source(work, Path(target.path).stem)
+    refs += mask_files(work.vault, all_refs(work.vault), mask)
+    refs = list(dict.fromkeys(refs))
+    for folder in {work.vault.state_path, work.index_folder}:
+        state += len(mask_state(folder, mask_derived))
+    named = tuple(ref for ref in all_refs(work.vault) if mask(ref) != ref)
+    kept = commit(work.vault, refs, PURGE, "a text" if target is None else f"a {target.what}") if refs else Kept()
+    rewritten = rewrite_history(work.vault.root, mask, gone) if history else None
+    with suppress(MemtoolError):  # the next search makes it
+        use_index(place_of(work), lambda _: None, rebuild=True)
+    return Purged(tuple(refs), state, named, kept if not rewritten else Kept(), rewritten)
+
+
+def _drop_source(work: Workspace, session: str) -> int:
+    """Remove what is kept of the *session* besides its note, and let nobody capture it again; return how many files."""
+    record = read_record(work.vault, session)
+    write_record(work.vault, session, Record(record.size, off=True))
+    kept = [
+        work.vault.state_path / "heard" / f"{session}.jsonl",
+        *work.vault.root.glob(f"transcripts/*/{session}.jsonl.gz"),
+    ]
+    there = [path for path in kept if path.exists()]
+    for path in there:
+        path.unlink()
+    return 1 + len(there)
