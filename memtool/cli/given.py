@@ -17,6 +17,7 @@ from memtool.recall.given_now import told_now
 from memtool.recall.ledger import ledger_folder
 from memtool.text.lines import counted
 from memtool.vault.authors import IMPORTED
+from memtool.vault.reading import parse_ref
 
 
 @click.command()
@@ -51,7 +52,8 @@ def command(session: Session, session_id: str | None, *, last: bool, as_json: bo
 def _wanted(session: Session, folder: Path, named: str | None, *, is_last: bool) -> tuple[str, list[Giving]]:
     sessions = sessions_given(folder)
     if named:
-        name = session_named(named, sessions)
+        begun = parse_ref(named).name.rpartition("/")[2].removesuffix(".md").rstrip("….")  # as `search` shows it
+        name = session_named(begun, sessions)
         return name, read_givings(folder, name)
     project = session.work.area().name
     for name in sessions:

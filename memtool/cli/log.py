@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
+from memtool.errors import NoteNotFound
+from memtool.index.engine import use_index
+from memtool.index.lookup import find_ref
 from memtool.text.lines import counted
 from memtool.vault.changes import Change, ChangedFile, read_changes, with_files
 from memtool.vault.history import AUTHOR
@@ -27,11 +31,12 @@ _REASONS = 4  # lines
 def command(session: Session, ref: str | None, *, limit: int, page: int, project: str | None, as_json: bool) -> None:
     """Show how the memory changed: newest first, what was done, why, and in which files.
 
-    REF is the path of a file or folder of the vault, to see what changed it. `memtool undo` and `memtool diff` take the
-    number in front of a change, or its id. Changes that memtool did not make carry the name of who did.
+    REF is a note, as `memtool show` takes it, or a folder of the vault, to see what changed it. `memtool undo` and
+    `memtool diff` take the number in front of a change, or its id. Changes that memtool did not make carry the name of
+    who did.
     """
     vault = session.vault
-    changes = read_changes(vault, *([ref] if ref else []))
+    changes = read_changes(vault, *([_path(session, ref)] if ref else []))
     if project:
         changes = [change for change in with_files(vault, changes) if _is_about(change, project)]
     first = limit * (page - 1)
@@ -51,6 +56,15 @@ def command(session: Session, ref: str | None, *, limit: int, page: int, project
         output.say("No change is known." if page == 1 else f"There are {counted(pages, 'page')}.")
     elif page < pages:
         output.say(f"page {page} of {pages}; `--page {page + 1}` shows the next")
+
+
+def _path(session: Session, ref: str) -> str:
+    """Return the path that *ref* means; what the index does not hold may be a folder, or a file that was removed."""
+    if (session.vault.root / ref).exists():
+        return ref
+    with suppress(NoteNotFound):
+        return use_index(session.place(), lambda index: find_ref(index.db, ref)).name
+    return ref
 
 
 def _is_about(change: Change, project: str) -> bool:

@@ -112,7 +112,8 @@ def test_the_last_session_is_that_of_the_project_at_hand(agent: Agent, memtool: 
     other.ask(TOKENS)
     assert memtool("given", "--json").answer["session"] == "s1"
     assert memtool("given", "--last", "--json").answer["session"] == "s2"
-    assert memtool("given", "s2", "--json").answer["session"] == "s2"
+    for ref in ("s2", "sessions/s2.md", "sessions/s2…", "s2…"):
+        assert memtool("given", ref, "--json").answer["session"] == "s2"
     monkeypatch.chdir(agent.home)
     assert memtool("given", "--json").answer["session"] == "s2"
 

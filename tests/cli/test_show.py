@@ -278,3 +278,18 @@ def test_a_place_as_search_shows_it_is_understood_by_every_command_that_reads(
     assert f"{folder}{SESSION}" in memtool("timeline", ref.partition(":")[0], "--json").out
     if not folder and ":" not in ref:
         assert SESSION in memtool("forget", ref, "--json").out
+
+
+def test_log_takes_a_place_as_search_shows_it(
+    memtool: Memtool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "v" / SESSION
+    path.parent.mkdir(parents=True)
+    path.write_text("---\ntype: session\n---\n# 登录\n", encoding="utf-8")
+    memtool("init", str(tmp_path / "v"))
+    monkeypatch.chdir(tmp_path / "v")
+    for ref in (SESSION, "sessions/ef299174…", "ef299174", "sessions"):
+        assert memtool("log", ref, "--json").answer["total"] == 1
+    path.unlink()
+    assert memtool("log", SESSION, "--json").answer["total"] == 1
+    assert memtool("log", "nowhere", "--json").answer["total"] == 0
