@@ -109,7 +109,8 @@ def test_what_is_written_comes_by_itself_and_is_found_changed_and_taken_back(pag
     page.select_option("select[name=kind]", "")
     page.wait_for_selector("text=Deploys happen")
 
-    page.locator("#feed").focus()
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")  # out of the search field, where keys are letters
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_selector("#pane .statement")
@@ -183,6 +184,7 @@ def test_theme_and_language_are_chosen_and_kept(page: Any) -> None:
 
 def test_every_page_fits_a_small_screen(page: Any, service: Service) -> None:
     remember(service, "x" * 300 + " and a very long word", "--project", "shop")
+    remember(service, "苍鹭 nest here", "--project", "a-project-whose-name-takes-forty-letters")
     page.set_viewport_size({"width": 360, "height": 640})
     for path in PAGES:
         page.goto(service.runtime.url + path)

@@ -201,6 +201,7 @@ const step = (by) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && isFeed && !pane.hidden && !help.open) { leave(); return; }
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  if (event.key === "Escape" && event.target === byId("q")) { feed.focus({ preventScroll: true }); return; }  // so that keys work again
   if (event.target.closest("input, textarea") || (event.target.closest("select") && !"/?".includes(event.key))) return;
   const deeds = { "?": () => help.showModal() };
   if (isFeed) Object.assign(deeds, { "/": () => byId("q").focus(), j: () => step(1), k: () => step(-1), t: () => { scrollTo(0, 0); feed.focus({ preventScroll: true }); } });
