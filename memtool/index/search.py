@@ -291,7 +291,7 @@ def _told(row: dict[str, str], wanted: Filter) -> str:
         return ""
     from memtool.vault.sessions import parse_session
 
-    return " ".join(parse_session(row["text"]).decisions)
+    return "\n".join(parse_session(row["text"]).decisions)
 
 
 def _listed(names: object) -> str:

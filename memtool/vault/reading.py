@@ -84,7 +84,9 @@ def resolve(
     if wanted in refs:
         return wanted
     folded = fold(wanted)
-    begun = wanted.casefold().removesuffix("…").removesuffix("...")  # a place is often shown shortened
+    begun = wanted.casefold().removesuffix("…").removesuffix("...").removeprefix("archive/")
+    # A place is often shown shortened; the beginning of any other path is a folder, and no note.
+    is_begun = len(begun) >= _SHORTEST_ID and (wanted.endswith(("…", "...")) or begun.startswith("sessions/"))
     ways: tuple[Callable[[], list[str]], ...] = (
         lambda: [ref for ref in refs if ref.endswith(f"/{wanted}")],
         lambda: [ref for ref in refs if f"/{fold(ref)}".rpartition(".")[0].endswith(f"/{folded}")],
@@ -92,7 +94,7 @@ def resolve(
         lambda: named(wanted),
         lambda: [ref for ref in refs if fold(ref) == f"areas/projects/{folded}/summary.md"],
         lambda: [ref for ref in refs if len(begun) >= _SHORTEST_ID and _session_id(ref).startswith(begun)],
-        lambda: [ref for ref in refs if "/" in begun and ref.casefold().removeprefix("archive/").startswith(begun)],
+        lambda: [ref for ref in refs if is_begun and ref.casefold().removeprefix("archive/").startswith(begun)],
         lambda: titled(wanted),
     )
     candidates = next((found for way in ways if (found := way())), [])

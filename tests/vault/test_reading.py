@@ -218,7 +218,8 @@ def test_a_pipe_is_not_waited_for(vault: Vault) -> None:
         ("Café", "notes/CAFE\u0301.md"), ("cafe", "notes/CAFE\u0301.md"), ("notes/café.md", "notes/CAFE\u0301.md"),
         ("解密　失败", "notes/解密 失败.md"), ("sessions/ef299174…", "sessions/ef299174-4970-4a1b.md"),
         ("sessions/ef29", "sessions/ef299174-4970-4a1b.md"), ("sessions/0a1b2c3d...", "archive/sessions/0a1b2c3d-1.md"),
-        ("…/解密 失败.md", "notes/解密 失败.md"), ("the title", "notes/t.md"),
+        ("archive/sessions/0a1b…", "archive/sessions/0a1b2c3d-1.md"), ("…/解密 失败.md", "notes/解密 失败.md"),
+        ("the title", "notes/t.md"),
         ("[[The Title#Part|other]]", "notes/t.md"),
     ],
 )  # fmt: skip
@@ -228,6 +229,12 @@ def test_case_accents_and_forms_of_unicode_make_no_difference(name: str, ref: st
         "archive/sessions/0a1b2c3d-1.md",
     ]  # fmt: skip
     assert resolve(name, refs, titled=lambda title: ["notes/t.md"] if fold(title) == "the title" else []) == ref
+
+
+@pytest.mark.parametrize("name", ["areas/projects", "areas/projects/shop", "notes", "notes/解", "archive/", "…", "..."])
+def test_the_beginning_of_a_path_is_no_note(name: str) -> None:
+    with pytest.raises(NoteNotFound):
+        resolve(name, ["areas/projects/shop/decisions/a.md", "notes/解密.md"])
 
 
 def test_of_two_files_whose_names_differ_by_an_accent_each_is_found_by_its_own() -> None:

@@ -186,7 +186,7 @@ def _plugin_faults(plugin: Plugin, program: Program | None) -> Iterator[HookFind
         )
     if program is None:
         sentence = "the plugin finds no memtool-hook: it is neither on your PATH nor in ~/.local/bin"
-        yield HookFinding(True, sentence, "Install memtool with pipx or uv, or run `memtool install claude-code`.")
+        yield HookFinding(True, sentence, _INSTALL)
     elif fault := probe(program).fault:
         yield HookFinding(True, f"the plugin runs '{program.command}', and {fault}", "Install memtool again.")
 
