@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,17 +14,20 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.embeddings import open_embedder
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, ProviderFailed
 from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index, use_index
 from memtool.index.semantic import words_only
 from memtool.index.status import index_notices, once, status
 from memtool.text.lines import counted
+from memtool.vault.files import make_folder, write_over
 
 if TYPE_CHECKING:
     from memtool.embeddings import Embedder
 
 _SWITCH = "name it below [embeddings] in your config.toml to search with it; the next `memtool index` drops the others"
+_FAILED = "models/failed.txt"  # in the cache: what was said of the last download that failed
+_A_DAY = 86_400  # seconds
 _PATIENCE = 600.0  # seconds for another process to finish: whoever asks for an index wants to have one
 
 
@@ -70,23 +75,38 @@ def _make_vectors(session: Session, index: Index, other: str | None) -> list[str
     if other:
         in_folder = os.path.isdir(other)  # noqa: PTH112  (a name is no path)
         settings = settings._replace(model="" if in_folder else other, path=other if in_folder else "")
+    is_chosen = bool(other) or session.settings.has_chosen_embedder
+    failed_path = session.work.cache / _FAILED
+    failure = "" if is_chosen else _failure(failed_path, session.work.now().timestamp())
     try:
         with output.waiting() as announce:
             embedder = open_embedder(
                 settings,
                 session.settings.keys.embeddings,
                 session.work.cache,
-                may_download=True,
+                may_download=not failure,
                 announce=announce,
             )
         _embed(index, embedder, keeps_others=bool(other))
     except MemtoolError as error:
-        if other or session.settings.has_chosen_embedder:
+        if is_chosen:
             raise
-        notice = words_only(error)
+        notice = failure or words_only(error)
+        if not failure and isinstance(error, ProviderFailed):  # to ask the network takes seconds
+            notice += " It is tried again tomorrow, or at once with `--model NAME`."
+            make_folder(failed_path.parent)
+            write_over(failed_path, notice.encode(), durable=False)
         once(index.place.folder, [notice])  # so that the next search need not repeat it
         return [notice]
     return [f"the vectors of {embedder.name} are complete: {_SWITCH}"] if other else []
+
+
+def _failure(path: Path, now: float) -> str:
+    """Return the notice of a download that failed within a day, kept at *path*; empty if none did."""
+    with suppress(OSError):
+        if now - path.stat().st_mtime < _A_DAY:
+            return path.read_text(encoding="utf-8", errors="replace")
+    return ""
 
 
 def _embed(index: Index, embedder: Embedder, *, keeps_others: bool) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,6 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from scripted_embeddings import refusal, serve_embeddings
 from terminal import on_a_terminal, with_pipes
+
+from memtool.cli import index as index_command
+from memtool.errors import ProviderFailed, ProviderMissing
 
 if TYPE_CHECKING:
     from terminal import Memtool
@@ -147,3 +151,26 @@ def test_an_embedder_that_was_chosen_and_fails_is_an_error(
     assert (code, out) == (32, "")
     assert err.startswith("memtool: ")
     assert sample.is_dir()
+
+
+def test_a_download_that_fails_is_tried_once_a_day(
+    memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (notes / "茶.md").write_text("# 茶\n", encoding="utf-8")
+    asked: list[bool] = []
+
+    def fails(*_: object, may_download: bool, **__: object) -> None:
+        asked.append(may_download)
+        raise (ProviderFailed if may_download else ProviderMissing)("没有网络" if may_download else "no model")
+
+    monkeypatch.setattr(index_command, "open_embedder", fails)
+    monkeypatch.delenv("MEMTOOL_EMBEDDINGS_PROVIDER")
+    first, second = (memtool("index") for _ in range(2))
+    assert asked == [True, False]
+    assert "没有网络" in first.err
+    assert "tried again tomorrow, or at once with `--model NAME`" in second.err
+    assert "没有网络" in second.err
+    os.utime(Path(os.environ["MEMTOOL_CACHE"]) / "models" / "failed.txt", (0, 0))
+    memtool("index")
+    assert memtool("index", "--model", "some/model").code != 0
+    assert asked == [True, False, True, True]
