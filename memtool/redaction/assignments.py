@@ -99,7 +99,7 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
 def _goes_on(text: str, end: int, value: str, form: Form, gap: re.Match[str]) -> bool:
     """Return whether more words belong to *value*, which ends at *end*; in a sentence the next clause does not."""
     if form is Form.SAID and not _patterns().aim.search(gap[0]) and (more := _patterns().more.match(text, end)):
-        return not is_grammar(more[1])
+        return not (is_grammar(more[1]) or _patterns().clause.match(text, end))
     if form in {Form.PROSE, Form.SAID}:
         return _patterns().goes_on.match(text, end) is not None and not _patterns().clause.match(text, end)
     return value[-1:] in _TRAILING or _patterns().goes_on.match(text, end) is not None
@@ -129,7 +129,12 @@ def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
     if kind == "assigned" and gap[0].rstrip("\"'") == "=" and name.isupper():
         return Form.ENVIRONMENT
     if is_quoted:
-        return Form.PROSE if kind == "next" else Form.LITERAL
+        is_set = (
+            kind != "next"
+            or gap[0][0] == "("
+            or _patterns().setting.search(text, max(gap.start() - _NEAR, 0), gap.start())
+        )
+        return Form.LITERAL if is_set else Form.PROSE
     if kind == "assigned" and not gap["below"]:
         return Form.CODE if " = " in gap[0] else Form.BARE
     if kind in {"assigned", *_SAID} or (kind == "spaced" and _follows_user(text, gap.start() - len(name))):
@@ -161,6 +166,7 @@ class _AssignmentPatterns(NamedTuple):
     phrase: re.Pattern[str]
     digits: re.Pattern[str]
     line_end: re.Pattern[str]
+    setting: re.Pattern[str]
 
 
 @cache
@@ -196,7 +202,7 @@ def _patterns() -> _AssignmentPatterns:
         rest=re.compile(r"[A-Za-z0-9_-]{0,64}+"),
         gap=re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items())),
         of=re.compile(
-            rf"[ \t]([^\W\d_]{{2,12}})(?:[ \t][^\n.:;=?!\"'`]{{1,40}}?)?"
+            rf"[ \t]([^\W\d_]{{2,12}})(?:[ \t][^\n.,:;=?!\"'`]{{1,40}}?)?"
             rf"(?=[ \t]{{0,4}}{sign}|[ \t](?:{_one_of('is_value')})[: \t])"
         ),
         user=re.compile(
@@ -206,10 +212,13 @@ def _patterns() -> _AssignmentPatterns:
         more=re.compile(rf"[ \t]{{1,3}}([A-Za-zÀ-ÿ]+|(?![了吧啊哦])[{CJK}])"),
         aim=re.compile(r"(?:to|as|auf|als)[ \t]{1,4}$"),
         quote=re.compile(rf"[rbfuRBFU]{{0,2}}([{''.join(_CLOSING)}])"),
-        goes_on=re.compile(rf"[ \t]{{1,3}}[A-Za-z0-9{CJK}}}]"),
+        goes_on=re.compile(rf"[ \t]{{1,3}}(?![A-Za-z_]\w{{0,40}}=)[A-Za-z0-9{CJK}}}]"),
         clause=re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦]|(?<=[ \t])(?:{_one_of('clause')})\b)"),
-        phrase=re.compile(rf"[a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!)\"{CJK}]|\Z))"),
+        phrase=re.compile(
+            rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!)\"{CJK}]|\Z))"
+        ),
         digits=re.compile(rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?=[\s，。；、,;]|\Z)"),
+        setting=re.compile(r"(?:set|put|add|define)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
     )
 

@@ -14,6 +14,7 @@ from memtool.text.languages import words
 _LONGEST_ROW = 2_000  # characters
 _MOST_COLUMNS = 24
 _LONGEST_PAIR = 192
+_SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
 _LOGIN = ("login", "log in", "sign in", "account", "credential", "creds", "zugangsdaten", "anmeldedaten",
           "账号", "帐号", "账户", "用户", "登录")  # fmt: skip
 
@@ -71,9 +72,9 @@ def find_paired(text: str) -> Iterator[Finding]:
     """Return passwords behind the name of their user, `bob / …`, `bob:…@host`, and those in front of "as password"."""
     lowered = text.lower()
     has_login = any(word in lowered for word in _LOGIN)
-    for found in _user().finditer(text) if has_login or " / " in text else ():
+    for found in _user().finditer(text) if "/" in text else ():
         value = found["value"].rstrip(".,;:")
-        is_apart = found["apart"] and is_telling(value)
+        is_apart = (found["apart"] or not _SIGNS.isdisjoint(value)) and is_telling(value)
         if is_apart or (has_login and _is_beside_login(text, found.start()) and _is_weak(value)):
             yield Finding(found.start("value"), found.start("value") + len(value), PASSWORD.kind)
     yield from _before_hosts(text)

@@ -196,7 +196,8 @@ def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> 
     # `hunterxyz` may be one; `SecretStr`, and `hashed with bcrypt`, are not.
     is_plain = secret.proof is Proof.NONE and value.islower() and len(value) >= _SHORTEST_IN_PROSE
     if form is Form.SAID:
-        return is_plain and not goes_on and not is_common(value) and not _patterns().predicate.search(value)
+        is_word = value.count("-") < 2  # else it is a passphrase, and no `case-sensitive`
+        return is_plain and not goes_on and not (is_common(value) or (is_word and _patterns().predicate.search(value)))
     return form is Form.BARE and is_plain and not goes_on
 
 
@@ -223,7 +224,8 @@ def is_passphrase(value: str, secret: Secret) -> bool:
     parts = value.replace("-", " ").split()
     if sum(part in _no_secret() for part in parts) > 1:
         return False
-    return not any(part in _of_sentences() or _patterns().inflected.search(part) for part in parts)
+    odd = [part for part in parts if part in _of_sentences() or _patterns().inflected.search(part)]
+    return not odd or (len(odd) == 1 and not any(map(is_common, set(parts) - {*odd})))
 
 
 def _is_passphrase(value: str, secret: Secret) -> bool:
@@ -241,7 +243,7 @@ def _no_secret() -> frozenset[str]:
 
 @cache
 def _of_grammar() -> frozenset[str]:
-    return _IN_SENTENCES | frozenset(text_of("grammar").split())
+    return _IN_SENTENCES | word_set("stop_words") | frozenset(text_of("grammar").split())
 
 
 @cache

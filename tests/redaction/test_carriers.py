@@ -52,6 +52,11 @@ CARRIERS = lines("""
     SHW  tool --password § --host db
     SHWP unlock the keystore with the passphrase "§"
     SHWP <password>§</password>
+    SHW  the password of the replica is § now, 已更换
+    SHW  psql "host=db user=app password=§ dbname=x"
+    SHW  Here is the password you asked for:⏎§⏎
+    SHW  System.setProperty("javax.net.ssl.keyStorePassword", "§");
+    SHWP Neues Passwort: §
     SHW  The password is:⏎⏎§⏎⏎Please store it in the safe.
     SHW  Passwort:⏎§⏎
     SHW  密码：⏎§⏎
@@ -99,6 +104,9 @@ INNOCENT = lines(r"""
     请把这段话转译成英文：今天下雨
     Das Passwort wurde gestern abgelehnt
     Das Passwort ist hinterlegt.
+    exchange it for a token from cipherbox, submit to web3auth
+    Setze das Passwort auf der Seite zurück
+    用户名：必填，密码：必填
     Neues Passwort: mindestens 12 Zeichen
     Setze das Passwort auf der Seite Einstellungen zurück.
     | column | type | null |⏎| --- | --- | --- |⏎| password | varchar(255) | no |
