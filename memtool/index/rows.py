@@ -60,11 +60,14 @@ class ChunkRow(NamedTuple):
     context: str
     name: str = ""  # by which alone it is found
 
-    def terms(self) -> str:
-        """Return the terms of the chunk's context, which says what it is about, and of its text, joined for FTS5."""
+    def terms(self, runs: set[str] | None = None) -> str:
+        """Return the terms of the chunk's context, which says what it is about, and of its text, joined for FTS5.
+
+        What the words for completion are made of is added to *runs*, if it has no name.
+        """
         if self.name:
             return " ".join(_whole_terms(self.name))
-        return CONTEXT_END.join(" ".join(index_terms(text)) for text in (self.context, self.text))
+        return CONTEXT_END.join(" ".join(index_terms(text, runs)) for text in (self.context, self.text))
 
     def words(self) -> set[str]:
         """Return the words that completion may offer for this chunk."""

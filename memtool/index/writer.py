@@ -170,6 +170,7 @@ class SqliteWriter(Writer):
         super().__init__(max_bytes, vault, outside)
         self.db = db
         self._words: set[str] = set()
+        self._runs: set[str] = set()  # of which words are made at the end: most stand in many notes
         self._stale: set[int] = set()
 
     @contextmanager
@@ -201,6 +202,10 @@ class SqliteWriter(Writer):
         self.db.execute("DELETE FROM settled")
         if settled is not None:
             self.db.execute("INSERT INTO settled VALUES (?, ?)", (self.max_bytes, settled))
+        if self._runs:
+            from memtool.text.tokens import words_in  # a search that finds nothing changed does without
+
+            self._words |= words_in(self._runs)
         insert = "INSERT OR IGNORE INTO word (word) VALUES (?)"
         new = [word for word in sorted(self._words) if self.db.execute(insert, (word,)).rowcount]
         lists = ("\n".join(new[at : at + _WORDS_OF_A_LIST]) for at in range(0, len(new), _WORDS_OF_A_LIST))
@@ -208,6 +213,7 @@ class SqliteWriter(Writer):
         for number in sorted(self._stale):
             self._forget_terms(number)
         self._words.clear()
+        self._runs.clear()
         self._stale.clear()
 
     def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
@@ -224,7 +230,7 @@ class SqliteWriter(Writer):
             f"INSERT INTO chunk ({_CHUNK_COLUMNS}) VALUES ({', '.join('?' * 16)})",
             [(number, note_id, *chunk[:14]) for number, chunk in numbered],
         )
-        terms = [(number, chunk.terms(), chunk.text) for number, chunk in numbered]
+        terms = [(number, chunk.terms(self._runs), chunk.text) for number, chunk in numbered]
         self.db.executemany(
             "INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", [(number, all_of) for number, all_of, _ in terms]
         )
@@ -232,7 +238,7 @@ class SqliteWriter(Writer):
             "INSERT INTO term_list VALUES (?, ?)",
             [(number, schema.pack_terms(all_of, text)) for number, all_of, text in terms],
         )
-        self._words.update(*(chunk.words() for chunk in row.chunks))
+        self._words.update(*(chunk.words() for chunk in row.chunks if chunk.name))
 
     def _delete(self, note_id: int, ref: str) -> None:  # noqa: ARG002
         chunks = "SELECT id FROM chunk WHERE note_id = ?"

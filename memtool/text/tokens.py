@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from memtool.text.languages import word_set, words as words_in_languages
 from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNSPACED, is_ideograph, is_unspaced
 
+_KNOWN = 65_536  # words whose forms are remembered: those of a large vault
 CONTEXT_END = " | "  # between the terms of what a chunk is about and those of its text; FTS5 takes no notice of it
 LONGEST_TERM = 64  # characters; longer runs (hashes, base64) are cut, in the index and in the query alike
 
@@ -40,6 +41,7 @@ _IN_A_NAME = re.compile(r"[^\W_]_[^\W_]|[a-z][A-Z]|\w\w\.\w\w|\w::\w")
 _STEMMED = {"porter": re.compile("[a-z]{3,}"), "russian": re.compile("[а-я]{4,}")}
 _ACCENTS = "[\u0300-\u0305\u0307-\u036f]|(?<!и)\u0306"  # й is a letter of its own
 _NOT_IN_TERMS = re.compile("[ (),'’]")  # ⑴ and Arabic ligatures fold to the first four, where FTS5 would cut
+_AS_IT_IS = re.compile("[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]+")  # which folding leaves alone
 _KANA = "[\u3041-\u30fa]"
 
 
@@ -51,10 +53,13 @@ class _TextRun(NamedTuple):
     unspaced: bool
 
 
-def index_terms(text: str) -> list[str]:
-    """Return the terms under which *text* is found, in order, with repetitions."""
+def index_terms(text: str, runs: set[str] | None = None) -> list[str]:
+    """Return the terms under which *text* is found, in order, with repetitions; add what it is cut into to *runs*."""
     terms: list[str] = []
-    for run in _run_of(text).findall(text):  # most of a first index happens here
+    found = _run_of(text).findall(text)
+    if runs is not None:
+        runs.update(found)
+    for run in found:  # most of a first index happens here
         terms += _spaced_terms(run) if run.isascii() else _mixed_terms(run)
     return terms
 
@@ -134,13 +139,17 @@ def unspaced_runs(text: str) -> list[str]:
 
 def words_of(text: str) -> set[str]:
     """Return the distinct spaced words of *text*, whole and in parts, folded and unstemmed: what completion offers."""
-    runs = set(_run_of(text).findall(text))
+    return words_in(set(_run_of(text).findall(text)))
+
+
+def words_in(runs: set[str]) -> set[str]:
+    """Return the words as `words_of` does, of the distinct *runs* that `index_terms` has cut texts into."""
     mixed = [run for run in runs if not run.isascii()]
-    runs.difference_update(mixed)
-    runs.update(
+    spaced = runs.difference(mixed)
+    spaced.update(
         word for run in mixed for part in _unspaced_pattern().split(run)[::2] for word in _run_of(part).findall(part)
     )
-    return {form for run in runs for form in _forms(run)}
+    return {form for run in spaced for form in _forms(run)}
 
 
 def term_spans(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
@@ -161,6 +170,8 @@ def fold(text: str) -> str:
     """Return *text* without differences of case, width and accent."""
     if text.isascii():
         return text.lower()
+    if _AS_IT_IS.fullmatch(text):
+        return text
     folded = unicodedata.normalize("NFKC", text).casefold()
     return unicodedata.normalize("NFC", re.sub(_ACCENTS, "", unicodedata.normalize("NFD", folded)))
 
@@ -215,7 +226,7 @@ def _breaking_pattern() -> re.Pattern[str]:
     return re.compile("|".join(words_in_languages("question_words")))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=_KNOWN)
 def stem(word: str) -> str:
     """Return the stem of a folded English or Russian *word*; any other word as it is."""
     for algorithm, letters in _STEMMED.items():
@@ -255,12 +266,12 @@ def _stopped_terms() -> frozenset[str]:
     return frozenset(map(stem, stop_words())) | stop_words()
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=_KNOWN)
 def _spaced_terms(run: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(form) for form in _forms(run)))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=_KNOWN)
 def _forms(run: str) -> tuple[str, ...]:
     """The run whole, then the names in it, their words, and the parts of those words."""
     if run.isalpha() and run.islower():

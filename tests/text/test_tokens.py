@@ -21,6 +21,7 @@ from memtool.text.tokens import (
     stem,
     term_spans,
     unspaced_runs,
+    words_in,
     words_of,
 )
 
@@ -297,3 +298,24 @@ def test_terms_grow_with_the_text_and_no_faster(unit: str) -> None:
 )
 def test_capitalised_words_within_a_sentence_are_names(text: str, terms: list[str]) -> None:
     assert capitalised_terms(text) == terms
+
+
+def test_what_folding_leaves_alone_at_once_is_what_it_would_leave_alone() -> None:
+    plain = [
+        chr(code)
+        for first, last in ((0x3041, 0x3096), (0x30A1, 0x30FA), (0x4E00, 0x9FFF))
+        for code in range(first, last + 1)
+    ]
+    for text in ("".join(plain), "".join(reversed(plain)), "".join(plain[::7])):
+        folded = unicodedata.normalize("NFKC", text).casefold()
+        assert unicodedata.normalize("NFC", unicodedata.normalize("NFD", folded)) == text
+        assert fold(text) == text
+        assert fold(f"{text}É") == f"{text}e"
+
+
+@given(st.text())
+def test_words_are_the_same_however_they_are_gathered(text: str) -> None:
+    runs: set[str] = set()
+    terms = index_terms(text, runs)
+    assert terms == index_terms(text)
+    assert words_in(runs) == words_of(text)
