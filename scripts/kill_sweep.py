@@ -415,18 +415,21 @@ def tried(world: World, name: str, point: Point, *, same: bool) -> list[str]:
     return [*found, *faults(world)]
 
 
-def points(world: World, name: str, most: int) -> Iterator[Point]:
-    """Give at most *most* points at which to kill the command *name*: each change, and git in the middle."""
+def points(world: World, name: str, most: int, part: float = 0.0) -> Iterator[Point]:
+    """Give at most *most* points at which to kill the command *name*: each change, and git in the middle.
+
+    Another *part*, from 0 to 1, gives others.
+    """
     world.lay_out()
     changes, gits = world.count(commands(world)[name])
     every = [Point(at) for at in range(changes)]
     delays = (0.0, 0.002, 0.005, 0.01, 0.02, 0.04, *((0.1, 0.2, 0.3, 0.4, 0.5) if name == "sync" else ()))
     every += [Point(-1, call, delay) for delay in delays for call in range(1, gits + 1)]
     step = max(1.0, len(every) / most)
-    yield from (every[int(at * step)] for at in range(min(most, len(every))))
+    yield from (every[int((at + part) * step)] for at in range(min(most, len(every))))
 
 
-def sweep(folder: Path, names: Sequence[str], most: int, tell: Callable[[str], None] = print) -> int:
+def sweep(folder: Path, names: Sequence[str], most: int, part: float = 0.0, tell: Callable[[str], None] = print) -> int:
     """Kill the commands *names* at *most* points each; return how many points were not clean."""
     for module in pkgutil.walk_packages(memtool.__path__, "memtool."):
         if not module.name.startswith(_NOT_NEEDED) and not module.name.endswith("__main__"):
@@ -442,7 +445,7 @@ def sweep(folder: Path, names: Sequence[str], most: int, tell: Callable[[str], N
         if fault := commands(world)[name].holds(world) if name != "undo" else "":
             raise SystemExit(f"{name} without a kill: {fault}")
         found = 0
-        for number, point in enumerate(points(world, name, most)):
+        for number, point in enumerate(points(world, name, most, part)):
             if wrong := tried(world, name, point, same=number % 2 == 0):
                 found += 1
                 tell(f"  {name} {point} {'same' if number % 2 == 0 else 'other'}: {wrong}")
@@ -458,10 +461,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="commands; all if none is named")
     parser.add_argument("--most", type=int, default=90, help="points of each command")
+    parser.add_argument("--part", type=float, default=0.0, help="from 0 to 1: between the points of another run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         return (
-            1 if sweep(Path(folder).resolve(), options.names, options.most, lambda line: print(line, flush=True)) else 0
+            1
+            if sweep(
+                Path(folder).resolve(), options.names, options.most, options.part, lambda line: print(line, flush=True)
+            )
+            else 0
         )
 
 

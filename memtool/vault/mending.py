@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,12 +12,12 @@ from typing import Any
 from memtool.errors import MemtoolError
 from memtool.vault import files, history
 from memtool.vault.changes import MEND
-from memtool.vault.git import ask, tell
+from memtool.vault.git import FROM_STDIN, ask, tell
 from memtool.vault.journal import CutOff
 from memtool.vault.layout import Vault
 from memtool.vault.marks import FIRST, holds_two_texts
 from memtool.vault.uncommitted import note_uncommitted
-from memtool.vault.undoing import complete_undo
+from memtool.vault.undoing import complete_undo, steps_of
 
 _MESSAGE = f"{MEND}: what a run that was killed had written\n\nIt could not commit that any more."
 _LONGEST = 120.0  # seconds that a merge takes
@@ -41,13 +41,13 @@ def mend(vault: Vault, left: CutOff) -> None:
             complete_undo(vault, plan)
             _take_back_merge(vault, plan, left.at)
         history.commit(vault.root, _inside(left), _MESSAGE, author=vault.author)
-    except (MemtoolError, OSError):
+    except (MemtoolError, OSError, ValueError, TypeError):  # a journal may come with a stranger's vault
         note_uncommitted(vault, _inside(left))
 
 
 def _inside(left: CutOff) -> list[str]:
     """Return what was written within the vault, but for what a plan of it completes: the user's words may be there."""
-    planned = {str(step[0]) for plan in left.plans for step in plan.get("steps", ())}
+    planned = {step.ref for plan in left.plans for step in steps_of(plan)}
     inside = (ref for ref in left.refs if ".." not in Path(ref).parts and not Path(ref).is_absolute())
     return [ref for ref in inside if ref not in planned]
 
@@ -64,28 +64,22 @@ def _left_by_git(root: Path) -> Iterator[Path]:
 def _take_back_merge(vault: Vault, plan: dict[str, Any], began: float) -> None:
     """Take files back that git was writing when a merge was cut off before it was known as one; the next does it anew.
 
-    None of them was edited before, or git would have refused; what somebody has written since stays.
+    None of them was edited before, or git would have refused; what somebody writes after a while stays.
     """
     match plan:
         case {"merge": str(news), "head": str(head)} if _head(vault) == head:
+            changed = tell(vault.root, "diff", "--name-only", "--no-renames", "-z", f"{head}...{news}").split("\0")[:-1]
             ours, theirs = _blobs(vault, head), _blobs(vault, news)
-            written = [name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name)]
-            fresh = [name for name in written if _is_written(vault.root / name, began)]
-            here = tell(vault.root, "hash-object", "--stdin-paths", stdin=_lines(fresh)).split() if fresh else []
+            fresh = [name for name in changed if _is_written(vault.path(name), began) and not name.startswith('"')]
+            lines = b"".join(os.fsencode(name) + b"\n" for name in fresh)
+            here = tell(vault.root, "hash-object", "--stdin-paths", stdin=lines).split() if fresh else []
             for name, blob in zip(fresh, here, strict=True):
-                if name not in ours and blob == theirs[name]:
+                if name not in ours and blob == theirs.get(name):
                     vault.path(name).unlink()
-            back = [name for name, blob in zip(fresh, here, strict=True) if name in ours and blob != ours[name]]
-            gone = [name for name in written if name in ours and not os.path.lexists(vault.root / name)]
-            if back or gone:
-                tell(
-                    vault.root,
-                    "checkout",
-                    "HEAD",
-                    "--pathspec-from-file=-",
-                    "--pathspec-file-nul",
-                    paths=[*back, *gone],
-                )
+            back = [name for name, blob in zip(fresh, here, strict=True) if blob != ours.get(name, blob)]
+            back += [name for name in changed if name in ours and not os.path.lexists(vault.root / name)]
+            if back:
+                tell(vault.root, "checkout", "HEAD", *FROM_STDIN, paths=back)
 
 
 def _head(vault: Vault) -> str:
@@ -95,10 +89,6 @@ def _head(vault: Vault) -> str:
 def _blobs(vault: Vault, commit: str) -> dict[str, str]:
     rows = tell(vault.root, "ls-tree", "-r", "-z", commit).split("\0")[:-1]
     return {row.partition("\t")[2]: row.partition("\t")[0].split()[2] for row in rows}
-
-
-def _lines(names: Sequence[str]) -> bytes:
-    return b"".join(os.fsencode(name) + b"\n" for name in names)
 
 
 def _is_written(path: Path, began: float) -> bool:

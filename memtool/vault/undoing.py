@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -107,21 +108,30 @@ def undo(vault: Vault, change: Change) -> Undone:
 
 
 def complete_undo(vault: Vault, plan: dict[str, Any]) -> None:
-    """Complete an undo that was cut off, by the *plan* that it has noted.
+    """Complete an undo that was cut off, by the *plan* that it has noted; nothing that is hidden is written.
 
     Raises:
         MemtoolError: a file was changed since, or git refuses.
     """
+    steps = steps_of(plan)
+    if not any(step.is_committed for step in steps):
+        return
+    for step in steps:
+        with suppress(NoteChanged):  # it was written already, or changed since
+            _write(vault, step)
+    if plan["undoes"] not in tell(vault.root, "log", "-1", f"--format=%(trailers:key={UNDOES},valueonly)"):
+        _commit(vault, steps, plan["message"])
+    # git's index may be behind
+    ask(vault.root, "reset", "--quiet", *FROM_STDIN, paths=[step.ref for step in steps])
+
+
+def steps_of(plan: Mapping[str, Any]) -> list[_Step]:
+    """Return the steps of an undo's *plan*, but for files that are hidden or lie outside; none of any other plan."""
     match plan:
-        case {"undoes": str(undoes), "message": str(message), "steps": [*rows]}:
-            steps = [_Step(*row) for row in rows]
-            for step in steps:
-                with suppress(NoteChanged):  # it was written already, or changed since
-                    _write(vault, step)
-            if undoes not in tell(vault.root, "log", "-1", f"--format=%(trailers:key={UNDOES},valueonly)"):
-                _commit(vault, steps, message)
-            # git's index may be behind
-            ask(vault.root, "reset", "--quiet", *FROM_STDIN, paths=[step.ref for step in steps])
+        case {"undoes": str(), "message": str(), "steps": [*rows]}:
+            steps = [_Step(*row) for row in rows if isinstance(row, list) and len(row) == len(_Step._fields)]
+            return [step for step in steps if not re.search(r"(?:^|[/\\])\.|^[/\\]", str(step.ref))]
+    return []
 
 
 def _commit(vault: Vault, steps: Sequence[_Step], message: str) -> str:

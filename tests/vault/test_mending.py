@@ -118,6 +118,35 @@ def test_the_next_holder_waits_for_a_git_that_goes_on(vault: Vault, tmp_path: Pa
     assert done.exists()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            f'{{"undoes": "x", "message": "x", "steps": [["{ref}", null, "eA==", "eA==", "100644", true]]}}'
+            for ref in (".git/config", ".git/x", "../x.md", "/x.md", "a/../../x.md")
+        ),
+        '{"undoes": "x", "message": "undo: x", "steps": [7]}',
+        '{"merge": "HEAD", "head": 3}',
+        "../../etc/passwd",
+        "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
+    ],
+)
+def test_a_journal_that_a_strangers_vault_brings_writes_nothing_else(vault: Vault, line: str) -> None:
+    locked(vault)
+
+    def state() -> tuple[str, str]:
+        return (vault.root / ".git" / "config").read_text(encoding="utf-8"), git(vault.root, "rev-parse", "HEAD")
+
+    before = state()
+    (vault.state_path / "locks" / "history.lock").write_text(f"\n{line}\n", encoding="utf-8")
+    locked(vault)
+    assert (
+        (vault.root / ".git" / "config").read_text(encoding="utf-8"),
+        git(vault.root, "rev-parse", "HEAD"),
+    ) == before
+    assert not (vault.root.parent / "x.md").exists()
+
+
 @pytest.mark.parametrize("step", ["_write", "_commit", "update-ref", "update-index"])
 def test_an_undo_is_completed_with_its_own_commit(vault: Vault, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     for name in ("a.md", "二.md"):
