@@ -19,12 +19,18 @@ Items are told apart by what they say, so an item that its owner changed is one 
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 
-from memtool.text.languages import all_labels
-from memtool.text.similarity import is_said, words
-from memtool.vault.authors import signed_by
+from memtool.vault.forgotten import (
+    NAMELESS,
+    holds_one,
+    is_forgotten,
+    is_telling,
+    mark_of,
+    said_again,
+    statement_of,
+    topic_without,
+)
 from memtool.vault.session_parts import (
     BULLET,
     NoteBlock,
@@ -44,10 +50,6 @@ from memtool.vault.sessions import is_as_written, one_of, parse_session
 FORGOTTEN = "forgotten"  # the field of the front matter
 
 _MARK = r"\b[0-9a-f]{8}(?:-[0-9a-f]+)?\b"
-_MOST_HASHES, _LEAST_HASHES = 12, 4  # of the words of what was forgotten; by fewer it is not known in other words
-_NEARLY = 0.65  # of the words that are compared
-_LEAST_PART = 12  # letters of a statement that is looked for in a longer one
-_NAMELESS = "…"  # the title of a session whose own was forgotten
 
 _LISTS = {
     "matter:tags": re.compile(r"(tags:\s*\[)(.*)(\]\s*)"),
@@ -100,24 +102,15 @@ def forget_item(text: str, is_meant: Callable[[str], bool], *, whole: bool = Fal
     items = [item.says for block in sections for item in items_in(block)]
     for says in items:
         pieces = [] if whole else [each for each in _pieces(says) if is_meant(each)]
-        gone += pieces or ([says, *filter(_is_telling, _pieces(says))] if is_meant(statement_of(says)) else [])
+        gone += pieces or ([says, *filter(is_telling, _pieces(says))] if is_meant(statement_of(says)) else [])
     if not gone:
         return text
+    meant = list(map(statement_of, gone))
     said = [each for says in items for each in (_pieces(says) or [statement_of(says)])]
-    gone += [each for each in said if each not in gone and _holds_one(each, gone)]
-    gone += [side for side in _sides(parse_session(text).topic) if _says_again(side, gone)]
+    gone += [each for each in said if each not in gone and holds_one(each, gone)]
+    gone += [each for part in parse_session(text).topic.split(ARROW) for each in said_again(part, meant)]
     marks = dict.fromkeys([*forgotten_in(text), *map(mark_of, gone)])
     return set_list(_without_forgotten(text, marks), FORGOTTEN, marks)
-
-
-def topic_without(topic: str, marks: Iterable[str]) -> str:
-    """Return the *topic* of a session without the side of its arrow that has one of *marks*; `…` if none is left."""
-    parts = topic.split(ARROW)
-    kept = [part for part in parts if not any(_is_forgotten(side, marks) for side in _sides(part))]
-    began = {form.partition("{}")[0] for form in all_labels("summary")["last"]}
-    if kept and parts[0] not in kept:  # what is left ended the session: "last: …" says that behind an arrow only
-        kept[0] = next((kept[0].removeprefix(word) for word in began if kept[0].startswith(word)), kept[0])
-    return ARROW.join(kept) or _NAMELESS
 
 
 def topic_as_known(topic: str, note: str | None) -> str:
@@ -127,80 +120,13 @@ def topic_as_known(topic: str, note: str | None) -> str:
     is_archived = any(
         block.key == "matter:status" and "archived" in block.lines[0].casefold() for block in split_session(note).matter
     )
-    return _NAMELESS if is_archived else topic_without(topic, forgotten_in(note)) if topic else topic
-
-
-def _sides(topic: str) -> list[str]:
-    """Return what *topic* says before and behind its arrow, with and without the branch or the word before it."""
-    parts = topic.split(ARROW)
-    return [side for part in parts for side in dict.fromkeys((part, re.split(": |：", part, maxsplit=1)[-1])) if side]
-
-
-def _says_again(side: str, gone: Iterable[str]) -> bool:
-    """Return whether a *side* of a topic, which may be cut, says what is *gone*."""
-    said = [_letters(text) for text in gone]
-    cut = [piece for piece in map(_letters, side.split("…")) if piece]
-    return any(text and (text in _letters(side) or all(piece in text for piece in cut)) for text in said) or is_said(
-        words(side), map(words, filter(_is_telling, gone)), _NEARLY
-    )
-
-
-def _holds_one(text: str, gone: Iterable[str]) -> bool:
-    """Return whether *text* is a part of what is *gone*, or the other way round."""
-    one, others = _letters(text), map(_letters, gone)
-    return any(min(len(one), len(other)) >= _LEAST_PART and (one in other or other in one) for other in others)
-
-
-def _is_telling(text: str) -> bool:
-    return len(words(text)) >= _LEAST_HASHES
+    return NAMELESS if is_archived else topic_without(topic, forgotten_in(note)) if topic else topic
 
 
 def forgotten_in(text: str) -> list[str]:
     """Return the marks of what was forgotten of the session note *text*."""
     matter = next((block for block in split_session(text).matter if block.key == f"matter:{FORGOTTEN}"), None)
     return re.findall(_MARK, " ".join(matter.lines)) if matter else []
-
-
-def statement_of(item: str) -> str:
-    """Return the statement of an item of a session note, without its kind, its tags and its author."""
-    return re.sub(r"^\[[a-z]+\] +|(?: +#[^\s#]+)+$", "", signed_by(item.strip())[0])
-
-
-def mark_of(item: str) -> str:
-    """Return the mark by which an item is recognised after it was forgotten.
-
-    That is a checksum of its letters, and behind a dash one of its numbers and the least hashes of its words.
-    """
-    statement = statement_of(item)
-    numbers = " ".join(sorted(re.findall(r"\d+", statement)))
-    least = sorted({f"{_checksum(word) % 4_096:03x}" for word in words(statement)})[:_MOST_HASHES]
-    return f"{_checksum(_letters(statement)):08x}-{_checksum(numbers) % 256:02x}{''.join(least)}"
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"\W+", "", text).casefold()
-
-
-def _checksum(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "replace"))
-
-
-def _is_forgotten(item: str, marks: Iterable[str]) -> bool:
-    """Return whether *item* has one of *marks*, or says nearly the same with the same numbers."""
-    exact, _, rest = mark_of(item).partition("-")
-    for known, _, other in (mark.partition("-") for mark in marks):
-        if known == exact or (other and other[:2] == rest[:2] and _likeness(rest[2:], other[2:]) >= _NEARLY):
-            return True
-    return False
-
-
-def _likeness(one: str, other: str) -> float:
-    """Return the share of words that two texts have in common, as the least hashes of both tell (bottom-k sketches)."""
-    first, second = ({each[at : at + 3] for at in range(0, len(each), 3)} for each in (one, other))
-    if min(len(first), len(second)) < _LEAST_HASHES:
-        return 0.0
-    least = sorted(first | second)[:_MOST_HASHES]
-    return sum(each in first and each in second for each in least) / len(least)
 
 
 def _pieces(says: str) -> list[str]:
@@ -246,9 +172,9 @@ def _holds_statements(block: NoteBlock) -> bool:
 
 def _left_of(item: NoteItem, gone: set[str]) -> NoteItem | None:
     """Return *item* without the statements that are *gone*; None if it is gone as a whole."""
-    if _is_forgotten(item.says, gone):
+    if is_forgotten(item.says, gone):
         return None
-    lost = [piece for piece in _pieces(item.says) if _is_forgotten(piece, gone)]
+    lost = [piece for piece in _pieces(item.says) if is_forgotten(piece, gone)]
     if not lost:
         return item
     row = parse_row(item.says)

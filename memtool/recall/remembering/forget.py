@@ -23,7 +23,8 @@ from memtool.text.lines import without_surrogates
 from memtool.text.markdown import blocks, without_mark
 from memtool.vault import files
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
-from memtool.vault.hand_edits import forget_item, statement_of
+from memtool.vault.forgotten import statement_of
+from memtool.vault.hand_edits import forget_item
 from memtool.vault.journal import note_write
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
 from memtool.vault.note import Note, parse_note

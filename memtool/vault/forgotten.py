@@ -1,0 +1,113 @@
+"""Marks of what was forgotten of a session: by them it is known in a note or a topic that is made again. Pure."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+
+from memtool.text.languages import all_labels
+from memtool.text.similarity import is_said, words
+from memtool.text.statements import sentences
+from memtool.vault.authors import signed_by
+from memtool.vault.session_rows import ARROW
+
+_MOST_HASHES, _LEAST_HASHES = 12, 4  # of the words of what was forgotten; by fewer it is not known in other words
+_NEARLY = 0.65  # of the words that are compared
+_LEAST_PART = 12  # letters of a statement that is looked for in a longer one
+NAMELESS = "…"  # the title of a session whose own was forgotten
+
+
+def statement_of(item: str) -> str:
+    """Return the statement of an item of a session note, without its kind, its tags and its author."""
+    return re.sub(r"^\[[a-z]+\] +|(?: +#[^\s#]+)+$", "", signed_by(item.strip())[0])
+
+
+def mark_of(item: str) -> str:
+    """Return the mark by which an item is recognised after it was forgotten.
+
+    That is a checksum of its letters, and behind a dash one of its numbers and the least hashes of its words.
+    """
+    statement = statement_of(item)
+    numbers = " ".join(sorted(re.findall(r"\d+", statement)))
+    least = sorted({f"{_checksum(word) % 4_096:03x}" for word in words(statement)})[:_MOST_HASHES]
+    return f"{_checksum(_letters(statement)):08x}-{_checksum(numbers) % 256:02x}{''.join(least)}"
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W+", "", text).casefold()
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "replace"))
+
+
+def is_forgotten(item: str, marks: Iterable[str]) -> bool:
+    """Return whether *item* has one of *marks*, or says nearly the same with the same numbers."""
+    exact, _, rest = mark_of(item).partition("-")
+    for known, _, other in (mark.partition("-") for mark in marks):
+        if known == exact or (other and other[:2] == rest[:2] and _likeness(rest[2:], other[2:]) >= _NEARLY):
+            return True
+    return False
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return the share of words that two texts have in common, as the least hashes of both tell (bottom-k sketches)."""
+    first, second = ({each[at : at + 3] for at in range(0, len(each), 3)} for each in (one, other))
+    if min(len(first), len(second)) < _LEAST_HASHES:
+        return 0.0
+    least = sorted(first | second)[:_MOST_HASHES]
+    return sum(each in first and each in second for each in least) / len(least)
+
+
+def topic_without(topic: str, marks: Iterable[str]) -> str:
+    """Return the *topic* of a session without the side of its arrow that has one of *marks*; `…` if none is left."""
+    parts = topic.split(ARROW)
+    kept = [left for part in parts if (left := _part_without(part, marks))]
+    began = {form.partition("{}")[0] for form in all_labels("summary")["last"]}
+    if kept and parts[0] not in kept:  # what is left ended the session: "last: …" says that behind an arrow only
+        kept[0] = next((kept[0].removeprefix(word) for word in began if kept[0].startswith(word)), kept[0])
+    return ARROW.join(kept) or NAMELESS
+
+
+def _part_without(part: str, marks: Iterable[str]) -> str:
+    """Return one side of a topic without the sentences that have one of *marks*; empty if all of it is forgotten."""
+    said = sentences(part)
+    kept = [each for each in said if not is_forgotten(each, marks)]
+    if kept and len(kept) < len(said):
+        return " ".join(kept)
+    return "" if any(is_forgotten(each, marks) for each in _forms(part)) else part
+
+
+def said_again(part: str, gone: Sequence[str]) -> list[str]:
+    """Return what says *gone* again in one side of a topic: some of its sentences, or all of it."""
+    said = sentences(part)
+    found = [each for each in said if _says_again(each, gone)]
+    if found and len(found) < len(said):
+        return found
+    return [each for each in _forms(part) if _says_again(each, gone)]
+
+
+def _forms(part: str) -> list[str]:
+    """Return one side of a topic with and without the branch or the word before it."""
+    return [each for each in dict.fromkeys((part, re.split(": |：", part, maxsplit=1)[-1])) if each]
+
+
+def _says_again(side: str, gone: Sequence[str]) -> bool:
+    """Return whether the *side* of a topic, or a sentence of it, which may be cut, says what is *gone*."""
+    said = [_letters(text) for text in gone]
+    cut = [piece for piece in map(_letters, side.split("…")) if piece]
+    return any(text and (text in _letters(side) or all(piece in text for piece in cut)) for text in said) or is_said(
+        words(side), map(words, filter(is_telling, gone)), _NEARLY
+    )
+
+
+def holds_one(text: str, gone: Iterable[str]) -> bool:
+    """Return whether *text* is a part of what is *gone*, or the other way round."""
+    one, others = _letters(text), map(_letters, gone)
+    return any(min(len(one), len(other)) >= _LEAST_PART and (one in other or other in one) for other in others)
+
+
+def is_telling(text: str) -> bool:
+    """Return whether *text* has enough words to be known in other words."""
+    return len(words(text)) >= _LEAST_HASHES
