@@ -31,6 +31,7 @@ def find_in_columns(text: str) -> Iterator[Finding]:
             yield from _in_row(line, place, head, separator)
         else:
             separator = next((mark for mark in "|\t,;" if mark in row), "")
+            separator = "" if separator and separator in ",;" and " " in row else separator  # else it is a list
             head = _cells(row, separator) if separator and mentions_password(row) else []
             if not any(map(_is_head, head)) or not all(map(_may_be_head, head)):
                 head = []

@@ -194,6 +194,16 @@ BAD = {
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("workers")
+def test_a_secret_that_was_typed_goes_from_the_answer_in_the_queue(client: Client) -> None:
+    typed = {"role": "user", "content": "k?7wTpZQmuriGX2! 帮我转义, escape this"}
+    client.transcript.write_text(json.dumps({"type": "user", "message": typed}) + "\n", encoding="utf-8")
+    client.fire(client.event("Stop", last_assistant_message="好: `k%3F7wTpZQmuriGX2%21`, from k?7wTpZQmuriGX2!."))
+    (job,) = Queue(client.vault).waiting()
+    assert job.said == "好: `[redacted: password]`, from [redacted: password]."
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD)
 def test_bad_input_is_one_line_in_the_log(
     client: Client, workers: list[Vault], capsys: pytest.CaptureFixture[str], content: bytes

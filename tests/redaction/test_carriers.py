@@ -104,6 +104,11 @@ INNOCENT = lines(r"""
     请把这段话转译成英文：今天下雨
     Das Passwort wurde gestern abgelehnt
     Das Passwort ist hinterlegt.
+    9f3a1c04be  +sessions/3f2a9c.md, daily/2026-11-22.md (login)
+    (folder / ".git" / "info").mkdir(exist_ok=True)  # encoded
+    "|terminal prompts disabled|access denied|40[13]"  # password
+    redact, secret, 脱敏⏎mask, password, 打码⏎expired, expiry, 过期
+    password: "…"⏎"user": "bob"
     exchange it for a token from cipherbox, submit to web3auth
     Setze das Passwort auf der Seite zurück
     用户名：必填，密码：必填
