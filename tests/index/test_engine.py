@@ -23,6 +23,7 @@ from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault import scan
 from memtool.vault.files import KnownStamp
+from memtool.vault.ignored import Ignores
 from memtool.vault.scan import Changes, Scan
 
 ON_BOTH_ENGINES = True
@@ -160,9 +161,9 @@ def test_a_change_is_found_by_one_walk(notebook: Notebook, monkeypatch: pytest.M
     notebook.write("n1.md", "other")
     walks: list[Path] = []
 
-    def counted(root: Path) -> Scan:
+    def counted(root: Path, is_ignored: Ignores) -> Scan:
         walks.append(root)
-        return scan.scan(root)
+        return scan.scan(root, is_ignored)
 
     monkeypatch.setattr(engine, "scan", counted)
 
@@ -317,10 +318,10 @@ def test_what_another_process_has_indexed_since_our_scan_is_not_removed(
     notebook.write("a.md", "alpha")
     notebook.opened()
     notebook.write("a.md", "beta")
-    true: Callable[[Path], Scan] = engine.scan  # type: ignore[attr-defined]
+    true: Callable[[Path, Ignores], Scan] = engine.scan  # type: ignore[attr-defined]
 
-    def scan_and_be_overtaken(root: Path) -> Scan:
-        found = true(root)
+    def scan_and_be_overtaken(root: Path, is_ignored: Ignores) -> Scan:
+        found = true(root, is_ignored)
         monkeypatch.undo()
         notebook.write("new.md", "gamma")
         assert notebook.find("gamma") == ["new.md"]
