@@ -17,7 +17,7 @@ _BESIDE = (
     "passw passphrase passcode pwd credential login zugangsdaten anmelde escap encod decod maskier codier kodier "
     "转译 转义 轉義 转码 编码 編碼 解码 账号 帐号 账户 登录 登陆 エスケープ エンコード 이스케이프 인코딩"
 ).split()
-_OPENING, _CLOSING = "'([{<*_", "')]}>*_.,;:\\"
+_OPENING, _CLOSING = "'([{<*_+", "')]}>*_.,;:\\"
 
 
 def find_lone(text: str) -> Iterator[Finding]:

@@ -85,6 +85,7 @@ def test_a_secret_goes_from_its_carrier(carrier: str) -> None:
 
 
 INNOCENT = lines(r"""
+    the login (登录) fails in Safari 9f3a1c04be  +sessions/3f2a9c.md, daily/2026-11-22.md
     The new password form: see PasswordForm.tsx (ask Jonas).
     use bcrypt as the password hash
     Use the PasswordEncoder as the password hasher.
