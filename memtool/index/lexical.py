@@ -123,14 +123,10 @@ def _rarest(db: Tables, terms: list[str]) -> list[str]:
 class _Closer(NamedTuple):
     content: str
     terms: str  # with a space on both sides of each
-    words: set[str] | None  # those of the terms that are asked for, where that are many
+    words: set[str] | None  # those of the terms that are asked for, where that are many: it can hold no others
     date: str
     note: int | str
     size: int  # bytes of its note
-
-    def may_hold(self, words: Sequence[str]) -> bool:
-        """Return whether *words* may all stand in it, without a look at its terms."""
-        return self.words is None or self.words.issuperset(words)
 
 
 def _bm25(
@@ -269,11 +265,11 @@ def _idf_among(texts: Sequence[str], wanted: Iterable[str]) -> dict[str, float]:
 
 def _weight_of_pairs(closer: Mapping[int, _Closer], pairs: Sequence[str]) -> dict[int, float]:
     """Return for each chunk the idf, among all of them, of those of *pairs* that stand in it."""
-    split = [(pair, f" {pair} ", pair.split(" ")) for pair in pairs]
-    held = {
-        chunk_id: [pair for pair, phrase, words in split if place.may_hold(words) and phrase in place.terms]
-        for chunk_id, place in closer.items()
-    }
+    split = [(pair, f" {pair} ", set(pair.split(" "))) for pair in pairs]
+    held = {}
+    for chunk_id, place in closer.items():
+        terms, words = place.terms, place.words
+        held[chunk_id] = [pair for pair, phrase, both in split if (words is None or both <= words) and phrase in terms]
     counts = Counter(pair for some in held.values() for pair in some)
     idf = {pair: inverse_frequency(len(closer), count) for pair, count in counts.items()}
     return {chunk_id: sum(idf[pair] for pair in some) for chunk_id, some in held.items()}
@@ -288,13 +284,15 @@ def _bm25_of_notes(chunks: Collection[_Closer], terms: Iterable[str]) -> dict[in
     average = sum(size.values()) / (len(size) or 1) or 1.0
     norm = {note: K1 * (1 - B + B * each / average) for note, each in size.items()}
     score = dict.fromkeys(size, 0.0)
+    texts = [(chunk.note, chunk.terms, chunk.words) for chunk in chunks]
     for term in dict.fromkeys(terms):
-        words, phrase = term.split(" "), f" {term} "
-        counts = [(chunk.note, chunk.terms.count(phrase)) for chunk in chunks if chunk.may_hold(words)]
-        idf = inverse_frequency(len(chunks), sum(count > 0 for _, count in counts))
-        of_notes = Counter[int | str]()
+        needed, phrase = set(term.split(" ")), f" {term} "
+        held = [(note, text) for note, text, words in texts if words is None or needed <= words]
+        counts = [(note, count) for note, text in held if (count := text.count(phrase))]
+        idf = inverse_frequency(len(chunks), len(counts))
+        of_notes: dict[int | str, int] = {}
         for note, count in counts:
-            of_notes[note] += count
+            of_notes[note] = of_notes.get(note, 0) + count
         for note, count in of_notes.items():
             score[note] += idf * count * (K1 + 1) / (count + norm[note])
     return score
