@@ -20,6 +20,7 @@ UNSPACED = (
 FIRST_UNSPACED = "\u0e00"  # no character before it is of such a script
 HAN = "\u3400-\u9fff\uf900-\ufaff"  # those that nearly all text keeps to
 IDEOGRAPHS = "\u3400-\u9fff\uac00-\ud7ff\U00020000-\U0010ffff"  # Han and Hangul: a character has a meaning
+UNFOLDED = "\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff"  # kana and Han that folding leaves as they are
 CJK_ON = "\u2e80-\uffff"  # roughly Chinese, Japanese and Korean: a class that is compiled in no time
 CJK_TEXT = (  # letters, punctuation and full-width forms: what ends a value that somebody wrote without quotes
     "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff"

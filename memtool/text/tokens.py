@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from memtool.text.languages import word_set, words as words_in_languages
-from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNSPACED, is_ideograph, is_unspaced
+from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNFOLDED, UNSPACED, is_ideograph, is_unspaced
 
 _KNOWN = 65_536  # words whose forms are remembered: those of a large vault
 CONTEXT_END = " | "  # between the terms of what a chunk is about and those of its text; FTS5 takes no notice of it
@@ -41,7 +41,7 @@ _IN_A_NAME = re.compile(r"[^\W_]_[^\W_]|[a-z][A-Z]|\w\w\.\w\w|\w::\w")
 _STEMMED = {"porter": re.compile("[a-z]{3,}"), "russian": re.compile("[а-я]{4,}")}
 _ACCENTS = "[\u0300-\u0305\u0307-\u036f]|(?<!и)\u0306"  # й is a letter of its own
 _NOT_IN_TERMS = re.compile("[ (),'’]")  # ⑴ and Arabic ligatures fold to the first four, where FTS5 would cut
-_AS_IT_IS = re.compile("[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]+")  # which folding leaves alone
+_AS_IT_IS = re.compile(f"[{UNFOLDED}]+")
 _KANA = "[\u3041-\u30fa]"
 
 
