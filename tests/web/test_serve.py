@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from web.service import PATIENCE, Service
 
 from memtool.cli.main import cli
+from memtool.cli.session import Session
 from memtool.errors import Busy
 from memtool.vault.processes import lock
 from memtool.web.runtime import find_service, is_at_work
@@ -29,15 +30,15 @@ pytestmark = pytest.mark.slow
 def test_a_service_says_where_it_is_and_ends_when_it_is_told(service: Service) -> None:
     assert service.ask("GET", "/health", token="").fields["state"] == "ready"
     assert service.place.path("token").stat().st_mode & 0o077 == 0
-    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--status", "--json"])
+    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--status", "--json"], obj=Session())
     assert json.loads(ran.output) | {"state": "ready", "port": service.runtime.port} == json.loads(ran.output)
-    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--stop"])
+    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--stop"], obj=Session())
     assert (ran.exit_code, ran.output) == (0, "The service has ended.\n")
     assert service.process.wait(PATIENCE) == 0
     assert not service.place.path("json").exists()
-    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--status"])
+    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--status"], obj=Session())
     assert (ran.exit_code, ran.output) == (1, "stopped\n")
-    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--stop"])
+    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--stop"], obj=Session())
     assert (ran.exit_code, ran.output) == (0, "There is no service.\n")
 
 
@@ -90,7 +91,7 @@ def test_a_service_that_nobody_asks_ends_by_itself(vault: Vault) -> None:
 
 
 def test_a_link_opens_the_page_once(service: Service) -> None:
-    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--open", "--json"])
+    ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--open", "--json"], obj=Session())
     path = json.loads(ran.output)["link"].removeprefix(service.runtime.url)
     first = service.ask("GET", path, token="")
     assert (first.status, first.headers["location"]) == (303, "/")
@@ -159,12 +160,12 @@ def test_heads_that_never_end_and_many_connections_do_not_stop_it(lasting: Servi
 
 def test_a_lock_that_is_held_is_a_service_that_starts(vault: Vault, service: Service) -> None:
     service.place.path("json").unlink()
-    ran = CliRunner().invoke(cli, ["--vault", str(vault.root), "serve", "--status"])
+    ran = CliRunner().invoke(cli, ["--vault", str(vault.root), "serve", "--status"], obj=Session())
     assert (ran.exit_code, ran.output) == (1, "starting\n")
     with pytest.raises(Busy), lock(service.place.path("lock"), timeout=0):
         pass
 
 
 def test_options_that_exclude_each_other_are_named(vault: Vault) -> None:
-    ran = CliRunner().invoke(cli, ["--vault", str(vault.root), "serve", "--stop", "--status"])
+    ran = CliRunner().invoke(cli, ["--vault", str(vault.root), "serve", "--stop", "--status"], obj=Session())
     assert "exclude each other" in str(ran.exception)
