@@ -11,7 +11,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -114,17 +114,18 @@ class Service(NamedTuple):
         content = None if body is None else json.dumps(body).encode("utf-8", "replace")
 
         def exchange() -> tuple[HTTPResponse, bytes]:
-            connection.request(method, f"{parts.path.rstrip('/')}{path}", content, headers)
-            with connection.getresponse() as response:
-                return response, response.read(_LARGEST + 1)
+            # Closed here: to close it elsewhere would wait for the one who reads.
+            with closing(connection):
+                connection.request(method, f"{parts.path.rstrip('/')}{path}", content, headers)
+                with connection.getresponse() as response:
+                    return response, response.read(_LARGEST + 1)
 
         try:
             response, said = within(timeout, exchange)  # a socket's own timeout starts anew with each byte
             fields = json.loads(said) if len(said) <= _LARGEST else None
         except (OSError, HTTPException, ValueError, RecursionError) as error:
-            raise TeamAway(f"the team's service at {parts.netloc} does not answer: {error}") from None
-        finally:
-            connection.close()
+            reason = str(error) or "it takes too long"
+            raise TeamAway(f"the team's service at {parts.netloc} does not answer: {reason}") from None
         if response.status != 200 or not isinstance(fields, dict):
             reason = str(fields.get("detail", "")) if isinstance(fields, dict) else "no JSON"
             said_why = f": {cut(reason, 200)}" if reason else ""
