@@ -358,7 +358,15 @@ def test_every_setting_in_the_template_exists_and_shows_its_default(tmp_path: Pa
     loaded = settings.load(tmp_path / "memtool.toml", {})
     assert loaded.notices == ()
     said = {key for key, origin in loaded.origins.items() if origin != "default"}
-    assert said == {"language", "search.mode", "search.fusion", "search.limit", "index.max_note_kb", "index.ignore"}
+    assert said == {
+        "language",
+        "search.mode",
+        "search.fusion",
+        "search.limit",
+        "index.max_note_kb",
+        "index.ignore",
+        "consolidate.review",
+    }
     plain = settings.load(None, {})
     assert (loaded.general, loaded.search, loaded.index) == (plain.general, plain.search, plain.index)
 
