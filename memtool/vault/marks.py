@@ -7,7 +7,7 @@ from __future__ import annotations
 
 FIRST, BETWEEN, LAST = "<<<<<<< one text", "=======", ">>>>>>> the other text"
 BEGIN, END = "<<<<<<< ", ">>>>>>> "
-UNSOLVED = "two texts stand between marks in it, and it is given to nobody until one of them is chosen"
+UNSOLVED = "it holds two texts between marks, and agents are not given it until you keep one of them"
 GENERATED, GENERATED_END = "<!-- memtool: generated; write above or below -->", "<!-- memtool: end -->"
 
 
