@@ -10,7 +10,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.recall.remembering.forget import ForgetTarget
-from memtool.recall.remembering.purge import Purged, find_purge_target, purge
+from memtool.recall.remembering.purge import Extent, Purged, extent_of, find_purge_target, purge
 from memtool.text.lines import brief, counted, some_of
 
 _NAMED = 5  # files in a sentence
@@ -37,19 +37,25 @@ def command(session: Session, text_or_ref: str, *, is_text: bool, history: bool,
     """
     asked = sys.stdin.readline().rstrip("\r\n") if text_or_ref == "-" else text_or_ref
     target = None if is_text else find_purge_target(session.work, asked)
+    extent = None if target else extent_of(session.work, asked)
     if not yes:
-        _ask(target, history=history)
+        _ask(target, extent, history=history)
     done = purge(session.work, asked, target, history=history)
     if as_json:
         _print_json(done)
     else:
         _print(done, history=history)
+        if extent and extent.unread:
+            say = f"Not looked into, as they hold no text or are too large: {some_of(extent.unread, _NAMED)}"
+            output.say(output.printable(say))
 
 
-def _ask(target: ForgetTarget | None, *, history: bool) -> None:
+def _ask(target: ForgetTarget | None, extent: Extent | None, *, history: bool) -> None:
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError("purge must ask, and there is nobody to answer", hint="If you are sure, add --yes.")
+        raise UsageError("purge asks first, and it needs a terminal for that", hint="If you are sure, add --yes.")
     name = f"{target.name} ({brief(target.text, output.width())})" if target else "this text"
+    if extent:
+        name += f" ({counted(extent.places, 'place')} in {counted(extent.files, 'file')})"
     where = ", and rewrite git's history" if history else ""
     click.confirm(output.printable(f"Remove {name} from the whole vault{where}?"), abort=True, err=True)
 

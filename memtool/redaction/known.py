@@ -11,6 +11,7 @@ import base64
 import binascii
 import re
 import sys
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
@@ -46,8 +47,16 @@ class KnownSecrets:
 
     def add(self, text: str, kind: str) -> None:
         """Remember *text* as it is, and what it reads when it is decoded, however short or common."""
-        for plain in _plain_forms(text):
-            self._kinds.setdefault(_folded(plain), kind)
+        for plain in filter(None, _plain_forms(text)):
+            for form in (plain, *_composed(plain)):
+                self._kinds.setdefault(_folded(form), kind)
+
+    def find_wrapped(self, text: str) -> Iterator[Finding]:
+        """Return what `find` does, and each place where other white space or a line end parts the words."""
+        yield from self.find(text)
+        if any(" " in secret for secret in self._kinds):
+            view = View(text).changed(Replacement(*found.span(), " ") for found in _gap().finditer(text))
+            yield from (view.original(found) for found in self.find(view.text))
 
     def find(self, text: str) -> Iterator[Finding]:
         """Return each place of *text* that holds one of the secrets, in whatever spelling."""
@@ -85,6 +94,15 @@ class KnownSecrets:
         for found in self._find("\n".join(pieces), levels - 1) if pieces else ():
             run = runs[bisect_right(starts, found.start) - 1]
             yield Finding(*run.span(), found.kind)
+
+
+def _composed(text: str) -> tuple[str, str]:
+    return unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
+
+
+@cache
+def _gap() -> re.Pattern[str]:
+    return re.compile(r"[^\S\n]*+\n[\s>]*+|[^\S\n]{2,}+|[^\S\n ]")
 
 
 def _is_worth(secret: str) -> bool:

@@ -5,8 +5,12 @@ The index and the vectors are left alone: they are made anew of the files.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
+import re
+import shutil
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +23,8 @@ from memtool.vault.state import STATE_FOLDER, read_state, write_state
 Mask = Callable[[str], str]  # returns a text without what is to go
 
 _LARGEST = 67_108_864  # bytes of a file that is looked into
-_GZIP = ".gz"
+_WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_GZIP = b"\x1f\x8b"
 _NOT_KEPT = ("index", "locks", "vectors")  # folders in `.memtool` that hold no texts, or only derived ones
 
 
@@ -44,12 +49,30 @@ def mask_files(vault: Vault, refs: Iterable[str], mask: Mask) -> list[str]:
         path = vault.root / ref
         with suppress(FileNotFoundError), vault.lock():
             before = read_content(path, largest=_LARGEST)
-            if (after := masked_content(ref, before, mask)) is not None:
+            if (after := masked_content(before, mask)) is not None:
                 if read_content(path, largest=_LARGEST) != before:
                     raise NoteChanged(f"'{ref}' was written meanwhile")
                 write_over(path, after, durable=True)
                 changed.append(ref)
     return changed
+
+
+def texts_of(vault: Vault) -> Iterator[tuple[str, str | None]]:
+    """Give every file of `all_refs` with its text; None for one that is not looked into: too large, or no text."""
+    for ref in all_refs(vault):
+        try:
+            found = text_in(read_content(vault.root / ref, largest=_LARGEST))
+        except OSError:
+            found = None
+        yield ref, found[0] if found else None
+
+
+def drop_indexes(vault: Vault) -> None:
+    """Remove all indexes and vectors below `.memtool`, also those of other machines and of the vault's former place."""
+    for folder in vault.state_path.iterdir() if vault.state_path.is_dir() else ():
+        if re.fullmatch("[0-9a-f]{16}", folder.name) and not folder.is_symlink():
+            for name in ("index", "vectors"):
+                shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def mask_state(folder: Path, mask: Mask, *, besides: tuple[str, ...] = ()) -> list[Path]:
@@ -63,26 +86,36 @@ def mask_state(folder: Path, mask: Mask, *, besides: tuple[str, ...] = ()) -> li
         for name in names:
             path = Path(parent, name)
             with suppress(OSError):
-                content = masked_content(name, read_state(path, largest=_LARGEST), mask)
+                content = masked_content(read_state(path, largest=_LARGEST), mask)
                 if content is not None:
                     write_state(path, content, durable=True)
                     changed.append(path)
     return changed
 
 
-def masked_content(name: str, content: bytes, mask: Mask) -> bytes | None:
-    """Return *content* of the file *name* as *mask* has it; None if that changes nothing."""
-    is_packed = name.endswith(_GZIP)
-    if is_packed:
+def masked_content(content: bytes, mask: Mask) -> bytes | None:
+    """Return *content* of a file as *mask* has it; None if that changes nothing."""
+    if (found := text_in(content)) is None:
+        return None
+    text, written = found
+    masked = mask(text)
+    return None if masked == text else written(masked)
+
+
+def text_in(content: bytes) -> tuple[str, Callable[[str], bytes]] | None:
+    """Return the text in *content* of a file, and what writes another one in its place; None if it holds none.
+
+    The text may be packed by gzip, and be UTF-16 with its mark in front.
+    """
+    if content.startswith(_GZIP):
         try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError):
+            found = text_in(gzip.decompress(content))
+        except (OSError, EOFError, zlib.error):
             return None
+        return found and (found[0], lambda text: gzip.compress(found[1](text), mtime=0))
+    if encoding := _WIDE.get(content[:2]):
+        with suppress(UnicodeDecodeError):
+            return content[2:].decode(encoding), lambda text: content[:2] + text.encode(encoding, "surrogatepass")
     if b"\0" in content:
         return None
-    text = content.decode("utf-8", "surrogateescape")
-    masked = mask(text)
-    if masked == text:
-        return None
-    plain = masked.encode("utf-8", "surrogateescape")
-    return gzip.compress(plain, mtime=0) if is_packed else plain
+    return content.decode("utf-8", "surrogateescape"), lambda text: text.encode("utf-8", "surrogateescape")

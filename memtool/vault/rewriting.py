@@ -199,7 +199,7 @@ class _Stream:
         yield b"".join(held)
 
     def _masked(self, content: bytes, kind: bytes, to: IO[bytes], answers: IO[bytes]) -> bytes:
-        masked = masked_content("", content, self._mask)
+        masked = masked_content(content, self._mask)
         content = content if masked is None else masked
         if kind != b"commit" or b"Undoes: " not in content:
             return content

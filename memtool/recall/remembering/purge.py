@@ -8,6 +8,7 @@ make the index anew
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -20,15 +21,26 @@ from memtool.recall.remembering.forget import NOTE, ForgetTarget, find_target, r
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
+from memtool.text.scripts import HAN
 from memtool.vault import files
 from memtool.vault.layout import kind_of
-from memtool.vault.masking import all_refs, mask_files, mask_state
+from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state, texts_of
 from memtool.vault.purged import KIND, PURGE
 from memtool.vault.rewriting import Rewritten, refuse_unsafe, rewrite_history
+from memtool.vault.template import template_text
 from memtool.workspace import Workspace
 
 _LEAST = 4  # characters of a text; a shorter one is in everything
+_LEAST_IN_HAN = 2
 _LEAST_LINE = 20  # characters of a line of a note that is looked for elsewhere
+
+
+class Extent(NamedTuple):
+    """How many *places* of how many *files* hold a text, and the files that cannot be looked into."""
+
+    places: int
+    files: int
+    unread: tuple[str, ...]
 
 
 class Purged(NamedTuple):
@@ -55,20 +67,69 @@ def find_purge_target(work: Workspace, asked: str) -> ForgetTarget | None:
         UsageError: it is too short a text, or names several things.
     """
     with suppress(NoteNotFound):
-        return find_target(work, asked)
-    if len(asked.strip()) < _LEAST:
-        raise UsageError(f"a text of less than {_LEAST} characters is in too many places", hint="Write more of it.")
+        target = find_target(work, asked) if asked.strip() else None
+        if target and (len(asked.strip()) >= _LEAST or asked in {target.path, target.name}):
+            return target
+    refuse_short(asked)
     return None
+
+
+def refuse_short(asked: str) -> None:
+    """Raise if *asked* is too short for a text that is to go everywhere.
+
+    Raises:
+        UsageError: it is.
+    """
+    text = asked.strip()
+    if len(text) < (_LEAST_IN_HAN if re.search(f"[{HAN}]", text) else _LEAST):
+        raise UsageError(
+            f"a text of less than {_LEAST} characters (Chinese: {_LEAST_IN_HAN}) is in too many places",
+            hint="Write more of it.",
+        )
+
+
+def extent_of(work: Workspace, asked: str) -> Extent:
+    """Return where the vault's files hold the text *asked*; nothing is changed.
+
+    Raises:
+        UsageError: it is too short, or memtool's own files or front matter need it.
+    """
+    refuse_short(asked)
+    known, places, refs, unread = KnownSecrets(), 0, 0, []
+    known.add(asked.strip(), KIND)
+    for ref, text in texts_of(work.vault):
+        if text is None:
+            unread.append(ref)
+            continue
+        if not (found := merge(list(known.find_wrapped(text)))):
+            continue
+        masked, own = replace(text, found), template_text(ref)
+        if (own and list(known.find(own))) or _structure(ref, text) != _structure(ref, masked):
+            hint = "Write more of it, or change that file by hand."
+            raise UsageError(f"the text is a part of how '{ref}' is written, which memtool needs", hint=hint)
+        places, refs = places + len(found), refs + 1
+    return Extent(places, refs, tuple(unread))
+
+
+def _structure(ref: str, text: str) -> list[str]:
+    """Return what a file is read by: its keys, and its `type`."""
+    if ref.endswith(".md"):
+        text = text.partition("\n---")[0] if text.startswith("---") else ""
+        return re.findall(r"^(?:type:.*|[\w-]+(?=:))", text, re.MULTILINE)
+    return re.findall(r'"\w+"(?=\s*:)', text) if ref.endswith("facts.json") else []
 
 
 def purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history: bool = False) -> Purged:
     """Remove the text *asked*, or the *target* that it names, from all that the vault keeps; in one commit.
 
     Raises:
+        UsageError: `extent_of` says why the text cannot go.
         Busy: sessions are being captured.
         HistoryFailed: the *history* cannot be rewritten; then nothing was changed.
         MemtoolError: the vault cannot be written.
     """
+    if target is None:
+        extent_of(work, asked)
     if history:
         refuse_unsafe(work.vault.root)
     with only_worker(work.vault) as is_alone:
@@ -92,10 +153,10 @@ def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history:
                 known.add(line.strip("-*#> "), KIND)
 
     def mask(text: str) -> str:
-        return replace(text, merge(list(everywhere.find(text))))
+        return replace(text, merge(list(everywhere.find_wrapped(text))))
 
     def mask_derived(text: str) -> str:
-        return replace(text, merge([*everywhere.find(text), *known.find(text)]))
+        return replace(text, merge([*everywhere.find_wrapped(text), *known.find(text)]))
 
     refs = remove(work, target) if target else []
     if target and target.what == NOTE and kind_of(target.path) == "session":
@@ -107,6 +168,7 @@ def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history:
     named = tuple(ref for ref in all_refs(work.vault) if mask(ref) != ref)
     kept = commit(work.vault, refs, PURGE, "a text" if target is None else f"a {target.what}") if refs else Kept()
     rewritten = rewrite_history(work.vault.root, mask, gone) if history else None
+    drop_indexes(work.vault)
     with suppress(MemtoolError):  # the next search makes it
         use_index(place_of(work), lambda _: None, rebuild=True)
     return Purged(tuple(refs), state, named, kept if not rewritten else Kept(), rewritten)

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import subprocess
+import unicodedata
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,9 +18,10 @@ from memtool.capture.captured import read_record
 from memtool.capture.queue import Job, only_worker
 from memtool.errors import Busy, HistoryFailed, UsageError
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
-from memtool.recall.remembering.purge import Purged, find_purge_target, purge
+from memtool.recall.remembering.purge import Purged, extent_of, find_purge_target, purge
 from memtool.vault.changes import read_changes
 from memtool.vault.rewriting import PURGED, refuse_purged
+from memtool.vault.template import template_text
 from memtool.vault.undoing import undo
 
 TEXT = "Blaue Giraffe 芝麻 9!x"
@@ -213,3 +215,43 @@ def test_the_old_history_does_not_come_back_from_elsewhere(filled: Desk) -> None
 def test_a_short_text_is_refused(desk: Desk) -> None:
     with pytest.raises(UsageError, match="less than 4"):
         find_purge_target(desk.work, "a1")
+
+
+@pytest.mark.parametrize("text", ["", " ", "abc", "码", "\n"])
+def test_a_short_or_blank_text_is_refused_and_names_no_note(desk: Desk, text: str) -> None:
+    (desk.vault.root / "abc.md").write_text("# abc 码\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="less than 4"):
+        find_purge_target(desk.work, text)
+    with pytest.raises(UsageError, match="less than 4"):
+        purge(desk.work, text, None)
+    assert desk.read("abc.md") == "# abc 码\n"
+
+
+@pytest.mark.parametrize("text", ["type", "session", "supersededBy", "statement"])
+def test_what_memtool_reads_files_by_is_not_purged(desk: Desk, text: str) -> None:
+    desk.remember("Payments go by Stripe, 支付走 Stripe.")
+    (desk.vault.root / "a.md").write_text("---\ntype: session\n---\n# a\n", encoding="utf-8")
+    (desk.vault.root / "CLAUDE.md").write_text(template_text("CLAUDE.md") or "", encoding="utf-8")
+    with pytest.raises(UsageError, match="memtool needs"):
+        purge(desk.work, text, None)
+
+
+@pytest.mark.slow
+def test_other_forms_of_the_letters_the_gaps_and_the_file_are_found(desk: Desk) -> None:
+    text, root = "Grüne Gämse 山羊 7!y", desk.vault.root
+    forms = (unicodedata.normalize("NFD", text), text.replace(" ", "\n> "), text.replace(" ", "  "))
+    for number, form in enumerate(forms):
+        (root / f"{number}.md").write_text(f"# x\n\na {form} b\n", encoding="utf-8")
+    (root / "wide.md").write_bytes(f"a {text} b".encode("utf-16"))
+    (root / "raw.bin").write_bytes(b"\0\1" + text.encode())
+    old = desk.vault.state_path / "0123456789abcdef" / "index"
+    old.mkdir(parents=True)
+    (old / "chunks.db").write_text(text, encoding="utf-8")
+    extent = extent_of(desk.work, text)
+    assert (extent.places, extent.files, extent.unread) == (4, 4, ("raw.bin",))
+    removed(desk, text)
+    assert {(root / f"{number}.md").read_text(encoding="utf-8") for number in range(3)} == {
+        "# x\n\na [redacted: purged] b\n"
+    }
+    assert (root / "wide.md").read_bytes().decode("utf-16") == "a [redacted: purged] b"
+    assert not old.exists()
