@@ -115,13 +115,17 @@ class SqliteTables(sqlite3.Connection):
         self, terms: Sequence[str], depth: int, condition: str = "", values: Sequence[Any] = ()
     ) -> list[tuple[int, float]]:
         """Return the *depth* best chunks for *terms*, with their BM25, best first."""
+        # By a name of its own for the rank, SQLite keeps the best; ORDER BY rank makes FTS5 sort all that match.
         match = " OR ".join(f'"{term}"' for term in terms)
         if not condition:
-            find = "SELECT rowid, -rank FROM chunk_terms WHERE chunk_terms MATCH ? ORDER BY rank LIMIT ?"
+            find = (
+                "SELECT rowid, -rank AS score FROM chunk_terms WHERE chunk_terms MATCH ?"
+                " ORDER BY score DESC, rowid LIMIT ?"
+            )
             return self.execute(find, (match, depth)).fetchall()
         return self.execute(
-            "SELECT c.id, -t.rank FROM chunk_terms AS t JOIN chunk AS c ON c.id = t.rowid"
-            f" WHERE t.chunk_terms MATCH ? AND {condition} ORDER BY t.rank LIMIT ?",
+            "SELECT c.id, -t.rank AS score FROM chunk_terms AS t JOIN chunk AS c ON c.id = t.rowid"
+            f" WHERE t.chunk_terms MATCH ? AND {condition} ORDER BY score DESC, c.id LIMIT ?",
             (match, *values, depth),
         ).fetchall()
 

@@ -17,6 +17,7 @@ LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
 @example(terms="", text="")
 @example(terms="解 密 解密 token", text="解密 Token")
 @example(terms="x" * 70_000, text="X" * 70_000)
+@example(terms=" ".join(map(str, range(9_000))), text=" 解密".join(map(str, range(9_000))))
 def test_packed_terms_come_back_as_they_were(terms: str, text: str) -> None:
     assert SqliteTables.unpacked(pack_terms(terms, text), text) == terms
 
@@ -33,6 +34,17 @@ def test_terms_take_little_room_beside_their_text(text: str) -> None:
 def test_terms_that_are_damaged_are_damage_of_the_index() -> None:
     with pytest.raises(sqlite3.DatabaseError, match="damaged"):
         SqliteTables.unpacked(b"\xff\xff\xff", "text")
+
+
+@pytest.mark.parametrize("condition", ["", "c.kind = 'note'"])
+def test_of_chunks_as_good_as_each_other_the_first_are_kept(notebook: Notebook, condition: str) -> None:
+    for number in range(9):
+        notebook.write(f"notes/{number}.md", "# 解密 token\n\nrotated\n")
+    notebook.write("notes/z.md", "# 解密 token token\n\nrotated token\n")
+
+    found = notebook.use(lambda index: index.db.best(["token", "解密"], 4, condition))
+
+    assert [chunk_id for chunk_id, _ in found] == [10, 1, 2, 3]
 
 
 def test_the_index_keeps_the_terms_of_a_chunk_once(built: Notebook) -> None:
