@@ -40,10 +40,17 @@ class HistoryStatus:
 
 
 class Repository(NamedTuple):
-    """A git repository: its top level, and the folder in which git keeps the state of this working tree."""
+    """A git repository: its top level, and the folder in which git keeps the state of this working tree.
+
+    Args:
+        settings: what `look_at` read of its settings; else each commit reads them.
+        clean: the files that `look_at` found as they were committed, or that git ignores; None if one was changed.
+    """
 
     top: Path
     git_folder: Path
+    settings: tuple[_Setting, ...] | None = None
+    clean: frozenset[str] | None = None
 
 
 def open_repository(folder: Path) -> Repository | None:
@@ -110,33 +117,63 @@ def commit(
     Raises:
         HistoryFailed: git refuses, or the repository is in the middle of a merge, a rebase or the like.
     """
-    folder, unique = _top(repository), dict.fromkeys(names)
-    there = [name for name in unique if os.path.lexists(folder / name)]
-    gone = unique.keys() - set(there)
+    unique = dict.fromkeys(names)
     if not unique:
         return ()
-    refuse_unfinished(repository)
-    settings = _settings(folder, f"{_PROGRAMS}|{_AUTHOR}")
-    _refuse_programs(settings)
-    refuse_pipes(folder, _folders_above(there))
+    at = repository if isinstance(repository, Repository) else open_repository(repository)
+    if at is None:
+        raise HistoryFailed(f"'{repository}' is no git repository")
+    folder = at.top
+    there = [name for name in unique if os.path.lexists(folder / name)]
+    gone = unique.keys() - set(there)
+    settings = _refuse_or_read_settings(at, there)
+    options = ("--quiet", "--cleanup=whitespace", f"--message={signed(message) if is_ours else message}")
+    committing = (*_UNCHECKED, *_IN_FOREGROUND, *_author_options(settings), "commit", *options)
+    only = (*committing, "--only", *FROM_STDIN)
+    variables = _author_variables(author)
+    adding = (*_UNCHECKED, "add", "--ignore-errors", *FROM_STDIN)
+    if len(unique) == len(there) == 1 and not (folder / there[0]).is_dir():
+        first = [] if unique.keys() <= (at.clean or set()) else [adding]
+        each = (ask(folder, *words, paths=there, timeout=timeout, variables=variables) for words in (*first, only))
+        if all(answer.code == 0 for answer in each):
+            return tuple(unique)
     if gone:  # git has it, or one who removed it died before the commit, or it is unknown
         tell(folder, *_UPDATE_INDEX, "--force-remove", "--stdin", paths=sorted(gone), timeout=timeout)
     is_staged = len(there) > _FEW and _stage_many(folder, there, timeout)
-    added = None
-    if there and not is_staged:
-        added = ask(folder, *_UNCHECKED, "add", "--ignore-errors", *FROM_STDIN, paths=there, timeout=timeout)
+    added = None if is_staged or not there else ask(folder, *adding, paths=there, timeout=timeout)
     staged = _listed(folder, "diff", "--cached", "--name-only", "--no-renames", timeout=timeout)
     changed = tuple(name for name in unique if name in staged)
     if changed:
-        others_too = len(staged) > len(changed)  # naming paths makes git compare each file with each name
-        message = signed(message) if is_ours else message
-        options = ("--quiet", "--cleanup=whitespace", f"--message={message}")
-        committing = (*_IN_FOREGROUND, *_author_options(settings), "commit", *options)
-        only, paths = (("--only", *FROM_STDIN), changed) if others_too else ((), ())
-        tell(folder, *committing, *only, paths=paths, timeout=timeout, variables=_author_variables(author))
+        # Naming paths makes git compare each file with each name.
+        words, paths = (only, changed) if len(staged) > len(changed) else (committing, ())
+        tell(folder, *words, paths=paths, timeout=timeout, variables=variables)
     elif added and added.code > 1:
         raise refused(folder, added)
     return changed
+
+
+def look_at(repository: Repository, names: Iterable[str]) -> Repository:
+    """Return *repository* with its settings, and with *names* as clean files if none of them was changed.
+
+    Raises:
+        HistoryFailed: as `commit`.
+    """
+    unique = list(dict.fromkeys(names))
+    looked = repository._replace(settings=_refuse_or_read_settings(repository, unique), clean=None)
+    if len(unique) > _FEW or (unique and tell(repository.top, "status", "--porcelain", "-z", *_STATUS, "--", *unique)):
+        return looked
+    return looked._replace(clean=frozenset(name for name in unique if os.path.lexists(repository.top / name)))
+
+
+def _refuse_or_read_settings(repository: Repository, names: Iterable[str]) -> tuple[_Setting, ...]:
+    """Return the settings that a commit of the files *names* heeds; raise if git may not be asked to make one."""
+    refuse_unfinished(repository)
+    settings = repository.settings
+    if settings is None:
+        settings = tuple(_settings(repository.top, f"{_PROGRAMS}|{_AUTHOR}"))
+        _refuse_programs(settings)
+    refuse_pipes(repository.top, _folders_above(names))
+    return settings
 
 
 def _stage_many(folder: Path, names: Sequence[str], timeout: float | None) -> bool:
@@ -345,10 +382,6 @@ def _unfinished(where: Path | Repository) -> str:
     if _is_detached(repository):
         return "no branch is checked out (a detached HEAD), so memtool cannot commit"
     return ""
-
-
-def _top(where: Path | Repository) -> Path:
-    return where.top if isinstance(where, Repository) else where
 
 
 def _is_detached(repository: Repository) -> bool:

@@ -8,7 +8,16 @@ import pytest
 
 from memtool.errors import HistoryFailed
 from memtool.vault.git import ask, texts_in
-from memtool.vault.history import commit, find_repository, has_commits, make_repository, status
+from memtool.vault.history import (
+    Repository,
+    commit,
+    find_repository,
+    has_commits,
+    look_at,
+    make_repository,
+    open_repository,
+    status,
+)
 from memtool.vault.projects import find_project
 
 if TYPE_CHECKING:
@@ -243,11 +252,90 @@ def test_what_git_cannot_take_is_left_out_of_a_commit_of_many_files(repository: 
     assert in_last_commit(repository) == {*MANY, "a.md"}
 
 
-def test_a_commit_takes_five_processes(repository: Path, processes: list[str]) -> None:
-    """Where are we, what do the settings say, and three for the commit itself."""
-    (repository / "a.md").write_text("新")
-    assert commit(repository, ["a.md"], "新")
-    assert len(processes) == 5, processes
+def test_a_commit_of_one_file_takes_four_processes(repository: Path, processes: list[str]) -> None:
+    """Where are we, what do the settings say, and two for the commit itself."""
+    for name in ("a.md", "新.md"):
+        processes.clear()
+        (repository / name).write_text("新")
+        assert commit(repository, [name], "新") == (name,)
+        assert len(processes) == 4, processes
+
+
+def looked_at(repository: Path, *names: str) -> Repository:
+    opened = open_repository(repository)
+    assert opened
+    return look_at(opened, names)
+
+
+def test_a_file_that_was_looked_at_and_is_clean_is_committed_by_one_process(
+    repository: Path, processes: list[str]
+) -> None:
+    (repository / "staged.md").write_text("mine")
+    git(repository, "add", "staged.md")
+    looked = looked_at(repository, "a.md")
+    assert looked.clean == frozenset({"a.md"})
+    (repository / "a.md").write_text("验签")
+    processes.clear()
+    assert commit(looked, ["a.md"], "新") == ("a.md",)
+    assert len(processes) == 1, processes
+    assert in_last_commit(repository) == {"a.md"}
+    assert git(repository, "diff", "--cached", "--name-only") == "staged.md\n"
+
+
+@pytest.mark.parametrize("how", ["changed", "staged", "gone", "new"])
+def test_a_file_that_its_owner_has_edited_is_not_clean(repository: Path, how: str) -> None:
+    path = repository / ("笔记.md" if how == "new" else "a.md")
+    path.write_text("mine")
+    if how == "staged":
+        git(repository, "add", "a.md")
+        path.write_text("a")  # as it was committed
+    if how == "gone":
+        path.unlink()
+    assert looked_at(repository, path.name).clean is None
+    assert looked_at(repository, "other.md").clean == frozenset()
+    assert looked_at(repository).clean == frozenset()
+
+
+def test_an_ignored_file_that_was_looked_at_is_left_out(repository: Path) -> None:
+    (repository / ".gitignore").write_text("私/\n")
+    (repository / "私").mkdir()
+    (repository / "私" / "x.md").write_text("x")
+    looked = looked_at(repository, "私/x.md")
+    assert commit(looked, ["私/x.md"], "never") == ()
+    assert git(repository, "log", "--format=%s") == "first\n"
+
+
+def test_what_came_between_the_look_and_the_commit_is_heeded(repository: Path) -> None:
+    looked = looked_at(repository, "a.md")
+    (repository / "a.md").write_text("new")
+    lock = repository / ".git" / "index.lock"
+    lock.touch()
+    with pytest.raises(HistoryFailed, match=r"index\.lock"):
+        commit(looked, ["a.md"], "never")
+    lock.unlink()
+    git(repository, "update-ref", "MERGE_HEAD", "HEAD")
+    with pytest.raises(HistoryFailed, match="merge was left unfinished"):
+        commit(looked, ["a.md"], "never")
+    git(repository, "update-ref", "-d", "MERGE_HEAD")
+    (repository / "a.md").unlink()
+    assert commit(looked, ["a.md"], "gone") == ("a.md",)
+    assert status(repository).uncommitted == 0
+
+
+def test_a_look_runs_no_program_of_the_repository(repository: Path) -> None:
+    (repository / ".gitattributes").write_text("* filter=evil\n")
+    git(repository, "config", "filter.evil.clean", "touch ran; cat")
+    (repository / "a.md").write_text("b")
+    with pytest.raises(HistoryFailed, match="name a program"):
+        looked_at(repository, "a.md")
+    assert not (repository / "ran").exists()
+
+
+def test_a_folder_in_place_of_a_file_is_not_committed_with_all_that_it_holds(repository: Path) -> None:
+    (repository / "sub.md").mkdir()
+    (repository / "sub.md" / "x.md").write_text("mine")
+    assert commit(repository, ["sub.md"], "never") == ()
+    assert git(repository, "log", "--format=%s") == "first\n"
 
 
 def test_a_detached_head_is_a_sentence(repository: Path) -> None:

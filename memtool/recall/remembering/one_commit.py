@@ -6,6 +6,7 @@ import contextlib
 import shlex
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
@@ -21,6 +22,8 @@ _PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each c
 _GIT_PATIENCE = 2.0  # seconds
 _PAUSE = 0.05
 _LONGEST_SUBJECT = 72  # columns
+
+_looked: dict[Path, history.Repository | None] = {}  # what was looked up of the vaults whose lock is held here
 
 
 class Kept(NamedTuple):
@@ -43,7 +46,11 @@ def alone(vault: Vault) -> Iterator[None]:
         NotWritable: the vault cannot be written.
     """
     with vault.lock("history", timeout=_PATIENCE):
-        yield
+        _looked[vault.root] = None
+        try:
+            yield
+        finally:
+            del _looked[vault.root]
 
 
 def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
@@ -52,6 +59,14 @@ def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
     Raises:
         NotWritable: the vault cannot be written.
     """
+    with contextlib.suppress(HistoryFailed):  # the commit says it
+        repository = _looked.get(vault.root) or history.open_repository(vault.root)
+        if repository and repository.top == vault.root:
+            repository = history.look_at(repository, refs)
+        if vault.root in _looked:
+            _looked[vault.root] = repository
+        if repository and repository.clean is not None:
+            return
     commit(vault, refs, KEEP, ", ".join(refs))
 
 
@@ -60,7 +75,7 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "
     subject = f"{deed}: {brief(what, _LONGEST_SUBJECT - width(deed) - 2)}"
     message = f"{subject}\n\n{why}" if why else subject
     try:
-        repository = history.open_repository(vault.root)
+        repository = _looked.get(vault.root) or history.open_repository(vault.root)
         if repository is None or repository.top != vault.root:
             return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
         if not _committed(vault, repository, refs, message):

@@ -11,6 +11,7 @@ from desk import SHOP, Desk
 import memtool.index.writer
 from memtool.index.engine import Place, catch_up, place_of, use_index
 from memtool.recall.remembering.memory import Memory
+from memtool.recall.remembering.one_commit import alone, commit, keep_edits
 from memtool.recall.remembering.remember import remember
 from memtool.vault.scan import Scan
 
@@ -54,7 +55,29 @@ def test_a_memory_costs_one_walk_few_processes_and_one_file_read_for_the_index(
     catch_up(work, [done.path])
     assert len(counted["walks"]) == 1
     assert counted["reads"] == [str(desk.vault.root / SHOP)]
-    assert len(counted["git"]) <= 10, counted["git"]
+    assert len(counted["git"]) <= 5, counted["git"]
+    counted["git"].clear()
+    remember(work, Memory("Prices are rounded half up.", kind="decision", project="shop"))
+    assert len(counted["git"]) <= 5, counted["git"]
+
+
+@pytest.mark.slow
+def test_nothing_to_keep_costs_three_processes_and_the_commit_behind_it_no_further_look(
+    desk: Desk, counted: dict[str, list[str]]
+) -> None:
+    desk.remember("支付回调必须先验签。")
+    counted["git"].clear()
+    vault = desk.work.vault
+    with alone(vault):
+        keep_edits(vault, [SHOP, "never.md"])
+        assert len(counted["git"]) == 3, counted["git"]
+        keep_edits(vault, [SHOP])
+        assert len(counted["git"]) == 4, counted["git"]
+        commit(vault, [SHOP], "update", "nothing")
+    assert sum("--absolute-git-dir" in words or "--get-regexp" in words for words in counted["git"]) == 2
+    counted["git"].clear()
+    commit(vault, [SHOP], "update", "nothing")  # without the lock, all is looked up anew
+    assert sum("--absolute-git-dir" in words or "--get-regexp" in words for words in counted["git"]) == 2
 
 
 @pytest.mark.slow
