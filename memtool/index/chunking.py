@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from memtool.text.markdown import closes, heading_text, opening
 
@@ -33,8 +34,7 @@ class Chunk:
     heading: str
 
 
-@dataclass(frozen=True)
-class _LineGroup:
+class _LineGroup(NamedTuple):
     """Lines that belong together: a heading, a paragraph, a bullet with what hangs below it, a fenced code block."""
 
     text: str
@@ -116,6 +116,10 @@ def _begins_block(line: str) -> bool:
 
 def _cut(lines: list[str], start: int, level: int) -> Iterator[_LineGroup]:
     """Give the block, cut between lines, and within a line only where one line alone is too long."""
+    whole = "\n".join(line.rstrip("\r") for line in lines)
+    if len(whole) <= LONGEST_BLOCK:  # nearly all are
+        yield _LineGroup(whole, start, start + len(lines) - 1, level)
+        return
     held: list[tuple[int, str]] = []
     size = 0
     for number, line in enumerate(lines, start):

@@ -317,7 +317,7 @@ def _mixed_terms(text: str) -> list[str]:
     for at, part in enumerate(_unspaced_pattern().split(text)):  # each second part is of a script without spaces
         if at % 2:
             terms += _unspaced_terms(part)
-        else:
+        elif part:
             for run in _run_of(part).findall(part):
                 terms += _spaced_terms(run)
     return terms
