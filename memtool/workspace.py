@@ -94,8 +94,9 @@ class Workspace(_Fields):
     def redact(self) -> Redactor:
         """The redactor, which removes secrets from a text and counts them."""
         from memtool.redaction import make_redactor
+        from memtool.vault.purged import read_purged
 
-        return make_redactor(self.settings.redact)
+        return make_redactor(self.settings.redact, read_purged(self.vault))
 
     def of_client(self, folder: Path) -> Workspace:
         """Return this workspace with another *folder* of the client's own files."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from memtool.errors import BadSetting
 from memtool.redaction.assignments import find_assigned
 from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
+from memtool.redaction.hashed import HashedTexts
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.lone import find_lone
 from memtool.redaction.pairs import find_in_columns, find_paired
@@ -35,7 +36,7 @@ from memtool.settings.sections import RedactSettings
 
 __all__ = ["CONTEXT_TAG", "Redactor", "make_redactor"]
 
-KIND = "custom"
+KIND, PURGED = "custom", "purged"
 _PASSES = 8
 _LEVELS = 3  # of JSON within JSON
 _SHORT, _MOST_CLEAN = 200, 4_096  # characters of a text that is remembered to be clean; such texts
@@ -58,11 +59,13 @@ class Redactor:
         patterns: Iterable[re.Pattern[str]],
         allowed: Iterable[re.Pattern[str]],
         known: KnownSecrets | None = None,
+        purged: HashedTexts = HashedTexts(),  # noqa: B008  (never changed)
     ) -> None:
         self.counts: Counter[str] = Counter()
         self.known = known
         self._patterns = tuple(patterns)
         self._allowed = tuple(allowed)
+        self._purged = purged
         self._clean: set[str] = set()  # short texts that come again and again: names of files, commands
 
     def __call__(self, text: str) -> str:
@@ -80,7 +83,7 @@ class Redactor:
 
     def of_session(self) -> Redactor:
         """Return a redactor by the same rules that masks what it finds once in all texts of one session."""
-        return Redactor(self._patterns, self._allowed, KnownSecrets())
+        return Redactor(self._patterns, self._allowed, KnownSecrets(), self._purged)
 
     @property
     def found(self) -> int:
@@ -112,6 +115,7 @@ class Redactor:
             *_find(find_paired, views),
             *_find(find_in_columns, views),
             *_find(self._find_custom, [plain]),
+            *_find(lambda seen: self._purged.find(seen, PURGED), views),
             *_find(find_random, words[: len(views)]),
         ]
         findings = [finding for finding in findings if not self._is_allowed(text, finding)]
@@ -144,8 +148,8 @@ class Redactor:
         return replace(text, merged) if merged else text
 
 
-def make_redactor(settings: RedactSettings) -> Redactor:
-    """Return a redactor for memtool's own rules and the user's.
+def make_redactor(settings: RedactSettings, purged: HashedTexts = HashedTexts()) -> Redactor:  # noqa: B008  (the same)
+    """Return a redactor for memtool's own rules and the user's, and for what was *purged*.
 
     In a pattern of the user, a group called `secret` marks what goes; without one, all that matches goes.
 
@@ -153,7 +157,7 @@ def make_redactor(settings: RedactSettings) -> Redactor:
         BadSetting: a pattern or an exception is no regular expression.
     """
     patterns = [_user_pattern("redact.patterns", pattern) for pattern in settings.patterns]
-    return Redactor(patterns, [_user_pattern("redact.allow", pattern) for pattern in settings.allow])
+    return Redactor(patterns, [_user_pattern("redact.allow", pattern) for pattern in settings.allow], purged=purged)
 
 
 def _user_pattern(setting: str, pattern: str) -> re.Pattern[str]:

@@ -1,21 +1,50 @@
-"""The purged texts as git's history shows them: what an undo must not bring back."""
+"""The purged texts: as git's history shows them, for an undo, and as salted hashes, for a capture."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memtool.errors import HistoryFailed
+from memtool.redaction.hashed import HashedTexts
 from memtool.redaction.known import KnownSecrets
 from memtool.vault.git import tell
 from memtool.vault.history import SIGNATURE
+from memtool.vault.layout import Vault
+from memtool.vault.state import make_state_folder, read_state, write_state
 
 PURGE = "purge"  # the deed of a commit that purged
 KIND = "purged"
 
 _MARKER = f"[redacted: {KIND}]"
+_HASHES, _LARGEST = "purged.json", 1_048_576  # bytes
 _LEAST = 8  # characters of a line that was taken out whole
+
+
+def read_purged(vault: Vault) -> HashedTexts:
+    """Return the hashes of the texts that were purged from *vault* on this machine."""
+    try:
+        kept = json.loads(read_state(vault.state_path / _HASHES, largest=_LARGEST))
+        return HashedTexts(
+            str(kept["salt"]), tuple((int(size), int(ends), str(hash_)) for size, ends, hash_ in kept["of"])
+        )
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return HashedTexts()
+
+
+def keep_purged(vault: Vault, text: str, salt: str) -> None:
+    """Keep the hash of *text*, so that a capture does not bring it back.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    known = read_purged(vault)
+    known = (known if known.salt else HashedTexts(salt)).with_text(text)
+    make_state_folder(vault.state_path)
+    content = json.dumps({"salt": known.salt, "of": list(dict.fromkeys(known.prints))})
+    write_state(vault.state_path / _HASHES, content.encode(), durable=True)
 
 
 def refuse_purged_texts(root: Path, files: Iterable[tuple[bytes | None, bytes | None]]) -> None:

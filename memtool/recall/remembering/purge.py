@@ -25,7 +25,7 @@ from memtool.text.scripts import HAN
 from memtool.vault import files
 from memtool.vault.layout import kind_of
 from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state, texts_of
-from memtool.vault.purged import KIND, PURGE
+from memtool.vault.purged import KIND, PURGE, keep_purged
 from memtool.vault.rewriting import Rewritten, refuse_unsafe, rewrite_history
 from memtool.vault.template import template_text
 from memtool.workspace import Workspace
@@ -168,6 +168,9 @@ def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history:
     named = tuple(ref for ref in all_refs(work.vault) if mask(ref) != ref)
     kept = commit(work.vault, refs, PURGE, "a text" if target is None else f"a {target.what}") if refs else Kept()
     rewritten = rewrite_history(work.vault.root, mask, gone) if history else None
+    if target is None:
+        with suppress(OSError):
+            keep_purged(work.vault, asked, work.random(16))
     drop_indexes(work.vault)
     with suppress(MemtoolError):  # the next search makes it
         use_index(place_of(work), lambda _: None, rebuild=True)

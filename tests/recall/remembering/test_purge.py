@@ -255,3 +255,20 @@ def test_other_forms_of_the_letters_the_gaps_and_the_file_are_found(desk: Desk) 
     }
     assert (root / "wide.md").read_bytes().decode("utf-16") == "a [redacted: purged] b"
     assert not old.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["Nebelkraehe", "blaue 芝麻"])
+def test_a_later_capture_of_the_session_does_not_bring_a_text_back(desk: Desk, text: str) -> None:
+    talk = [prompt(f"Call the mailer {text}, 叫{text}吧"), *edit("/src/shop/mail.ts"), answer(f"It is {text} now.")]
+    desk.put(write_transcript(desk.home / "3f2a9c.jsonl", talk))
+    desk.drain()
+    assert text in desk.read("sessions/3f2a9c.md")
+    removed(desk, text)
+    more = [*talk, prompt(f"Now let {quote(text)} use SMTP, 邮件走 SMTP"), *edit("/src/shop/smtp.ts"), answer("Done.")]
+    desk.put(write_transcript(desk.home / "3f2a9c.jsonl", more))
+    desk.drain()
+    assert "SMTP" in desk.read("sessions/3f2a9c.md")
+    assert not [path for path in desk.vault.root.rglob("*") if path.is_file() and text.encode() in path.read_bytes()
+                and ".git" not in path.parts]  # fmt: skip
+    assert quote(text) not in desk.read("sessions/3f2a9c.md")
