@@ -80,6 +80,9 @@ def test_a_start_imports_nothing_of_prompts_and_no_yaml_for_notes_of_other_proje
     (vault_path / "sessions").mkdir()
     note = "---\ntype: session\nproject: tea\ntitle: [茶\n  and more]\ndate: 2026-02-10\n---\n# Tea\n"
     (vault_path / "sessions" / "2026-02-10-茶.md").write_text(note, encoding="utf-8")
+    (vault_path / "areas" / "global").mkdir(parents=True)
+    fact = {"id": "a", "fact": "Green tea is brewed at 70 degrees. 绿茶用70度的水。", "status": "active"}
+    (vault_path / "areas" / "global" / "facts.json").write_text(json.dumps({"facts": [fact]}), encoding="utf-8")
     event = {"hook_event_name": "SessionStart", "session_id": "one", "cwd": str(vault_path.parent), "source": "startup"}
     home = vault_path.parent
     ran = subprocess.run(
@@ -92,5 +95,6 @@ def test_a_start_imports_nothing_of_prompts_and_no_yaml_for_notes_of_other_proje
         check=True,
     )
     imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time:")}
-    assert "memtool.recall.start.session_start" in imported
-    assert sorted(name for name in imported if name in HEAVY or name.startswith("memtool.recall.prompts.")) == []
+    assert {"memtool.recall.start.session_start", "memtool.vault.facts"} <= imported
+    of_others = {*HEAVY, "dataclasses", "inspect"}
+    assert sorted(name for name in imported if name in of_others or name.startswith("memtool.recall.prompts.")) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -133,7 +132,7 @@ def write_dropped(work: Workspace, dropped: Sequence[Judged], before_writing: Ca
         proposal, ref = one.proposal, facts_ref(one.proposal.project)
         fact = fact_of(proposal, new_fact_id(work.now, work.random), _evidence(proposal, work.language))
         before_writing([ref])
-        update_facts(work.vault, ref, lambda facts, fact=fact: (*facts, replace(fact, status="archived")))  # type: ignore[misc]
+        update_facts(work.vault, ref, lambda facts, fact=fact: (*facts, fact._replace(status="archived")))  # type: ignore[misc]
 
 
 def _with(
@@ -166,8 +165,7 @@ def _said_again(facts: tuple[Fact, ...], fact_id: str, proposal: Proposal, writt
         return facts
     sure = facts[at].confidence
     doubt = 1 - (proposal.confidence if sure is None else sure)
-    more = replace(
-        facts[at],
+    more = facts[at]._replace(
         spans=(*facts[at].spans, *(span.as_field() for span in fresh)),
         confidence=round(min(_MOST, 1 - doubt * _GAINED), 2),
     )
@@ -180,7 +178,7 @@ def _shown_again(facts: tuple[Fact, ...], at: int, proposal: Proposal) -> tuple[
     anchors = fact_of(proposal, "", "").anchors
     if facts[at].author != proposal.author or facts[at].anchors == anchors:
         return facts
-    return (*facts[:at], replace(facts[at], anchors=anchors, review=""), *facts[at + 1 :])
+    return (*facts[:at], facts[at]._replace(anchors=anchors, review=""), *facts[at + 1 :])
 
 
 def _evidence(proposal: Proposal, language: str) -> str:

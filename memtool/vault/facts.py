@@ -10,10 +10,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.text.json_list import JsonItem, JsonList, LineRange, parse_list
@@ -26,17 +25,17 @@ if TYPE_CHECKING:
 
 NO_FACTS = '{\n  "facts": []\n}\n'
 
+_NO_FIELDS: Mapping[str, Any] = {}
 _STEP = "  "  # indentation in the files that memtool makes
 _INDENT = re.compile(r"[ \t]*")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fact:
+class Fact(NamedTuple):
     """One statement. *extra* holds the fields that memtool does not know, or that hold the wrong kind of value."""
 
-    id: str = ""  # empty only where a file of another tool gives none
     fact: str
+    id: str = ""  # empty only where a file of another tool gives none
     evidence: str = ""
     timestamp: str = ""
     status: str = "active"
@@ -55,11 +54,10 @@ class Fact:
     project: str = ""
     summary: str = ""  # a few words for lists, where the statement is long
     updated: str = ""  # when another field than the statement was changed last
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = _NO_FIELDS
 
 
-@dataclass(frozen=True)
-class FactFile:
+class FactFile(NamedTuple):
     """A parsed `facts.json`. *places* goes with *facts*, one by one; *problems* are sentences for the owner.
 
     Facts that share an id are all here, and the id is among the problems.
@@ -69,7 +67,7 @@ class FactFile:
     facts: tuple[Fact, ...]
     places: tuple[LineRange, ...]
     problems: tuple[str, ...]
-    listed: JsonList = field(repr=False)  # the same as plain JSON, for writing
+    listed: JsonList  # the same as plain JSON, for writing
 
 
 def parse_facts(text: str, ref: str = "facts.json") -> FactFile:
@@ -154,8 +152,8 @@ def supersede(facts: tuple[Fact, ...], old_id: str, new: Fact) -> tuple[Fact, ..
     at = _find(facts, old_id)
     if facts[at].status != "active":
         raise MemtoolError(f"the fact '{old_id}' is {_end(facts[at])}", hint="Supersede an active fact.")
-    old = replace(facts[at], status="superseded", superseded_by=new.id)
-    return add((*facts[:at], old, *facts[at + 1 :]), replace(new, supersedes=old_id))
+    old = facts[at]._replace(status="superseded", superseded_by=new.id)
+    return add((*facts[:at], old, *facts[at + 1 :]), new._replace(supersedes=old_id))
 
 
 def supersede_by(facts: tuple[Fact, ...], old_id: str, new_id: str) -> tuple[Fact, ...]:
@@ -197,7 +195,7 @@ def archive(facts: tuple[Fact, ...], fact_id: str) -> tuple[Fact, ...]:
     at = _find(facts, fact_id)
     if facts[at].status == "superseded":
         raise MemtoolError(f"the fact '{fact_id}' is {_end(facts[at])}", hint="Archive an active fact.")
-    return (*facts[:at], replace(facts[at], status="archived"), *facts[at + 1 :])
+    return (*facts[:at], facts[at]._replace(status="archived"), *facts[at + 1 :])
 
 
 def restore(facts: tuple[Fact, ...], fact_id: str) -> tuple[Fact, ...]:
@@ -205,13 +203,13 @@ def restore(facts: tuple[Fact, ...], fact_id: str) -> tuple[Fact, ...]:
     at = _find(facts, fact_id)
     if facts[at].status == "superseded":
         raise MemtoolError(f"the fact '{fact_id}' is {_end(facts[at])}", hint="Supersede its successor instead.")
-    return (*facts[:at], replace(facts[at], status="active"), *facts[at + 1 :])
+    return (*facts[:at], facts[at]._replace(status="active"), *facts[at + 1 :])
 
 
 def change(facts: tuple[Fact, ...], fact_id: str, **values: Any) -> tuple[Fact, ...]:  # noqa: ANN401
     """Return *facts* with other *values* of the fields of *fact_id*; its id and status stay."""
     at = _find(facts, fact_id)
-    return (*facts[:at], replace(facts[at], **values), *facts[at + 1 :])
+    return (*facts[:at], facts[at]._replace(**values), *facts[at + 1 :])
 
 
 def new_fact_id(clock: Callable[[], datetime], random: Callable[[int], str]) -> str:
@@ -282,7 +280,8 @@ def fields_of(fact: Fact) -> dict[str, Any]:
         name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()
         # A field that could not be read stays what it was, unless it was set since.
-        if value not in ("", (), None) and (name not in fact.extra or value != _DEFAULTS[RULES[name].attribute])
+        if value not in ("", (), None)
+        and (name not in fact.extra or value != Fact._field_defaults.get(RULES[name].attribute))
     }
     return known | {name: value for name, value in fact.extra.items() if name not in known}
 
@@ -348,5 +347,4 @@ def _refuse_new_faults(before: Sequence[Fact], after: Sequence[Fact]) -> None:
             raise UsageError(f"the id '{fact_id}' is used more than once", hint="Give the new fact an id of its own.")
 
 
-_DEFAULTS = {declared.name: declared.default for declared in fields(Fact)}
 _HINT = "docs/vault-format.md says what a fact holds."

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -253,7 +252,7 @@ def _with_rejected(earlier: bytes | None, later: bytes) -> bytes | None:
         before = parse_facts(earlier.decode("utf-8") if earlier else NO_FACTS)
         known = {fact.id for fact in before.facts}
         new = [fact for fact in parse_facts(later.decode("utf-8")).facts if fact.id not in known]
-        rejected = [replace(fact, status="archived", supersedes="", superseded_by="") for fact in new]
+        rejected = [fact._replace(status="archived", supersedes="", superseded_by="") for fact in new]
         if rejected:
             return render_facts([*before.facts, *rejected], before).encode("utf-8")
     return earlier

@@ -5,7 +5,6 @@ import json
 import secrets
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -339,7 +338,7 @@ def test_a_change_touches_its_fact_alone(facts: list[Fact], indent: int | None, 
         text = json.dumps({"v": 1, "facts": ["broken", *json.loads(text)["facts"]], "z": [2]}, indent=indent)
     before = parse_facts(text)
     chosen = data.draw(st.integers(0, len(facts)))
-    new = make("new") if chosen == len(facts) else replace(facts[chosen], fact="changed 改了")
+    new = make("new") if chosen == len(facts) else facts[chosen]._replace(fact="changed 改了")
     changed = (*before.facts[:chosen], new, *before.facts[chosen + 1 :])
     after = parse_facts(render_facts(changed, before))
     assert after.facts == changed
@@ -395,7 +394,7 @@ def test_a_fact_that_breaks_a_rule_is_not_written(vault: Vault) -> None:
         make("b", evidence=""),
         make("b", confidence=float("inf")),
         make("has space"),
-        replace(make("b"), status="superseded"),
+        make("b")._replace(status="superseded"),
     ):
         with pytest.raises(UsageError, match="is not valid"):
             update_facts(vault, REF, lambda facts, bad=bad: add(facts, bad))  # type: ignore[misc]
