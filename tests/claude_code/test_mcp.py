@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from claude_code.api import ScriptedApi
 from claude_code.box import Box
@@ -52,9 +54,10 @@ def test_a_session_saves_and_the_next_one_loads_finds_and_corrects(box: Box, api
     loaded, found, listed = map(last_answer, api.asked("main")[before + 1 :])
     assert '"registered":true' in loaded.replace(" ", "")
     assert "Orders have ids" in loaded
-    assert "> 订单号用 UUIDv7，因为它能按时间排序。" in found
-    assert "by agent" in found
-    assert "{" not in found
+    (result,) = json.loads(found)["results"]  # this client shows the fields in place of the text
+    assert "> 订单号用 UUIDv7，因为它能按时间排序。" in result["content"]
+    assert result["author"] == "agent"
+    assert "Quoted from memory" in json.loads(found)["about"]
     assert "(decision, " in listed
 
 
