@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from memtool.errors import BadSetting
 from memtool.redaction.assignments import find_assigned
 from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
+from memtool.redaction.clauses import find_in_clauses, is_answer, is_question
 from memtool.redaction.hashed import HashedTexts
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.lone import find_lone
@@ -66,10 +67,17 @@ class Redactor:
         self._patterns = tuple(patterns)
         self._allowed = tuple(allowed)
         self._purged = purged
+        self._is_asked = False  # whether the text before asked for a password
         self._clean: set[str] = set()  # short texts that come again and again: names of files, commands
 
     def __call__(self, text: str) -> str:
         """Return *text* with `[redacted: kind]` for each secret and without memtool's own context blocks."""
+        if self.known is not None:
+            if self._is_asked and is_answer(text):
+                self.known.learn(text, "password")
+                self._clean.clear()
+            if " " in text or not text.isascii():
+                self._is_asked = is_question(text)
         if text in self._clean:
             return text
         cleaner = text
@@ -114,6 +122,7 @@ class Redactor:
             *_find(find_lone, views),
             *_find(find_paired, views),
             *_find(find_in_columns, views),
+            *_find(find_in_clauses, [plain]),
             *_find(self._find_custom, [plain]),
             *_find(lambda seen: self._purged.find(seen, PURGED), views),
             *_find(find_random, words[: len(views)]),

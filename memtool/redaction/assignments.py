@@ -217,7 +217,7 @@ def _patterns() -> _AssignmentPatterns:
         phrase=re.compile(
             rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!)\"{CJK}]|\Z))"
         ),
-        digits=re.compile(rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?=[\s，。；、,;]|\Z)"),
+        digits=re.compile(rf"[{HAN}]{{2,12}}[0-9]{{2,8}}[a-z]{{0,8}}(?=[\s，。；、,;]|\Z)"),
         setting=re.compile(r"(?:set|put|add|define)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
     )

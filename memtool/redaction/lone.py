@@ -60,7 +60,7 @@ def _core(text: str, start: int, end: int) -> tuple[int, int]:
     """Return where the token begins and ends without quotes, brackets and the name of a user in front of it."""
     while start < end and text[start] in _OPENING:
         start += 1
-    if user := re.compile(r"[A-Za-z][\w.-]*[/:](?=[^/])").match(text, start, end):
+    if user := re.compile(r"(?![A-Z][a-z]*[0-9]+[a-z])[A-Za-z][\w.-]*[/:](?=[^/])").match(text, start, end):
         start = user.end()
     while start < end and text[end - 1] in _CLOSING:
         end -= 1

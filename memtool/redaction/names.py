@@ -83,6 +83,9 @@ _OPEN_KEYS = frozenset(
     that each by of last next first content file blob etag ssh commit
     """.split()
 )
+_PASS_OF = frozenset(
+    "admin app become db database ftp http imap ldap mail mysql postgres redis root sa smtp ssh su sudo user".split()
+)
 # Qualifiers that say nothing about what is meant.
 _TRAILING = frozenset(
     """
@@ -108,6 +111,8 @@ def secret_of(name: str) -> Secret | None:
     if not words:
         return None
     if name.startswith("-") and _option_pass().fullmatch(words[-1]):
+        return PASSWORD
+    if words[-1] == "pass" and len(words) > 1 and words[-2] in _PASS_OF:
         return PASSWORD
     if secret := _of_word(words[-1]):
         return _key_of(words[-2]) if words[-1] in {"key", "keys"} and len(words) > 1 else secret

@@ -16,7 +16,7 @@ _MOST_COLUMNS = 24
 _LONGEST_PAIR = 192
 _SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
 _LOGIN = ("login", "log in", "sign in", "account", "credential", "creds", "zugangsdaten", "anmeldedaten",
-          "账号", "帐号", "账户", "用户", "登录")  # fmt: skip
+          "账密", "账号", "帐号", "账户", "用户", "登录")  # fmt: skip
 
 
 def find_in_columns(text: str) -> Iterator[Finding]:
@@ -30,7 +30,7 @@ def find_in_columns(text: str) -> Iterator[Finding]:
         if head and separator in row:
             yield from _in_row(line, place, head, separator)
         else:
-            separator = next((mark for mark in "|\t,;" if mark in row), "")
+            separator = next((mark for mark in ("|", "\t", "  ", ",", ";") if mark in row), "")
             separator = "" if separator and separator in ",;" and " " in row else separator  # else it is a list
             head = _cells(row, separator) if separator and mentions_password(row) else []
             if not any(map(_is_head, head)) or not all(map(_may_be_head, head)):
@@ -51,7 +51,8 @@ def _in_row(line: str, place: int, head: list[str], separator: str) -> Iterator[
 
 
 def _cells(row: str, separator: str) -> list[str]:
-    cells = [cell.strip() for cell in row.strip().split(separator, _MOST_COLUMNS)]
+    parts = re.split(" {2,}", row.strip()) if separator == "  " else row.strip().split(separator, _MOST_COLUMNS)
+    cells = [cell.strip() for cell in parts]
     return cells[1:-1] if separator == "|" and len(cells) > 2 and not cells[0] and not cells[-1] else cells
 
 
@@ -99,7 +100,7 @@ def _before_hosts(text: str) -> Iterator[Finding]:
 def _is_beside_login(text: str, place: int) -> bool:
     """Return whether the pair at *place* is of a login: `Login: bob/…`, `账号：bob/…`."""
     near = text[max(place - 24, 0) : place].lower()
-    return any(word in near for word in _LOGIN)
+    return any(word in near for word in _LOGIN) or "登录" in text[place : place + 80].partition("\n")[0]
 
 
 def _is_weak(value: str) -> bool:

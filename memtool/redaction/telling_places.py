@@ -59,6 +59,12 @@ PLACES = (
         )
         for mark in ("mnemonic", "phrase", "助记词")  # BIP 39: 12 to 24 short words
     ),
+    Shape(
+        "password",
+        'variable "',
+        r'variable "[^"\n]{0,60}(?:password|passwd|passphrase|secret|token|_pass|_pwd|(?:api|access|private)_key)"'
+        r'\s{0,8}\{[^{}]{0,400}?\bdefault\s{0,16}=\s{0,8}"([^"\n]{4,256})"',
+    ),
     # Headers
     *_header("uthorization"),
     *_header("UTHORIZATION"),

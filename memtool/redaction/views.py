@@ -117,7 +117,7 @@ def joined(view: View) -> View | None:
 def long_words(view: View) -> View:
     """Return *view* with only those words, each in its line, that are long enough for a token and not just letters."""
     pieces, starts, shifts, length = [], [], [], 0
-    has_digit = re.compile("[0-9]").search
+    has_digit = re.compile(r"[0-9]|\b[a-z]{2,6}[-_][a-z]{0,24}[A-Z]{1,24}[a-z]{1,24}[A-Z]").search
     for word in re.finditer(_LONG_WORD, view.text):
         if word.end() - word.start() >= _LONGEST_PLAIN_WORD or has_digit(word[0]):
             pieces.append(word[0])
