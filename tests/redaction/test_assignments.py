@@ -261,7 +261,7 @@ OF_TWO_CASES = lines("""
     tool --password=§
     the password is §
     I changed the password to § and it works
-    the password was changed from § to §
+    the password was changed from Oldpass to §
     密码是 §，请保存
     Das Passwort ist §
     Das Passwort lautet §.
