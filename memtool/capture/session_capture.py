@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -154,6 +154,9 @@ def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> R
     """
     redact, known = work.redact.of_session(), 0
     session = _read(job, ReadUpTo() if reading.secrets else reading, redact)
+    for asked, said in pairwise(session.conversation.steps):
+        if (asked.kind, said.kind) == ("answer", "prompt"):
+            redact.learn_answer(asked.text, said.text)
     while known < redact.found < _MOST_SECRETS:
         known = redact.found
         redact.counts.clear()

@@ -67,17 +67,10 @@ class Redactor:
         self._patterns = tuple(patterns)
         self._allowed = tuple(allowed)
         self._purged = purged
-        self._is_asked = False  # whether the text before asked for a password
         self._clean: set[str] = set()  # short texts that come again and again: names of files, commands
 
     def __call__(self, text: str) -> str:
         """Return *text* with `[redacted: kind]` for each secret and without memtool's own context blocks."""
-        if self.known is not None:
-            if self._is_asked and is_answer(text):
-                self.known.learn(text, "password")
-                self._clean.clear()
-            if " " in text or not text.isascii():
-                self._is_asked = is_question(text)
         if text in self._clean:
             return text
         cleaner = text
@@ -92,6 +85,12 @@ class Redactor:
     def of_session(self) -> Redactor:
         """Return a redactor by the same rules that masks what it finds once in all texts of one session."""
         return Redactor(self._patterns, self._allowed, KnownSecrets(), self._purged)
+
+    def learn_answer(self, question: str, text: str) -> None:
+        """Remember *text* if it is one token that answers a *question* for a password."""
+        if self.known is not None and is_answer(text) and is_question(question):
+            self.known.learn(text.strip(), "password")
+            self._clean.clear()
 
     @property
     def found(self) -> int:

@@ -58,7 +58,7 @@ def test_talk_of_passwords_stays(text: str) -> None:
 
 def test_a_prompt_of_one_token_that_answers_a_question_goes() -> None:
     redact = make_redactor(RedactSettings()).of_session()
-    assert redact("Done. What is the sudo password?") == "Done. What is the sudo password?"
-    assert redact("lemonTree_3") == "[redacted: password]"
+    redact.learn_answer("Done. What is the password policy?", "lemonTree")
+    redact.learn_answer("Done. What is the sudo password?", "lemonTree_3")
     assert redact("I typed lemonTree_3, 完成了") == "I typed [redacted: password], 完成了"
     assert make_redactor(RedactSettings()).of_session()("lemonTree_3") == "lemonTree_3"
