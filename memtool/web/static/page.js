@@ -78,7 +78,9 @@ const renew = (html) => {
   shown = parsed(html);
   unseen = 0;
   news.hidden = true;
+  const reading = feed.contains(document.activeElement) && document.activeElement.href;
   feed.innerHTML = html;
+  if (reading) [...feed.querySelectorAll("a")].find((link) => link.href === reading)?.focus({ preventScroll: true });
   follow();
   if (opener && !opener.isConnected) {
     opener = [...feed.querySelectorAll(".card .text a")].find((link) => link.href === opener.href) || null;
