@@ -305,7 +305,8 @@ def test_ids_are_unique_across_machines(clock: Callable[[], datetime]) -> None:
 
 facts_strategy = st.lists(
     st.builds(
-        lambda **fields: Fact(**fields),  # of a named tuple, hypothesis would invent the fields that are not named here
+        # Of a named tuple itself, hypothesis would invent the fields that are not named here.
+        lambda **fields: Fact(**fields),  # noqa: PLW0108
         id=st.uuids().map(str),
         fact=st.sampled_from(["令牌 lives 24 h", 'a "quoted" \\ line\nbreak']),
         evidence=st.just("x"),
