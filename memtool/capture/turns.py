@@ -164,7 +164,7 @@ def _work(steps: Sequence[Step]) -> tuple[tuple[Run, ...], tuple[tuple[str, int]
         is_over = step.tool == SHELL_TOOL and step.text and not (step.stopped or step.pending)
         if _is_edit(step):
             edits[step.file, len(runs)] = None
-        elif is_over and not step.text.startswith("! "):  # of these nobody knows how they ended
+        elif is_over and not step.text.startswith("! "):  # how these ended is not recorded
             runs.append(Run(step.text, step.error))
     return tuple(runs), tuple(edits)
 

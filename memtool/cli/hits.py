@@ -14,15 +14,15 @@ LINES = 3  # of a snippet
 _SESSION = re.compile(r"(?P<start>(?:archive/)?sessions/[0-9a-f]{8})[0-9a-f-]{12,}\.md")
 
 
-class Entry(NamedTuple):
-    """A hit with what stands above its snippet. The title is empty where the one before has it, too."""
+class ShownHit(NamedTuple):
+    """A hit, with the title and place that are printed above its snippet. A repeated title is empty."""
 
     title: str
     place: tuple[str, ...]
     hit: Hit
 
 
-def entries(hits: Iterable[Hit], room: int) -> Iterator[Entry]:
+def entries(hits: Iterable[Hit], room: int) -> Iterator[ShownHit]:
     """Give *hits* grouped by title, the best group first; each line of a place has *room* columns."""
     groups: dict[str, list[Hit]] = {}
     for hit in hits:
@@ -34,7 +34,7 @@ def entries(hits: Iterable[Hit], room: int) -> Iterator[Entry]:
             heading = f" > {section}" if section and not shown else ""
             below = [f"> {section}"] if section and shown else []
             parts = [*below, *([] if (hit.path, *about) in shown else about)]
-            yield Entry(f"{title}{heading}" if not shown else "", _place(hit, parts, room), hit)
+            yield ShownHit(f"{title}{heading}" if not shown else "", _place(hit, parts, room), hit)
             shown.add((hit.path, *about))
 
 

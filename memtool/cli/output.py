@@ -22,7 +22,7 @@ FORMAT = 1  # of all JSON output; raised when a field changes its meaning
 _STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-_TIMES = 10  # as many things as a bar is drawn for are worth a line where nobody watches
+_TIMES = 10  # times as many things as a bar takes are worth a line off a terminal
 
 
 def emit_json(answer: Mapping[str, Any]) -> None:
@@ -63,7 +63,7 @@ def is_watched() -> bool:
 def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int], None]]:
     """Give a function that is told (done, total) and draws a bar, from *least* things on.
 
-    Where nobody watches, many more things are one line, and without *least* none is.
+    Off a terminal, many more things are one line, and without *least* there is none.
     """
     if not is_watched():
         yield _announced(label, least * _TIMES)

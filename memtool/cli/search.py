@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memtool.cli import output
-from memtool.cli.hits import LINES, Entry, entries
+from memtool.cli.hits import LINES, ShownHit, entries
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, Place, use_index
@@ -328,7 +328,7 @@ def _link(root: Path, hit: Hit, shown: str) -> Text:
     return screen.text(shown, "cyan", uri=(root / hit.path).as_uri())
 
 
-def _print_entry(entry: Entry, room: int, *, explain: bool) -> None:
+def _print_entry(entry: ShownHit, room: int, *, explain: bool) -> None:
     lines = [line for line, _ in output.excerpt(*entry.hit.snippet(), room, LINES)]
     if entry.title:
         click.echo(output.shortened(output.printable(entry.title), room + 2))

@@ -59,7 +59,7 @@ class _Restored(NamedTuple):
     here: bytes | None
 
 
-class _Step(NamedTuple):
+class _JournalledFile(NamedTuple):
     """One file of an undo, as a journal holds it: its content before (a hash), and what the folder and git get."""
 
     ref: str
@@ -70,7 +70,7 @@ class _Step(NamedTuple):
     is_committed: bool
 
     @classmethod
-    def of(cls, one: _Restored) -> _Step:
+    def of(cls, one: _Restored) -> _JournalledFile:
         expected = None if one.file.here is None else files.content_hash(one.file.here)
         here, head = (None if data is None else base64.b64encode(data).decode() for data in (one.here, one.head))
         return cls(one.file.ref, expected, here, head, one.file.mode, one.head != one.file.head)
@@ -98,7 +98,7 @@ def undo(vault: Vault, change: Change) -> Undone:
         if not wanted:
             raise UsageError("there is nothing left of it to take back", hint="`memtool diff` shows what it did.")
         refuse_purged_texts(vault.root, ((one.file.here, one.here) for one in restored))
-        steps = [_Step.of(one) for one in restored]
+        steps = [_JournalledFile.of(one) for one in restored]
         note_plan(vault.root, {"undoes": change.commit, "message": _message(change), "steps": steps})
         for step in steps:
             _write(vault, step)
@@ -124,16 +124,20 @@ def complete_undo(vault: Vault, plan: dict[str, Any]) -> None:
     ask(vault.root, "reset", "--quiet", *FROM_STDIN, paths=[step.ref for step in steps])
 
 
-def steps_of(plan: Mapping[str, Any]) -> list[_Step]:
+def steps_of(plan: Mapping[str, Any]) -> list[_JournalledFile]:
     """Return the steps of an undo's *plan*, but for files that are hidden or lie outside; none of any other plan."""
     match plan:
         case {"undoes": str(), "message": str(), "steps": [*rows]}:
-            steps = [_Step(*row) for row in rows if isinstance(row, list) and len(row) == len(_Step._fields)]
+            steps = [
+                _JournalledFile(*row)
+                for row in rows
+                if isinstance(row, list) and len(row) == len(_JournalledFile._fields)
+            ]
             return [step for step in steps if not re.search(r"(?:^|[/\\])\.|^[/\\]", str(step.ref))]
     return []
 
 
-def _commit(vault: Vault, steps: Sequence[_Step], message: str) -> str:
+def _commit(vault: Vault, steps: Sequence[_JournalledFile], message: str) -> str:
     contents = {
         step.ref: None if step.head is None else history.NewContent(base64.b64decode(step.head), step.mode)
         for step in steps
@@ -263,7 +267,7 @@ def _blob(vault: Vault, commit: str, ref: str) -> bytes:
     return os.fsencode(tell(vault.root, "cat-file", "--filters", f"{commit}:{ref}"))
 
 
-def _write(vault: Vault, step: _Step) -> None:
+def _write(vault: Vault, step: _JournalledFile) -> None:
     path = vault.path(step.ref)
     content = None if step.here is None else base64.b64decode(step.here)
     if (None if content is None else files.content_hash(content)) == step.expected:

@@ -97,7 +97,7 @@ def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]
         theirs = _facts(work, ref, ours, content, refused) if is_facts_file(ref) else work.redact(content)
         expected = None if standing is None else files.content_hash(standing)
         if ours is not None and ours == template_text(ref):
-            return _Step(SAME if theirs == ours else MERGED, theirs, expected)  # nobody has written there yet
+            return _Step(SAME if theirs == ours else MERGED, theirs, expected)  # no one has written there yet
         return _beside(work, ref, ours, theirs)._replace(expected=expected)
     except UnicodeDecodeError:
         refused.append(f"'{ref}': yours is not UTF-8, so it stays")

@@ -178,7 +178,7 @@ def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history:
 
 
 def _drop_source(work: Workspace, session: str) -> int:
-    """Remove what is kept of the *session* besides its note, and let nobody capture it again; return how many files."""
+    """Remove what is kept of the *session* besides its note, and never capture it again; return how many files."""
     record = read_record(work.vault, session)
     write_record(work.vault, session, Record(record.size, off=True))
     kept = [

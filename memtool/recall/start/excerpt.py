@@ -65,7 +65,7 @@ def read_excerpt(vault: Vault, ref: str, zone: tzinfo | None = None) -> Excerpt 
 def read_bytes(vault: Vault, ref: str, most: int) -> tuple[bytes, float] | None:
     """Return up to *most* bytes of the file at *ref* and when it changed.
 
-    None if it is no file within the vault, or two texts stand in it between marks.
+    None if it is no file within the vault, or it holds two texts between conflict marks.
     """
     with suppress(OSError, ValueError, OutsideVault):
         path = vault.path(ref)
