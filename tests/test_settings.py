@@ -116,6 +116,7 @@ folders = ["/home/victim"]
 patterns = ["(a+)+$"]
 allow = [".*"]
 [llm]
+writer = "openai"
 providers = ["openai"]
 timeout = 9999
 daily_tokens = 0

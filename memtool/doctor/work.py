@@ -14,7 +14,7 @@ from memtool.embeddings.helper import SILENCE, HelperPlace, ask_helper, fell_sil
 from memtool.errors import MemtoolError
 from memtool.index.engine import WATCHERS
 from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_lost
-from memtool.llm import EXTRACTIVE, Request, open_provider
+from memtool.llm import Request, models_of, open_provider
 from memtool.llm.call_log import CallLog, usage
 from memtool.llm.chain import Chain, Clock
 from memtool.text.lines import counted
@@ -102,7 +102,7 @@ def _removed(work: Workspace, lost: Lost) -> str:
 
 def model_checks(work: Workspace, *, deep: bool) -> Iterator[Check]:
     """Say who writes, whether he can, and what that cost today; *deep* asks each model for one token."""
-    providers = [name for name in work.settings.llm.providers if name != EXTRACTIVE]
+    providers = models_of(work.settings.llm)
     for name in providers:
         try:
             open_provider(name, work.settings.llm, work.settings.keys)
@@ -121,7 +121,7 @@ def model_checks(work: Workspace, *, deep: bool) -> Iterator[Check]:
 def _asked(work: Workspace, name: str) -> Check:
     """Ask the provider *name* for one token, which the ledger counts."""
     ledger = CallLog(work.vault, work.settings.llm.daily_tokens)
-    settings = work.settings.llm._replace(providers=(name,))
+    settings = work.settings.llm._replace(writer=name, providers=())
     chain = Chain(settings, work.settings.keys, ledger, Clock(work.now))
     outcome = chain.complete(Request("Answer with one word.", "Say ok.", max_tokens=256), str, purpose="doctor")
     if outcome.answer is None:

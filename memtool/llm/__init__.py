@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtool.errors import ProviderFailed, ProviderMissing
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from memtool.settings import Keys
     from memtool.settings.sections import ModelSettings
 
-EXTRACTIVE = "extractive"  # no model: whoever asks for text has a way without one
+EXTRACTIVE = "extractive"  # in `llm.providers`: no model, and none after it
+NO_WRITER = "none"  # in `llm.writer`: the user wants no model
 PROVIDERS = {
     "claude": "memtool.llm.claude:ClaudeCommand",
     "anthropic": "memtool.llm.anthropic:AnthropicApi",
@@ -49,9 +51,22 @@ class Answer(NamedTuple):
     seconds: float = 0.0
 
 
+def models_of(settings: ModelSettings) -> tuple[str, ...]:
+    """Return the providers that may be asked, in order: the writer, then those that take over."""
+    if settings.writer == NO_WRITER:
+        return ()
+    others = takewhile(lambda name: name != EXTRACTIVE, settings.providers)
+    return tuple(dict.fromkeys(name for name in (settings.writer, *others) if name))
+
+
+def writer_of(settings: ModelSettings) -> str:
+    """Return the provider that writes session notes; empty where no model may be asked."""
+    return next(iter(models_of(settings)), "")
+
+
 def is_set_up(settings: ModelSettings) -> bool:
-    """Return whether a model may be asked: the first of the providers is one."""
-    return settings.providers[:1] not in ((), (EXTRACTIVE,))
+    """Return whether a model may be asked."""
+    return bool(writer_of(settings))
 
 
 class Wasted(ProviderFailed):

@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from memtool.errors import MemtoolError
 from memtool.http import Unavailable
-from memtool.llm import EXTRACTIVE, Answer, OutOfTime, Provider, Request, open_provider
+from memtool.llm import Answer, OutOfTime, Provider, Request, models_of, open_provider
 from memtool.llm.call_log import BudgetSpent, CallLog
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
@@ -42,7 +42,7 @@ class Clock(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The providers of *settings*, in their order, up to `extractive`; every call is in the *ledger*."""
+    """The models that *settings* allow, the writer first; every call is in the *ledger*."""
 
     settings: ModelSettings
     keys: Keys
@@ -53,8 +53,8 @@ class Chain(NamedTuple):
     def complete(self, request: Request, accept: Callable[[str], T], *, purpose: str) -> ChainOutcome[T]:
         """Return the value that *accept* makes of the first answer that it does not refuse with a MemtoolError."""
         failures: list[tuple[str, MemtoolError]] = []
-        for name in self.settings.providers:
-            if name == EXTRACTIVE or any(isinstance(error, BudgetSpent) for _, error in failures):
+        for name in models_of(self.settings):
+            if any(isinstance(error, BudgetSpent) for _, error in failures):
                 break
             try:
                 value, answer = self._ask(name, request, accept, purpose)

@@ -332,6 +332,8 @@ def _checked(key: str, value: object, default: object, name: str) -> object:
         return _list(value, about.choices, name)
     if key == "language" and isinstance(value, str) and has_labels(value):
         return value  # a hook reads the file of one language, not of all
+    if value == default:
+        return value  # also where it is empty, which is none of the choices
     return _text(value, choices_of(key), name)
 
 

@@ -113,19 +113,28 @@ class RedactSettings(NamedTuple):
 
 
 class ModelSettings(NamedTuple):
-    """Settings of the models that write summaries. Without one they are extractive."""
+    """Settings of the models that write notes. Without one, memtool's own rules do."""
 
+    writer: Annotated[
+        str,
+        About(
+            "Which model writes session notes and the week's facts; `none` asks no model; empty: the first of"
+            " `llm.providers`.",
+            ("none", *VENDORS),
+            trusted=True,
+        ),
+    ] = ""
     providers: Annotated[
         tuple[str, ...],
         About(
-            "Who writes summaries; the next one takes over when one fails.",
+            "The models that are asked in this order, after `llm.writer`, when one fails; none after `extractive`.",
             (*VENDORS, "extractive"),
             trusted=True,
         ),
     ] = ("extractive",)
     timeout: Annotated[int, About("How long a model may take for one answer, in seconds.", trusted=True, least=1)] = 30
     daily_tokens: Annotated[
-        int, About("After so many tokens in a day, summaries are extractive; 0 sets no limit.", trusted=True)
+        int, About("After so many tokens in a day no model is asked until tomorrow; 0 sets no limit.", trusted=True)
     ] = 300_000
     calls_per_minute: Annotated[
         int, About("How many calls of one provider may begin in a minute; 0 is the provider's own limit.", trusted=True)
