@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtool.capture.turns import Turn
+from memtool.capture.old_turns import Turn
 from memtool.consolidate.session_views import SessionView
 from memtool.vault.authors import ASKED
 from memtool.vault.session_lines import Line

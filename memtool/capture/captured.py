@@ -15,10 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtool.capture.old_turns import Run, Turn
 from memtool.capture.queue import Job
 from memtool.capture.summary import Summary
 from memtool.capture.transcript.forms import KeptSession, form_of_client
-from memtool.capture.turns import Run, Turn
 from memtool.vault.changes import Change
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_rows import Piece

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from memtool.capture.turns import Turn
+from memtool.capture.old_turns import Turn
 from memtool.text.lines import one_line, width
 
 NOTHING_RAN, FAILED, UNSURE = "no tests were run", "failed", "its end tells nothing"

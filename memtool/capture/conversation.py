@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "amends", "plan", "tool", "compaction"]
+StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "message", "plan", "tool", "compaction"]
 OPENING = ("prompt", "paste", "refusal")  # kinds of steps that open a turn
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 BOUND = 8 * 1_048_576  # bytes in memory
@@ -15,16 +15,23 @@ _FIRST = 20  # steps that are always kept
 _STEP = 200  # bytes of a step beside its texts
 
 
+class Change(NamedTuple):
+    """The size of an edit: lines *added* and *removed*, and the first new *line* that names or says something."""
+
+    added: int = 0
+    removed: int = 0
+    line: str = ""
+
+
 class Step(NamedTuple):
     """One thing that happened.
 
     Args:
         kind: `prompt` was typed, `paste` is a prompt that was pasted whole, `refusal` was typed while refusing a tool,
-            `choice` is what the user chose when asked (a line `question → answer` each), `answer` was said last before
-            the next prompt, `amends` was said on the way and takes back what had been said or done, `plan` was laid
-            before the user, `tool` was used, `compaction` is the client's own summary of all before it (empty if it
-            gave none).
-        text: what was said; the first line of a plan or of a command.
+            `choice` is what the user chose when asked (a line `question → answer` each), `message` is one of the
+            agent's, `answer` the last one before the next prompt, `plan` was shown to the user, `tool` was used,
+            `compaction` is the client's own summary of all before it (empty if it gave none).
+        text: of the message, the plan or the prompt; the first line of a command.
         at: when, as the client noted it.
         tool: the tool's name, such as `Edit`; empty where all that counts is that one was used.
         file: the absolute path of what was to be edited.
@@ -32,6 +39,9 @@ class Step(NamedTuple):
         pending: no result of the tool is known.
         offset: where its record begins in the transcript, in bytes.
         stopped: the user, or a rule of theirs, refused or interrupted the tool. That is no failure.
+        options: of each line of a `choice`, the answers that were offered.
+        change: of an edit.
+        last_line: of the output of a check that passed.
     """
 
     kind: StepKind
@@ -43,6 +53,9 @@ class Step(NamedTuple):
     stopped: bool = False
     pending: bool = False
     offset: int = 0
+    options: tuple[tuple[str, ...], ...] = ()
+    change: Change = Change()
+    last_line: str = ""
 
 
 class Conversation(NamedTuple):
@@ -135,4 +148,5 @@ class Steps:
 
 
 def _weight(step: Step) -> int:
-    return _STEP + step.text.__sizeof__() + step.file.__sizeof__() + step.error.__sizeof__()
+    texts = (step.text, step.file, step.error, step.change.line, step.last_line)
+    return _STEP + sum(text.__sizeof__() for text in texts) + sum(len(each) for one in step.options for each in one)

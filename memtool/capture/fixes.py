@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from memtool.capture.checks import UNSURE, check_in, error_lines
+from memtool.capture.old_turns import Turn
 from memtool.capture.retractions import telling_words
-from memtool.capture.turns import Turn
 from memtool.text.languages import gives_order, mentioned
 from memtool.text.lines import one_line, shortened
 from memtool.vault.session_lines import Fix

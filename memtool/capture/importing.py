@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 from memtool.capture.captured import is_captured, read_record, write_record
 from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily_lines import Edit, change_daily, daily_ref, edit_entry, is_ignored
+from memtool.capture.old_turns import turns_of
 from memtool.capture.queue import Job
 from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, ReadSession, capture, read_session
 from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.capture.transcript.record_fields import text_at, time_of
 from memtool.capture.transcript.record_stream import open_transcript
-from memtool.capture.turns import turns_of
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, TranscriptUnreadable, sentence_of
 from memtool.text.lines import counted

@@ -18,8 +18,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from memtool.capture.model_turns import Ground, grounds_of, is_typed, summary_request, system, unfounded, unknown_name
+from memtool.capture.old_turns import Turn
 from memtool.capture.summary import Summary
-from memtool.capture.turns import Turn
 from memtool.errors import ProviderFailed
 from memtool.llm import Answer, is_set_up
 from memtool.llm.call_log import CallLog

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from memtool.capture.turns import Turn
+from memtool.capture.old_turns import Turn
 from memtool.llm import Request
 from memtool.resources import agent_text
 from memtool.text.languages import begins_with, mentioned, name_of

@@ -6,9 +6,9 @@ import hashlib
 
 from memtool.capture.conversation import Step
 from memtool.capture.model_summary import summarise_with_model
+from memtool.capture.old_turns import turns_of
 from memtool.capture.queue import Job, Queue
 from memtool.capture.session_capture import Captured
-from memtool.capture.turns import turns_of
 from memtool.llm import is_set_up
 from memtool.text.frontmatter import set_field
 from memtool.vault.files import read_text, replace

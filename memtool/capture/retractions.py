@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtool.capture.turns import Turn
+from memtool.capture.old_turns import Turn
 from memtool.text.languages import begins_with, mentioned, starts_with, words as words_of_kind
 from memtool.text.similarity import words
 from memtool.text.statements import plain

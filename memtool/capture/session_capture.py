@@ -16,6 +16,7 @@ from memtool.capture.captured import ReadUpTo, Record, kept_turns, read_record, 
 from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.model_summary import ModelSummary, summarise_with_model
+from memtool.capture.old_turns import Turn, turns_of
 from memtool.capture.queue import Job
 from memtool.capture.session_note import daily_sessions, session_note
 from memtool.capture.summary import left_something, summarise
@@ -23,7 +24,6 @@ from memtool.capture.switches import is_excluded
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.transcript.record_stream import mark_before, open_transcript
 from memtool.capture.transcript.text import compaction_text
-from memtool.capture.turns import Turn, turns_of
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import MemtoolError, TranscriptUnreadable
 from memtool.index.engine import place_of, use_index

@@ -18,10 +18,10 @@ from typing import NamedTuple
 from memtool.capture.answer_statements import goes_on
 from memtool.capture.checks import NOTHING_RAN, check_in, is_test, last_ends, was_edited_after
 from memtool.capture.fixes import fixes_in
+from memtool.capture.old_turns import Turn, questions_number
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
 from memtool.capture.transcript.record_fields import COMMIT
-from memtool.capture.turns import Turn, questions_number
 from memtool.text.languages import begins_with, cites_order, gives_order, labels, leads, mentioned, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words

@@ -14,9 +14,9 @@ from capture import transcripts as written
 from capture.transcripts import Record
 
 from memtool.capture.conversation import Conversation
+from memtool.capture.old_turns import turns_of
 from memtool.capture.session_note import session_note
 from memtool.capture.summary import summarise
-from memtool.capture.turns import turns_of
 from memtool.vault.sessions import render_session
 
 TALKS = Path(__file__).parent / "talks"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtool.capture.captured import ReadUpTo, Record, kept_turns, read_record, record_path, write_record
+from memtool.capture.old_turns import Run, Turn
 from memtool.capture.summary import Summary
-from memtool.capture.turns import Run, Turn
 from memtool.vault.layout import Vault
 from memtool.vault.session_rows import Piece
 from memtool.vault.sessions import KeyPoint

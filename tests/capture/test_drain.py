@@ -17,10 +17,10 @@ from memtool.capture.daily_lines import Edit, write_edit
 from memtool.capture.drain import Drained
 from memtool.capture.log import WARNING, LogEntry
 from memtool.capture.model_summary import ModelSummary
+from memtool.capture.old_turns import Turn
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
 from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
-from memtool.capture.turns import Turn
 from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
 from memtool.vault import files

@@ -6,7 +6,7 @@ import pytest
 
 from memtool.capture.conversation import Step
 from memtool.capture.fixes import fixes_in
-from memtool.capture.turns import Run, Turn, turns_of
+from memtool.capture.old_turns import Run, Turn, turns_of
 from memtool.vault.session_lines import Fix
 from memtool.vault.session_rows import Piece
 

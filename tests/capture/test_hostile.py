@@ -12,8 +12,8 @@ from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
 from memtool.capture.answer_statements import statements_of
+from memtool.capture.old_turns import turns_of
 from memtool.capture.summary import Summary, summarise
-from memtool.capture.turns import turns_of
 from memtool.text.lines import width
 from memtool.vault.authors import IMPORTED
 from memtool.vault.session_lines import lines_of

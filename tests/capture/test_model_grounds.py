@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, strategies
 
 from memtool.capture.model_turns import Ground, grounds_of, is_typed, names_in, unfounded, unknown_name
-from memtool.capture.turns import Run, Turn
+from memtool.capture.old_turns import Run, Turn
 from memtool.vault.session_rows import Piece
 
 TURN = Turn(

@@ -11,8 +11,8 @@ from scripted_claude import make_claude, result, started
 from scripted_models import ModelServer, refusal, serve_models
 
 from memtool.capture.model_summary import ModelSummary, summarise_with_model
+from memtool.capture.old_turns import Run, Turn
 from memtool.capture.summary import Summary
-from memtool.capture.turns import Run, Turn
 from memtool.llm.call_log import Usage, usage
 from memtool.settings import Settings
 from memtool.settings.sections import ModelSettings, VaultSettings

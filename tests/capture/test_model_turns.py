@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies
 
 from memtool.capture.model_turns import GAP, shown, summary_request
-from memtool.capture.turns import Run, Turn
+from memtool.capture.old_turns import Run, Turn
 from memtool.text.lines import width
 
 FILLER = "The weather report of the day was read out once more without anybody listening to it. "

@@ -6,8 +6,8 @@ import pytest
 
 from memtool.capture.answer_statements import amends_in
 from memtool.capture.conversation import Step
+from memtool.capture.old_turns import turns_of
 from memtool.capture.summary import summarise
-from memtool.capture.turns import turns_of
 from memtool.vault.session_rows import render_row
 
 
@@ -55,7 +55,7 @@ def test_what_was_taken_back_on_the_way_is_not_told(claim: str, objection: str, 
         Step("prompt", "why is the shop so slow since Monday, 为什么这么慢?"),
         Step("answer", claim),
         Step("prompt", objection),
-        Step("amends", amends),
+        Step("message", amends),
         Step("tool"),
         Step("answer", "All of it is on the branch now, and the notes for the team are written."),
     )

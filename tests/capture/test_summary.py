@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from memtool.capture.conversation import Step, StepKind
+from memtool.capture.old_turns import Run, Turn, turns_of
 from memtool.capture.summary import Summary, left_something, summarise
-from memtool.capture.turns import Run, Turn, turns_of
 from memtool.text.lines import one_line, width
 from memtool.vault.session_rows import Piece, Row, fit_rows, render_row
 

@@ -29,7 +29,7 @@ from memtool.capture.transcript.forms import (
 )
 from memtool.capture.transcript.record_fields import ASKING_TOOL, IN_BACKGROUND, SHELL_TOOL, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, read_records
-from memtool.capture.transcript.text import files_in_patch, inside, patch_in
+from memtool.capture.transcript.text import edits_in_patch, inside, patch_in
 
 _HEAD = 65_536  # bytes, in which the session says whether it is a helper's
 _ID = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?\Z")
@@ -124,15 +124,16 @@ class _RolloutTranslation:
         command = _command(item, given) if name in _SHELLS or item.get("type") == "local_shell_call" else ""
         edit = text_at(item, "input") or text_at(given, "input") or text_at(given, "patch")
         patch = patch_in(command or (edit if name == "apply_patch" else ""))
-        if files := files_in_patch(patch):
+        if files := edits_in_patch(patch):
             self._calls[call] = [f"{call}#{number}" for number in range(len(files))]
-            for its, file in zip(self._calls[call], files, strict=True):
+            for its, (file, old, new) in zip(self._calls[call], files, strict=True):
                 folder = "" if file.startswith("/") else text_at(given, "workdir")
-                yield use(its, "Edit", {"file_path": f"{folder}/{file}" if folder else file})
+                name = f"{folder}/{file}" if folder else file
+                yield use(its, "Edit", {"file_path": name, "old_string": old, "new_string": new})
         elif name == "request_user_input":
             asked = dicts_of(given.get("questions"))
             self._questions[call] = {text_at(one, "id"): text_at(one, "question") for one in asked}
-            yield use(call, ASKING_TOOL, {})
+            yield use(call, ASKING_TOOL, {"questions": asked})
         else:
             yield use(call, SHELL_TOOL, {"command": command}) if command else use(call, name, {})
 

@@ -29,7 +29,7 @@ from memtool.capture.transcript.forms import (
 )
 from memtool.capture.transcript.record_fields import ASKING_TOOL, SHELL_TOOL, text_at
 from memtool.capture.transcript.record_stream import Record
-from memtool.capture.transcript.text import files_in_patch
+from memtool.capture.transcript.text import edits_in_patch
 from memtool.errors import TranscriptUnreadable
 
 _PATIENCE = 5.0  # seconds for a database that is being written
@@ -131,13 +131,18 @@ def _tool(message: str, part: Record) -> Iterator[Record]:
     state = dict_of(part.get("state"))
     given, detail = dict_of(state.get("input")), dict_of(state.get("metadata"))
     call, tool = text_at(part, "callID"), text_at(part, "tool")
-    files = files_in_patch(text_at(given, "patchText")) or [text_at(given, "filePath")]
+    whole = (
+        text_at(given, "filePath"),
+        text_at(given, "oldString"),
+        text_at(given, "newString") or text_at(given, "content"),
+    )
     code = detail.get("exit")
     failed = state.get("status") == "error" or (isinstance(code, int) and code != 0)
     text = text_at(state, "output") or text_at(state, "error")
-    for at, file in enumerate(files):
+    for at, (file, old, new) in enumerate(edits_in_patch(text_at(given, "patchText")) or [whole]):
         name = _TOOLS.get(tool, "Edit" if tool == "apply_patch" else tool)
-        yield use(f"{call}#{at}", name, {"file_path": file} if name in EDITING_TOOLS else given, message)
+        edit = {"file_path": file, "old_string": old, "new_string": new}
+        yield use(f"{call}#{at}", name, edit if name in EDITING_TOOLS else given, message)
         if state.get("status") in ("completed", "error"):
             made = result(f"{call}#{at}", text, failed=failed)
             yield made | ({"toolUseResult": {"answers": _answers(given, detail)}} if tool == "question" else {})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from memtool.capture.answer_statements import amends_in, is_offer
+from memtool.capture.answer_statements import is_offer
 from memtool.capture.checks import FAILED, UNSURE, check_in, error_lines, fault_in, is_sure_to_have_failed
-from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, Step, Steps
+from memtool.capture.conversation import EDITING_TOOLS, OPENING, Change, Conversation, Step, Steps
 from memtool.capture.transcript.forms import HEAD, Transcript, form_of
 from memtool.capture.transcript.record_fields import (
     ASKING_TOOL,
@@ -58,14 +58,14 @@ from memtool.vault.sessions import TOLD, told_in
 
 # Characters of one text that are kept.
 _PROMPT, _ANSWER, _COMPACTION = 4_000, 6_000, 12_000
+_MESSAGE, _PLAN = 3_000, 4_000  # of a message before the last one of its turn; of a plan
 _ERROR = _LINE = 200
 _ERROR_OF_CHECK = 400
-_AMENDS = 1_000  # of what takes something back
 _OUTPUT = 4_096  # of the end of what a check printed, which is looked at
 _NAME = 200
 _PATH = 4_096
 _ROOM = 8_192  # so many characters more than are kept are redacted
-_MESSAGE = 65_536  # of a message in parts that are held until its turn ends
+_HELD = 65_536  # of a message in parts that are held until its turn ends
 
 _KINDS = {"user", "assistant", "system", "attachment", *SILENT}  # of records that a session of the client holds
 _TOLD_TOOLS = EDITING_TOOLS | {PLANNING_TOOL, SHELL_TOOL}  # of all others it only counts that one was used
@@ -153,7 +153,7 @@ class _Session:
         self._said: deque[str] = deque(maxlen=_LAST_ANSWERS)  # the last messages, as they are
         self._answer = -1  # the number of the step that the last of them is, while its turn goes on
         self._parent = ""  # of the last step: the message that it belongs to, or that it answers
-        self._calls: dict[str, tuple[int, str]] = {}
+        self._calls: dict[str, tuple[int, Call]] = {}
         self._seen: set[int] = set()
         self._name, self._first_name = name, ""
         self._cwd = self._here = cwd
@@ -301,30 +301,31 @@ class _Session:
         content = content_of(record)
         self._take_answer(record, text_in(content))
         for plan in plans_in(content):
-            self._add(record, Step("plan", self._line(plan)))
+            self._add(record, Step("plan", self._shortened(plan, _PLAN)))
         for call in calls_in(content, self._here):
             self._take_call(record, call)
 
     def _take_call(self, record: Record, call: Call) -> None:
         number, last = self._steps.last()
         if call.tool in _TOLD_TOOLS:
-            step = Step("tool", self._line(call.command), tool=call.tool, file=self._file(call.file), pending=True)
-            number = self._add(record, step)
+            change = call.change._replace(line=self._line(call.change.line))
+            step = Step("tool", self._line(call.command), None, call.tool, self._file(call.file), change=change)
+            number = self._add(record, step._replace(pending=True))
         elif last.kind != "tool" or last.tool:
             number = self._add(record, Step("tool"))
-        self._calls[call.id] = number, call.tool
+        self._calls[call.id] = number, call._replace(command="", change=Change())
         if len(self._calls) > _MOST_CALLS:
             del self._calls[next(iter(self._calls))]
 
     def _take_answer(self, record: Record, text: str) -> None:
-        """Hold what was said: only the last message of a turn is kept, so no other need be redacted."""
+        """Hold what was said until it is known whether it goes on: the last message of a turn may be longer."""
         if not printable(text).strip() or (text.strip() == NO_ANSWER and self._answer >= 0):
             return
         message = text_at(record, "message", "id")
         goes_on = (message and message == self._parent) or is_offer(text)
         if self._answer >= 0 and self._steps.last()[0] == self._answer and goes_on:
             whole = f"{self._said[-1]}\n\n{text}"
-            self._said[-1] = whole if len(whole) <= _MESSAGE else text
+            self._said[-1] = whole if len(whole) <= _HELD else text
         else:
             self._end_message()
             self._answer = self._add(record, Step("answer"))
@@ -332,15 +333,10 @@ class _Session:
             self._said.append(text)
 
     def _end_message(self) -> None:
-        """Forget the message before the one that comes, but for what it takes back."""
-        amends = amends_in(printable(self._said[-1])[:_AMENDS]) if self._answer >= 0 else ""
-        if self._answer >= 0 and not amends:
-            self._clean(self._said[-1], _ANSWER)  # a secret in it is masked in all that is kept
-        if amends:
-            text = self._shortened(amends, _AMENDS)
-            self._steps.change(self._answer, lambda step: step._replace(kind="amends", text=text))
-        else:
-            self._steps.drop(self._answer)
+        """Keep the message before the one that comes."""
+        if self._answer >= 0:
+            text = self._shortened(self._said[-1], _MESSAGE)
+            self._steps.change(self._answer, lambda step: step._replace(kind="message", text=text))
 
     def _end_turn(self) -> None:
         if self._answer >= 0:
@@ -348,7 +344,8 @@ class _Session:
             self._answer = -1
 
     def _take_result(self, record: Record, result: Result) -> None:
-        number, tool = self._calls.get(result.call_id, (-1, ""))
+        number, call = self._calls.get(result.call_id, (-1, Call("", "", "", "")))
+        tool = call.tool
         is_over = not result.text.startswith(IN_BACKGROUND)
         self._steps.change(number, lambda step: step._replace(pending=not is_over))
         if result.stopped:
@@ -360,8 +357,13 @@ class _Session:
             self._steps.change(number, lambda step: self._failed(step, result.text))
         elif tool == SHELL_TOOL and is_over:
             self._steps.change(number, lambda step: self._checked(step, result.text))
-        elif tool == ASKING_TOOL and (chosen := self._prompt(answers_in(record))):
-            self._add(record, Step("choice", chosen))
+        elif tool == ASKING_TOOL and (answers := answers_in(record)):
+            self._take_choice(record, call.questions, answers)
+
+    def _take_choice(self, record: Record, questions: Mapping[str, tuple[str, ...]], answers: dict[str, str]) -> None:
+        lines = [self._prompt(f"{question} → {answer}") for question, answer in answers.items()]
+        options = tuple(tuple(map(self._line, questions.get(question, ()))) for question in answers)
+        self._add(record, Step("choice", "\n".join(map(" ".join, map(str.split, lines))), options=options))
 
     def _add(self, record: Record, step: Step) -> int:
         if step.kind in OPENING:
@@ -374,8 +376,11 @@ class _Session:
 
     def _checked(self, step: Step, output: str) -> Step:
         """Return *step*, a command that was reported as passed; failed if it is a check whose *output* says so."""
-        fault = fault_in(step.text, output[-_OUTPUT:]) if check_in(step.text) else ""
-        return step._replace(error=self._error(step, output) if fault == FAILED else fault)
+        if not check_in(step.text):
+            return step
+        if fault := fault_in(step.text, output[-_OUTPUT:]):
+            return step._replace(error=self._error(step, output) if fault == FAILED else fault)
+        return step._replace(last_line=self._line("\n".join(reversed(output[-_OUTPUT:].splitlines()))))
 
     def _failed(self, step: Step, output: str) -> Step:
         """Return *step*, which ended with an error; unsure if it is a check that may have passed before that."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from memtool.capture.conversation import EDITING_TOOLS
+from memtool.capture.conversation import EDITING_TOOLS, Change
 from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import inside, said_on_refusal
 from memtool.text.lines import one_line
+from memtool.text.scripts import HAN
 
 # Seen in transcripts of 1.0 to 2.1.330, and without anything that was said or done.
 SILENT = frozenset(
@@ -36,6 +38,9 @@ _COMMIT = re.compile(
 TOLD_SUMMARY = "told_summary"  # the subtype of a record of ours that holds a summary by who worked
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _NAMING_A_FILE = ("file_path", "notebook_path")  # arguments of tools
+_NEW_TEXT = ("new_string", "content", "new_source")
+_WORDS, _TELLING_WORDS = re.compile(r"[^\W\d_]{2,}"), 2
+_HAN = re.compile(f"[{HAN}]{{2}}")
 _STOPPED = (
     "The user doesn't want to",
     "The user wants to clarify these questions",
@@ -52,12 +57,14 @@ _LAST_WITHOUT_KIND = (2, 1, 197)  # version of the client up to which a denial i
 
 
 class Call(NamedTuple):
-    """The use of a tool: the command that a shell was given, in full, or the file that was to be edited."""
+    """The use of a tool: the full command of a shell, the file to edit and its change, or questions with options."""
 
     id: str
     tool: str
     command: str
     file: str
+    change: Change = Change()
+    questions: Mapping[str, tuple[str, ...]] = {}
 
 
 class Result(NamedTuple):
@@ -139,7 +146,35 @@ def calls_in(content: object, cwd: str) -> Iterator[Call]:
         given = given if isinstance(given, dict) else {}
         command = _command(text_at(given, "command")) if tool == SHELL_TOOL else ""
         file = next((text for key in _NAMING_A_FILE if (text := text_at(given, key))), "")
-        yield Call(text_at(block, "id"), tool, command, _absolute(file, cwd) if tool in EDITING_TOOLS else "")
+        name = text_at(block, "id")
+        if tool in EDITING_TOOLS:
+            yield Call(name, tool, "", _absolute(file, cwd), change_in(given))
+        else:
+            yield Call(name, tool, command, "", questions=_questions(given) if tool == ASKING_TOOL else {})
+
+
+def change_in(given: Mapping[str, Any]) -> Change:
+    """Return the size of the edit that a tool was *given*: whole lines that are only in the new or the old text."""
+    edits = [edit for edit in given.get("edits") or () if isinstance(edit, dict)] if "edits" in given else [given]
+    old = "\n".join(text_at(edit, "old_string") for edit in edits)
+    new = "\n".join(next(filter(None, (text_at(edit, key) for key in _NEW_TEXT)), "") for edit in edits)
+    before, after = Counter(filter(str.strip, old.split("\n"))), Counter(filter(str.strip, new.split("\n")))
+    fresh = after - before
+    telling = (line.strip() for line in fresh if len(_WORDS.findall(line)) >= _TELLING_WORDS or _HAN.search(line))
+    return Change(fresh.total(), (before - after).total(), next(telling, ""))
+
+
+def _questions(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the questions that a tool was *given* to ask, each with its options."""
+    asked: dict[str, tuple[str, ...]] = {}
+    for one in given["questions"] if isinstance(given.get("questions"), list) else ():
+        if isinstance(one, dict):
+            options = one["options"] if isinstance(one.get("options"), list) else []
+            labels = (text_at(each, "label") if isinstance(each, dict) else each for each in options)
+            asked[one_line(text_at(one, "question"))] = tuple(
+                one_line(each) for each in labels if isinstance(each, str)
+            )
+    return asked
 
 
 def plans_in(content: object) -> Iterator[str]:
@@ -173,14 +208,14 @@ def _is_denial_without_kind(record: Record, text: str) -> bool:
     return is_old and isinstance(record.get("toolUseResult"), str) and text.lstrip().startswith(_STOPPED)
 
 
-def answers_in(record: Record) -> str:
-    """Return the user's answers to the questions of a tool: one line for each question."""
+def answers_in(record: Record) -> dict[str, str]:
+    """Return the user's answers to the questions of a tool."""
     detail = record.get("toolUseResult")
     answers = detail.get("answers") if isinstance(detail, dict) else None
     if not isinstance(answers, dict):
-        return ""
-    chosen = ((one_line(str(question)), one_line(_listed(answer))) for question, answer in answers.items())
-    return "\n".join(f"{question} → {answer}" for question, answer in chosen if answer)
+        return {}
+    chosen = {one_line(str(question)): one_line(_listed(answer)) for question, answer in answers.items()}
+    return {question: answer for question, answer in chosen.items() if answer}
 
 
 def shell_command(text: str) -> str:

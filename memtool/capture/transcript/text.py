@@ -231,4 +231,16 @@ def patch_in(command: str) -> str:
 
 def files_in_patch(patch: str) -> list[str]:
     """Return the files that *patch* adds, changes, deletes or moves to, as it names them, in order."""
-    return list(dict.fromkeys(match[1].rstrip() for match in _FILE.finditer(patch)))[:_MOST_FILES]
+    return [file for file, _, _ in edits_in_patch(patch)]
+
+
+def edits_in_patch(patch: str) -> list[tuple[str, str, str]]:
+    """Return the files of *patch*, each with the lines that go and the lines that come."""
+    edits: dict[str, tuple[list[str], list[str]]] = {}
+    places = list(_FILE.finditer(patch))
+    for match, end in zip(places, [*(each.start() for each in places[1:]), len(patch)], strict=False):
+        gone, new = edits.setdefault(match[1].rstrip(), ([], []))
+        for line in patch[match.end() : end].split("\n"):
+            if line[:1] in ("-", "+"):
+                (gone if line[0] == "-" else new).append(line[1:])
+    return [(file, "\n".join(gone), "\n".join(new)) for file, (gone, new) in list(edits.items())[:_MOST_FILES]]

@@ -253,7 +253,7 @@ def test_of_other_tools_it_counts_that_one_was_used(tmp_path: Path, tool: str) -
     assert [step._replace(at=None) for step in conversation.steps] == [Step("tool", error="failed")]
 
 
-def test_of_the_messages_of_a_turn_only_the_last_is_kept(tmp_path: Path) -> None:
+def test_every_message_of_a_turn_is_kept_and_the_last_is_the_answer(tmp_path: Path) -> None:
     seen: list[str] = []
 
     def redact(text: str) -> str:
@@ -274,6 +274,7 @@ def test_of_the_messages_of_a_turn_only_the_last_is_kept(tmp_path: Path) -> None
     )
     assert [step for step in said(conversation) if step[0] != "tool"] == [
         ("prompt", "换掉密钥"),
+        ("message", "I look."),
         ("answer", "密钥已换。\n\nTests pass."),
         ("prompt", "and now?"),
         ("answer", "Nothing."),
@@ -400,7 +401,7 @@ def test_what_the_user_chose_is_told_with_the_question(tmp_path: Path) -> None:
 
 def test_a_plan_is_told(tmp_path: Path) -> None:
     conversation = read(tmp_path, call("ExitPlanMode", {"plan": "1. write\n2. test"}))
-    assert said(conversation) == [("plan", "1. write"), ("tool", "")]
+    assert said(conversation) == [("plan", "1. write\n2. test"), ("tool", "")]
 
 
 def notification(call_id: str, inner: str) -> str:
@@ -500,7 +501,7 @@ def test_the_last_answer_is_appended_where_the_transcript_lags(
 ) -> None:
     records = [assistant("Earlier."), assistant("Well.", message="m"), assistant("Done.", message="m"), user("more?")]
     steps = read(tmp_path, *records, last_answer=last_answer).steps
-    assert (len(steps) > 2) == appended
+    assert (len(steps) > 3) == appended
     if appended:
         assert (steps[-1].kind, steps[-1].text) == ("answer", last_answer)
 
