@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memtool.recall.start.excerpt import names_in, one_line_fields, read_bytes
+from memtool.recall.start.excerpt import Folder, names_in, one_line_fields, read_bytes
 from memtool.recall.start.settled import SAME
 from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import shortened, width
@@ -63,28 +63,36 @@ def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
     """
     found: dict[str, tuple[str, str, str]] = {}
     listed = {besides}
+    days, notes = Folder(vault, vault.daily), Folder(vault, _SESSIONS)
     for name in names_in(vault, vault.daily, _MOST_DAYS):
         if len(found) >= most:
             return list(found.values())[:most]
-        for session in _sessions_of(vault, name) if re.fullmatch(_DAY, name) else ():
+        for session in _sessions_of(days, name) if re.fullmatch(_DAY, name) else ():
             ref = f"{_SESSIONS}/{session.session_id}.md"
-            if session.project == project and ref not in listed and _is_there(vault, ref):
+            if session.project == project and ref not in listed and _is_there(_matter(notes, ref)):
                 found[ref] = (name[:10], session.minute, ref)
             listed.add(ref)
     unlisted = [ref for name in names_in(vault, _SESSIONS) if (ref := f"{_SESSIONS}/{name}") not in listed]
-    found |= {ref: (*when, ref) for ref in unlisted[:_MOST_UNLISTED] if (when := _last_heard(vault, ref, project))}
+    heard = ((ref, _last_heard(_matter(notes, ref), project)) for ref in unlisted[:_MOST_UNLISTED])
+    found |= {ref: (*when, ref) for ref, when in heard if when}
     return sorted(found.values(), key=lambda each: each[:2], reverse=True)[:most]
 
 
-def _last_heard(vault: Vault, ref: str, project: str) -> tuple[str, str] | None:
-    """Return the day and the minute when the session of the note *ref* was last heard of; None for other projects."""
-    content, _ = read_bytes(vault, ref, _LARGEST_MATTER) or (b"", 0.0)
+def _matter(notes: Folder, ref: str) -> bytes | None:
+    """Return the beginning of a session's note; None if there is none."""
+    return notes.read(ref.rpartition("/")[2], _LARGEST_MATTER)
+
+
+def _last_heard(content: bytes | None, project: str) -> tuple[str, str] | None:
+    """Return the day and the minute when a session was last heard of, by its note; None for other projects."""
+    if content is None or project.encode("utf-8", "replace") not in content:
+        return None  # most are other projects', and reading all fields of a note may take yaml
     text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content).replace("\r\n", "\n")
     matter, _, body = text.removeprefix("---\n").partition("\n---")
     if not re.search(r"(?m)^type: *[\"']?session\b", matter) or project not in matter:
-        return None  # most are other projects', and reading all fields of a note may take yaml
+        return None
     fields = one_line_fields(matter)
-    if fields.get("project", "") != project or fields.get("type") != "session" or not _is_there(vault, ref):
+    if fields.get("project", "") != project or fields.get("type") != "session" or not _is_there(content):
         return None
     when = parse_session(body).updated or fields.get("date", "")
     return when[:10], when[11:16]
@@ -182,19 +190,18 @@ def _topic_within(topic: str, limit: int) -> str:
     return ARROW.join(filter(None, (began, ended)))
 
 
-def _is_there(vault: Vault, ref: str) -> bool:
-    """Return whether a session's note stands at *ref* that was not forgotten as a whole."""
-    content, _ = read_bytes(vault, ref, _LARGEST_MATTER) or (None, 0.0)
+def _is_there(content: bytes | None) -> bool:
+    """Return whether *content* begins a session's note that was not forgotten as a whole."""
     if content is None or not content.startswith((b"---", b"\xef\xbb\xbf---")):
         return content is not None
     return re.search(rb"\nstatus:[ \t]*[\"']?archived\b", content.split(b"\n---", 1)[0], re.IGNORECASE) is None
 
 
-def _sessions_of(vault: Vault, name: str) -> list[DailySession]:
+def _sessions_of(days: Folder, name: str) -> list[DailySession]:
     """Return the sessions of one day, latest first."""
-    found = read_bytes(vault, f"{vault.daily}/{name}", _LARGEST_DAY)
-    if found is None or b"](../sessions/" not in found[0]:
+    content = days.read(name, _LARGEST_DAY)
+    if content is None or b"](../sessions/" not in content:
         return []
-    text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(found[0])
+    text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
     latest_first = reversed(listed_sessions(text))  # of one minute, too
     return sorted(latest_first, key=lambda session: session.minute, reverse=True)

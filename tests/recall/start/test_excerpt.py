@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.start.excerpt import LONGEST, names_in, one_line_fields, read_bytes, read_excerpt
+from memtool.recall.start.excerpt import LONGEST, Folder, names_in, one_line_fields, read_bytes, read_excerpt
 from memtool.text.frontmatter import parse_fields, quoted
 from memtool.vault.layout import Vault
 
@@ -51,9 +51,35 @@ def test_nothing_outside_the_vault_and_nothing_but_a_file_is_read(vault: Vault) 
     os.mkfifo(vault.root / "pipe.md")
     for ref in ("link.md", "../secret.md", "/etc/passwd", "folder.md", "pipe.md", "missing.md", "\0", "x" * 300):
         assert read_bytes(vault, ref, 10) is None
+        assert Folder(vault, ".").read(ref, 10) is None
     found = read_bytes(vault, "inside.md", 10)
     assert found is not None
-    assert found[0] == b"n"
+    assert found[0] == Folder(vault, ".").read("inside.md", 10) == b"n"
+
+
+def test_a_folder_that_leads_out_of_the_vault_has_no_files(vault: Vault) -> None:
+    (vault.root.parent / "secret.md").write_text("secret")
+    (vault.root / "out").symlink_to(vault.root.parent)
+    for ref in ("out", "..", "missing"):
+        assert Folder(vault, ref).read("secret.md", 10) is None
+
+
+def test_a_folder_is_looked_up_once_for_all_its_files(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    (vault.root / "sessions").mkdir()
+    names = [f"解密-{number}.md" for number in range(9)]
+    for name in names:
+        (vault.root / "sessions" / name).write_text(name, encoding="utf-8")
+    looked_up: list[str] = []
+    find_path = Vault.path
+
+    def path(self: Vault, ref: str) -> Path:
+        looked_up.append(ref)
+        return find_path(self, ref)
+
+    monkeypatch.setattr(Vault, "path", path)
+    folder = Folder(vault, "sessions")
+    assert [folder.read(name, 99) for name in names] == [name.encode() for name in names]
+    assert looked_up == ["sessions"]
 
 
 def test_names_come_last_first_and_not_from_outside(vault: Vault) -> None:
