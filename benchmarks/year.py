@@ -23,8 +23,8 @@ from typing import Any
 from memtool.vault.facts import Fact, render_facts
 from memtool.vault.git import tell
 from memtool.vault.history import author_options
+from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
 from memtool.vault.session_rows import Piece, Row
-from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 from memtool.vault.template import make_vault
 
 TODAY = date(2026, 11, 22)
@@ -85,14 +85,14 @@ def make_year(folder: Path, *, sessions: int, days: int, projects: int) -> Path:
     return vault.root
 
 
-def _session(draw: random.Random, name: str, day: date, project: str) -> SessionNote:
+def _session(draw: random.Random, name: str, day: date, project: str) -> OldNote:
     def said(length: int) -> str:
         return " ".join(draw.choices(_WORDS, k=length)) + f" {draw.choice(_FILES)}"
 
     rows = tuple(Row(said(6), tuple(Piece(said(14)) for _ in range(3))) for _ in range(5))
     command = draw.choice(_COMMANDS)
     fix = KeyPoint(f'`{command}` failed: "cannot find {said(3)}" → {said(5)} → passed', "fix")
-    return SessionNote(
+    return OldNote(
         name,
         project=project,
         updated=f"{day} {draw.randrange(24):02}:{draw.randrange(60):02}",

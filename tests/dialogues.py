@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from memtool.capture.old_turns import Turn
 from memtool.consolidate.session_views import SessionView
 from memtool.vault.authors import ASKED
-from memtool.vault.session_lines import Line
+from memtool.vault.old_sessions import OldNote
+from memtool.vault.session_lines import OldLine
 from memtool.vault.session_rows import Piece
-from memtool.vault.sessions import SessionNote
 
 
 def told(*texts: str) -> tuple[Piece, ...]:
@@ -19,5 +19,5 @@ def told(*texts: str) -> tuple[Piece, ...]:
 
 def view_of(turns: Sequence[Turn]) -> SessionView:
     """Return the note of a session with *turns*, in which each prompt has its line."""
-    lines = tuple(Line(turn.asked, ASKED, "user", number=at) for at, turn in enumerate(turns, 1) if turn.asked)
-    return SessionView("s1", "sessions/s1.md", "shop", "2026-02-10", "", SessionNote("s1"), lines, "")
+    lines = tuple(OldLine(turn.asked, ASKED, "user", number=at) for at, turn in enumerate(turns, 1) if turn.asked)
+    return SessionView("s1", "sessions/s1.md", "shop", "2026-02-10", "", OldNote("s1"), lines, "")

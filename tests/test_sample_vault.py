@@ -11,8 +11,8 @@ from memtool.vault.daily import parse_daily
 from memtool.vault.facts import check_facts
 from memtool.vault.layout import FACTS_FILE, KINDS, kind_of, project_of
 from memtool.vault.note import Note, parse_note
+from memtool.vault.old_sessions import parse_session
 from memtool.vault.scan import scan
-from memtool.vault.sessions import parse_session
 
 SAMPLE = Path(__file__).resolve().parent.parent / "sample_vault"
 FOUND = scan(SAMPLE)

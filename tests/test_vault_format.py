@@ -13,8 +13,8 @@ from memtool.vault.daily import listed_sessions, parse_daily, render_daily
 from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES
 from memtool.vault.facts import check_facts
 from memtool.vault.layout import FORMAT, KINDS
+from memtool.vault.old_sessions import KEY_POINT_KINDS, is_as_written, parse_session, render_session
 from memtool.vault.projects import match_project
-from memtool.vault.sessions import KEY_POINT_KINDS, is_as_written, parse_session, render_session
 
 PAGE = (Path(__file__).parents[1] / "docs" / "vault-format.md").read_text(encoding="utf-8")
 

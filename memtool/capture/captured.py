@@ -21,8 +21,8 @@ from memtool.capture.summary import Summary
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.vault.changes import Change
 from memtool.vault.layout import Vault, session_name
+from memtool.vault.old_sessions import KeyPoint
 from memtool.vault.session_rows import Piece
-from memtool.vault.sessions import KeyPoint
 from memtool.vault.state import is_like, make_state_folder, read_state, write_state
 
 _LARGEST = 16_777_216  # bytes; a record that is larger was not written by memtool

@@ -72,7 +72,7 @@ class Conversation(NamedTuple):
         start: from which byte on the transcript was read.
         broken, unknown: lines that could not be read, records of types that memtool does not know.
         client: whose transcript it is.
-        told: the parts of a summary that the agent gave by itself (`memtool.vault.sessions.TOLD`), the last one.
+        told: the parts of a summary that the agent gave by itself (`memtool.vault.old_sessions.TOLD`), the last one.
     """
 
     session_id: str = ""

@@ -31,7 +31,7 @@ from memtool.text.lines import one_line, shortened
 from memtool.text.scripts import HAN
 from memtool.vault.authors import AGENT, USER
 from memtool.vault.layout import Vault
-from memtool.vault.sessions import KEY_POINT_KINDS, KeyPoint
+from memtool.vault.old_sessions import KEY_POINT_KINDS, KeyPoint
 
 PURPOSE = "summary"
 WIDEST_TOPIC, WIDEST_TEXT = 120, 200  # characters

@@ -34,10 +34,10 @@ from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits, topic_as_known
 from memtool.vault.layout import Vault, session_ref
 from memtool.vault.masking import Mask, mask_files, mask_state
+from memtool.vault.old_sessions import is_as_written, parse_session, render_session, told_in
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
-from memtool.vault.sessions import is_as_written, parse_session, render_session, told_in
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 

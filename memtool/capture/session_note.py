@@ -27,9 +27,9 @@ from memtool.vault.daily import DailySession, add_session
 from memtool.vault.files import replace
 from memtool.vault.layout import session_name, session_ref
 from memtool.vault.note import first_sentence
+from memtool.vault.old_sessions import SECTIONS, KeyPoint, OldNote, render_session
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_rows import ARROW, fit_rows
-from memtool.vault.sessions import SECTIONS, KeyPoint, SessionNote, render_session
 from memtool.workspace import Workspace
 
 LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two count, as it takes two columns
@@ -60,7 +60,7 @@ def session_note(
     home: Path,
     now: datetime,
     zone: tzinfo | None = None,
-) -> SessionNote:
+) -> OldNote:
     """Return the note of a session, small enough that its text has at most LARGEST bytes.
 
     Args:
@@ -78,7 +78,7 @@ def session_note(
     shown = dict.fromkeys(_last_parts(shown_path(os.path.normpath(file), root, home)) for file in files)
     named = [file for file in shown if file][:_MOST_FILES]
     is_home = bool(conversation.cwd) and Path(conversation.cwd) == home
-    note = SessionNote(
+    note = OldNote(
         id=session_name(conversation.session_id),
         project=one_line(project),
         updated=last.replace(tzinfo=None).isoformat(" ", "minutes"),
@@ -108,7 +108,7 @@ def _topic(conversation: Conversation, summary: Summary) -> str:
 
 
 def daily_sessions(
-    conversation: Conversation, note: SessionNote, *, now: datetime, zone: tzinfo | None = None
+    conversation: Conversation, note: OldNote, *, now: datetime, zone: tzinfo | None = None
 ) -> dict[date, DailySession]:
     """Return the line of the session for the daily notes of its first day and of its last."""
     topic = shortened(note.topic, _SHORT_TOPIC)
@@ -118,7 +118,7 @@ def daily_sessions(
     }
 
 
-def _with_rows(note: SessionNote, summary: Summary, turns: int) -> SessionNote:
+def _with_rows(note: OldNote, summary: Summary, turns: int) -> OldNote:
     if not summary.rows:
         return note
     room = min(LARGEST - _size(note) - _HEADING, _ROOM + _ROOM_OF_TURN * turns)
@@ -172,7 +172,7 @@ def _short_point(point: KeyPoint) -> KeyPoint | None:
     return KeyPoint(text, point.kind, tags) if text else None
 
 
-def _fitted(note: SessionNote) -> SessionNote:
+def _fitted(note: OldNote) -> OldNote:
     for name, enough in _SHORTER:
         while len(getattr(note, name)) > enough:
             if _size(note) <= LARGEST:
@@ -182,7 +182,7 @@ def _fitted(note: SessionNote) -> SessionNote:
     return note
 
 
-def _size(note: SessionNote) -> int:
+def _size(note: OldNote) -> int:
     text = render_session(note._replace(size=0, told={}))  # which have no part in what is chosen
     return len(text.encode()) - (width(text) - len(text))
 
@@ -221,7 +221,7 @@ def save_session(work: Workspace, text: str, *, title: str = "", tags: Iterable[
     return SavedSession(ref, new=False)
 
 
-def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) -> SessionNote:
+def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) -> OldNote:
     """Return *text* as the note of a session: each item and paragraph is a key point, or what the heading above says.
 
     Headings and labels that session notes know, such as "Decisions" or 待办, make its sections.
@@ -239,7 +239,7 @@ def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) ->
     topic = topic or " ".join(found["topic"]) or first_sentence(text)
     sections: dict[str, Any] = {name: tuple(found[name]) for name in _LISTS}
     points = [KeyPoint(said) for said in found["key_points"]]
-    return SessionNote(
+    return OldNote(
         id="",
         topic=shortened(topic, _SHORT_TOPIC) or cut(topic, _SHORT_TOPIC),
         key_points=(*points[:-1], *(point._replace(tags=tuple(tags)) for point in points[-1:])),

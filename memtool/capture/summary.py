@@ -28,9 +28,9 @@ from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences, statements
 from memtool.text.tokens import stem
 from memtool.vault.authors import AGENT, USER
+from memtool.vault.old_sessions import KeyPoint
 from memtool.vault.session_lines import render_fix
 from memtool.vault.session_rows import Piece, Row, names_something, shortened_fairly, without_middle
-from memtool.vault.sessions import KeyPoint
 
 _OUTCOMES = {"": "passed", NOTHING_RAN: "nothing_ran"}  # by the error of a run; of any other error it has failed
 _RISE, _LAST = 0.5, 2.0  # value of what the first turn told, rising to 1 with the last; it and its prompt count double

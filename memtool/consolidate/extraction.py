@@ -26,7 +26,7 @@ from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import labels, mentioned, without_openings
 from memtool.text.lines import one_line
 from memtool.vault.authors import AGENT, COMMAND, DECISION, RULE, TOOL, USER
-from memtool.vault.session_lines import Line
+from memtool.vault.session_lines import OldLine
 from memtool.vault.session_rows import ARROW
 from memtool.workspace import Workspace
 
@@ -71,7 +71,7 @@ def _of_session(view: SessionView) -> Iterator[Proposal]:
             yield _proposal(view, line, without_openings(line.text), "decision")
 
 
-def _proposal(view: SessionView, line: Line, text: str, category: str) -> Proposal:
+def _proposal(view: SessionView, line: OldLine, text: str, category: str) -> Proposal:
     return Proposal(text, category, USER, view.project, (Span(view.id, line.text),), "", view.date, SURE)
 
 
@@ -83,7 +83,7 @@ def _is_of_the_moment(decision: str) -> bool:
 
 def _habits(sessions: Sequence[SessionView], language: str) -> Iterator[Proposal]:
     """Give the build and test commands that passed in three sessions of a project."""
-    shown: dict[tuple[str, str], list[tuple[SessionView, Line]]] = defaultdict(list)
+    shown: dict[tuple[str, str], list[tuple[SessionView, OldLine]]] = defaultdict(list)
     for view in sessions:
         for line in view.lines:
             if line.role == COMMAND and not (_NARROW.search(line.text) or "&&" in line.text):

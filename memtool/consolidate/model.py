@@ -26,7 +26,7 @@ from memtool.resources import agent_text
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import words
 from memtool.vault.authors import AGENT, USER
-from memtool.vault.session_lines import Line, hash_of_words
+from memtool.vault.session_lines import OldLine, hash_of_words
 from memtool.vault.state import read_state, write_state
 from memtool.workspace import Workspace
 
@@ -66,7 +66,7 @@ class NamedLine(NamedTuple):
 
     name: str
     view: SessionView
-    line: Line
+    line: OldLine
 
 
 def proposals_by_model(work: Workspace, sessions: Sequence[SessionView], problems: list[str]) -> list[Proposal]:

@@ -11,8 +11,8 @@ from memtool.errors import MemtoolError
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
 from memtool.vault.note import Note, parse_note
-from memtool.vault.session_lines import Line, lines_of
-from memtool.vault.sessions import SessionNote, parse_session, session_title
+from memtool.vault.old_sessions import OldNote, parse_session, session_title
+from memtool.vault.session_lines import OldLine, lines_of
 
 FOLDER = "sessions"
 
@@ -25,8 +25,8 @@ class SessionView(NamedTuple):
     project: str
     date: str
     topic: str
-    note: SessionNote
-    lines: tuple[Line, ...]
+    note: OldNote
+    lines: tuple[OldLine, ...]
     text: str
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from memtool.vault.old_sessions import read_line
 from memtool.vault.session_lines import hash_of_words, lines_of
 from memtool.vault.session_rows import ARROW
-from memtool.vault.sessions import read_line
 
 
 class Span(NamedTuple):

@@ -18,7 +18,7 @@ from memtool.vault import files
 from memtool.vault.authors import AGENT, DONE
 from memtool.vault.layout import Vault
 from memtool.vault.merging import merge
-from memtool.vault.session_lines import Line
+from memtool.vault.session_lines import OldLine
 from memtool.vault.session_rows import ARROW
 from memtool.vault.todos import find_todos
 
@@ -144,7 +144,7 @@ def done_items(todos: str, sessions: Sequence[SessionView]) -> list[Closed]:
 def _deeds(view: SessionView) -> Iterator[tuple[str, str]]:
     """Give what the session *view* did, each with the order before it: its commits, "Done: I wrote …" and the like."""
     first, _, ended = view.note.topic.partition(ARROW)  # what the topic tells has no line of its own
-    for line in (*view.lines, Line(ended[max(0, ended.find(_COMMIT)) :])):
+    for line in (*view.lines, OldLine(ended[max(0, ended.find(_COMMIT)) :])):
         is_done = line.author == AGENT and re.match(pattern_of("status_line"), line.text, re.IGNORECASE)
         if line.text.startswith(_COMMIT) or line.role == DONE or is_done:
             order = line.asked or first

@@ -21,7 +21,7 @@ from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import DAILY, is_archived, is_facts_file, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, is_unsolved
 from memtool.vault.note import BrokenNote, Note, parse_note
-from memtool.vault.sessions import parse_session, session_title
+from memtool.vault.old_sessions import parse_session, session_title
 
 # The category of a note that names none: what its kind says. Facts name their own.
 _CATEGORY_OF_KIND = {

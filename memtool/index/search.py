@@ -289,7 +289,7 @@ def _told(row: dict[str, str], wanted: Filter) -> str:
     """Return the decisions in a session's chunk, if it is they that are asked for: then the list shows them."""
     if row["kind"] != "session" or "decision" not in {*wanted.kinds, *wanted.categories}:
         return ""
-    from memtool.vault.sessions import parse_session
+    from memtool.vault.old_sessions import parse_session
 
     return "\n".join(parse_session(row["text"]).decisions)
 

@@ -36,9 +36,9 @@ from memtool.vault.facts import Fact, parse_facts, render_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, area_folder, session_ref
 from memtool.vault.note import NewNote, Note, parse_note, render_note, slug, title_of
+from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
 from memtool.vault.project_area import area_name, known_projects
 from memtool.vault.scan import scan
-from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 from memtool.workspace import Workspace
 
 _LONGEST_FACT = 300  # characters; what is longer, or has several lines, becomes a note
@@ -68,7 +68,7 @@ class Document(NamedTuple):
     at: datetime
 
 
-Item: TypeAlias = ForeignMemory | Document | SessionNote
+Item: TypeAlias = ForeignMemory | Document | OldNote
 
 
 class Store(NamedTuple):
@@ -124,7 +124,7 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
         count += 1
         owner = area_name(getattr(item, "project", "") or project)
         owner = names.get(owner.casefold(), owner)
-        if isinstance(item, SessionNote):
+        if isinstance(item, OldNote):
             ref, text = session_ref(item.id), render_session(item._replace(project=owner), language=work.language)
             if _is_anothers(work, ref, name):
                 known += 1
@@ -239,7 +239,7 @@ def _saved_memory(row: sqlite3.Row) -> ForeignMemory:
 
 def _claude_mem_session(
     name: str, session: sqlite3.Row | None, observations: list[sqlite3.Row], summaries: list[sqlite3.Row]
-) -> SessionNote:
+) -> OldNote:
     rows = [*observations, *summaries]
     last = summaries[-1] if summaries else None
     points = [_point(row) for row in observations]
@@ -249,7 +249,7 @@ def _claude_mem_session(
     asked = (
         (last and last["request"]) or (session and session["user_prompt"]) or next(iter(points), KeyPoint(name)).text
     )
-    return SessionNote(
+    return OldNote(
         id=session["content_session_id"] if session else name,
         project=_column(rows[-1], "merged_into_project") or rows[-1]["project"],
         updated=f"{max(map(_milliseconds, rows)).astimezone():%Y-%m-%d %H:%M}",

@@ -8,8 +8,10 @@ Patterns are texts: `re` compiles them when they are first used.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -21,6 +23,11 @@ DEEPEST = 32  # lists and mappings within each other in front matter
 _FENCES = {"-": re.compile(r"-{3}[ \t]*"), "+": re.compile(r"\+{3}[ \t]*")}
 _FIELD = r"(?![\s#]|-(?:\s|$))(.+?):(?:\s|$)"
 _FOREIGN = r"(?P<name>[^\W\d_][\w .-]*):(?:\s+(?P<value>.*))?|\s*-\s+(?P<item>.*)|\s*(?:#.*)?|\s+\S.*"
+_TOP_FIELD = r"([A-Za-z_]+):[ \t]*(.*?)[ \t]*"
+_PLAIN_SCALAR = (
+    r"""(?:(?P<bare>[^\s\-?:,\[\]{}#&*!|>'"%@`](?:[^:#]|:(?!\s)|(?<!\s)#)*)"""
+    r"""|"(?P<double>[^"\\]*)"|'(?P<single>[^']*)')?"""
+)
 _PLAIN = r"[^\W\d_][\w ./()+\-]*|\d{4}-\d{2}-\d{2}"
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _FORBIDDEN = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]"  # raw in YAML
@@ -122,6 +129,38 @@ def parse_fields(matter: str) -> dict[str, Any] | str | None:
     except (RecursionError, ValueError) as error:
         return f"front matter that is not read: {error}"
     return fields
+
+
+def plain_fields(matter: str) -> dict[str, str]:
+    """Return the fields of the front matter *matter* that are text; yaml is asked only where they are not plain."""
+    fields: dict[str, str] = {}
+    value: str | None = None
+    for line in matter.split("\n"):
+        if field := re.fullmatch(_TOP_FIELD, line):
+            value = _plain_value(field[2])
+            if value is not None:
+                fields[field[1]] = value
+            elif not field[2].startswith("["):  # lists are none of ours
+                return _texts_by_yaml(matter)
+        elif value and line.startswith((" ", "\t")):  # the value goes on
+            return _texts_by_yaml(matter)
+    return fields
+
+
+def _plain_value(written: str) -> str | None:
+    """Return the text of a YAML scalar that means what it says, on its line; None of any other value."""
+    if match := re.fullmatch(_PLAIN_SCALAR, written):
+        return match["bare"] or match["double"] or match["single"] or ""
+    with suppress(ValueError, RecursionError):
+        found = json.loads(written) if written.startswith('"') else None
+        return found if isinstance(found, str) else None
+    return None
+
+
+def _texts_by_yaml(matter: str) -> dict[str, str]:
+    found = parse_fields(matter) if len(matter) <= LONGEST_FRONT_MATTER else None
+    values = found.items() if isinstance(found, dict) else ()
+    return {name: value for name, value in values if isinstance(value, str)}
 
 
 def set_field(text: str, key: str, value: str) -> str:

@@ -6,6 +6,7 @@ import re
 
 USER, AGENT, TOOL, IMPORTED = "user", "agent", "tool", "imported"
 DECISION, RULE, DONE, COMMAND, OPEN, ASKED = "decision", "rule", "done", "command", "open", "asked"
+FIX, FINDING, REFUTED, TITLE, SUMMARY = "fix", "finding", "refuted", "title", "summary"
 AUTHORS = (USER, AGENT, TOOL, IMPORTED)
 STANDING = frozenset({"identity", "preference", "decision"})  # categories that the output of a tool never takes
 

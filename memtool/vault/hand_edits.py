@@ -31,6 +31,7 @@ from memtool.vault.forgotten import (
     statement_of,
     topic_without,
 )
+from memtool.vault.old_sessions import is_as_written, one_of, parse_session
 from memtool.vault.session_parts import (
     BULLET,
     NoteBlock,
@@ -45,7 +46,6 @@ from memtool.vault.session_parts import (
     with_items,
 )
 from memtool.vault.session_rows import ARROW, parse_row, render_row, texts_of
-from memtool.vault.sessions import is_as_written, one_of, parse_session
 
 FORGOTTEN = "forgotten"  # the field of the front matter
 

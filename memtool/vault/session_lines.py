@@ -18,8 +18,8 @@ from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
 from memtool.vault.authors import AGENT, ASKED, COMMAND, DECISION, DONE, IMPORTED, OPEN, RULE, USER, signed_by
 from memtool.vault.layout import Vault
+from memtool.vault.old_sessions import KEY_POINT_KINDS, read_line
 from memtool.vault.session_rows import ARROW, Piece, split_row
-from memtool.vault.sessions import KEY_POINT_KINDS, read_line
 from memtool.vault.state import make_state_folder, read_state, write_state
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": DONE, "commands": COMMAND, "open": OPEN}
@@ -32,7 +32,7 @@ _DIGITS = 16  # of a hash, in hexadecimal
 _MARKS = re.compile(r"[\s\"'`“”„「」*]+")
 
 
-class Line(NamedTuple):
+class OldLine(NamedTuple):
     """One statement of a session note.
 
     Args:
@@ -51,7 +51,7 @@ class Line(NamedTuple):
     number: int = 0
 
 
-def lines_of(text: str) -> list[Line]:
+def lines_of(text: str) -> list[OldLine]:
     """Return the lines of the session note *text*, in order, the first of them what the session began with.
 
     How it ended, its files and what is no part of a note are none.
@@ -59,13 +59,13 @@ def lines_of(text: str) -> list[Line]:
     return list(_lines(text))
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[OldLine]:
     section = ""
     for number, line in enumerate(text.split("\n"), 1):
         part, name, value = read_line(" ".join(line.splitlines()))  # other separators of lines count as spaces
         if part == "title" and not section and ARROW in value:
             asked = re.sub(BRANCH, "", value.partition(ARROW)[0])
-            yield Line(asked, ASKED, _author_of(asked), number=number)
+            yield OldLine(asked, ASKED, _author_of(asked), number=number)
         elif part == "section":
             section = name
         elif part != "bullet":
@@ -76,23 +76,23 @@ def _lines(text: str) -> Iterator[Line]:
             yield from _key_point(value, number)
         elif role := _ROLES.get(section):
             said, author = _with_author(value, USER if role == RULE else AGENT)
-            yield Line(said.strip("`") if role == COMMAND else said, role, author, number=number)
+            yield OldLine(said.strip("`") if role == COMMAND else said, role, author, number=number)
 
 
-def _key_point(value: str, number: int) -> Iterator[Line]:
+def _key_point(value: str, number: int) -> Iterator[OldLine]:
     if kind := re.match(_KIND, value):
         said, author = _with_author(value[kind.end() :], AGENT)
-        yield Line(said, _OLD_KINDS.get(kind[1], kind[1]), author, number=number)
+        yield OldLine(said, _OLD_KINDS.get(kind[1], kind[1]), author, number=number)
         return
     asked, pieces = split_row(value)
     if asked:
-        yield Line(asked, ASKED, _author_of(asked), number=number)
+        yield OldLine(asked, ASKED, _author_of(asked), number=number)
     for piece in map(Piece, pieces):
         if piece.is_typed:
-            yield Line(piece.text[1:-1], ASKED, USER, asked, number)
+            yield OldLine(piece.text[1:-1], ASKED, USER, asked, number)
         else:
             said, author = _with_author(piece.text, AGENT)
-            yield Line(said, "", author, asked, number)
+            yield OldLine(said, "", author, asked, number)
 
 
 def _author_of(asked: str) -> str:

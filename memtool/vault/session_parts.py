@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.markdown import closes, opening
-from memtool.vault.sessions import HEADER, SECTIONS, read_line
+from memtool.vault.old_sessions import HEADER, SECTIONS, read_line
 
 _LABEL = re.compile(r"(\d+)(\. \*\*[^*]+\*\*[:：])")
 BULLET = re.compile(r"(\s+)[-*+] +")

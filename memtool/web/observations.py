@@ -25,9 +25,9 @@ from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED
 from memtool.vault.files import read_head
 from memtool.vault.note import Note, parse_note
-from memtool.vault.session_lines import Line, lines_of
+from memtool.vault.old_sessions import TOLD, OldNote, parse_session, told_in
+from memtool.vault.session_lines import OldLine, lines_of
 from memtool.vault.session_rows import ARROW
-from memtool.vault.sessions import TOLD, SessionNote, parse_session, told_in
 from memtool.web.request_search import SearchAsked, search_vault
 from memtool.web.turn_figures import figures_of, figures_of_turn
 from memtool.workspace import Workspace
@@ -262,7 +262,7 @@ def _of_session(work: Workspace, ref: str) -> Iterator[Observation]:
             yield one._replace(id=f"{one.id}.{on_line[line.number]}") if on_line[line.number] > 1 else one
 
 
-def _session_note(ref: str, text: str) -> SessionNote:
+def _session_note(ref: str, text: str) -> OldNote:
     """Return the note of a session; its project stands in the front matter, in older ones below the title."""
     note, session = parse_note(ref, text.encode("utf-8", "replace")), parse_session(text)
     if not isinstance(note, Note):
@@ -270,7 +270,7 @@ def _session_note(ref: str, text: str) -> SessionNote:
     return session._replace(project=note.field("project") or session.project, told=told_in(note.fields))
 
 
-def _of_line(ref: str, note: SessionNote, line: Line) -> Observation:
+def _of_line(ref: str, note: OldNote, line: OldLine) -> Observation:
     return Observation(
         f"{ref}:{line.number}",
         line.role or UNCLAIMED,

@@ -29,7 +29,7 @@ from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.facts import restore
 from memtool.vault.files import read_head
 from memtool.vault.layout import session_ref
-from memtool.vault.sessions import parse_session
+from memtool.vault.old_sessions import parse_session
 from memtool.vault.undoing import undo
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects

@@ -9,7 +9,7 @@ from memtool.capture.by_hand import keep_what_is_by_hand, own_words
 from memtool.capture.captured import Record, write_record
 from memtool.vault.daily import DailyEntry, DailySession, add_entries, add_sessions, render_daily
 from memtool.vault.layout import Vault
-from memtool.vault.sessions import SessionNote, render_session
+from memtool.vault.old_sessions import OldNote, render_session
 from memtool.vault.uncommitted import commit_noted, note_uncommitted
 
 DAY = date(2026, 2, 10)
@@ -76,8 +76,8 @@ def test_a_capture_commits_what_its_owner_wrote_into_a_daily_note_first(vault: V
 def test_a_capture_commits_what_its_owner_wrote_into_a_sessions_note_first(vault: Vault) -> None:
     ref = "sessions/s1.md"
     path = vault.root / ref
-    first = render_session(SessionNote("s1", topic="login", decisions=("JWT",)), language="en")
-    later = render_session(SessionNote("s1", topic="login", decisions=("JWT", "验签")), language="en")
+    first = render_session(OldNote("s1", topic="login", decisions=("JWT",)), language="en")
+    later = render_session(OldNote("s1", topic="login", decisions=("JWT", "验签")), language="en")
     path.write_text(first, encoding="utf-8")
     note_uncommitted(vault, [ref])
     commit_noted(vault, "capture: one")

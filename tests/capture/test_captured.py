@@ -10,8 +10,8 @@ from memtool.capture.captured import ReadUpTo, Record, kept_turns, read_record, 
 from memtool.capture.old_turns import Run, Turn
 from memtool.capture.summary import Summary
 from memtool.vault.layout import Vault
+from memtool.vault.old_sessions import KeyPoint
 from memtool.vault.session_rows import Piece
-from memtool.vault.sessions import KeyPoint
 
 TURN = Turn(
     asked="登录在 Safari 里失败",

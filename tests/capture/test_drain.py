@@ -24,7 +24,7 @@ from memtool.capture.transcript import reader
 from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
 from memtool.vault import files
-from memtool.vault.sessions import parse_session
+from memtool.vault.old_sessions import parse_session
 
 KEY = "sk-ant-" + "api03-" + "Zx9" * 30
 TALK = [

@@ -12,7 +12,7 @@ from desk import Desk
 from memtool.capture import importing, session_capture
 from memtool.capture.importing import ImportedSessions, find_sources, import_sessions, read_history
 from memtool.vault.daily import listed_sessions, parse_daily
-from memtool.vault.sessions import parse_session
+from memtool.vault.old_sessions import parse_session
 
 TALK = [
     prompt("Why does the refund endpoint charge customers twice?"),

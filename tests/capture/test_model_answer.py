@@ -11,7 +11,7 @@ from memtool.capture.model_turns import system
 from memtool.capture.old_turns import Run, Turn
 from memtool.capture.summary import Summary
 from memtool.errors import ProviderFailed
-from memtool.vault.sessions import KeyPoint
+from memtool.vault.old_sessions import KeyPoint
 
 TURNS = [
     Turn(

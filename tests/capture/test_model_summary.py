@@ -17,7 +17,7 @@ from memtool.llm.call_log import Usage, usage
 from memtool.settings import Settings
 from memtool.settings.sections import ModelSettings, VaultSettings
 from memtool.vault.layout import Vault
-from memtool.vault.sessions import KeyPoint
+from memtool.vault.old_sessions import KeyPoint
 
 SESSION = [
     Turn("Let people log in with a token. 用 JWT，不用 session", said="Tokens live 24 hours.", files=("/src/auth.ts",)),

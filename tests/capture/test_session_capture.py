@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from memtool.capture.captured import ReadUpTo, read_record
 from memtool.capture.queue import Job
 from memtool.capture.session_capture import ReadSession, read_session
-from memtool.vault.sessions import parse_session
+from memtool.vault.old_sessions import parse_session
 
 Record = dict[str, Any]
 

@@ -15,8 +15,8 @@ from memtool.text.languages import label_languages
 from memtool.text.lines import width
 from memtool.vault.daily import DailySession, add_session, listed_sessions
 from memtool.vault.hand_edits import keep_hand_edits
+from memtool.vault.old_sessions import KEY_POINT_KINDS, KeyPoint, OldNote, parse_session, render_session
 from memtool.vault.session_rows import Piece, Row
-from memtool.vault.sessions import KEY_POINT_KINDS, KeyPoint, SessionNote, parse_session, render_session
 
 HOME, ROOT = Path("/home/anna"), Path("/home/anna/src/shop")
 CHINA = timezone(timedelta(hours=8))
@@ -47,12 +47,12 @@ def note_of(
     files: Sequence[str] = FILES,
     turns: int = 5,
     project: str = "shop",
-) -> SessionNote:
+) -> OldNote:
     return session_note(conversation, summary, files, turns, project=project, root=ROOT, home=HOME, now=NOW, zone=CHINA)
 
 
 def test_a_note_says_where_and_when_the_session_was_and_which_files_it_touched() -> None:
-    assert note_of() == SessionNote(
+    assert note_of() == OldNote(
         id="3f2a9c",
         project="shop",
         updated="2026-02-10 14:30",

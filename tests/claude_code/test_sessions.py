@@ -19,7 +19,7 @@ from claude_code.script import NEVER, Turn, use
 from claude_code.tui import Tui
 
 from memtool.redaction import CONTEXT_TAG
-from memtool.vault.sessions import KeyPoint
+from memtool.vault.old_sessions import KeyPoint
 
 TOOLS = ("--allowedTools", "Write Edit Bash Agent")
 

@@ -17,8 +17,8 @@ from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings, ModelSettings
 from memtool.vault.facts import Fact, parse_facts
 from memtool.vault.layout import session_ref
+from memtool.vault.old_sessions import OldNote, render_session
 from memtool.vault.session_rows import Piece, Row
-from memtool.vault.sessions import SessionNote, render_session
 
 SAID = "Tokens live 24 hours, because middleware/jwt.ts sets expiresIn to 24h"
 CHINESE = "缓存放在 Redis 7，键的前缀是 shop:cache"
@@ -26,7 +26,7 @@ CHINESE = "缓存放在 Redis 7，键的前缀是 shop:cache"
 
 def write(desk: Desk, name: str, *said: str) -> None:
     rows = tuple(Row("what about it", (Piece(text),)) for text in said)
-    note = SessionNote(name, project="shop", updated=f"{desk.now:%Y-%m-%d %H:%M}", topic=name, rows=rows)
+    note = OldNote(name, project="shop", updated=f"{desk.now:%Y-%m-%d %H:%M}", topic=name, rows=rows)
     path = desk.vault.root / session_ref(name)
     path.parent.mkdir(exist_ok=True)
     path.write_text(render_session(note), encoding="utf-8")

@@ -9,7 +9,7 @@ from memtool.consolidate.week import week_of
 from memtool.errors import NoteNotFound, UsageError
 from memtool.vault.facts import Fact, parse_facts
 from memtool.vault.layout import session_ref
-from memtool.vault.sessions import SessionNote, render_session
+from memtool.vault.old_sessions import OldNote, render_session
 
 REF = "areas/projects/shop/facts.json"
 WEEK = week_of(NOW.date())
@@ -19,9 +19,7 @@ RULES = ("always write table-driven tests", "提交之前始终运行 `pnpm test
 @pytest.fixture
 def reviewed(desk: Desk) -> Desk:
     for at, rule in enumerate(RULES):
-        note = SessionNote(
-            f"s{at}", project="shop", updated="2026-02-10 10:00", topic="work", rules=(f"{rule} (user)",)
-        )
+        note = OldNote(f"s{at}", project="shop", updated="2026-02-10 10:00", topic="work", rules=(f"{rule} (user)",))
         path = desk.vault.root / session_ref(f"s{at}")
         path.parent.mkdir(exist_ok=True)
         path.write_text(render_session(note), encoding="utf-8")

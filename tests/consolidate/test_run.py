@@ -24,7 +24,7 @@ from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
 from memtool.vault.history import commit
 from memtool.vault.layout import Vault, open_vault, session_ref
-from memtool.vault.sessions import KeyPoint, SessionNote, render_session
+from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
 from memtool.workspace import Workspace
 
 WEEK = week_of(NOW.date())
@@ -45,7 +45,7 @@ def write(vault: Vault, ref: str, text: str) -> None:
 
 def session(vault: Vault, name: str, *, days_ago: int = 1, project: str = "shop", **said: Any) -> None:
     at = (NOW - timedelta(days=days_ago)).strftime("%Y-%m-%d 10:00")
-    note = SessionNote(name, project=project, updated=at, topic=f"work of {name}", **said)
+    note = OldNote(name, project=project, updated=at, topic=f"work of {name}", **said)
     write(vault, session_ref(name), render_session(note))
 
 
@@ -387,7 +387,7 @@ def test_without_git_it_works_and_says_so(tmp_path: Path) -> None:
     root = tmp_path / "plain"
     (root / "sessions").mkdir(parents=True)
     (root / "memtool.toml").write_text("")
-    note = SessionNote("one", project="shop", updated="2026-02-09 10:00", rules=("always use tabs in app.py (user)",))
+    note = OldNote("one", project="shop", updated="2026-02-09 10:00", rules=("always use tabs in app.py (user)",))
     (root / "sessions/one.md").write_text(render_session(note))
     outcome = consolidate(Desk(Vault(root.resolve())).work, WEEK)
     assert "no git repository" in outcome.kept.notice

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from memtool.index.search import WIDTH, snippet
 from memtool.text.languages import all_labels
 from memtool.text.tokens import index_terms, query_terms
-from memtool.vault.sessions import HEADER
+from memtool.vault.old_sessions import HEADER
 
 words = st.lists(
     st.sampled_from(["token", "解密失败", "café", "x", "\n", "getUserById", "的", "ｶﾞ", "a" * 300]), max_size=120

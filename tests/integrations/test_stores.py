@@ -17,7 +17,7 @@ from memtool.integrations.exchange.bundle_import import ADDED, SAME, Imported, i
 from memtool.integrations.stores import STORES, Taken, files_of, read_store
 from memtool.vault.facts import parse_facts
 from memtool.vault.layout import Vault
-from memtool.vault.sessions import SessionNote, parse_session, render_session
+from memtool.vault.old_sessions import OldNote, parse_session, render_session
 
 MADE = Path(__file__).parent / "stores"
 ORDER_IDS = "sessions/5f0c1b7e-1111-4222-8333-944455556666.md"
@@ -84,7 +84,7 @@ def test_sessions_of_claude_mem_become_session_notes(desk: Desk, made: dict[str,
 
 
 def test_a_session_that_the_vault_knows_by_itself_stays(desk: Desk, made: dict[str, Path]) -> None:
-    own = render_session(SessionNote("5f0c1b7e-1111-4222-8333-944455556666", topic="ours", updated="2026-01-01 10:00"))
+    own = render_session(OldNote("5f0c1b7e-1111-4222-8333-944455556666", topic="ours", updated="2026-01-01 10:00"))
     write(desk.vault.root, ORDER_IDS, own)
     taken, _ = bring(desk, "claude-mem", made["claude-mem"])
     assert (taken.known, read(desk, ORDER_IDS)) == (1, own)

@@ -81,14 +81,14 @@ from memtool.text.tokens import query_terms
 from memtool.recall.prompts.passages import passages
 from memtool.text.languages import begins_with
 from memtool.vault.daily import DailySession, add_sessions, render_daily
-from memtool.vault.sessions import SessionNote, parse_session, render_session
+from memtool.vault.old_sessions import OldNote, parse_session, render_session
 from memtool.vault.todos import find_todos, new_todos, todo_line
 
 assert query_terms("kio estas la kuketo") == ["kuketo"], query_terms("kio estas la kuketo")
 assert begins_with("contradiction", "Sed atendu, ne tion")
 assert not passages("- ĉio preta", "todo")
 assert [found.pattern for found in asked_dates("3 julio 2026")] == ["2026-07-03"]
-note = SessionNote("s1", topic="Kuketo", decisions=("JWT, ĉar 解密失败",), files=("a.py",), more_files=2)
+note = OldNote("s1", topic="Kuketo", decisions=("JWT, ĉar 解密失败",), files=("a.py",), more_files=2)
 text = render_session(note, language="eo")
 assert "**Decidoj**: JWT" in text and "kaj 2 pliaj" in text and "**Files**" in text, text  # English where it lacks
 assert parse_session(text).decisions == note.decisions and parse_session(text).more_files == 2

@@ -8,10 +8,10 @@ from hypothesis import given, strategies as st
 from memtool.text.languages import label_languages
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.note import Note, parse_note
+from memtool.vault.old_sessions import KeyPoint, OldNote, parse_session, render_session
 from memtool.vault.session_rows import Piece, Row
-from memtool.vault.sessions import KeyPoint, SessionNote, parse_session, render_session
 
-EARLIER = SessionNote(
+EARLIER = OldNote(
     id="3f2a9c",
     project="shop",
     updated="2026-02-10 14:30",
@@ -304,7 +304,7 @@ def test_a_huge_note_takes_no_time(mark: str) -> None:
 words = st.text(st.sampled_from("ab 令#`*[],:-\"'"), max_size=6)
 lists = st.lists(words, max_size=3).map(tuple)
 notes = st.builds(
-    SessionNote,
+    OldNote,
     id=st.just("x"),
     project=words,
     updated=st.sampled_from(["2026-02-10 14:30", "2026-02-11 09:00"]),

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
 from memtool.vault.session_parts import split_session
-from memtool.vault.sessions import KeyPoint, SessionNote, render_session
 
 NOTE = render_session(
-    SessionNote(
+    OldNote(
         id="x",
         project="shop",
         updated="2026-02-10 14:30",

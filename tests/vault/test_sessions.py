@@ -5,24 +5,311 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.text.languages import all_labels, label_languages, labels
-from memtool.vault.layout import session_ref
+from memtool.text.languages import all_labels
+from memtool.text.lines import one_line
+from memtool.text.markdown import headings
+from memtool.vault.authors import (
+    AGENT,
+    ASKED,
+    AUTHORS,
+    COMMAND,
+    DECISION,
+    FINDING,
+    FIX,
+    IMPORTED,
+    OPEN,
+    REFUTED,
+    RULE,
+    USER,
+)
 from memtool.vault.note import Note, parse_note
-from memtool.vault.session_rows import Piece, Row
 from memtool.vault.sessions import (
-    HEADER,
-    KEY_POINT_KINDS,
     SECTIONS,
-    KeyPoint,
+    Draft,
+    Line,
     SessionNote,
     is_as_written,
+    lines_of,
     parse_session,
-    read_line,
     render_session,
     session_title,
 )
 
-BODY = """# the login fails in Safari → fixed by SameSite=None
+LOGIN, TOTALS = "the login fails in Safari", "订单总额为什么差一分钱？"
+DRAFT = Draft(
+    title="Login works in Safari again: SameSite=None needs Secure",
+    asked="the login fails in Safari, everywhere else it works",
+    lines=(
+        Line("Orders have ULIDs as ids, because they sort by time. Turned down: UUIDv4.", DECISION, USER, 2),
+        Line("The cookie is set in middleware/jwt.ts alone", DECISION, AGENT, 2),
+        Line("never touch the migrations by hand", RULE, USER, 3),
+        Line('`pytest tests/auth` failed: "clock skew" → leeway of 30 s in jwt.ts ✓ passed', FIX, AGENT, 4),
+        Line("Safari drops cookies with SameSite=None and without Secure", FINDING, AGENT, 1),
+        Line("It is the proxy", REFUTED, AGENT, 1),
+        Line(LOGIN, ASKED, USER, 1),
+        Line("SameSite=None needs Secure.", "", AGENT, 1, asked=LOGIN),
+        Line("Both are set in jwt.ts.", "", AGENT, 1, asked=LOGIN),
+        Line(TOTALS, ASKED, USER, 5),
+        Line("每行先四舍五入再相加，所以差一分钱。", "", AGENT, 5, asked=TOTALS),
+        Line("The staging certificate expires on Friday", OPEN, AGENT, 5),
+        Line("pnpm test:auth", COMMAND, AGENT, 4),
+    ),
+    files=("auth.ts", "middleware/jwt.ts"),
+    more_files=3,
+)
+NOTE = SessionNote(
+    id="6f2c9c",
+    project="shop",
+    date="2026-03-02",
+    updated="2026-03-02 14:30",
+    branch="fix/登录",
+    client="codex",
+    size=12345,
+    writer="rules",
+    draft=DRAFT,
+)
+TEXT = """---
+type: session
+session: "6f2c9c"
+date: 2026-03-02
+updated: 2026-03-02 14:30
+project: shop
+branch: fix/登录
+client: codex
+size: 12345
+writer: rules
+checksum: "CHECKSUM"
+---
+
+# Login works in Safari again: SameSite=None needs Secure
+
+Asked: “the login fails in Safari, everywhere else it works”
+
+## Decisions
+- Orders have ULIDs as ids, because they sort by time. Turned down: UUIDv4.
+- The cookie is set in middleware/jwt.ts alone (agent)
+
+## Rules
+- “never touch the migrations by hand”
+
+## Fixed
+- `pytest tests/auth` failed: "clock skew" → leeway of 30 s in jwt.ts ✓ passed
+
+## Findings
+- Safari drops cookies with SameSite=None and without Secure
+- Refuted: It is the proxy
+
+## Done
+- *the login fails in Safari*
+  - SameSite=None needs Secure.
+  - Both are set in jwt.ts.
+- *订单总额为什么差一分钱？*
+  - 每行先四舍五入再相加，所以差一分钱。
+
+## Open
+- [ ] The staging certificate expires on Friday
+
+## Commands
+- `pnpm test:auth`
+
+**Files**: auth.ts, middleware/jwt.ts (and 3 more)
+"""
+CHINESE = """# 登录恢复正常：Cookie 需要 Secure
+
+用户要求修好 Safari 登录；现已修好，还差证书。
+
+问：“Safari 里登录失败”
+
+## 决定
+- 订单用 ULID，因为它按时间排序。
+
+## 规则
+- “迁移文件一律不许手改”
+
+## 发现
+- 已否定：是代理的问题
+
+## 待办
+- [ ] 周五证书到期
+
+**文件**: auth.ts (另有 2 个)
+"""
+
+
+def bare(draft: Draft) -> Draft:
+    """Return *draft* without what a printed note does not hold."""
+    return draft._replace(lines=tuple(line._replace(turn=0, number=0) for line in draft.lines))
+
+
+def test_a_note_looks_like_the_example_of_the_format() -> None:
+    text = render_session(NOTE)
+    assert re.sub(r'checksum: "?\w+"?', 'checksum: "CHECKSUM"', text) == TEXT
+    assert bare(parse_session(text).draft) == bare(DRAFT)
+    assert parse_session(text)._replace(draft=DRAFT) == NOTE
+    assert is_as_written(text)
+    assert not is_as_written(text.replace("ULIDs", "UUIDs"))
+    assert is_as_written("\ufeff" + text.replace("\n", "\r\n"))
+
+
+def test_a_chinese_note_has_chinese_labels() -> None:
+    draft = Draft(
+        title="登录恢复正常：Cookie 需要 Secure",
+        asked="Safari 里登录失败",
+        summary="用户要求修好 Safari 登录；现已修好，还差证书。",
+        lines=(
+            Line("周五证书到期", OPEN),
+            Line("订单用 ULID，因为它按时间排序。", DECISION, USER),
+            Line("迁移文件一律不许手改", RULE, USER),
+            Line("是代理的问题", REFUTED),
+        ),
+        files=("auth.ts",),
+        more_files=2,
+    )
+    text = render_session(SessionNote("x", draft=draft), language="zh")
+    assert text.partition("---\n\n")[2] == CHINESE
+    assert sorted(bare(parse_session(text).draft).lines) == sorted(draft.lines)
+    assert parse_session(text).draft._replace(lines=()) == draft._replace(lines=())
+
+
+def test_every_line_has_its_number_its_role_and_its_author() -> None:
+    text = render_session(NOTE)
+    written = text.split("\n")
+    found = lines_of(text)
+    assert [line.role for line in found[:2]] == ["title", "asked"]
+    assert all(line.text in written[line.number - 1] for line in found)
+    by_text = {line.text: line for line in found}
+    assert by_text["The cookie is set in middleware/jwt.ts alone"].author == AGENT
+    assert by_text["Both are set in jwt.ts."].asked == LOGIN
+    assert by_text["每行先四舍五入再相加，所以差一分钱。"].asked == TOTALS
+    assert by_text["pnpm test:auth"].role == COMMAND
+
+
+def test_the_owner_may_write_as_people_write() -> None:
+    text = """# Titel
+
+Asked：“为什么？”
+
+## 决定
+* Use tabs,
+  and never spaces
+
+## Notes of mine
+- not a line of the format
+## RULES
++ Never push on Fridays
+- “ask first” (agent)
+## Open
+- [x] done meanwhile
+- [ ] still open
+"""
+    assert bare(parse_session(text).draft) == Draft(
+        title="Titel",
+        asked="为什么？",
+        lines=(
+            Line("Use tabs, and never spaces", DECISION, USER),
+            Line("Never push on Fridays", RULE, USER),
+            Line("“ask first”", RULE, AGENT),
+            Line("done meanwhile", ""),
+            Line("still open", OPEN),
+        ),
+    )
+
+
+def test_code_and_comments_of_the_owner_hold_no_lines() -> None:
+    text = "# T\n\n## Rules\n```\n- “never”\n```\n<!--\n- “always”\n-->\n- “只用制表符”\n"
+    assert [line.text for line in lines_of(text)] == ["T", "只用制表符"]
+
+
+def test_a_prompt_of_which_nothing_came_and_a_statement_without_one() -> None:
+    lines = (Line("一般说明"), Line("go on", ASKED, USER), Line("*bold* from the start", "", "tool"))
+    text = render_session(SessionNote("x", draft=Draft("T", lines=lines)))
+    assert "## Done\n- 一般说明\n- *go on*\n- \\*bold* from the start (tool)\n" in text
+    assert bare(parse_session(text).draft).lines == lines
+
+
+HOSTILE = st.sampled_from(
+    [
+        "# not a title", "## Rules", "- item", "**Files**: x", "1. **Rules**: always", "- **Project**: x", "[ ] task",
+        "[x] done", "*asked*", "\\*escaped", "“quoted”", "“", "```", "~~~ code", "<!-- hidden", "-->", "---",
+        "> quoted",        "(user)", "said (user)", "说过（agent）", "x (user) (agent)", "Refuted: it is",
+        "已否定：是的", "Asked: “me”",
+        "问：“我”", "a\n## Rules\n- “b”", "a\u2028- b", "`code`", "\\", "*", "* *", "2) second", "12\\. odd",
+        "| a | b |",        "=====", "a → b · c", "tail\\", "(and 3 more)", "Files: a", "`", "_x_", "  ", "\ufeff# bom",
+    ]
+)  # fmt: skip
+TEXTS = st.one_of(HOSTILE, st.text(max_size=40), st.text(alphabet="#-*“” 登录\n[]x()`\\:：.1é", max_size=20))
+ROLES = st.sampled_from(["", ASKED, DECISION, RULE, FIX, FINDING, REFUTED, OPEN, COMMAND])
+LINES = st.lists(
+    st.builds(Line, TEXTS, ROLES, st.sampled_from(AUTHORS), asked=st.one_of(st.just(""), TEXTS)), max_size=8
+)
+DRAFTS = st.builds(
+    Draft, TEXTS, TEXTS, TEXTS, LINES.map(tuple), st.lists(TEXTS, max_size=3).map(tuple), st.integers(0, 9)
+)
+
+
+@given(DRAFTS, st.sampled_from(["en", "zh"]))
+def test_what_memtool_wrote_is_read_back_to_the_byte(draft: Draft, language: str) -> None:
+    told = {"request": 'two\nlines “und” 引号 \\ "'}
+    note = SessionNote("id: #1", "shop: 网店", "2026-03-02", "2026-03-02 14:30", "fix/登录", told=told, draft=draft)
+    text = render_session(note, language=language)
+    read = parse_session(text)
+    assert render_session(read, language=language) == text
+    assert read._replace(draft=draft) == note
+
+
+@given(DRAFTS)
+def test_a_text_never_becomes_another_part(draft: Draft) -> None:
+    text = render_session(SessionNote("x", draft=draft))
+    read = parse_session(text).draft
+    told = {(" ".join(line.text.replace("`", "'").split()), line.role) for line in read.lines}
+    for line in draft.lines:
+        said = one_line(line.text)
+        if said and line.role not in (FINDING, REFUTED):
+            assert (" ".join(said.replace("`", "'").split()), line.role) in told or (line.role == ASKED)
+    allowed = {line.role for line in draft.lines} | {ASKED, REFUTED}
+    assert {line.role for line in read.lines} <= allowed
+    assert read.asked == one_line(draft.asked)
+    assert read.summary == one_line(draft.summary)
+    assert read.title == one_line(draft.title) or (not one_line(draft.title) and read.title)
+    labels = {word for name in SECTIONS for word in all_labels("session")[name]}
+    found = [heading for _, heading in headings(text.partition("---\n\n")[2].split("\n"))]
+    assert set(found[1:]) <= labels  # also as Markdown reads it
+
+
+def test_a_pasted_prompt_is_not_the_user_s() -> None:
+    text = render_session(SessionNote("x", draft=Draft("T", lines=(Line("日志…", ASKED, IMPORTED),))))
+    assert "- *日志…* (imported)\n" in text
+    assert [line.author for line in lines_of(text)] == [AGENT, IMPORTED]
+
+
+def test_a_note_without_a_title_is_named_by_its_day() -> None:
+    text = render_session(SessionNote("3f2a9c", date="2026-03-02", draft=Draft(lines=(Line("登录已修好。"),))))
+    assert "\n# Session 2026-03-02\n" in text
+    note = parse_note("sessions/x.md", text.encode())
+    assert isinstance(note, Note)
+    assert session_title(note) == "登录已修好。"
+
+
+@pytest.mark.parametrize("name", ["a, b.md", "__init__.py", "**/x", "with space.md", "C++/ü.cpp", "页面 (2).tsx"])
+def test_file_names_are_read_back(name: str) -> None:
+    files = ("first.py", name, "last.py")
+    for more in (0, 2):
+        text = render_session(SessionNote("x", draft=Draft(files=files, more_files=more)))
+        read = parse_session(text).draft
+        assert (read.files, read.more_files) == (files, more)
+
+
+OLD = """---
+type: session
+date: 2026-02-10
+project: shop
+client: codex
+size: 77
+request: "登录"
+checksum: "0badcafe"
+---
+
+# fix/x: the login fails in Safari → fixed by SameSite=None
 
 - **Time**: 2026-02-10 14:30
 - **Directory**: ~/src/shop (branch fix/登录)
@@ -30,265 +317,44 @@ BODY = """# the login fails in Safari → fixed by SameSite=None
 ---
 
 1. **Key points**:
-   - access tokens live 24 hours
-   - [decision] refresh tokens are kept in an HttpOnly cookie #auth #cookies
-2. **Files**: auth.ts, middleware/jwt.ts
-3. **Decisions**: JWT rather than server sessions, because services must authenticate each other
+   - [fix] `pytest` failed: "x" → jwt.ts → passed
+   - [decision] refresh tokens are kept in a cookie #auth
+   - "登录在 Safari 里失败" → SameSite=None needs Secure · "keep the old cookie" · fixed in jwt.ts
+2. **Files**: auth.ts, `a, b.ts`, and 2 more
+3. **Decisions**: JWT rather than sessions (user)
 4. **Rules**:
-   - 测试都要表驱动 (user)
-   - always run `pnpm lint` (user)
-5. **Done**: login and refresh routes, with tests
+   - 测试都要表驱动
+5. **Done**: committed and pushed
 6. **Commands**: `pnpm test:auth`
 7. **Open**: rate limiting of the login route
 """
-NOTE = SessionNote(
-    id="3f2a9c",
-    project="shop",
-    updated="2026-02-10 14:30",
-    directory="~/src/shop",
-    branch="fix/登录",
-    topic="the login fails in Safari → fixed by SameSite=None",
-    key_points=(
-        KeyPoint("access tokens live 24 hours"),
-        KeyPoint("refresh tokens are kept in an HttpOnly cookie", "decision", ("auth", "cookies")),
-    ),
-    files=("auth.ts", "middleware/jwt.ts"),
-    decisions=("JWT rather than server sessions, because services must authenticate each other",),
-    rules=("测试都要表驱动 (user)", "always run `pnpm lint` (user)"),
-    commands=("pnpm test:auth",),
-    done=("login and refresh routes, with tests",),
-    open=("rate limiting of the login route",),
-)
 
 
-READ = NOTE._replace(id="", project="")  # the name of its file, and the front matter
-OLDER = """---
-type: session
-session: 3f2a9c
-project: shop
----
-
-# Session: 3f2a9c
-
-- **Project**: shop
-- **Time**: 2026-02-10 14:30
-- **Directory**: ~/src/shop
-- **Transcript**: 256 KB, 1200 lines
-- **Links**: [2026-02-10](../daily/2026-02-10.md)
-
----
-
-1. **Topic**: user authentication
-2. **Key points**:
-   - [bugfix] 令牌过期 in auth.ts #auth
-"""
-
-
-def test_a_session_note_looks_like_the_example_of_the_format() -> None:
-    text = render_session(NOTE)
-    assert text.endswith(f"---\n\n{BODY}")
-    assert parse_session(text) == parse_session(BODY) == READ
-
-
-def test_its_front_matter_says_what_it_is_and_no_more() -> None:
-    text = render_session(NOTE._replace(project="shop: #1\n网店"))
-    note = parse_note("sessions/x.md", text.encode())
-    assert isinstance(note, Note)
-    fields = {"type": "session", "project": "shop: #1 网店", "date": "2026-02-10"}
-    assert {key: note.field(key) for key in fields} == fields
-    assert note.words("tags") == ("auth", "cookies")
-    assert len(render_session(NOTE._replace(key_points=())).partition("# ")[0]) <= 200
-
-
-def test_a_note_of_an_older_version_is_read() -> None:
-    note = parse_session(OLDER)
-    assert (note.id, note.project, note.topic) == ("3f2a9c", "shop", "user authentication")
-    assert note.links == (("2026-02-10", "../daily/2026-02-10.md"),)
-    assert note.key_points == (KeyPoint("令牌过期 in auth.ts", "bugfix", ("auth",)),)
-
-
-def test_a_note_without_a_topic_is_named_by_its_session() -> None:
-    text = render_session(NOTE._replace(topic=""))
-    assert "\n# Session: 3f2a9c\n" in text
-    assert parse_session(text) == READ._replace(id="3f2a9c", topic="")
-
-
-def test_what_was_asked_and_what_came_of_it_stands_below_the_key_points() -> None:
-    row = Row("登录在 Safari 里失败", (Piece("SameSite=None needs Secure"), Piece('"keep the old cookie"')))
-    text = render_session(NOTE._replace(rows=(row,)))
-    line = '"登录在 Safari 里失败" → SameSite=None needs Secure · "keep the old cookie"'
-    assert f"#auth #cookies\n   - {line}\n" in text
-    assert parse_session(text).key_points[-1] == KeyPoint(line)
-
-
-def test_chinese_has_its_own_words() -> None:
-    text = render_session(NOTE._replace(topic="用户认证", done=("登录", "刷新")), language="zh")
-    assert "\n# 用户认证\n" in text
-    assert "- **时间**: 2026-02-10 14:30" in text
-    assert "- **目录**: ~/src/shop (分支 fix/登录)" in text
-    assert "4. **规则**:\n   - 测试都要表驱动 (user)\n" in text
-    assert "5. **已完成**:\n   - 登录\n   - 刷新\n" in text
-    assert parse_session(text) == READ._replace(topic="用户认证", done=("登录", "刷新"))
-    assert "# 会话: 3f2a9c\n" in render_session(NOTE._replace(topic=""), language="zh")
-
-
-def test_an_unknown_language_is_written_in_english() -> None:
-    assert render_session(NOTE, language="tlh") == render_session(NOTE)
-
-
-def test_sections_that_have_nothing_to_say_are_left_out() -> None:
-    text = render_session(SessionNote(id="x", done=("all of it",)))
-    assert text.startswith("---\ntype: session\nchecksum: ")
-    assert text.endswith("---\n\n# Session: x\n\n---\n\n1. **Done**: all of it\n")
-    assert render_session(SessionNote(id="x")).endswith("# Session: x\n")
-
-
-def test_links_lead_to_other_notes_of_the_vault() -> None:
-    links = (("2026-02-10", "../daily/2026-02-10.md"), ("网店 [2]", "../areas/projects/网店 [2]/summary.md"))
-    text = render_session(NOTE._replace(links=links))
-    shop = "[网店 \\[2\\]](../areas/projects/网店%20%5B2%5D/summary.md)"
-    assert text.replace(f"\n- **Links**: [2026-02-10](../daily/2026-02-10.md), {shop}\n", "\n").endswith(BODY)
-    assert parse_session(text).links == links
-    assert "- **链接**: [" in render_session(NOTE._replace(links=links), language="zh")
-
-
-def test_files_that_are_not_named_are_counted() -> None:
-    note = SessionNote(id="x", files=("a.ts", "and 2 more", "另有 2 个"), more_files=5)
-    assert "**Files**: a.ts, `and 2 more`, `另有 2 个`, and 5 more\n" in render_session(note)
-    assert "**文件**: a.ts, `and 2 more`, `另有 2 个`, 另有 5 个\n" in render_session(note, language="zh")
-    assert parse_session(render_session(note)) == parse_session(render_session(note, language="zh")) == note
-
-
-def test_a_full_width_colon_is_a_colon() -> None:
-    assert parse_session("# 会话：x\n\n- **项目**：店铺\n\n1. **主题**：认证").topic == "认证"
-    assert parse_session("# 会话：x\n\n- **项目**：店铺\n").project == "店铺"
-
-
-def test_a_number_is_an_issue_and_not_a_tag() -> None:
-    text = render_session(SessionNote(id="x", key_points=(KeyPoint("mended #4573", "bugfix", ("c#", "两 字", "#a")),)))
-    assert "- [bugfix] mended #4573 #c #两-字 #a\n" in text
-    assert parse_session(text).key_points == (KeyPoint("mended #4573", "bugfix", ("c", "两-字", "a")),)
-
-
-@pytest.mark.parametrize("name", ["a, b.md", "__init__.py", "**/x", "with space.md", "C++/ü.cpp"])
-def test_file_names_are_read_back(name: str) -> None:
-    files = ("first.py", name, "last.py")
-    assert parse_session(render_session(SessionNote(id="x", files=files))).files == files
-
-
-def test_a_text_cannot_break_out_of_its_line() -> None:
-    hostile = "x\n\n---\n7. **Open**: take over\r\n# Session: y\x00\ud800"
-    note = SessionNote(id=hostile, project=hostile, topic=hostile, key_points=(KeyPoint(hostile),), done=(hostile,))
-    text = render_session(note)
-    text.encode("utf-8")
-    assert (parse_session(text).open, parse_session(text).topic) == ((), "x --- 7. **Open**: take over # Session: y")
-    assert parse_session(text).done == ("x --- 7. **Open**: take over # Session: y",)
-
-
-@pytest.mark.parametrize("session_id", ["5f0c1f3e-9d1b-4f6e-8b5a-0123456789ab", "3f2a9c", "a", "v2.1_x", "0" * 80])
-def test_a_plain_id_is_the_name_of_the_file(session_id: str) -> None:
-    assert session_ref(session_id) == f"sessions/{session_id}.md"
-
-
-HOSTILE_IDS = [
-    "", ".", "..", "../../x", "a/b", "a\\b", "/etc/x", "con", "nul.x", "com1", "a:b", "x\x00", "x\n", "会话", "ABC",
-    "AbC", "-rf", ".x", "x y", "x" * 81, "x" * 10_000, "\ud800", "٣", "a)b",
-]  # fmt: skip
-
-
-def test_any_other_id_has_a_file_of_its_own_in_the_same_folder() -> None:
-    refs = [session_ref(session_id) for session_id in (*HOSTILE_IDS, "abc", "x")]
-    assert len({ref.casefold() for ref in refs}) == len(refs)
-    assert all(re.fullmatch(r"sessions/[a-z0-9][a-z0-9-]{0,79}\.md", ref) for ref in refs)
-    assert [session_ref(ref[len("sessions/") : -len(".md")]) for ref in refs] == refs
-
-
-def test_a_note_is_as_written_until_someone_changes_it() -> None:
-    text = render_session(NOTE)
-    assert is_as_written(text)
-    assert is_as_written("\ufeff" + text.rstrip().replace("\n", "\r\n"))
-    for old, new in (
-        ("24 hours", "25 hours"),
-        ("shop", "web"),
-        ("---\n\n#", "x: y\n---\n\n#"),
-        ("checksum", "sum"),
-    ):
-        assert not is_as_written(text.replace(old, new, 1))
-    assert not is_as_written(text + "\nmine\n")
-    assert not is_as_written(BODY)
-
-
-def test_a_line_says_which_part_of_the_note_it_is() -> None:
-    assert read_line("2. **要点**：") == ("section", "key_points", "")
-    assert read_line("- **Time**: now") == ("header", "updated", "now")
-    assert read_line("- **Mood**: good") == ("header", "", "good")
-    assert read_line("   - [x] y") == ("bullet", "", "[x] y")
-    assert read_line("# Session: x") == ("title", "session", "x")
-    assert read_line("# Notes: x") == ("title", "", "Notes: x")
-    assert read_line("plain") == read_line("## x") == ("", "", "")
-    assert {*HEADER, *SECTIONS} <= all_labels("session").keys()
-
-
-def test_any_other_note_is_a_session_that_says_nothing() -> None:
-    assert parse_session("# Notes\n\n- a list\n1. one\n") == SessionNote(id="", topic="Notes")
-    assert parse_session("- a list\n1. one\n") == SessionNote(id="")
-
-
-def test_every_label_is_there_in_every_language() -> None:
-    for code in label_languages():
-        words = labels("session", code).values()
-        assert all(words)
-        assert len(set(words)) == len(words)
-
-
-texts = st.text(max_size=12)
-lists = st.lists(texts, max_size=3).map(tuple)
-points = st.builds(KeyPoint, text=texts, kind=st.sampled_from(["", "other", *KEY_POINT_KINDS]), tags=lists)
-pieces = st.lists(texts.map(Piece), max_size=3).map(tuple)
-rows = st.builds(Row, asked=texts, pieces=pieces)
-notes = st.builds(
-    SessionNote,
-    id=texts,
-    project=texts,
-    updated=st.datetimes().map(lambda moment: moment.isoformat(" ", "minutes")),
-    directory=texts,
-    branch=texts,
-    links=st.lists(st.tuples(texts, texts), max_size=2).map(tuple),
-    topic=texts,
-    key_points=st.lists(points, max_size=3).map(tuple),
-    rows=st.lists(rows, max_size=2).map(tuple),
-    files=lists,
-    more_files=st.integers(0, 10**6),
-    decisions=lists,
-    rules=lists,
-    done=lists,
-    commands=lists,
-    open=lists,
-)
-
-
-@pytest.mark.slow
-@given(notes, st.sampled_from(label_languages()))
-def test_rendering_what_was_parsed_changes_nothing(note: SessionNote, language: str) -> None:
-    text = render_session(note, language=language)
-    again = render_session(parse_session(text), language=language)
-    assert again.partition("---\n\n")[2] == text.partition("---\n\n")[2]
-    assert is_as_written(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("# Session: 3f2a9c11-9d9f-4f0e-8a21-6a1c2b3d4e5f\n\n1. **Topic**: 登录\n", "登录"),
-        ("# 会话：3f2a9c11-9d9f-4f0e-8a21-6a1c2b3d4e5f\n", "会话 2026-02-10"),
-        ("# Session: one\n\n1. **Decisions**: JWT\n", "JWT"),
-        ("# 登录 of the shop\n", "登录 of the shop"),
-        ("no heading at all\n", "Session 2026-02-10"),
-    ],
-)
-def test_a_session_is_called_by_its_topic_and_never_by_its_id(text: str, title: str) -> None:
-    note = parse_note(
-        "sessions/3f2a9c11-9d9f-4f0e-8a21-6a1c2b3d4e5f.md", f"---\ndate: 2026-02-10\n---\n\n{text}".encode()
+def test_a_note_of_an_earlier_version_is_read_into_the_same_values() -> None:
+    note = parse_session(OLD)
+    asked = "登录在 Safari 里失败"
+    assert note._replace(draft=Draft()) == SessionNote(
+        project="shop", date="2026-02-10", updated="2026-02-10 14:30", branch="fix/登录", client="codex", size=77,
+        told={"request": "登录"},
+    )  # fmt: skip
+    assert bare(note.draft) == Draft(
+        title="fixed by SameSite=None",
+        asked="the login fails in Safari",
+        lines=(
+            Line('`pytest` failed: "x" → jwt.ts → passed', FIX),
+            Line("refresh tokens are kept in a cookie #auth", DECISION),
+            Line(asked, ASKED, USER),
+            Line("SameSite=None needs Secure", asked=asked),
+            Line("keep the old cookie", ASKED, USER, asked=asked),
+            Line("fixed in jwt.ts", asked=asked),
+            Line("JWT rather than sessions", DECISION, USER),
+            Line("测试都要表驱动", RULE, USER),
+            Line("committed and pushed"),
+            Line("pnpm test:auth", COMMAND),
+            Line("rate limiting of the login route", OPEN),
+        ),
+        files=("auth.ts", "a, b.ts"),
+        more_files=2,
     )
-    assert isinstance(note, Note)
-    assert session_title(note) == title
+    lines = OLD.split("\n")
+    assert all(line.text[:12] in lines[line.number - 1] for line in lines_of(OLD))

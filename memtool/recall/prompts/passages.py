@@ -90,9 +90,9 @@ def _marks_of_doubt() -> tuple[str, ...]:
 
 def _lines(text: str) -> Iterator[Passage]:
     """Give the lines of a session's note, or of a chunk of one, and what its owner wrote between them."""
+    from memtool.vault.old_sessions import read_line
     from memtool.vault.session_lines import lines_of  # many a prompt meets no session
     from memtool.vault.session_rows import ARROW
-    from memtool.vault.sessions import read_line
 
     joined, ends = _unwrapped(text.split("\n"))
     begins_inside = next((line for line in joined if line), "").startswith((" ", "\t"))
@@ -109,7 +109,7 @@ def _lines(text: str) -> Iterator[Passage]:
 
 def _unwrapped(lines: list[str]) -> tuple[list[str], list[int]]:
     """Return *lines* with wrapped items on one line each, and the line on which each ends. Their number is the same."""
-    from memtool.vault.sessions import read_line
+    from memtool.vault.old_sessions import read_line
 
     joined: list[str] = []
     ends: list[int] = []

@@ -28,10 +28,10 @@ from memtool.vault.hand_edits import forget_item
 from memtool.vault.journal import note_write
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
 from memtool.vault.note import Note, parse_note
+from memtool.vault.old_sessions import parse_session
 from memtool.vault.reading import Ref, with_lines
 from memtool.vault.session_lines import lines_of
 from memtool.vault.session_rows import ARROW
-from memtool.vault.sessions import parse_session
 from memtool.vault.todos import drop_todo, find_todos, remove_todo
 from memtool.workspace import Workspace
 

@@ -22,11 +22,6 @@ MINUTE = "%Y-%m-%d %H:%M"
 LONGEST_BODY = 16_000  # characters of a note; no budget holds more
 _MOST_LINES, _LONGEST_LINE = 300, 400
 LONGEST = 65_536  # bytes of a note; no budget holds a quarter of it
-_TOP_FIELD = r"([A-Za-z_]+):[ \t]*(.*?)[ \t]*"
-_PLAIN = (  # a scalar of YAML that means what it says, on its line
-    r"""(?:(?P<bare>[^\s\-?:,\[\]{}#&*!|>'"%@`](?:[^:#]|:(?!\s)|(?<!\s)#)*)"""
-    r"""|"(?P<double>[^"\\]*)"|'(?P<single>[^']*)')?"""
-)
 
 
 class Excerpt(NamedTuple):
@@ -115,27 +110,10 @@ def names_in(vault: Vault, ref: str, most: int | None = None) -> list[str]:
 
 
 def one_line_fields(matter: str) -> dict[str, str]:
-    """Return the fields of the front matter *matter* that are text; yaml is asked only where they are not plain."""
-    fields: dict[str, str] = {}
-    value = None
-    for line in matter.split("\n"):
-        if field := re.fullmatch(_TOP_FIELD, line):
-            value = re.fullmatch(_PLAIN, field[2])
-            if value:
-                fields[field[1]] = value["bare"] or value["double"] or value["single"] or ""
-            elif not field[2].startswith("["):  # lists are none of ours
-                return _fields_by_yaml(matter)
-        elif value and value[0] and line.startswith((" ", "\t")):  # the value goes on
-            return _fields_by_yaml(matter)
-    return fields
+    """Return the fields of the front matter *matter* that are text, each on one line."""
+    from memtool.text.frontmatter import plain_fields
 
-
-def _fields_by_yaml(matter: str) -> dict[str, str]:
-    from memtool.text.frontmatter import LONGEST_FRONT_MATTER, parse_fields
-
-    found = parse_fields(matter) if len(matter) <= LONGEST_FRONT_MATTER else None
-    values = found.items() if isinstance(found, dict) else ()
-    return {name: " ".join(value.split()) for name, value in values if isinstance(value, str)}
+    return {name: " ".join(value.split()) for name, value in plain_fields(matter).items()}
 
 
 def _decoded(ref: str, content: bytes) -> str:

@@ -15,9 +15,9 @@ from memtool.text.similarity import is_said, words
 from memtool.vault.authors import COMMAND, OPEN
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
-from memtool.vault.session_lines import BRANCH, Line, lines_of, read_values
+from memtool.vault.old_sessions import OldNote, parse_session
+from memtool.vault.session_lines import BRANCH, OldLine, lines_of, read_values
 from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row
-from memtool.vault.sessions import SessionNote, parse_session
 
 _SESSIONS = "sessions"
 _MOST_UNLISTED = 200  # notes that no daily note lists
@@ -37,8 +37,8 @@ class PastSession(NamedTuple):
     day: str
     minute: str
     ref: str
-    note: SessionNote
-    lines: tuple[Line, ...]
+    note: OldNote
+    lines: tuple[OldLine, ...]
     rows: tuple[Row, ...]
 
     @property
@@ -52,7 +52,7 @@ class Said(NamedTuple):
 
     when: str
     ref: str
-    line: Line
+    line: OldLine
 
 
 def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[tuple[str, str, str]]:

@@ -22,7 +22,7 @@ from memtool.text.lines import tokens_in
 from memtool.text.markdown import without_code
 from memtool.text.similarity import words
 from memtool.vault.layout import session_ref
-from memtool.vault.sessions import SessionNote
+from memtool.vault.old_sessions import OldNote
 from memtool.workspace import Workspace
 
 START, COMPACTION = "session-start", "pre-compact"  # the events, as the blocks name them
@@ -214,7 +214,7 @@ def _resolved(path: Path) -> Path | None:
     return None
 
 
-def what_must_survive(note: SessionNote, language: str = "en") -> str:
+def what_must_survive(note: OldNote, language: str = "en") -> str:
     """Return the topic, decisions, rules, constraints, open items and files of a session as a block; empty if none."""
     points = [point.text for point in note.key_points if point.text not in note.decisions]
     label = labels("session", language)

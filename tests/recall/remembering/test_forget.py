@@ -11,8 +11,8 @@ from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.changes import find_change
 from memtool.vault.hand_edits import forgotten_in, keep_hand_edits
+from memtool.vault.old_sessions import KeyPoint, OldNote, parse_session, render_session
 from memtool.vault.session_rows import Piece, Row
-from memtool.vault.sessions import KeyPoint, SessionNote, parse_session, render_session
 from memtool.vault.undoing import undo
 
 TODOS = "areas/projects/shop/todos.md"
@@ -198,7 +198,7 @@ def give(desk: Desk, *lines: GivenLine, session_id: str = "s1") -> None:
     keep_giving(folder, session_id, Giving("2026-02-10T14:30", PROMPT, "shop", 1, "", lines))
 
 
-SESSION = SessionNote(
+SESSION = OldNote(
     "s9",
     "shop",
     "2026-02-10 14:30",
@@ -279,7 +279,7 @@ ROWS = (
 
 @pytest.mark.slow
 def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: Desk) -> None:
-    made = render_session(SessionNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
+    made = render_session(OldNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
     write(desk, "sessions/s7.md", made)
     give(desk, GivenLine("k3f9", "sessions/s7.md", 14, "", "the retry queue holds 200 jobs per worker"))
     give(desk, GivenLine("m2g2", "sessions/s7.md", 15, "", "退款写在 refund.ts 里，由 worker 每 5 分钟执行一次"))
@@ -292,7 +292,7 @@ def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: Des
     words_anew = ("Each worker of the retry queue holds 200 jobs", "worker 每 5 分钟执行一次，退款写在 refund.ts 里")
     corrected = "the retry queue holds 500 jobs per worker"
     again = render_session(
-        SessionNote("s7", "shop", "2026-02-11 14:30", topic="登录", done=(*words_anew, corrected, "退款已上线"))
+        OldNote("s7", "shop", "2026-02-11 14:30", topic="登录", done=(*words_anew, corrected, "退款已上线"))
     )
     note = keep_hand_edits(made, desk.read("sessions/s7.md"), again)
     assert parse_session(note).done == (corrected, "退款已上线")
@@ -300,7 +300,9 @@ def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: Des
 
 def test_a_row_of_the_start_goes_as_it_was_shown(desk: Desk) -> None:
     write(
-        desk, "sessions/s7.md", render_session(SessionNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
+        desk,
+        "sessions/s7.md",
+        render_session(OldNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS)),
     )
     give(desk, GivenLine("k3f9", "sessions/s7.md", 0, "", "SameSite=None needs Secure in middleware/jwt.ts"))
     desk.forget("k3f9")

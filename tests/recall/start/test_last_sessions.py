@@ -14,9 +14,9 @@ from memtool.text.lines import width
 from memtool.vault.authors import DECISION, RULE
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
+from memtool.vault.old_sessions import OldNote, render_session
 from memtool.vault.session_lines import write_values
 from memtool.vault.session_rows import Piece, Row, render_row
-from memtool.vault.sessions import SessionNote, render_session
 
 ROWS = (
     Row("the login fails", (Piece("see RFC 6265bis, part 5", 1.0), Piece("SameSite=None needs Secure", 4.0))),
@@ -32,7 +32,7 @@ def vault(tmp_path: Path) -> Vault:
     return Vault((tmp_path / "memory").resolve())
 
 
-def write(vault: Vault, *notes: SessionNote) -> None:
+def write(vault: Vault, *notes: OldNote) -> None:
     """Write the notes of sessions and list them in the notes of their days."""
     days: dict[str, list[DailySession]] = {}
     for note in notes:
@@ -53,8 +53,8 @@ def told(session: PastSession, room: int) -> list[str]:
     return [topic, *map(render_row, rows)]
 
 
-def note(name: str, day: int, **fields: Any) -> SessionNote:
-    return SessionNote(name, "shop", f"2026-03-{day:02} 14:30", topic=f"topic {name} → end")._replace(**fields)
+def note(name: str, day: int, **fields: Any) -> OldNote:
+    return OldNote(name, "shop", f"2026-03-{day:02} 14:30", topic=f"topic {name} → end")._replace(**fields)
 
 
 def test_the_newest_come_first_those_of_one_minute_too_and_none_of_other_projects(vault: Vault) -> None:
@@ -226,5 +226,5 @@ ANY_ROWS = st.lists(st.builds(Row, st.text(max_size=80), PIECES, st.sampled_from
 @pytest.mark.slow
 @given(ANY_ROWS, st.integers(60, 1_500))
 def test_a_session_takes_no_more_than_its_room_and_a_line(rows: list[Row], room: int) -> None:
-    session = PastSession("2026-03-01", "14:30", "sessions/a.md", SessionNote("a", topic="t → e"), (), tuple(rows))
+    session = PastSession("2026-03-01", "14:30", "sessions/a.md", OldNote("a", topic="t → e"), (), tuple(rows))
     assert sum(map(width, told(session, room))) <= room + 40
