@@ -10,8 +10,8 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.consolidate.fact_book import Deed, FactBook, StoredFact, change_fact, read_facts, rivals_of
 from memtool.errors import UsageError
+from memtool.memory.fact_book import Deed, FactBook, StoredFact, change_fact, read_facts, rivals_of
 from memtool.text.lines import counted
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.fact_rules import CATEGORIES, STATUSES
@@ -148,7 +148,7 @@ def update(
     **given: Any,  # noqa: ANN401
 ) -> None:  # fmt: skip
     """Change what is known about a fact. What it says is changed by `memtool facts supersede`."""
-    from memtool.consolidate.fact_book import checked_values
+    from memtool.memory.fact_book import checked_values
 
     work = session.work
     values = {name: value for name, value in given.items() if value is not None}
@@ -192,7 +192,7 @@ def verify(ctx: click.Context, session: Session, *, as_json: bool) -> None:
 
     Their format, ids, chains, contradictions, evidence and anchors are checked. Exit code 1: a rule is broken.
     """
-    from memtool.consolidate.verification import FAILING, verify as find
+    from memtool.memory.verification import FAILING, verify as find
 
     book = read_facts(session.vault)
     found = find(session.work, book)

@@ -10,10 +10,9 @@ import click
 
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.consolidate.fact_book import root_of
-from memtool.consolidate.verification import blob_of
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
+from memtool.memory.anchors import blob_of, root_of
 from memtool.recall.ledger import ledger_folder, read_ledger
 from memtool.recall.remembering.memory import FACT, KINDS, Memory
 from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate.fact_book import FactBook, root_of
 from memtool.consolidate.proposals import COMMAND, Judge, Judged, Proposal
 from memtool.errors import MemtoolError
+from memtool.memory.anchors import root_of
+from memtool.memory.fact_book import FactBook
 from memtool.recall.start.session_start import said_to_client
 from memtool.text.languages import labels
 from memtool.text.lines import shortened

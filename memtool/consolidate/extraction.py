@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from memtool.capture.checks import is_test
-from memtool.consolidate.fact_book import root_of
 from memtool.consolidate.proposals import COMMAND as COMMAND_TAG, STACK, SURE, Proposal
 from memtool.consolidate.session_views import SessionView
-from memtool.consolidate.spans import Span
-from memtool.consolidate.verification import blob_of
+from memtool.memory.anchors import blob_of, root_of
+from memtool.memory.spans import Span
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import labels, mentioned, without_openings
 from memtool.text.lines import one_line

@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from memtool.consolidate.fact_book import FactBook, StoredFact, stands
 from memtool.consolidate.proposals import COMMAND, STACK
 from memtool.consolidate.session_views import SessionView
 from memtool.errors import MemtoolError
+from memtool.memory.fact_book import FactBook, StoredFact, stands
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import labels

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from memtool.consolidate.proposals import LIKELY, LONGEST, Proposal
 from memtool.consolidate.session_views import SessionView
-from memtool.consolidate.spans import Span
 from memtool.errors import ProviderFailed
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
+from memtool.memory.spans import Span
 from memtool.recall.remembering.near_duplicates import statement
 from memtool.resources import agent_text
 from memtool.text.lines import one_line, shortened, width

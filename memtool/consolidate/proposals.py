@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from memtool.consolidate.spans import Span
+from memtool.memory.spans import Span
 from memtool.recall.remembering.near_duplicates import Claim, contradicts, is_same, letters, statement
 from memtool.text.languages import mentioned, pattern_of, starts_with
 from memtool.text.lines import one_line, width

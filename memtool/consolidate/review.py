@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.report import FOLDER
-from memtool.consolidate.spans import Span, hashes_in, missing_spans
-from memtool.consolidate.verification import read_session
 from memtool.consolidate.week import Week
+from memtool.memory.spans import Span, hashes_in, missing_spans
+from memtool.memory.verification import read_session
 from memtool.text.languages import labels
 from memtool.text.lines import one_line, shortened
 from memtool.vault.authors import USER

@@ -24,7 +24,6 @@ from memtool.capture.daily_lines import is_ours
 from memtool.consolidate.change_lines import ChangeLines
 from memtool.consolidate.distilling import judge_all, write_dropped, write_facts
 from memtool.consolidate.extraction import proposals_of
-from memtool.consolidate.fact_book import StoredFact, read_facts
 from memtool.consolidate.generated_sections import areas_to_look_at, project_section, shared_section, with_generated
 from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import Judged
@@ -50,11 +49,12 @@ from memtool.consolidate.tidying import (
     old_sessions,
     relinked,
 )
-from memtool.consolidate.verification import moved_anchors
 from memtool.consolidate.week import Week, keep_run, the_only_run
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
+from memtool.memory.anchors import moved_anchors
+from memtool.memory.fact_book import StoredFact, read_facts
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.lines import counted
@@ -194,7 +194,8 @@ class _Writer:
         """Write the facts of *judged*, and mark those whose files have changed."""
         write_facts(self._work, judged, self._before_writing, self._lines.say_fact, dry=self._dry)
         for stored in () if self._dry else read_facts(self._vault):
-            moved = "; ".join(moved_anchors(self._work, stored)) if stored.fact.status == "active" else ""
+            found = moved_anchors(self._vault, stored.fact, stored.project, self._work.language)
+            moved = "; ".join(found) if stored.fact.status == "active" else ""
             if moved and moved != stored.fact.review:
                 self._mark(stored, moved)
 

@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtool.consolidate.fact_book import read_facts
 from memtool.consolidate.review import stored_proposals, weeks_to_review
-from memtool.consolidate.verification import FAILING, verify
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
+from memtool.memory.fact_book import read_facts
+from memtool.memory.verification import FAILING, verify
 from memtool.recall.routing.routes import check, read_routing
 from memtool.redaction import Redactor, make_redactor
 from memtool.text.lines import counted, some_of

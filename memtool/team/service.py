@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool import settings as settings_module
-from memtool.consolidate.memories import get_memory
 from memtool.errors import Busy, DatabaseUnavailable, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.postgres import connection
 from memtool.index.postgres.connection import LOCK_SECONDS, connection_options, make_ready, refusals
+from memtool.memory.memories import get_memory
 from memtool.recall.framing import is_line_id
 from memtool.settings import Settings
 from memtool.team.audit import AuditEntry, record

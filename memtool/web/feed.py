@@ -11,11 +11,11 @@ from urllib.parse import quote, urlencode
 
 from pydantic import BaseModel, Field
 
-from memtool.consolidate.memories import id_of, list_memories
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import projects_in
 from memtool.index.search import Hit
+from memtool.memory.memories import id_of, list_memories
 from memtool.recall.event_log import GIVEN
 from memtool.recall.given import PROMPT, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder

@@ -13,10 +13,10 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from memtool.capture.captured import follow_undo
-from memtool.consolidate.memories import NEWEST, UPDATED, USES, change_memory, get_memory, list_memories, uses_of
 from memtool.errors import NoteChanged, UsageError
 from memtool.index.engine import catch_up
 from memtool.index.filters import Filter
+from memtool.memory.memories import NEWEST, UPDATED, USES, change_memory, get_memory, list_memories, uses_of
 from memtool.recall.ledger import key_of
 from memtool.recall.remembering.forget import find_target, forget, forget_for_good
 from memtool.recall.remembering.memory import FACT, LONGEST_FACT, Memory

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from memtool.consolidate.fact_book import read_facts
-from memtool.consolidate.memories import get_memory, list_memories
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.lookup import find_fact, find_note, find_ref
 from memtool.index.search import Hit
+from memtool.memory.fact_book import read_facts
+from memtool.memory.memories import get_memory, list_memories
 from memtool.recall.timeline import EDIT, FACT, SESSION, Event, events_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED

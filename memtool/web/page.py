@@ -11,14 +11,14 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from memtool.capture.captured import follow_undo
-from memtool.consolidate.fact_book import change_fact
-from memtool.consolidate.memories import StoredMemory, change_memory, get_memory
 from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice, stored_proposals, weeks_to_review
 from memtool.consolidate.run import apply_review
 from memtool.consolidate.week import parse_week
 from memtool.errors import MemtoolError, NoteNotFound
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
+from memtool.memory.fact_book import change_fact
+from memtool.memory.memories import StoredMemory, change_memory, get_memory
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.given_now import told_now
 from memtool.recall.ledger import ledger_folder

@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
-from memtool.consolidate.memories import id_of, uses_of
 from memtool.errors import UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.filters import Filter, parse_day
 from memtool.index.search import Hit, search, unknown_names
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
+from memtool.memory.memories import id_of, uses_of
 from memtool.recall.prompts.evidence import weighed
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memtool.consolidate.proposals import LIKELY, Judge, Proposal, fault_of
-from memtool.consolidate.spans import Span
+from memtool.memory.spans import Span
 from memtool.redaction import make_redactor
 from memtool.settings.sections import RedactSettings
 from memtool.text.similarity import words

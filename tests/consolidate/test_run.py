@@ -13,11 +13,11 @@ import pytest
 from desk import NOW, Desk
 from unprivileged import unprivileged
 
-from memtool.consolidate.fact_book import root_of
 from memtool.consolidate.run import RunParts, consolidate
-from memtool.consolidate.verification import verify
 from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed, NotWritable
+from memtool.memory.anchors import root_of
+from memtool.memory.verification import verify
 from memtool.recall.start.session_start import session_context
 from memtool.vault import daily as vault_daily
 from memtool.vault.facts import parse_facts

@@ -6,8 +6,8 @@ import pytest
 from desk import Desk
 from trees import write
 
-from memtool.consolidate.memories import get_memory
 from memtool.errors import BrokenVaultFile
+from memtool.memory.memories import get_memory
 from memtool.recall.agent_search import search_memories, search_memory
 from memtool.recall.remembering.managing import list_items
 from memtool.recall.start.project_state import project_state

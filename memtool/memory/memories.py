@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from memtool.consolidate.fact_book import StoredFact, change_fact, checked_values, read_facts
 from memtool.errors import BrokenVaultFile, NoteChanged, NoteNotFound
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter, folded_tag
 from memtool.index.lookup import find_note
 from memtool.index.search import Hit, newest
+from memtool.memory.fact_book import StoredFact, change_fact, checked_values, read_facts
 from memtool.recall.ledger import key_of
 from memtool.recall.remembering.memory import Memory, prepared
 from memtool.recall.remembering.one_commit import alone, commit, keep_edits

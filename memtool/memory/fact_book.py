@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
+from memtool.memory.anchors import blob_of, root_of
 from memtool.recall.remembering.near_duplicates import contradicts, statement
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.json_list import LineRange
@@ -171,7 +171,6 @@ def checked_values(work: Workspace, fact_id: str, values: Mapping[str, Any], *, 
         NoteNotFound: there is no such fact.
         UsageError: a value is none.
     """
-    from memtool.consolidate.verification import blob_of
     from memtool.recall.remembering.memory import Memory, prepared
 
     stored = read_facts(work.vault).get(fact_id)
@@ -191,18 +190,3 @@ def checked_values(work: Workspace, fact_id: str, values: Mapping[str, Any], *, 
         anchors = ({**anchor, "blob": blob_of(Path(root) / str(anchor["path"]))} for anchor in stored.fact.anchors)
         result |= {"review": "", "anchors": tuple(anchors) if root else stored.fact.anchors}
     return result
-
-
-def root_of(vault: Vault, project: str) -> str:
-    """Return the folder of *project* on this machine, or an empty string."""
-    from memtool.vault.note import Note, parse_note
-
-    with suppress(OSError, MemtoolError):
-        ref = f"areas/projects/{project}/summary.md"
-        note = parse_note(ref, read_text(vault.path(ref))[0].encode("utf-8"))
-        listed = note.fields.get("identities") if isinstance(note, Note) else None
-        for identity in listed if isinstance(listed, list) else []:
-            path = str(identity).removeprefix("path:")
-            if path != identity and os.path.isabs(path) and os.path.isdir(path):  # noqa: PTH112, PTH117
-                return path
-    return ""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from memtool.consolidate.spans import Span, hashes_in, missing_spans
+from memtool.memory.spans import Span, hashes_in, missing_spans
 from memtool.vault.session_lines import hash_of_words
 
 NOTE = """# the login fails in Safari → fixed in jwt.ts

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtool.consolidate.fact_book import FactBook, StoredFact, read_facts, rivals_of, root_of
-from memtool.consolidate.spans import hashes_in, missing_spans
 from memtool.errors import MemtoolError
-from memtool.text.languages import labels
+from memtool.memory.anchors import moved_anchors
+from memtool.memory.fact_book import FactBook, StoredFact, read_facts, rivals_of
+from memtool.memory.spans import hashes_in, missing_spans
 from memtool.vault.expiry import is_past
 from memtool.vault.facts import FactFile, check_facts
 from memtool.vault.files import read_text
@@ -24,8 +22,6 @@ from memtool.workspace import Workspace
 BROKEN, DOUBLE_ID, CHAIN = "broken", "double id", "chain"
 CONTRADICTION, EVIDENCE, ANCHOR, EXPIRED, REVIEW = "contradiction", "evidence", "anchor", "expired", "review"
 FAILING = frozenset({BROKEN, DOUBLE_ID, CHAIN})
-
-_LARGEST_ANCHOR = 16 << 20  # bytes; a larger file is not hashed
 
 
 class FactFinding(NamedTuple):
@@ -58,41 +54,6 @@ def _faults(ref: str, file: FactFile) -> Iterator[FactFinding]:
         where = re.match(r" line (\d+): |: ", said := sentence.removeprefix(f"'{ref}'"))
         line = int(where[1] or 0) if where else 0
         yield FactFinding(BROKEN, ref, ids.get(line, ""), said[where.end() :] if where else sentence, line)
-
-
-def moved_anchors(work: Workspace, stored: StoredFact) -> list[str]:
-    """Return a sentence for each file that *stored* speaks of and that changed since; none where nobody can tell."""
-    root = root_of(work.vault, stored.project) if stored.fact.anchors and stored.project else ""
-    words = labels("facts", work.language)
-    return [sentence for anchor in stored.fact.anchors if root and (sentence := _moved(Path(root), anchor, words))]
-
-
-def blob_of(path: Path) -> str:
-    """Return the id that git gives to the content of the file at *path*; empty if it cannot be read."""
-    with suppress(OSError):
-        if path.is_file() and path.stat().st_size <= _LARGEST_ANCHOR:
-            return _blob(path.read_bytes())
-    return ""
-
-
-def _blob(content: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-
-
-def _moved(root: Path, anchor: Mapping[str, Any], words: Mapping[str, str]) -> str:
-    name, known = str(anchor["path"]), str(anchor.get("blob") or "")
-    path = root / name
-    if not path.resolve().is_relative_to(root.resolve()):
-        return ""
-    if not path.exists():
-        return words["gone"].format(name)
-    if not known or not path.is_file() or len(known) != 40:  # of another kind of repository
-        return ""
-    with suppress(OSError):
-        content = path.read_bytes() if path.stat().st_size <= _LARGEST_ANCHOR else None
-        if content is not None and known not in (_blob(content), _blob(content.replace(b"\r\n", b"\n"))):
-            return words["changed"].format(name)
-    return ""
 
 
 def _double_ids(book: FactBook) -> Iterator[FactFinding]:
@@ -151,7 +112,7 @@ def _state(work: Workspace, stored: StoredFact) -> Iterator[FactFinding]:
         return
     if is_past(fact.expires, work.now()):
         yield _finding(EXPIRED, stored, f"it was over on {fact.expires[:10]}")
-    for sentence in moved_anchors(work, stored):
+    for sentence in moved_anchors(work.vault, fact, stored.project, work.language):
         yield _finding(ANCHOR, stored, sentence)
     if fact.review:
         yield _finding(REVIEW, stored, f"it is to be looked at again: {fact.review}")
