@@ -20,13 +20,17 @@ _TOLD_APART = 200  # letters of a line; what comes later may have been cut off w
 _SIGNS, _DIGITS = "23456789bcdfghjkmnpqrstvwxz", "23456789"
 
 # Patterns are texts: `re` compiles them when they are first used.
-_SPACE = "[\\s\x1c-\x1f\x85\u2028\u2029]+"
 _UNSEEN = (
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\uffff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# Those among them that Python counts as printable. A text without them is not worth compiling the pattern.
+_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0").union(
+    map(chr, range(0xE0100, 0xE01F0))
+)
 # What reads like `<`, with what may stand between it and the name of a tag.
-_OPENING = "(?:[<＜﹤˂ᐸ]|&(?:lt|#0{0,6}60|#[xX]0{0,6}3[cC]);?)"
+_BRACKETS = "<＜﹤˂ᐸ"
+_OPENING = "(?:[" + _BRACKETS + "]|&(?:lt|#0{0,6}60|#[xX]0{0,6}3[cC]);?)"
 _TAG_BEGINS = _OPENING + "(?=[!?]|[\\s/／∕⁄!?\\\\|*'\"`\u0300-\u036f\ufe00-\ufe0f]*[^\\W\\d])"
 _TAG_ENDS = "(‹[^‹›<>＜＞﹥&]{0,200})(?:[>＞﹥]|&gt;)"
 _BLOCK_MARKS = r"\A(?:(?:#{1,6}|[>*+-]|[-=_*~]{3,})(?:\s+|$))+"
@@ -53,21 +57,21 @@ def defused(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Return the lines of somebody's *text* as a Markdown quotation, each defused; empty lines are left out."""
-    lines = (
-        " " * min(len(line) - len(line.lstrip(" ")), 6) + inline(line)
-        for line in re.split("[\r\n\x0b\x0c\x85\u2028\u2029]+", text)
-    )
+    lines = (" " * min(len(line) - len(line.lstrip(" ")), 6) + inline(line) for line in text.splitlines())
     return "\n".join(f"> {line}" for line in lines if line.strip())
 
 
 def inline(text: str) -> str:
     """Return *text* on one line without tags, unseen characters and fences; what Markdown it begins with stays."""
-    line = re.sub(_SPACE, " ", re.sub(_UNSEEN, "", text)).strip()
+    is_seen = text.isprintable() and _BLANKS.isdisjoint(text)
+    line = " ".join((text if is_seen else re.sub(_UNSEEN, "", text)).split())
     return without_tags(re.sub("[`~]{3,}", "`", line))
 
 
 def without_tags(text: str) -> str:
     """Return *text* with `‹` and `›` for the brackets of whatever reads like a tag."""
+    if "&" not in text and frozenset(_BRACKETS).isdisjoint(text):
+        return text
     begun = re.sub(_TAG_BEGINS, "‹", text)
     return re.sub(_TAG_ENDS, r"\1›", begun) if begun != text else text
 

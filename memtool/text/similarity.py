@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
-from memtool.text.scripts import UNSPACED, is_unspaced
+from memtool.text.scripts import is_unspaced
 
 _WORD = r"[^\W_]{3,}|\d+"
 
@@ -17,7 +18,10 @@ def words(text: str) -> frozenset[str]:
     folded = text.casefold()
     found = set(re.findall(_WORD, folded))
     if not folded.isascii():
-        found |= set(re.findall(f"(?=([{UNSPACED}]{{2}}))", folded))
+        # A pattern of these scripts would take longer to compile than a start takes for all its words.
+        spaced = {ord(letter): " " for letter in set(folded) if not is_unspaced(letter)}
+        runs = folded.translate(spaced).split()
+        found |= {pair for run in runs for pair in map("".join, pairwise(run))}
         found = {word for word in found if len(word) == 2 or not is_unspaced(word[0])}
     return frozenset(found)
 

@@ -42,8 +42,8 @@ _AREA_SUMMARIES = {"projects": "project", "patterns": "pattern", "tools": "tool"
 _AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
 _AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
 _JOURNALED = ("history", "sync")  # locks whose next holder completes what a kill has cut off
-_FORMAT_LINE = re.compile(r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)""")
-_DAILY_LINE = re.compile(r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?""")
+_FORMAT_LINE = r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)"""
+_DAILY_LINE = r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?"""
 # The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
 _PLAIN_ID = r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9_][a-z0-9._-]{0,79}"
 _LONGEST_FOLDER = 60  # characters
@@ -183,7 +183,7 @@ def open_vault(root: Path) -> Vault:
     vault = Vault(resolved)
     lines = _own_lines(vault)
     # Two lines are wanted before anything else may be trusted; a TOML parser comes later, in `memtool.settings`.
-    stated = next(filter(None, map(_FORMAT_LINE.match, lines)), None)
+    stated = _first(_FORMAT_LINE, lines, "format")
     version = int(stated[1][:9]) if stated else FORMAT
     if version > FORMAT:
         raise VaultTooNew(f"the vault at '{root}' has format {version}; this memtool knows format {FORMAT}")
@@ -266,8 +266,13 @@ def _own_lines(vault: Vault) -> list[str]:
     return list(itertools.takewhile(lambda line: not line.lstrip().startswith("["), lines))
 
 
+def _first(pattern: str, lines: Iterable[str], name: str) -> re.Match[str] | None:
+    """Return the match of the first line that sets *name*; most files have none, and compiling takes a hook time."""
+    return next(filter(None, (re.match(pattern, line) for line in lines if name in line)), None)
+
+
 def _daily_folder(lines: Iterable[str], settings_path: Path) -> str:
-    match = next(filter(None, map(_DAILY_LINE.match, lines)), None)
+    match = _first(_DAILY_LINE, lines, "daily_folder")
     name = match[1] or "" if match else DAILY
     is_plain = name == DAILY or (name.isprintable() and not re.search(r'^[.\s]|[\\/:*?"<>|]|[.\s]$', name))
     if not name or len(name) > _LONGEST_FOLDER or not is_plain or name.casefold() in _TAKEN:

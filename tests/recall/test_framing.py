@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 
 import pytest
 from hypothesis import example, given, strategies as st
 
+from memtool.recall import framing
 from memtool.recall.framing import TAG, defused, framed, is_line_id, line_id, quoted
 from memtool.redaction import CONTEXT_TAG, make_redactor
 from memtool.settings.sections import RedactSettings
@@ -77,6 +79,13 @@ def test_what_reads_like_a_tag_loses_its_brackets(text: str, shown: str) -> None
 )
 def test_a_text_stays_on_its_line_and_begins_nothing(text: str, shown: str) -> None:
     assert defused(text) == shown
+
+
+def test_no_unseen_character_gets_through_alone() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    unseen = re.findall(framing._UNSEEN, every)
+    assert len(unseen) > 6_000
+    assert {defused(f"解{char}密") for char in unseen} == {"解密"}
 
 
 def test_a_quotation_keeps_its_markdown_behind_the_mark() -> None:

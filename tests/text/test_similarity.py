@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import re
+
 from hypothesis import given, strategies as st
 
+from memtool.text.scripts import UNSPACED, is_unspaced
 from memtool.text.similarity import are_alike, is_said, trigrams, words
 
 
@@ -9,6 +12,13 @@ def test_words_are_those_that_tell_something() -> None:
     assert words("Fix the LOGIN of jwt.ts:41") == {"fix", "the", "login", "jwt", "41"}
     assert words("令牌有效期") == {"令牌", "牌有", "有效", "效期"}
     assert words("!? 。") == frozenset()
+
+
+@given(st.text(st.sampled_from("解密か한กa1 _。，ー　\U00020000é"), max_size=20) | st.text(max_size=20))
+def test_pairs_are_those_of_scripts_without_spaces(text: str) -> None:
+    folded = text.casefold()
+    pairs = {pair for pair in words(text) if all(map(is_unspaced, pair))}
+    assert pairs == set(re.findall(f"(?=([{UNSPACED}]{{2}}))", folded))
 
 
 def test_what_is_said_in_other_order_is_said() -> None:
