@@ -56,7 +56,7 @@ class _Line(NamedTuple):
 
 def system() -> str:
     """Return the instructions for a model that summarises. Lengths are below those allowed: models count badly."""
-    return agent_text("summary-of-a-session")
+    return agent_text("old-summary-of-a-session")
 
 
 def summary_request(turns: Sequence[Turn], *, language: str, code: str, limit: int = LIMIT) -> Request:
