@@ -62,8 +62,13 @@ def settings_page() -> str:
     head = (
         "\n# Settings\n\nStrongest first: the command line, `MEMTOOL_*` variables, your own `config.toml`, the vault's"
         " `memtool.toml`, the default. A key such as `search.limit` is the line `limit` in the table `[search]` of a"
-        " file.\n\nA vault may come from a stranger, so some settings are never taken from its file."
-        " `memtool doctor` shows where each value came from.\n\n"
+        " file.\n\n```bash\nmemtool config get search.limit      # the value in force, and what says so\n"
+        "memtool config set search.limit 10   # in your own file; comments stay, and it says how to undo it\n"
+        "memtool config set language zh --vault   # in the vault's file\n"
+        "memtool config unset search.limit\n"
+        "memtool config edit                  # in your editor, checked before it counts\n"
+        "```\n\nA list has several values: `memtool config set capture.exclude ~/private 'github.com/acme/*'`."
+        " A vault may come from a stranger, so some settings are never taken from its file.\n\n"
     )
     return MARK + head + _table(("setting", "meaning", "default", "variable", "taken from a vault"), rows)
 

@@ -39,9 +39,13 @@ def with_pipes(*arguments: str | bytes, stdin: bytes = b"", environ: Mapping[str
 
 
 def on_a_terminal(
-    *arguments: str, columns: int = 80, command: Sequence[str] = MEMTOOL, environ: Mapping[str, str] | None = None
+    *arguments: str,
+    columns: int = 80,
+    command: Sequence[str] = MEMTOOL,
+    environ: Mapping[str, str] | None = None,
+    typed: str = "",
 ) -> Ran:
-    """Run `memtool` with a terminal on all sides, which makes one text of stdout and stderr."""
+    """Run `memtool` with a terminal on all sides, which makes one text of stdout and stderr; *typed* waits there."""
     if sys.platform == "win32":
         pytest.skip("needs a terminal of Unix")
     import fcntl
@@ -56,6 +60,7 @@ def on_a_terminal(
         [*command, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environ, start_new_session=True
     ) as process:
         os.close(theirs)
+        os.write(ours, typed.encode())
         shown = b"".join(iter(lambda: _read(ours), b""))
         os.close(ours)
         return Ran(process.wait(), shown.decode("utf-8").replace("\r\n", "\n"), "")

@@ -18,6 +18,7 @@ from memtool.cli.hits import short_path
 from memtool.cli.session import Session
 from memtool.errors import Busy, MemtoolError
 from memtool.index.read_only import current_index
+from memtool.settings.sections import ABOUT
 from memtool.text.tokens import fold
 from memtool.vault.layout import Vault, projects_of
 from memtool.vault.scan import scan
@@ -49,6 +50,10 @@ class _Known(click.types.StringParamType):
         is_bash = session.environ.get("_MEMTOOL_COMPLETE", "").startswith("bash")
         quoted = shlex.quote if is_bash else str
         return [CompletionItem(quoted(value), help=about or None) for value, about in found.items()]
+
+
+def _settings(_session: Session, _begun: str) -> _Pairs:
+    return ((key, about.help) for key, about in ABOUT.items())
 
 
 def _projects(session: Session, _begun: str) -> _Pairs:
@@ -122,6 +127,7 @@ _BY_NAME: dict[tuple[str, str | None], click.ParamType[str]] = {
     ("path", None): _FOLDER,
     ("file", None): _FILE,
     ("transcripts", None): _FILE,
+    ("setting", None): _Known(_settings),
     ("ref", None): _Known(_references),
     ("anchor", None): _Known(_references),
     ("session_id", None): _Known(_sessions),

@@ -80,6 +80,15 @@ EXAMPLES = {
         "memtool install claude-code --with hints --without skills",
     ),
     "uninstall": ("memtool uninstall codex gemini", "memtool uninstall claude-code --dry-run"),
+    "config": ("memtool config get llm.writer", "memtool config set search.limit 10", "memtool config edit --vault"),
+    "config edit": ("memtool config edit", "memtool config edit --vault"),
+    "config get": ("memtool config get", "memtool config get search.limit"),
+    "config set": (
+        "memtool config set llm.writer none",
+        "memtool config set capture.exclude ~/private 'github.com/acme/*'",
+        "memtool config set language zh --vault",
+    ),
+    "config unset": ("memtool config unset search.limit",),
     "completion": (
         "memtool completion bash > ~/.local/share/bash-completion/completions/memtool",
         "memtool completion zsh > ~/.zfunc/_memtool",

@@ -48,6 +48,7 @@ COMMANDS = {
     "given": "Show what a session was given, why, and what was not.",
     "context": "Show what an agent is given when a session begins.",
     "consolidate": "Turn the week into facts, tidy up, and write a report.",
+    "config": "Read and change settings, one at a time.",
     "schedule": "Let the system consolidate each week.",
     "route": "Show which files a word, a path or a table leads to.",
     "index": "Bring the index up to date with the vault.",
@@ -65,7 +66,7 @@ COMMANDS = {
     "completion": "Let the shell complete commands, notes and ids.",
 }
 GROUPS = {
-    "Set up": ("init", "install", "uninstall", "import", "schedule", "doctor", "completion"),
+    "Set up": ("init", "install", "uninstall", "import", "config", "schedule", "doctor", "completion"),
     "Find and read": ("search", "show", "timeline", "context", "route", "given"),
     "Write and correct": ("remember", "facts", "forget", "purge", "capture", "consolidate"),
     "History and other machines": ("log", "diff", "blame", "undo", "sync", "export"),

@@ -150,7 +150,7 @@ def load(
         if origin != "default":
             section, _, name = key.rpartition(".")
             origins[key] = source = VARIABLES[key] if origin == "environment" else origin
-            chosen[section][name] = _checked(key, value, DEFAULTS[key], f"'{key}' ({source})")
+            chosen[section][name] = checked_value(key, value, f"'{key}' ({source})")
     sections = {name or "general": kind(**cast("dict[str, Any]", chosen[name])) for name, kind in SECTIONS.items()}
     for origin, values in layers:
         if unknown := [f"'{key}'" for key in values if key not in ABOUT]:
@@ -173,11 +173,20 @@ def shown_value(settings: Settings, key: str) -> str | int | bool | tuple[str, .
     """Return the value of the setting *key* as anybody may see it: an address without its password."""
     section, _, name = key.rpartition(".")
     value: str | int | bool | tuple[str, ...] = getattr(getattr(settings, section or "general"), name)
-    if key == "index.dsn" and isinstance(value, str):
-        import re  # which a hook does without
+    return shown(key, value)
 
-        return re.sub(r"(?<=:)[^:/@]+(?=@)|(?<=password=)('[^']*'|\S+)", "…", value)
-    return value
+
+def shown(key: str, value: str | int | bool | tuple[str, ...]) -> str | int | bool | tuple[str, ...]:
+    """Return *value*, which the setting *key* has or had, as anybody may see it."""
+    if isinstance(value, tuple):
+        return tuple(str(shown(key, item)) for item in value)
+    if not isinstance(value, str):
+        return value
+    if key.endswith("_env") and not value.isidentifier():
+        return "…"  # a key, where the name of its variable should be
+    import re  # which a hook does without
+
+    return re.sub(r"(?<=:)[^:/@]+(?=@)|(?<=https://)[^:/@]+(?=@)|(?<=password=)('[^']*'|\S+)", "…", value)
 
 
 def user_config_path(environ: Mapping[str, str]) -> Path:
@@ -322,18 +331,21 @@ def _values_in(path: Path) -> dict[str, object]:
     return found
 
 
-def _checked(key: str, value: object, default: object, name: str) -> object:
-    about = ABOUT[key]
+def checked_value(key: str, value: object, name: str) -> str | int | bool | tuple[str, ...]:
+    """Return *value* as the setting *key* holds it; a text may stand for a number, a yes or no, or a list.
+
+    Raises:
+        BadSetting: it has the wrong type or is not one of the choices; the sentence calls the setting *name*.
+    """
+    about, default = ABOUT[key], DEFAULTS[key]
     if isinstance(default, bool):
         return _yes_or_no(value, name)
     if isinstance(default, int):
         return _whole_number(value, about.least, name)
     if isinstance(default, tuple):
         return _list(value, about.choices, name)
-    if key == "language" and isinstance(value, str) and has_labels(value):
-        return value  # a hook reads the file of one language, not of all
-    if value == default:
-        return value  # also where it is empty, which is none of the choices
+    if isinstance(value, str) and (value == default or (key == "language" and has_labels(value))):
+        return value  # the default may be none of the choices; a hook reads the file of one language, not of all
     return _text(value, choices_of(key), name)
 
 

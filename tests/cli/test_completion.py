@@ -58,6 +58,8 @@ def completed(memtool: Memtool, monkeypatch: pytest.MonkeyPatch, line: str, shel
         ("forget MEM", ["MEMORY"]),
         ("facts re", ["restore", "review"]),
         ("completion ", list(SHELLS)),
+        ("config set llm.wr", ["llm.writer"]),
+        ("config get search.", ["search.mode", "search.fusion", "search.limit"]),
     ],
 )
 def test_a_shell_completes_what_the_vault_knows(

@@ -1,0 +1,243 @@
+"""`memtool config`: settings, one at a time."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from memtool import settings
+from memtool.cli import output
+from memtool.cli.session import Session
+from memtool.errors import BadSetting, UsageError
+from memtool.integrations import client_files, settings_file
+from memtool.redaction import make_redactor
+from memtool.settings.sections import ABOUT, RedactSettings
+from memtool.settings.toml_lines import Value, as_toml
+from memtool.vault import files
+from memtool.vault.project_area import shown_path
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_NAME = click.argument("setting", metavar="NAME")
+_LISTED = "`memtool config get` lists them all."
+
+
+class VaultCommand(click.Command):
+    """A command whose --vault may go without a path."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take what follows --vault as its path only if it is a folder, and not the name of a setting."""
+        for at in reversed([at for at, word in enumerate(args) if word == "--vault"]):
+            path = args[at + 1] if at + 1 < len(args) else ""
+            if path and path not in ABOUT and Path(path).expanduser().is_dir():
+                args[at : at + 2] = [f"--vault={path}"]
+            else:
+                args[at] = "--vault="
+        return super().parse_args(ctx, args)
+
+
+def _with_file(command: F) -> F:
+    """Let a command accept `--vault [PATH]`, and hand it the `Session` and whether the vault's file is meant."""
+    help_ = "The vault's memtool.toml instead of your own config.toml."
+    option = click.option("--vault", "of_vault", metavar="[PATH]", callback=_remember, help=help_)
+    return cast("F", option(click.pass_obj(command)))
+
+
+def _remember(ctx: click.Context, _: click.Parameter, value: str | None) -> bool:
+    session = ctx.find_object(Session)
+    if session is not None and value:
+        session.vault_option = value
+    return value is not None
+
+
+@click.group()
+def command() -> None:
+    """Read and change settings: your own config.toml, or with --vault the vault's memtool.toml.
+
+    Comments and the order of the file stay as they are. docs/reference/settings.md says what each setting is for.
+    """
+
+
+@command.command(cls=VaultCommand)
+@click.argument("setting", metavar="[NAME]", required=False)
+@_JSON
+@_with_file
+def get(session: Session, *, setting: str | None, of_vault: bool, as_json: bool) -> None:
+    """Show what a setting is and which file or variable says so; without NAME, all of them.
+
+    With --vault, only what the vault's memtool.toml says is looked at. Passwords and keys are never shown.
+    """
+    keys = [_known(setting)] if setting else list(ABOUT)
+    vault_file = session.vault.settings_path if of_vault or session.vault_path()[0].is_dir() else None
+    known = settings.load(vault_file, settings_file.NOTHING if of_vault else session.environ)
+    rows = [(key, _shown(key, known), _origin(known.origins[key])) for key in keys]
+    if as_json:
+        names = ("name", "value", "origin", "help")
+        fields = [dict(zip(names, (*row, ABOUT[row[0]].help), strict=True)) for row in rows]
+        output.emit_json(fields[0] if setting else {"settings": fields})
+        return
+    for key, value, origin in rows:
+        click.echo(output.printable(f"{key} = {as_toml(value)}  # {origin}"))
+    output.say(*known.notices)
+
+
+@command.command("set", cls=VaultCommand)
+@_NAME
+@click.argument("value", metavar="VALUE...", nargs=-1, required=True)
+@_JSON
+@_with_file
+def set_(session: Session, *, setting: str, value: tuple[str, ...], of_vault: bool, as_json: bool) -> None:
+    """Give a setting another value. A list has several VALUEs; '' empties it.
+
+    The value is checked first, and the change is in force with the next command, hook or session.
+    """
+    key = _known(setting)
+    path = _file(session, key, of_vault=of_vault)
+    _tell(session, path, key, settings_file.check_value(key, value), of_vault=of_vault, as_json=as_json)
+
+
+@command.command(cls=VaultCommand)
+@_NAME
+@_JSON
+@_with_file
+def unset(session: Session, *, setting: str, of_vault: bool, as_json: bool) -> None:
+    """Take a setting out of the file, so that a weaker place or the default decides."""
+    key = _known(setting)
+    _tell(session, _file(session, "", of_vault=of_vault), key, None, of_vault=of_vault, as_json=as_json)
+
+
+@command.command(cls=VaultCommand)
+@_with_file
+def edit(session: Session, *, of_vault: bool) -> None:
+    """Open the file in your editor ($VISUAL, $EDITOR); it is checked before it takes the place of the old one."""
+    if not (sys.stdin.isatty() or session.environ.get("VISUAL") or session.environ.get("EDITOR")):
+        hint = "Use `memtool config set NAME VALUE`, or name an editor in EDITOR."
+        raise UsageError("`memtool config edit` needs a terminal", hint=hint)
+    path = _file(session, "", of_vault=of_vault)
+    content = client_files.read(path)
+    before = content.text if content else ""
+    draft = Path(tempfile.mkdtemp(prefix="memtool-config-")) / path.name
+    draft.write_text(before, encoding="utf-8", newline="")
+    text = _edited(draft, path, of_vault=of_vault)
+    if text == before:
+        click.echo(f"Nothing was changed in {_short(path)}.")
+    else:
+        files.replace(path, text, expected=content.hash if content else None)
+        click.echo(f"Changed {_short(path)}.")
+        click.echo(f"To undo: {_kept(session, path, before) if content else f'rm {shlex.quote(str(path))}'}")
+    draft.unlink()
+    draft.parent.rmdir()
+
+
+def _edited(draft: Path, path: Path, *, of_vault: bool) -> str:
+    """Return the text that the user's editor left in *draft*, once it can be used."""
+    while True:
+        click.edit(filename=str(draft))
+        try:
+            text = draft.read_text(encoding="utf-8-sig")
+            output.say(*settings_file.check_text(text, path, of_vault=of_vault).notices)
+        except (BadSetting, UnicodeDecodeError) as error:
+            output.say(f"This cannot be used: {error}")
+            if not (sys.stdin.isatty() and click.confirm("Edit it again?", default=True, err=True)):
+                hint = f"Your draft is {draft}."
+                raise BadSetting(f"'{path.name}' stays as it was: {error}", hint=hint) from None
+        else:
+            return draft.read_bytes().decode("utf-8")
+
+
+def _kept(session: Session, path: Path, before: str) -> str:
+    """Keep the text *before* the change beside the caches; return the command that brings it back."""
+    kept = settings.user_cache_path(session.environ) / f"{path.name}.before-edit"
+    files.make_folder(kept.parent)
+    files.write_over(kept, before.encode(), durable=False)
+    return f"cp {shlex.quote(str(kept))} {shlex.quote(str(path))}"
+
+
+def _known(name: str) -> str:
+    """Return *name* if a setting is called so.
+
+    Raises:
+        UsageError: none is; the nearest ones are named.
+    """
+    if name in ABOUT:
+        return name
+    last = [key for key in ABOUT if key.rpartition(".")[2] == name]
+    near = last or get_close_matches(name.casefold().replace("-", "_"), ABOUT, 3, 0.6)
+    hint = f"Did you mean {' or '.join(near)}?" if near else _LISTED
+    raise UsageError(f"there is no setting '{name}'", hint=hint)
+
+
+def _file(session: Session, key: str, *, of_vault: bool) -> Path:
+    """Return the file to change, in which *key* may be set."""
+    if not of_vault:
+        return settings.user_config_path(session.environ)
+    if key and ABOUT[key].trusted:
+        hint = f"Without --vault it is set for you: `memtool config set {key} …`."
+        raise UsageError(f"'{key}' is never taken from a vault's file, which may come from a stranger", hint=hint)
+    session.vault.check_made()
+    return session.vault.settings_path
+
+
+def _tell(session: Session, path: Path, key: str, value: Value | None, *, of_vault: bool, as_json: bool) -> None:
+    """Change the file, and say what it holds now, what is stronger, and how to undo it."""
+    before = settings_file.change_setting(path, key, value)
+    is_change = before != (value if value is None or isinstance(value, str | int) else list(value))
+    undo = _undo(key, before, of_vault=of_vault) if is_change else ""
+    stronger = _stronger(session, key, path) if value is not None else ""
+    if as_json:
+        fields = {"name": key, "value": None if value is None else _masked(key, value), "file": str(path)}
+        output.emit_json({**fields, "changed": is_change, "undo": undo, "stronger": stronger})
+        return
+    now = "is not set" if value is None else f"= {as_toml(_masked(key, value))}"
+    click.echo(output.printable(f"{key} {now} in {_short(path)}{'' if is_change else ', as before'}"))
+    if undo:
+        click.echo(output.printable(f"To undo: {undo}"))
+    if stronger:
+        output.say(f"It is not in force here: {stronger} says otherwise.")
+
+
+def _undo(key: str, before: Value | None, *, of_vault: bool) -> str:
+    option = " --vault" if of_vault else ""
+    if before is None:
+        return f"memtool config unset {key}{option}"
+    if _masked(key, before) != before:
+        return f"memtool config edit{option} (the value before is not shown, because it may hold a secret)"
+    words = [str(before).lower()] if isinstance(before, bool) else [before] if isinstance(before, str | int) else before
+    dashes = "-- " if any(str(word).startswith("-") for word in words) else ""
+    return f"memtool config set {key}{option} {dashes}{shlex.join(map(str, words)) or repr('')}"
+
+
+def _stronger(session: Session, key: str, path: Path) -> str:
+    """Return what decides the value of *key* in place of the file at *path*, empty if nothing does."""
+    known = session.settings if session.vault_path()[0].is_dir() else settings.load(None, session.environ)
+    origin = known.origins[key]
+    return "" if origin in (str(path), "default") else _origin(origin)
+
+
+def _shown(key: str, known: settings.Settings) -> Value:
+    return _masked(key, settings.shown_value(known, key))
+
+
+def _masked(key: str, value: Value) -> Value:
+    """Return *value* without anything that is a secret, whatever setting it got into."""
+    if not isinstance(value, str | int):
+        return [str(_masked(key, item)) for item in value]
+    shown = settings.shown(key, value)
+    return make_redactor(RedactSettings())(shown) if isinstance(shown, str) else shown
+
+
+def _origin(origin: str) -> str:
+    return "the default" if origin == "default" else _short(Path(origin)) if os.sep in origin else origin
+
+
+def _short(path: Path) -> str:
+    return shown_path(str(path), None, Path.home())
