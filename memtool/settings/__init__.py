@@ -30,6 +30,7 @@ from memtool.settings.sections import (
     RedactSettings,
     SearchSettings,
     TeamSettings,
+    TranscriptSettings,
     VaultSettings,
 )
 from memtool.settings.text_providers import VENDORS
@@ -75,6 +76,7 @@ class Settings(NamedTuple):
     knowledge: KnowledgeSettings = KnowledgeSettings()
     embeddings: EmbeddingSettings = EmbeddingSettings()
     capture: CaptureSettings = CaptureSettings()
+    transcripts: TranscriptSettings = TranscriptSettings()
     redact: RedactSettings = RedactSettings()
     llm: ModelSettings = ModelSettings()
     recall: RecallSettings = RecallSettings()

@@ -103,6 +103,15 @@ class CaptureSettings(NamedTuple):
     every_minutes: Annotated[int, About("While a session goes on, a model summarises it at most this often.")] = 15
 
 
+class TranscriptSettings(NamedTuple):
+    """Settings of the kept sources of sessions: their turns, in `transcripts/` of the vault."""
+
+    keep_days: Annotated[int, About("Sources of sessions that ended earlier are removed, in days; 0 keeps them.")] = 0
+    max_mb: Annotated[
+        int, About("How large all sources may be, in MB; beyond that the oldest are removed. 0 sets no limit.")
+    ] = 1_024
+
+
 class RedactSettings(NamedTuple):
     """Settings of what is removed from a text before it is written or sent, beside what memtool knows."""
 
@@ -242,6 +251,7 @@ Section: TypeAlias = (
     | KnowledgeSettings
     | EmbeddingSettings
     | CaptureSettings
+    | TranscriptSettings
     | RedactSettings
     | ModelSettings
     | RecallSettings
@@ -255,6 +265,7 @@ SECTIONS: dict[str, type[Section]] = {
     "knowledge": KnowledgeSettings,
     "embeddings": EmbeddingSettings,
     "capture": CaptureSettings,
+    "transcripts": TranscriptSettings,
     "redact": RedactSettings,
     "llm": ModelSettings,
     "recall": RecallSettings,

@@ -1,0 +1,205 @@
+"""The kept source of a session is written whole, read with patience, and removed when it is too old."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memtool.capture.source import (
+    Removal,
+    Source,
+    find_source,
+    is_in_git,
+    last_removal,
+    list_sources,
+    read_source,
+    remove_source,
+    source_ref,
+    trim_sources,
+    write_source,
+)
+from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn
+from memtool.errors import BrokenVaultFile, OutsideVault
+from memtool.settings.sections import TranscriptSettings
+from memtool.vault.git import tell
+from memtool.vault.layout import Vault
+
+NOW = datetime(2026, 2, 10, 6, 30, tzinfo=UTC)
+TURNS = (
+    Turn(
+        typed="登录在 Safari 里失败\n\nwhy?",
+        refused=True,
+        dialogs=(Dialog("Which store? 用哪个?", ("Redis", "内存"), "Redis", 1),),
+        plans=(AgentPlan("# 拆分网关\n\n1. types", "turned down", 1),),
+        messages=("SameSite=None needs `Secure`.", "已修复。\nAll 14 tests pass."),
+        edits=(FileEdit("/src/shop/支付.ts", 12, 3, "export const 支付", 1), FileEdit("/src/a.ts", stopped=True)),
+        runs=(Run("pnpm test", "TypeError: x is null"), Run("pnpm test", last_line="14 passed")),
+        looked=True,
+        summary="1. 请求：支付",
+        at=datetime(2026, 2, 10, 6, 0, tzinfo=UTC),
+        offset=17,
+    ),
+    Turn(typed="commit", pasted=True),
+)
+SOURCE = Source("one", "codex", "/src/shop", "fix-登录", "支付", NOW.replace(hour=5), NOW, 70_000, TURNS, {"a": ["b"]})
+
+
+def packed(vault: Vault, *lines: object, session: str = "one") -> Path:
+    path = vault.root / "transcripts" / "2026" / f"{session}.jsonl.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress("\n".join(json.dumps(line) for line in lines).encode()))
+    return path
+
+
+HEAD = {"format": 1, "session": "one"}
+
+
+def test_a_source_is_read_as_it_was_written(vault: Vault) -> None:
+    assert read_source(vault, "one") is None
+    assert write_source(vault, SOURCE, NOW) == "transcripts/2026/one.jsonl.gz"
+    assert read_source(vault, "one") == SOURCE
+    lines = gzip.decompress((vault.root / "transcripts/2026/one.jsonl.gz").read_bytes()).decode().splitlines()
+    assert [json.loads(line).get("typed", "") for line in lines] == ["", TURNS[0].typed, "commit", ""]
+    assert json.loads(lines[2]) == {"typed": "commit", "pasted": True}
+    assert json.loads(lines[-1]) == {"note": {"a": ["b"]}}
+
+
+def test_the_same_source_is_the_same_bytes_for_its_owner_only(vault: Vault) -> None:
+    path = vault.root / write_source(vault, SOURCE, NOW)
+    before = path.read_bytes()
+    write_source(vault, SOURCE, NOW.replace(year=2027))
+    assert path.read_bytes() == before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (path.parent, path.parent.parent)] == [0o700, 0o700]
+    assert path.stat().st_mtime == NOW.timestamp()
+
+
+def test_a_source_stays_in_the_year_of_the_first_day(vault: Vault) -> None:
+    write_source(vault, SOURCE, NOW)
+    later = NOW.replace(year=2027)
+    assert write_source(vault, SOURCE._replace(started_at=later), later) == "transcripts/2026/one.jsonl.gz"
+    assert source_ref(vault, "一个") == ""
+    assert write_source(vault, SOURCE._replace(session_id="一个", started_at=later), later).startswith(
+        "transcripts/2027/id-"
+    )
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        [],
+        {"typed": 7},
+        {"typed": "x", "messages": [1]},
+        {"typed": "x", "runs": [{"error": "no command"}]},
+        {"typed": "x", "edits": "all"},
+        {"typed": "x", "edits": [["/a", 1]]},
+        {"typed": "x", "plans": [{"text": "a", "fate": "执行"}]},
+        {"typed": "x", "offset": -1},
+        {"typed": "x", "pasted": 1},
+    ],
+)
+def test_a_line_that_is_no_turn_is_left_out(vault: Vault, turn: object) -> None:
+    packed(vault, HEAD, {"typed": "改名"}, turn, {"typed": "yes", "of a later version": 1}, {"note": {}})
+    found = read_source(vault, "one")
+    assert found
+    assert [each.typed for each in found.turns if each.edits == ()] in (["改名", "yes"], ["改名", "x", "yes"])
+    assert [(each.runs, each.plans) for each in found.turns] == [((), ())] * len(found.turns)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no gzip",
+        gzip.compress(b"")[:-4],
+        gzip.compress(b"[1]\n"),
+        gzip.compress(b'{"typed": "x"}\n'),
+        gzip.compress(b"[" * 100_000),
+        gzip.compress(json.dumps({"format": 2, "session": "one"}).encode()),
+        gzip.compress(b" " * 150_000_000, 1),
+    ],
+    ids=["empty", "other", "cut", "list", "headless", "deep", "later", "bomb"],
+)
+def test_what_is_no_source_is_named_and_made_anew(vault: Vault, content: bytes) -> None:
+    path = packed(vault, HEAD)
+    path.write_bytes(content)
+    with pytest.raises(BrokenVaultFile, match="transcripts/2026/one"):
+        read_source(vault, "one")
+    assert find_source(vault, "one") is None
+    write_source(vault, SOURCE, NOW)
+    assert read_source(vault, "one") == SOURCE
+
+
+def test_a_head_of_other_types_is_left_out(vault: Vault) -> None:
+    packed(vault, {**HEAD, "cwd": 7, "size": "large", "started": "long ago"}, {"typed": "x"})
+    found = read_source(vault, "one")
+    assert found
+    assert (found.cwd, found.size, found.started_at, len(found.turns)) == ("", 0, None, 1)
+
+
+@pytest.mark.slow
+def test_a_very_long_session_keeps_all_that_was_typed(vault: Vault) -> None:
+    turns = tuple(Turn(typed=f"第 {at} 步", messages=("a" * 9_000, f"done {at}")) for at in range(4_000))
+    write_source(vault, SOURCE._replace(turns=turns), NOW)
+    found = read_source(vault, "one")
+    assert found
+    assert [turn.typed for turn in found.turns] == [turn.typed for turn in turns]
+    assert [len(found.turns[at].messages) for at in (0, 2_000, 3_999)] == [2, 1, 2]
+    assert found.turns[2_000].said == "done 2000"
+
+
+@pytest.mark.parametrize("link", ["transcripts", "transcripts/2026"])
+def test_a_vault_does_not_choose_where_sources_lie(vault: Vault, tmp_path: Path, link: str) -> None:
+    path = vault.root / write_source(vault, SOURCE, NOW)
+    (vault.root / link).rename(tmp_path / "outside")
+    (vault.root / link).symlink_to(tmp_path / "outside")
+    assert path.exists()
+    with pytest.raises(OutsideVault):
+        write_source(vault, SOURCE, NOW)
+    assert read_source(vault, "one") is None
+    assert trim_sources(vault, TranscriptSettings(keep_days=1), NOW.replace(year=2028)) == 0
+    assert path.exists()
+
+
+def test_git_ignores_sources_until_the_owner_says_otherwise(vault: Vault) -> None:
+    tell(vault.root, "init", "--quiet")
+    ref = write_source(vault, SOURCE, NOW)
+    assert not is_in_git(vault)
+    assert "transcripts" not in tell(vault.root, "status", "--porcelain", "--untracked-files=all")
+    (vault.root / "transcripts/.gitignore").write_text("# 全部保留\n", encoding="utf-8")
+    write_source(vault, SOURCE._replace(session_id="two", started_at=NOW.replace(year=2027)), NOW)
+    assert is_in_git(vault)
+    assert ref in tell(vault.root, "status", "--porcelain", "--untracked-files=all")
+
+
+@pytest.mark.slow
+def test_the_oldest_go_when_all_are_too_large_or_too_old(vault: Vault) -> None:
+    for number in range(6):
+        turns = (Turn(typed=f"第 {number} 次", messages=(os.urandom(200_000).hex(),)),)
+        ended_at = NOW.replace(month=1 + number)
+        write_source(vault, SOURCE._replace(session_id=f"s{number}", ended_at=ended_at, turns=turns), NOW)
+    kept = list_sources(vault)
+    assert [one.name for one in kept] == [f"s{number}" for number in range(6)]
+    assert all(200_000 < one.size < 400_000 for one in kept)
+    assert trim_sources(vault, TranscriptSettings(), NOW) == 0
+    assert last_removal(vault) is None
+    now = NOW.replace(month=8)
+    assert trim_sources(vault, TranscriptSettings(max_mb=1), now) == 2
+    assert [one.name for one in list_sources(vault)] == ["s2", "s3", "s4", "s5"]
+    assert last_removal(vault) == Removal(now.isoformat(), 2)
+    assert trim_sources(vault, TranscriptSettings(keep_days=100, max_mb=0), now) == 2
+    assert [one.name for one in list_sources(vault)] == ["s4", "s5"]
+
+
+def test_a_source_is_removed_once(vault: Vault) -> None:
+    write_source(vault, SOURCE, NOW)
+    assert remove_source(vault, "one")
+    assert not remove_source(vault, "one")
+    assert list_sources(vault) == []
