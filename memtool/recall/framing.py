@@ -25,7 +25,7 @@ _UNSEEN = (
     "\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\uffff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 # Those among them that Python counts as printable. A text without them is not worth compiling the pattern.
-_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0").union(
+_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0\ufffc\ufffd").union(
     map(chr, range(0xE0100, 0xE01F0))
 )
 # What reads like `<`, with what may stand between it and the name of a tag.
