@@ -87,7 +87,7 @@ def test_edits_have_their_size_and_the_first_line_that_tells(tmp_path: Path) -> 
         call("Edit", {"file_path": "/p/a.py", "old_string": "", "new_string": "now works"}, "t5"),
         result("old_string not found", "t5", is_error=True),
         call("Bash", {"command": "pytest tests"}, "t6"),
-        result("....\n41 passed in 0.3s\n\n", "t6"),
+        result("....\n41 passed in 0.3s\n\nShell cwd was reset to /p", "t6"),
     )
     assert turn.edits == (
         FileEdit("/p/新.md", 3, 0, "标题一", 0),

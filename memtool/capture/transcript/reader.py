@@ -44,6 +44,7 @@ from memtool.capture.transcript.text import (
     excerpt,
     is_compaction,
     is_quotation,
+    last_line,
     one_line,
     pasted_in,
     printable,
@@ -380,7 +381,7 @@ class _Session:
             return step
         if fault := fault_in(step.text, output[-_OUTPUT:]):
             return step._replace(error=self._error(step, output) if fault == FAILED else fault)
-        return step._replace(last_line=self._line("\n".join(reversed(output[-_OUTPUT:].splitlines()))))
+        return step._replace(last_line=self._line(last_line(output[-_OUTPUT:])))
 
     def _failed(self, step: Step, output: str) -> Step:
         """Return *step*, which ended with an error; unsure if it is a check that may have passed before that."""

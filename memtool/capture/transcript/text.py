@@ -63,6 +63,7 @@ _SAID_ON_REFUSAL = re.compile(
     re.DOTALL,
 )
 _NOT_SAID = "The user wants to clarify these questions"  # the client says so where they typed nothing
+_AFTER_OUTPUT = "Shell cwd was reset to "
 _FILE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n]*)", re.MULTILINE)
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _MOST_FILES = 100  # of one patch
@@ -176,6 +177,12 @@ def one_line(text: str, limit: int) -> str:
         if words := " ".join(line.split()):
             return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"
     return ""
+
+
+def last_line(output: str) -> str:
+    """Return the last line of a command's *output* that says anything, without what the client adds."""
+    lines = (line for line in reversed(output.splitlines()) if line.strip())
+    return next((line for line in lines if not line.startswith(_AFTER_OUTPUT)), "")
 
 
 def shorten(text: str, limit: int, *, tail: float = 0.35) -> str:
