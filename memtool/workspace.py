@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memtool import settings as settings_module
+from memtool.named_tuple import NamedTuple
 from memtool.settings import Settings
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.project_area import ProjectArea, find_area, find_registered_area, shown_path

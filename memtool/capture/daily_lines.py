@@ -14,9 +14,10 @@ from contextlib import suppress
 from datetime import date, datetime
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from memtool.errors import Busy, NoteChanged
+from memtool.named_tuple import NamedTuple
 from memtool.vault import files
 from memtool.vault.daily import DailyEntry, add_entries, listed_sessions, names_of, parse_daily, render_daily
 from memtool.vault.layout import Vault

@@ -19,9 +19,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from memtool.errors import Busy, OutsideVault
+from memtool.named_tuple import NamedTuple
 from memtool.vault.files import read_content
 from memtool.vault.layout import Vault, session_name, session_ref
 from memtool.vault.processes import start_command

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from memtool.errors import Busy, MemtoolError, NotWritable, UsageError
+from memtool.named_tuple import NamedTuple
 from memtool.vault.state import find_state_folder, make_state_folder, read_record, read_state, write_state
 from memtool.workspace import Workspace
 

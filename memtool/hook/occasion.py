@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memtool import settings
+from memtool.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memtool.workspace import Workspace

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memtool.errors import UsageError
+from memtool.named_tuple import NamedTuple
 from memtool.text.languages import words
 from memtool.text.lines import without_surrogates
 from memtool.text.scripts import is_unspaced

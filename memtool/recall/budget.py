@@ -7,8 +7,8 @@ thumb that vendors give for English, and one for every other character, which is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.recall.framing import MOST_UNITS
 from memtool.text.lines import tokens_in
 

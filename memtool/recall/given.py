@@ -10,9 +10,10 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memtool.errors import SessionNotFound, UsageError
+from memtool.named_tuple import NamedTuple
 from memtool.recall.ledger import ledger_path
 from memtool.vault.layout import session_name
 from memtool.vault.state import append_state, read_state, write_state

@@ -11,9 +11,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from memtool.errors import MemtoolError
+from memtool.named_tuple import NamedTuple
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, project_of
 from memtool.vault.state import make_state_folder, read_state, write_state

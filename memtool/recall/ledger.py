@@ -11,9 +11,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from memtool.errors import NotWritable
+from memtool.named_tuple import NamedTuple
 from memtool.vault.layout import session_name
 from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 from memtool.workspace import Workspace

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from memtool.errors import BadSetting, UsageError
+from memtool.named_tuple import NamedTuple
 from memtool.settings.sections import (
     ABOUT,
     DEFAULTS,

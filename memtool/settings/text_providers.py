@@ -6,7 +6,8 @@ The limits are those of the smallest account, as the vendors' own pages gave the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from memtool.named_tuple import NamedTuple
 
 
 class Limits(NamedTuple):

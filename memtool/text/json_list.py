@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, NamedTuple
+from typing import Any
+
+from memtool.named_tuple import NamedTuple
 
 
 class LineRange(NamedTuple):

@@ -13,8 +13,9 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.languages import word_set, words as words_in_languages
 from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNFOLDED, UNSPACED, is_ideograph, is_unspaced
 

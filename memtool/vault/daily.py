@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import newline_of, one_line
 from memtool.text.markdown import LINK_TEXT, in_code, link, unescape

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from memtool.named_tuple import NamedTuple
 from memtool.vault.authors import AUTHORS
 
 STATUSES = ("active", "superseded", "archived")

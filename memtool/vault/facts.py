@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
+from memtool.named_tuple import NamedTuple
 from memtool.text.json_list import JsonItem, JsonList, LineRange, parse_list
 from memtool.text.lines import newline_of
 from memtool.vault import files

@@ -9,9 +9,9 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
+from memtool.named_tuple import NamedTuple
 from memtool.vault.journal import note_write
 
 # A file saved within the clock's resolution may change again without changing its stamp

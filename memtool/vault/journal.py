@@ -11,7 +11,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from memtool.named_tuple import NamedTuple
 
 _LARGEST = 67_108_864  # bytes
 _open: dict[int, Path] = {}  # the lock files that this process holds, and the vault of each

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from memtool.errors import (
     BadSetting,
@@ -19,6 +18,7 @@ from memtool.errors import (
     VaultNotFound,
     VaultTooNew,
 )
+from memtool.named_tuple import NamedTuple
 from memtool.vault.journal import begin, cut_off, journal
 from memtool.vault.processes import lock
 from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in

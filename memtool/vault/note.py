@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import quoted, read_front_matter
 from memtool.text.languages import words
 from memtool.text.lines import one_line

@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import quoted
 from memtool.text.languages import all_labels, labels as labels_in
 from memtool.text.lines import one_line, shortened

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError, NoteChanged
+from memtool.named_tuple import NamedTuple
 from memtool.vault.files import read_head, read_text, replace
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.state import read_state, write_state

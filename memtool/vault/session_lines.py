@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import one_line
 from memtool.vault.authors import AGENT, ASKED, COMMAND, DECISION, DONE, IMPORTED, OPEN, RULE, USER, signed_by

@@ -14,8 +14,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.languages import leads
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.similarity import is_said, words

@@ -10,8 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import plain_fields, quoted, split_front_matter
 from memtool.text.languages import all_labels, labels as labels_in
 from memtool.text.lines import one_line, shortened

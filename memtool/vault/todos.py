@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple
 
 from memtool.errors import NoteNotFound
+from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import quoted
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import newline_of

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memtool.errors import OutsideVault
+from memtool.named_tuple import NamedTuple
 from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.vault.expiry import is_past

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from itertools import groupby, pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from memtool.named_tuple import NamedTuple
 from memtool.recall.prompts.question import TELLING, Question, Word, is_common_pair, pairs_of, telling_pairs
 from memtool.recall.prompts.thesaurus import Synonyms
 from memtool.text.tokens import is_stop_word

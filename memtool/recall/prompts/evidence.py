@@ -6,9 +6,10 @@ import math
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
+from memtool.named_tuple import NamedTuple
 from memtool.recall.ledger import key_of
 from memtool.text.tokens import index_terms, is_stop_word
 from memtool.vault.layout import is_facts_file

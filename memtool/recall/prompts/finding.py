@@ -16,11 +16,12 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from functools import lru_cache
 from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memtool.index.completion import complete
 from memtool.index.filters import Filter, reach
 from memtool.index.ranking import without_near_duplicates
+from memtool.named_tuple import NamedTuple
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity
 from memtool.recall.prompts.evidence import (

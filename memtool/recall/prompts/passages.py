@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.languages import ENGLISH, all_labels, labels, pattern_of
 from memtool.text.markdown import blocks, without_mark
 from memtool.vault.authors import AGENT, ASKED, OPEN

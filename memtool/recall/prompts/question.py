@@ -6,8 +6,9 @@ import re
 from collections.abc import Container, Iterator
 from functools import cache, lru_cache
 from itertools import islice, pairwise
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from memtool.named_tuple import NamedTuple
 from memtool.recall.prompts.thesaurus import Synonyms, WordList, synonyms_in
 from memtool.text.languages import text_of, word_file, word_set, words as words_of
 from memtool.text.markdown import with_code_cut

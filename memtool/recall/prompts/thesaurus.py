@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.languages import word_file
 from memtool.text.scripts import HAN, is_ideograph
 from memtool.text.tokens import fold, joined, stem, stop_words

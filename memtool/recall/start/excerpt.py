@@ -9,9 +9,9 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, tzinfo
-from typing import NamedTuple
 
 from memtool.errors import OutsideVault
+from memtool.named_tuple import NamedTuple
 from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused, quoted
 from memtool.text.lines import cut

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.recall.start.excerpt import Folder, names_in, one_line_fields, read_bytes
 from memtool.recall.start.settled import SAME
 from memtool.text.languages import begins_with, gives_order

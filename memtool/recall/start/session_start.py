@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit, render
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.remembered import MEMORY, remembered

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.recall.budget import BlockLine, BlockPart
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import USER
