@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
 from memtool.errors import UsageError
-from memtool.index.engine import Index, place_of, use_index
+from memtool.index.engine import Index
 from memtool.index.filters import Filter, parse_day
 from memtool.index.search import Hit, search, unknown_names
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.memory.memories import id_of, uses_of
+from memtool.recall.agent_search import use_ready
 from memtool.recall.prompts.evidence import weighed
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
@@ -82,6 +82,7 @@ def search_vault(
 
     Raises:
         UsageError: there is no word to look for.
+        Unbuilt: there is no index yet; it is built in the background.
         MemtoolError: the vault or its index cannot be read.
     """
     text = without_surrogates(asked.query)
@@ -104,7 +105,7 @@ def search_vault(
         notices = (*chosen.notices, *index_notices(index), *found.notices, *unknown_names(index, wanted))
         return Searched(found.hits, tuple(_likeness(found.hits)), found.mode, notices, 0.0)
 
-    found = (use or partial(use_index, place_of(work)))(look)
+    found = use(look) if use else use_ready(work, look)
     kept = [(hit, like) for hit, like in zip(found.hits, found.similarity, strict=True) if like >= asked.min_similarity]
     return found._replace(
         hits=tuple(hit for hit, _ in kept),

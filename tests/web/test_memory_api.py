@@ -13,6 +13,7 @@ from desk import Desk
 from fastapi.testclient import TestClient
 from scripted_embeddings import serve_embeddings
 
+from memtool.recall import agent_search
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
 from memtool.web import figures
@@ -336,3 +337,18 @@ def test_health_waits_for_no_first_index(client: TestClient, desk: Desk, monkeyp
     monkeypatch.setattr(figures, "AT_ONCE", 0)
     known = client.get("/health", headers={"authorization": "Bearer a token that nobody guesses"}).json()
     assert known.keys() == {"state", "version", "model"}
+
+
+def test_the_first_search_says_that_the_index_is_being_built(
+    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(agent_search, "AT_ONCE", 0)
+    monkeypatch.setattr(agent_search, "_index_in_background", started.append)
+    desk.vault.path("areas/global/knowledge").mkdir(parents=True, exist_ok=True)
+    desk.vault.path("areas/global/knowledge/令牌.md").write_text("# 令牌\n\n有效期为 24 小时。\n", "utf-8")
+    status, detail = problem(client.post("/search", json={"query": "令牌"}))
+    assert (status, len(started)) == (503, 1)
+    assert "the index is being built" in detail.lower()
+    monkeypatch.setattr(agent_search, "AT_ONCE", 300)
+    assert client.post("/search", json={"query": "令牌"}).json()["memories"]
