@@ -13,6 +13,7 @@ from desk import Desk
 from fastapi.testclient import TestClient
 from scripted_embeddings import serve_embeddings
 
+from memtool.errors import Busy
 from memtool.recall import agent_search
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
@@ -20,6 +21,8 @@ from memtool.web import figures
 from memtool.web.app import make_app
 from memtool.web.gate import Access
 from memtool.web.life import Life
+from memtool.web.problem_details import status_of
+from memtool.web.request_search import SearchAsked, search_vault
 
 
 @pytest.fixture
@@ -339,16 +342,14 @@ def test_health_waits_for_no_first_index(client: TestClient, desk: Desk, monkeyp
     assert known.keys() == {"state", "version", "model"}
 
 
-def test_the_first_search_says_that_the_index_is_being_built(
-    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_search_says_that_the_index_is_being_built(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[object] = []
     monkeypatch.setattr(agent_search, "AT_ONCE", 0)
     monkeypatch.setattr(agent_search, "_index_in_background", started.append)
     desk.vault.path("areas/global/knowledge").mkdir(parents=True, exist_ok=True)
     desk.vault.path("areas/global/knowledge/令牌.md").write_text("# 令牌\n\n有效期为 24 小时。\n", "utf-8")
-    status, detail = problem(client.post("/search", json={"query": "令牌"}))
-    assert (status, len(started)) == (503, 1)
-    assert "the index is being built" in detail.lower()
+    with pytest.raises(Busy, match="the index is being built: [0-9]+ files") as caught:
+        search_vault(desk.work, SearchAsked(query="令牌"))
+    assert (status_of(caught.value), len(started)) == (503, 1)
     monkeypatch.setattr(agent_search, "AT_ONCE", 300)
-    assert client.post("/search", json={"query": "令牌"}).json()["memories"]
+    assert search_vault(desk.work, SearchAsked(query="令牌")).hits
