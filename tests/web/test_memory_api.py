@@ -348,7 +348,7 @@ def test_the_first_search_says_that_the_index_is_being_built(desk: Desk, monkeyp
     monkeypatch.setattr(agent_search, "_index_in_background", started.append)
     desk.vault.path("areas/global/knowledge").mkdir(parents=True, exist_ok=True)
     desk.vault.path("areas/global/knowledge/令牌.md").write_text("# 令牌\n\n有效期为 24 小时。\n", "utf-8")
-    with pytest.raises(Busy, match="the index is being built: [0-9]+ files") as caught:
+    with pytest.raises(Busy, match=r"the index is being built: \d+ files") as caught:
         search_vault(desk.work, SearchAsked(query="令牌"))
     assert (status_of(caught.value), len(started)) == (503, 1)
     monkeypatch.setattr(agent_search, "AT_ONCE", 300)
