@@ -117,6 +117,9 @@ patterns = ["(a+)+$"]
 allow = [".*"]
 [llm]
 writer = "openai"
+codex_model = "m"
+gemini_cli_model = "m"
+opencode_model = "m"
 providers = ["openai"]
 timeout = 9999
 daily_tokens = 0

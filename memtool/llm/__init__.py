@@ -22,6 +22,9 @@ PROVIDERS = {
     "gemini": "memtool.llm.openai:GeminiChat",
     "openrouter": "memtool.llm.openai:OpenRouterChat",
     "ollama": "memtool.llm.openai:OllamaChat",
+    "codex": "memtool.llm.clients:CodexCommand",
+    "gemini-cli": "memtool.llm.clients:GeminiCommand",
+    "opencode": "memtool.llm.clients:OpenCodeCommand",
 }
 MAX_ANSWER = 1_000_000  # characters or bytes; a summary has a thousandth of that
 

@@ -185,6 +185,16 @@ class ModelSettings(NamedTuple):
         "ollama"
     ].model
     ollama_base_url: Annotated[str, About("Its address, up to `/v1`.", trusted=True)] = VENDORS["ollama"].base_url
+    codex_model: Annotated[
+        str, About("The model that the `codex` command is asked for; empty leaves the choice to it.", trusted=True)
+    ] = VENDORS["codex"].model
+    gemini_cli_model: Annotated[
+        str, About("The model that the `gemini` command is asked for; empty leaves the choice to it.", trusted=True)
+    ] = VENDORS["gemini-cli"].model
+    opencode_model: Annotated[
+        str,
+        About("The model that the `opencode` command is asked for, such as `openai/gpt-5-mini`.", trusted=True),
+    ] = VENDORS["opencode"].model
 
 
 class RecallSettings(NamedTuple):

@@ -39,4 +39,7 @@ VENDORS: Mapping[str, Vendor] = {
     ),
     "openrouter": Vendor("https://openrouter.ai/api/v1", "openrouter/auto", ("OPENROUTER_API_KEY",), Limits(20, 0, 2)),
     "ollama": Vendor("http://127.0.0.1:11434/v1", "qwen3", (), Limits(at_once=1)),
+    "codex": Vendor("", "", (), Limits(at_once=1)),
+    "gemini-cli": Vendor("", "flash", (), Limits(at_once=1)),
+    "opencode": Vendor("", "", (), Limits(at_once=1)),
 }

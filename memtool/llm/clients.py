@@ -1,0 +1,205 @@
+"""Text from the commands of Codex, Gemini CLI and OpenCode, with the login that the user has there.
+
+As with `claude`, the call has no hooks, no plugins and no tools of the user's, and leaves no session behind. What these
+clients always read stays: the user's own AGENTS.md or GEMINI.md. Tried with Codex 0.169.0, Gemini CLI 0.61.0 and
+OpenCode 1.18.33 (`tests/other_agents/test_writers.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from memtool.llm import Request, tokens_used
+from memtool.llm.command import ClientCommand, Reply, Start, as_cost, empty_folder, json_lines
+from memtool.settings import user_cache_path
+from memtool.vault.files import make_folder
+
+
+class CodexCommand(ClientCommand):
+    """The model of Codex. It keeps one tool, which edits files, and a sandbox in which nothing can be written."""
+
+    name = "codex"
+    command = "codex"
+    hint = "Try `codex exec hello` in a terminal, or install Codex."
+
+    def start(self, folder: Path, request: Request) -> Start:
+        """Return how to start it; see `ClientCommand`."""
+        system = folder / "system.md"
+        system.write_text(request.system, encoding="utf-8", errors="replace")
+        settings = {
+            **{f"features.{name}": False for name in _CODEX_FEATURES},
+            **{f"mcp_servers.{name}.enabled": False for name in self._servers()},
+            **_CODEX_SETTINGS,
+            "model_instructions_file": str(system),
+        }
+        options = [word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}")]
+        model = ("--model", self._model) if self._model else ()
+        return Start((*_CODEX_ARGUMENTS, *options, *model, "-"), empty_folder(folder))
+
+    def _servers(self) -> Iterator[str]:
+        """Give the names of the user's MCP servers, which can be switched off one by one only."""
+        home = Path(self._environ.get("CODEX_HOME") or Path.home() / ".codex")
+        with suppress(OSError, ValueError):
+            servers = tomllib.loads((home / "config.toml").read_text(encoding="utf-8")).get("mcp_servers", {})
+            yield from (name for name in servers if re.fullmatch(r"[\w-]+", name))
+
+    def reply(self, said: str) -> Reply:
+        """Return the last message of the agent."""
+        reply = Reply(model=self._model)
+        for event in json_lines(said):
+            item, kind = event.get("item"), event.get("type")
+            if kind == "turn.completed":
+                usage = event.get("usage")
+                made = tokens_used(usage, "output_tokens")
+                reply = reply._replace(input_tokens=tokens_used(usage, "input_tokens"), output_tokens=made)
+            elif kind == "item.completed" and isinstance(item, dict) and item.get("type") == "agent_message":
+                reply = reply._replace(text=_text(item.get("text")), is_good=True)
+            elif kind in ("turn.failed", "error"):
+                reply = reply._replace(text=_reason(event), is_good=False)
+        return reply
+
+
+class GeminiCommand(ClientCommand):
+    """The model of Gemini CLI."""
+
+    name = "gemini-cli"
+    command = "gemini"
+    hint = "Try `gemini -p hello` in a terminal, or install Gemini CLI."
+
+    _session = ""
+
+    def start(self, folder: Path, request: Request) -> Start:
+        """Return how to start it; see `ClientCommand`."""
+        system = folder / "system.md"
+        system.write_text(request.system, encoding="utf-8", errors="replace")
+        # It keeps a list of all folders that it worked in, so it is always the same one.
+        work = user_cache_path(self._environ) / "gemini-cli"
+        make_folder(work / ".gemini")
+        (work / ".gemini" / "settings.json").write_text(json.dumps(_GEMINI_SETTINGS), encoding="utf-8")
+        self._session = str(uuid.uuid4())
+        model = ("--model", self._model) if self._model else ()
+        arguments = (*_GEMINI_ARGUMENTS, "--session-id", self._session, *model, "--prompt", " ")
+        # Only in a folder that is trusted does it read the settings there.
+        return Start(arguments, work, {"GEMINI_SYSTEM_MD": str(system), "GEMINI_CLI_TRUST_WORKSPACE": "true"})
+
+    def clean_up(self) -> None:
+        """Remove the session, which it keeps whatever it is told."""
+        home = Path(self._environ.get("GEMINI_CLI_HOME") or Path.home())
+        if self._session:
+            for path in (home / ".gemini" / "tmp").glob(f"*/chats/session-*{self._session[:8]}*"):
+                with suppress(OSError):
+                    path.unlink()
+
+    def reply(self, said: str) -> Reply:
+        """Return the response, and the tokens of all models that took part in it."""
+        answer: Any = {}
+        with suppress(ValueError, RecursionError):
+            answer = json.loads(said[said.index("{") :])
+        if not isinstance(answer, dict) or "response" not in answer:
+            return Reply(_reason(answer) if isinstance(answer, dict) else "")
+        stats = answer.get("stats")
+        models = stats.get("models") if isinstance(stats, dict) else None
+        usages = {
+            name: model.get("tokens") for name, model in (models or {}).items() if isinstance(model, dict)
+        }  # fmt: skip
+        return Reply(
+            _text(answer["response"]),
+            is_good=True,
+            input_tokens=sum(tokens_used(usage, "prompt", "tool") for usage in usages.values()),
+            output_tokens=sum(tokens_used(usage, "candidates", "thoughts") for usage in usages.values()),
+            model=next(iter(usages), ""),
+        )
+
+
+class OpenCodeCommand(ClientCommand):
+    """The model of OpenCode."""
+
+    name = "opencode"
+    command = "opencode"
+    hint = "Try `opencode run hello` in a terminal, or install OpenCode."
+
+    def start(self, folder: Path, request: Request) -> Start:
+        """Return how to start it; see `ClientCommand`."""
+        agent = {"mode": "primary", "prompt": request.system, "permission": {"*": "deny"}}
+        settings = {**_OPENCODE_SETTINGS, "agent": {"memtool": agent}}
+        model = ("--model", self._model) if self._model else ()
+        variables = {"OPENCODE_CONFIG_CONTENT": json.dumps(settings), **_OPENCODE_VARIABLES}
+        return Start((*_OPENCODE_ARGUMENTS, *model), empty_folder(folder), variables)
+
+    def reply(self, said: str) -> Reply:
+        """Return the texts of the answer."""
+        reply = Reply(model=self._model)
+        for event in json_lines(said):
+            part = event.get("part")
+            part = part if isinstance(part, dict) else {}
+            if event.get("type") == "text":
+                reply = reply._replace(text=reply.text + _text(part.get("text")), is_good=True)
+            elif event.get("type") == "step_finish":
+                tokens = part.get("tokens")
+                cache = tokens.get("cache") if isinstance(tokens, dict) else None
+                reply = reply._replace(
+                    input_tokens=tokens_used(tokens, "input") + tokens_used(cache, "write", "read"),
+                    output_tokens=tokens_used(tokens, "output", "reasoning"),
+                    cost_usd=as_cost(part.get("cost")) or None,
+                )
+            elif event.get("type") == "error":
+                return Reply(_reason(event))
+        return reply
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _reason(event: dict[str, Any]) -> str:
+    """Return why a client failed, as its last message has it."""
+    error = event.get("error", event)
+    data = error.get("data", error) if isinstance(error, dict) else error
+    return _text(data.get("message") if isinstance(data, dict) else data)
+
+
+_CODEX_ARGUMENTS = (
+    "exec", "--ephemeral", "--ignore-rules", "--skip-git-repo-check", "--sandbox", "read-only", "--json",
+    "--color", "never",
+)  # fmt: skip
+_CODEX_FEATURES = (
+    "apps", "browser_use", "computer_use", "goals", "hooks", "image_generation", "in_app_browser", "memories",
+    "multi_agent", "plugins", "remote_plugin", "shell_tool", "skill_search", "sleep_tool", "tool_suggest",
+    "unified_exec", "view_image", "workspace_dependencies",
+)  # fmt: skip
+_CODEX_SETTINGS: dict[str, object] = {
+    "project_doc_max_bytes": 0,
+    "web_search": "disabled",
+    "model_reasoning_effort": "low",
+    "include_environment_context": False,
+    "include_permissions_instructions": False,
+    "include_apps_instructions": False,
+    "include_collaboration_mode_instructions": False,
+    "skills.include_instructions": False,
+    "skills.bundled.enabled": False,
+    "tools.experimental_request_user_input.enabled": False,
+}
+_GEMINI_ARGUMENTS = ("--skip-trust", "--output-format", "json", "-e", "none", "--allowed-mcp-server-names", "none")
+_GEMINI_SETTINGS = {
+    "hooksConfig": {"enabled": False},
+    "tools": {"core": ["none"]},
+    "skills": {"enabled": False},
+    "experimental": {"enableAgents": False},
+    "context": {"includeDirectoryTree": False},
+    "general": {"enableAutoUpdate": False},
+}
+_OPENCODE_ARGUMENTS = ("run", "--format", "json", "--pure", "--agent", "memtool", "--title", "memtool")
+_OPENCODE_SETTINGS = {"share": "disabled", "autoupdate": False, "snapshot": False, "permission": {"*": "deny"}}
+_OPENCODE_VARIABLES = {
+    "OPENCODE_DB": ":memory:",  # where it keeps sessions
+    "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
+    "OPENCODE_DISABLE_CLAUDE_CODE": "1",
+    "OPENCODE_DISABLE_SHARE": "1",
+}
