@@ -1,7 +1,7 @@
 """The owner's words in notes that memtool has written into since: they are committed first, as the owner's.
 
 A daily note is parted into memtool's lines and all else; the lines that are in no commit yet are left out. Of a
-session's note the record knows what memtool wrote.
+session's note its source knows what memtool wrote.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from memtool.capture.captured import read_record
+from memtool.capture.old_note import draft_of
+from memtool.capture.source import find_source
 from memtool.errors import HistoryFailed, MemtoolError
 from memtool.vault import history
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
@@ -57,7 +58,9 @@ def _of_owner(vault: Vault, ref: str, before: str | None) -> str | None:
         return own_words(now, before)
     if before is None or is_as_written(now):
         return None
-    own = keep_hand_edits(read_record(vault, ref.rsplit("/", 1)[-1].removesuffix(".md")).base or None, now, before)
+    source = find_source(vault, ref.rsplit("/", 1)[-1].removesuffix(".md"))
+    base = draft_of(source.note).text if source else ""
+    own = keep_hand_edits(base or None, now, before)
     return None if _is_same(own, before) else own
 
 

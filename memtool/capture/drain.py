@@ -18,6 +18,7 @@ from memtool.capture.log import ERROR, WARNING, LogEntry
 from memtool.capture.note_summary import NOTE, summarise_note
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
+from memtool.capture.source import trim_sources
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, sentence_of
 from memtool.vault.uncommitted import commit_noted
@@ -149,6 +150,7 @@ class _Worker:
         try:
             vault = self._workspace.vault
             commit_noted(vault, _message(self._captured), before=partial(keep_what_is_by_hand, vault))
+            trim_sources(vault, self._workspace.settings.transcripts, self._workspace.now())
         except MemtoolError as error:
             self._tell(f"the notes were written, but not committed: {error}")
         self._captured.clear()

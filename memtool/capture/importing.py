@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 from memtool.capture.captured import is_captured, read_record, write_record
 from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily_lines import Edit, change_daily, daily_ref, edit_entry, is_ignored
-from memtool.capture.old_turns import turns_of
 from memtool.capture.queue import Job
-from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, ReadSession, capture, read_session
+from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, capture
+from memtool.capture.session_reading import ReadSession, read_session, source_of
+from memtool.capture.source import find_source, source_ref, trim_sources
 from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.capture.transcript.record_fields import text_at, time_of
@@ -135,17 +136,19 @@ def import_sessions(
         done = _with_days(work, batch, done)
         with suppress(MemtoolError):  # then it is committed with the next capture
             commit_noted(work.vault, f"import: {counted(done.notes, 'session')} of {title_of(client)}")
+            trim_sources(work.vault, work.settings.transcripts, work.now())
     return done
 
 
 def _import(work: Workspace, source: Source, done: ImportedSessions, batch: _Batch, *, event: str) -> ImportedSessions:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
-        if source.prompts:  # nobody knows the answers
-            turns = [turn._replace(answered=True) for turn in turns_of(source.prompts.steps)]
-            session = ReadSession(source.prompts, turns)
+        known = find_source(work.vault, source.session_id)
+        if source.prompts:
+            note = known.note if known else {}
+            session = ReadSession(source.prompts, source_of(source.prompts, None, note), has_answers=False)
         else:
-            session = read_session(work, job)
+            session = read_session(work, job, known=known)
         later = None if source.prompts else batch.later  # of prompts alone the note says that they are known
         captured = capture(work, job, session, read_record(work.vault, source.session_id), later)
         for day, entry in _edits(work, session.conversation) if captured.refs else ():
@@ -206,7 +209,8 @@ def _looked_at(work: Workspace, found: KeptSession) -> Source | None:
 def _prompts_source(work: Workspace, prompts: Conversation) -> Source:
     # Its transcript said more, as long as it was; and a session that left nothing behind has no note.
     has_note = (work.vault.root / session_ref(prompts.session_id)).exists()
-    known = has_note or read_record(work.vault, prompts.session_id).size >= prompts.size
+    is_kept = bool(source_ref(work.vault, prompts.session_id))
+    known = has_note or is_kept or read_record(work.vault, prompts.session_id).size >= prompts.size
     started_at, ended_at = (at.timestamp() if at else 0.0 for at in (prompts.started_at, prompts.ended_at))
     project = _project(work, prompts.cwd)
     return Source(prompts.session_id, None, project, started_at, ended_at, prompts.size, known, prompts)

@@ -1,31 +1,24 @@
-"""One session, from its transcript to its note: read, redact, summarise, write; and again if a model is due."""
+"""One session, from its transcript to its note: read, redact, keep the source, write; and again if a model is due."""
 
 from __future__ import annotations
 
-import hashlib
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
-from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from memtool.capture.captured import ReadUpTo, Record, kept_turns, read_record, write_record
-from memtool.capture.conversation import Conversation, Step
+from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.daily_lines import change_daily, daily_ref
-from memtool.capture.model_summary import ModelSummary, summarise_with_model
-from memtool.capture.old_turns import Turn, turns_of
+from memtool.capture.old_note import OldDraft, as_note, draft_of, leaves_note, write_by_rules, write_with_model
 from memtool.capture.queue import Job
 from memtool.capture.session_note import daily_sessions, session_note
-from memtool.capture.summary import left_something, summarise
+from memtool.capture.session_reading import ReadSession, read_session
+from memtool.capture.source import find_source, is_in_git, source_ref, write_source
 from memtool.capture.switches import is_excluded
-from memtool.capture.transcript.reader import read_transcript
-from memtool.capture.transcript.record_stream import mark_before, open_transcript
-from memtool.capture.transcript.text import compaction_text
 from memtool.clients import CLAUDE_CODE
-from memtool.errors import MemtoolError, TranscriptUnreadable
+from memtool.errors import MemtoolError
 from memtool.index.engine import place_of, use_index
 from memtool.llm import EXTRACTIVE, is_set_up
 from memtool.text.frontmatter import parse_fields, split_front_matter
@@ -33,41 +26,21 @@ from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits, topic_as_known
 from memtool.vault.layout import Vault, session_ref
-from memtool.vault.masking import Mask, mask_files, mask_state
-from memtool.vault.old_sessions import is_as_written, parse_session, render_session, told_in
+from memtool.vault.masking import mask_files, mask_state
+from memtool.vault.old_sessions import is_as_written, render_session, told_in
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.session_lines import write_values
-from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
-
-if TYPE_CHECKING:
-    from memtool.redaction import Redactor
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again
 
 BY_HAND = "capture"  # the event of a transcript that the user has named
 IMPORT, IMPORT_WITH_MODEL = "import", "import with model"
 
-_NOW_AND_THEN = ("Stop", "SessionStart")  # a sweep may find a session that is going on elsewhere
-_WITHOUT_MODEL = ("PreCompact", "PostCompact", IMPORT)  # the client is about to summarise it, or has; or it is old
-_LITTLE = 1_500  # characters said since the client's own summary that need no other
-_MOST_SECRETS = 500  # of one session; with more it is not read again for the last of them
-MOST_HELPERS = 100  # of one session, the last ones
-
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-
-class ReadSession(NamedTuple):
-    """A session as far as it is known: its folder, times and size, its turns, and the place to read on from.
-
-    *mask* takes its secrets out of other texts.
-    """
-
-    conversation: Conversation
-    turns: list[Turn]
-    reading: ReadUpTo = ReadUpTo()
-    mask: Mask = str
+_WITHOUT_MODEL = ("Stop", "PostCompact", IMPORT)  # a turn has ended, the client has just summarised, or it is old
+_AT_ONCE = (BY_HAND, IMPORT_WITH_MODEL)  # what the user asked for does not wait until the hour is over
+_PAUSE = 3_600  # seconds between two notes of one session by a model
 
 
 class Later(NamedTuple):
@@ -83,7 +56,7 @@ class Captured(NamedTuple):
     Args:
         refs: the files that were written.
         topic, project: of the session.
-        fallback: why the summary is extractive although a model was asked.
+        fallback: why rules wrote the note although a model was asked.
         may_pass: whether asking again may help.
         client: whose session it was.
     """
@@ -99,215 +72,143 @@ class Captured(NamedTuple):
 def capture_session(work: Workspace, job: Job) -> Captured:
     """Write the note of the session that *job* names, and its line in the daily note.
 
-    The extractive note is written first, so that there is one whatever becomes of the model.
+    The note by rules is written first, so that there is one whatever becomes of the model.
 
     Raises:
         MemtoolError: the transcript cannot be read, or the vault cannot be written.
     """
     record = read_record(work.vault, job.session_id)
-    return capture(work, job, read_session(work, job, record.reading), record)
+    known = find_source(work.vault, job.session_id)
+    return capture(work, job, read_session(work, job, record, known), record)
 
 
 def capture(work: Workspace, job: Job, session: ReadSession, record: Record, later: Later | None = None) -> Captured:
-    """Write the note and the daily lines of *session*, captured before as *record* says; return what was written.
+    """Write the source, the note and the daily lines of *session*, captured before as *record* says.
 
     Its record and its lines in daily notes are left to *later*, if that is given.
 
     Raises:
         MemtoolError: the vault cannot be written.
     """
-    if record.size and session.reading.secrets > record.reading.secrets:
-        record = _mask_earlier(work, job, session)
-    record = record._replace(size=session.conversation.size, reading=session.reading)
-    folder = session.conversation.cwd or job.cwd
+    source = session.source
+    if record.size and session.secrets > record.secrets:
+        _mask_earlier(work, job, session)
+        known = find_source(work.vault, job.session_id)
+        session = session._replace(source=source._replace(note=known.note if known else {}))
+    record = record._replace(size=source.size, offset=session.offset, mark=session.mark, secrets=session.secrets)
+    folder = source.cwd or job.cwd
     if job.event != BY_HAND and (record.off or is_excluded(folder, work.settings.capture.exclude, work.home)):
-        write_record(work.vault, job.session_id, Record(record.size, off=record.off))
+        write_record(work.vault, job.session_id, Record(source.size, off=record.off))
         return Captured()
-    if not any(turn.asked or turn.told for turn in session.turns):
+    if not any(turn.typed or turn.messages or turn.summary for turn in source.turns):
         write_record(work.vault, job.session_id, record)
         return Captured()
-    where = Path(folder or work.home)
-    area = work.registered_area(where)
-    digest = _digest(session.turns)
-    if record.provider in ("", EXTRACTIVE):
-        record = record._replace(digest=digest, provider=EXTRACTIVE)
-    refs, record, topic = _write(work, job, session, area, record, later)
-    if not refs or not _wants_model(work, job, session.conversation, record, digest):
-        return Captured(refs, topic, area.name, client=session.conversation.client)
-    age = work.now().timestamp() - record.model_at
-    if job.event in _NOW_AND_THEN and age < work.settings.capture.every_minutes * 60:
-        write_record(work.vault, job.session_id, record._replace(owed=True))  # a later sweep will see to it
-        return Captured(refs, topic, area.name, client=session.conversation.client)
-    if session.conversation.start:
-        session = read_session(work, job)  # a model is shown the messages themselves
-    record, answer = _ask_model(work, session, record, digest)
-    if answer.summary is not None:
-        refs, record, topic = _write(work, job, session, area, record, later)
-    _keep(work, job, record, later)
-    return Captured(refs, topic, area.name, answer.reason, answer.may_pass, session.conversation.client)
+    area = work.registered_area(Path(folder or work.home))
+    writing = _Writing(work, job, session, area, later)
+    draft = draft_of(session.source.note)
+    if draft.writer in ("", EXTRACTIVE) or not (is_set_up(work.settings.llm) or draft.size == source.size):
+        draft = write_by_rules(session, draft, writing.current(), work.language)
+    captured, draft, record = writing.write(draft, record)
+    if not captured.refs or not _wants_model(work, job, draft, source.size):
+        return captured
+    is_early = work.now().timestamp() - record.model_at < _PAUSE and job.tries <= 1  # a failed try is no note
+    if is_early and job.event not in _AT_ONCE:
+        writing.keep(record._replace(owed=True))  # a later sweep will see to it
+        return captured
+    answer = write_with_model(session, draft, work.settings, work.vault, work.now())
+    record = record._replace(model_at=work.now().timestamp(), owed=answer.may_pass)
+    if answer.draft is not None:
+        captured, _, _ = writing.write(answer.draft._replace(size=source.size), record._replace(owed=False))
+    else:
+        writing.keep(record)
+    return captured._replace(fallback=answer.reason, may_pass=answer.may_pass)
 
 
-def read_session(work: Workspace, job: Job, reading: ReadUpTo = ReadUpTo()) -> ReadSession:  # noqa: B008  (never changed)
-    """Return the session whose transcript *job* names, read on from *reading*, with what the job knows of its end.
-
-    One that holds a secret is read whole, and again once it is known: it is masked in what came before it, too.
-    """
-    redact, known = work.redact.of_session(), 0
-    session = _read(job, ReadUpTo() if reading.secrets else reading, redact)
-    for asked, said in pairwise(session.conversation.steps):
-        if (asked.kind, said.kind) == ("answer", "prompt"):
-            redact.learn_answer(asked.text, said.text)
-    while known < redact.found < _MOST_SECRETS:
-        known = redact.found
-        redact.counts.clear()
-        session = _read(job, ReadUpTo(), redact)
-    work.redact.counts.update(redact.counts)
-    return session._replace(reading=session.reading._replace(secrets=redact.found))
+def _wants_model(work: Workspace, job: Job, draft: OldDraft, size: int) -> bool:
+    is_written = draft.writer != EXTRACTIVE and draft.size == size  # with all that is in the transcript
+    return is_set_up(work.settings.llm) and job.event not in _WITHOUT_MODEL and not is_written
 
 
-def _read(job: Job, reading: ReadUpTo, redact: Redactor) -> ReadSession:
-    path = Path(job.transcript)
-    conversation = read_transcript(
-        path,
-        redact,
-        last_answer=job.said,
-        start=reading.offset,
-        mark=reading.mark,
-        session_id=job.session_id,
-        cwd=reading.cwd,
-    )
-    known = reading if conversation.start else ReadUpTo()
-    conversation = _with_edits_of_helpers(conversation, path, redact)
-    if job.compaction and not _has_compaction(conversation):
-        summary = Step("compaction", redact(compaction_text(job.compaction)), conversation.ended_at)
-        conversation = conversation._replace(steps=(*conversation.steps, summary))
-    started_at = datetime.fromisoformat(known.started_at) if known.started_at else conversation.started_at
-    conversation = conversation._replace(
-        cwd=known.cwd or conversation.cwd,
-        branch=conversation.branch or known.branch,
-        title=conversation.title or known.title,
-        started_at=started_at,
-    )
-    turns = turns_of(conversation.steps, known.turns)
-    return ReadSession(conversation, turns, _reading(path, conversation, turns), redact.mask)
-
-
-def _mask_earlier(work: Workspace, job: Job, session: ReadSession) -> Record:
-    """Mask what was found only now in all that was written of the session before; return its record."""
-    first, last = session.conversation.started_at or work.now(), session.conversation.ended_at or work.now()
+def _mask_earlier(work: Workspace, job: Job, session: ReadSession) -> None:
+    """Mask what was found only now in all that was written of the session before."""
+    first, last = session.source.started_at or work.now(), session.source.ended_at or work.now()
     days = {(first + timedelta(days=number)).astimezone().date() for number in range((last - first).days + 2)}
+    source = source_ref(work.vault, job.session_id)
     refs = [session_ref(job.session_id), *sorted(daily_ref(work.vault, day) for day in days)]
     note_uncommitted(work.vault, mask_files(work.vault, refs, session.mask))
+    mask_files(work.vault, [source] if source else [], session.mask)
     for folder in {work.vault.state_path, work.index_folder}:
         mask_state(folder, session.mask, besides=("queue",))
     if any((work.index_folder / "index").glob("*")):
         with suppress(MemtoolError):  # the next search makes it
             use_index(place_of(work), lambda _: None, rebuild=True)
-    return read_record(work.vault, job.session_id)
 
 
-def _reading(path: Path, conversation: Conversation, turns: list[Turn]) -> ReadUpTo:
-    """Return from where to read on: the last turn may not have ended."""
-    offset = turns[-1].offset if turns else 0
-    with suppress(TranscriptUnreadable, OSError), open_transcript(path) as file:
-        return ReadUpTo(
-            offset,
-            mark_before(file, offset),
-            kept_turns(turns[:-1]),
-            conversation.cwd,
-            conversation.branch,
-            conversation.title,
-            conversation.started_at.isoformat() if conversation.started_at else "",
-            turns[-1]._replace(said="") if turns else Turn(),
+class _Writing(NamedTuple):
+    """What is written of one session, and where."""
+
+    work: Workspace
+    job: Job
+    session: ReadSession
+    area: ProjectArea
+    later: Later | None
+
+    def current(self) -> str | None:
+        """Return the note as it is in the vault."""
+        return _read_note(self.work.vault, session_ref(self.job.session_id))
+
+    def write(self, draft: OldDraft, record: Record) -> tuple[Captured, OldDraft, Record]:
+        """Write the session's note of *draft*, its lines in the daily notes and its source; keep its record.
+
+        A session that left nothing behind has a line in the daily note and no note of its own.
+        """
+        work, vault, source = self.work, self.work.vault, self.session.source
+        now, current, ref = work.now(), self.current(), session_ref(self.job.session_id)
+        told = self.session.conversation.told or _told_before(current)
+        named = self.session.conversation._replace(session_id=self.job.session_id, told=told)
+        files = [file for turn in source.turns for file in turn.files]
+        note = session_note(
+            named,
+            draft.summary,
+            files,
+            len(source.turns),
+            project=self.area.name,
+            root=self.area.root,
+            home=work.home,
+            now=now,
         )
-    return ReadUpTo()
+        note = note._replace(topic=topic_as_known(note.topic, current))
+        days = daily_sessions(named, note, now=now)
+        refs = [*(daily_ref(vault, day) for day in days), *([self.area.ref] if self.area.name else [])]
+        if has_note := bool(told) or current is not None or leaves_note(self.session):
+            refs.insert(0, ref)
+        note_uncommitted(vault, refs)
+        self._write_days(days, has_note=has_note)  # before the record, which says that the session is known
+        if has_note:
+            generated = render_session(note, language=work.language)
+            _replace_note(vault, ref, draft.text, generated)
+            write_values(vault, ref, {piece.text: piece.value for row in note.rows for piece in row.pieces})
+            draft, record = draft._replace(text=generated), record._replace(ref=ref)
+        kept = write_source(vault, source._replace(note=as_note(draft)), now)
+        if is_in_git(vault):
+            note_uncommitted(vault, [kept])
+        self.keep(record)
+        return Captured(tuple(refs), draft.summary.topic, self.area.name, client=source.client), draft, record
 
-
-def _digest(turns: list[Turn]) -> str:
-    digest = hashlib.sha256()
-    for turn in turns:
-        digest.update(repr(turn._replace(said="")).encode("utf-8", "replace"))
-    return digest.hexdigest()
-
-
-def _wants_model(work: Workspace, job: Job, conversation: Conversation, record: Record, digest: str) -> bool:
-    if not is_set_up(work.settings.llm) or job.event in _WITHOUT_MODEL:
-        return False
-    if record.provider != EXTRACTIVE and record.digest == digest:
-        return False
-    return _length_since_compaction(conversation) >= _LITTLE or not _has_compaction(conversation)
-
-
-def _has_compaction(conversation: Conversation) -> bool:
-    return any(step.kind == "compaction" and step.text for step in conversation.steps)
-
-
-def _length_since_compaction(conversation: Conversation) -> int:
-    length = 0
-    for step in reversed(conversation.steps):
-        if step.kind == "compaction" and step.text:
-            break
-        length += len(step.text)
-    return length
-
-
-def _ask_model(work: Workspace, session: ReadSession, record: Record, digest: str) -> tuple[Record, ModelSummary]:
-    """Return the record with the model's summary, or as it was where there is none, and what became of asking."""
-    now = work.now()
-    answer = summarise_with_model(session.turns, work.settings, work.vault, now)
-    record = record._replace(model_at=now.timestamp(), owed=answer.may_pass)
-    if answer.summary is not None:
-        record = record._replace(digest=digest, provider=answer.provider, owed=False, summary=answer.summary)
-    return record, answer
-
-
-def _write(
-    work: Workspace, job: Job, session: ReadSession, area: ProjectArea, record: Record, later: Later | None
-) -> tuple[tuple[str, ...], Record, str]:
-    """Write the session's note and its lines in the daily notes; return what was written, its record and its topic.
-
-    A session that left nothing behind has a line in the daily note and no note of its own.
-    """
-    now = work.now()
-    ref = session_ref(job.session_id)
-    told = session.conversation.told or _told_before(_read_note(work.vault, ref))
-    named = session.conversation._replace(session_id=job.session_id, told=told)
-    files = [file for turn in session.turns for file in turn.files]
-    summary = record.summary
-    if record.provider == EXTRACTIVE:
-        gone, own = _changed_by_owner(record, _read_note(work.vault, ref))
-        record = record._replace(gone=gone)
-        summary = summarise(session.turns, branch=named.branch, language=work.language)
-        summary = summary._replace(rows=tuple(_wanted(summary.rows, gone, own)))
-    note = session_note(
-        named, summary, files, len(session.turns), project=area.name, root=area.root, home=work.home, now=now
-    )
-    note = note._replace(topic=topic_as_known(note.topic, _read_note(work.vault, ref)))
-    days = daily_sessions(named, note, now=now)
-    refs = [*(daily_ref(work.vault, day) for day in days), *([area.ref] if area.name else [])]
-    if has_note := bool(told) or left_something(session.turns) or (work.vault.root / ref).exists():
-        refs.insert(0, ref)
-    note_uncommitted(work.vault, refs)
-    for day, line in days.items():  # before the note and the record, which say that the session is known
-        if later is None:
-            add = partial(add_session, session=line, has_note=has_note, language=work.language)
-            change_daily(work.vault, day, add, language=work.language)
+    def keep(self, record: Record) -> None:
+        """Keep the session's record, now or later."""
+        if self.later is None:
+            write_record(self.work.vault, self.job.session_id, record)
         else:
-            later.lines.setdefault(day, {})[job.session_id] = line, has_note
-    if has_note:
-        generated = render_session(note, language=work.language)
-        _replace_note(work.vault, ref, record.base, generated)
-        write_values(work.vault, ref, {piece.text: piece.value for row in note.rows for piece in row.pieces})
-        record = record._replace(base=generated)
-    _keep(work, job, record, later)
-    return tuple(refs), record, summary.topic
+            self.later.records[self.job.session_id] = record
 
-
-def _keep(work: Workspace, job: Job, record: Record, later: Later | None) -> None:
-    if later is None:
-        write_record(work.vault, job.session_id, record)
-    else:
-        later.records[job.session_id] = record
+    def _write_days(self, days: Mapping[date, DailySession], *, has_note: bool) -> None:
+        for day, line in days.items():
+            if self.later is None:
+                add = partial(add_session, session=line, has_note=has_note, language=self.work.language)
+                change_daily(self.work.vault, day, add, language=self.work.language)
+            else:
+                self.later.lines.setdefault(day, {})[self.job.session_id] = line, has_note
 
 
 def _read_note(vault: Vault, ref: str) -> str | None:
@@ -322,26 +223,6 @@ def _told_before(note: str | None) -> dict[str, str]:
     return told_in(fields) if isinstance(fields, dict) else {}
 
 
-def _changed_by_owner(record: Record, current: str | None) -> tuple[tuple[str, ...], list[str]]:
-    """Return the texts that the owner took out of the note since the first capture, and the prompts of changed rows."""
-    if current is None or not record.base or is_as_written(current):
-        return record.gone, []
-    before, now = _rows_of(record.base), _rows_of(current)
-    there, written = set(texts_of(now)), set(map(render_row, before))
-    gone = [*record.gone, *(text for text in texts_of(before) if text not in there)]
-    return tuple(dict.fromkeys(gone)), [row.asked for row in now if row.asked and render_row(row) not in written]
-
-
-def _wanted(rows: Iterable[Row], gone: Sequence[str], own: Sequence[str]) -> list[Row]:
-    """Return *rows* without what is *gone*, and without those of the prompts that the owner made their *own*."""
-    asked = set(texts_of(row._replace(pieces=()) for row in without_texts(rows, own)))
-    return without_texts([row for row in rows if not row.asked or row.asked in asked], gone)
-
-
-def _rows_of(text: str) -> list[Row]:
-    return [parse_row(point.text) for point in parse_session(text).key_points if not point.kind]
-
-
 def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
     def merged(current: str | None) -> str:
         if current is None:
@@ -352,24 +233,3 @@ def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:
     path = vault.path(ref)
     with vault.lock():
         files_of_vault.change(path, merged)
-
-
-def _with_edits_of_helpers(conversation: Conversation, path: Path, redact: Callable[[str], str]) -> Conversation:
-    """Return *conversation*, whose transcript lies at *path*, with what its helpers edited, each edit at its time."""
-    steps = list(conversation.steps)
-    since = next((step.at for step in steps if step.at), None) if conversation.start else None
-    times = list(accumulate((step.at or _LONG_AGO for step in steps), max))
-    edits = sorted(_edits_of_helpers(path, redact, since), key=lambda step: step.at or _LONG_AGO, reverse=True)
-    for edit in edits:
-        steps.insert(bisect_right(times, edit.at or _LONG_AGO), edit)
-    return conversation._replace(steps=tuple(steps))
-
-
-def _edits_of_helpers(path: Path, redact: Callable[[str], str], since: datetime | None) -> Sequence[Step]:
-    """Return the edits of the helpers, from the time *since* on: the others are known."""
-    found: list[Step] = []
-    for helper in sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))[-MOST_HELPERS:]:
-        with suppress(TranscriptUnreadable, OSError):
-            if since is None or helper.stat().st_mtime >= since.timestamp():
-                found += read_transcript(helper, redact, of_helper=True).edits
-    return found if since is None else [step for step in found if step.at and step.at >= since]

@@ -26,12 +26,13 @@ from memtool.errors import BrokenVaultFile
 from memtool.settings.sections import TranscriptSettings
 from memtool.vault.files import make_folder, read_content, write_over
 from memtool.vault.layout import Vault, session_name
-from memtool.vault.state import read_record, write_state, writing_in
+from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 
 FOLDER = "transcripts"
 FORMAT = 1
 
 _SUFFIX = ".jsonl.gz"
+_ASIDE = "undone"  # folder in `.memtool`
 _IGNORE = ".gitignore"
 _LARGEST_PACKED, _LARGEST = 16_777_216, 134_217_728  # bytes of a file, and of what it unpacks to
 _LARGEST_RECORD = 4_096
@@ -147,11 +148,34 @@ def list_sources(vault: Vault) -> list[KeptSource]:
 
 
 def remove_source(vault: Vault, session_id: str) -> bool:
-    """Remove the source of the session; return whether there was one."""
+    """Remove the source of the session, also one that was set aside; return whether there was one."""
+    bring_back(vault, session_id)
     ref = source_ref(vault, session_id)
     if ref:
         vault.path(ref).unlink(missing_ok=True)
     return bool(ref)
+
+
+def set_aside(vault: Vault, session_id: str) -> None:
+    """Take the source of a session whose capture was undone out of the vault, until `bring_back`."""
+    if ref := source_ref(vault, session_id):
+        aside = vault.state_path / _ASIDE / ref
+        with writing_in(aside.parent):
+            make_state_folder(aside.parent)
+            os.replace(vault.path(ref), aside)
+
+
+def bring_back(vault: Vault, session_id: str) -> None:
+    """Put the source back that was set aside, unless the session has a newer one."""
+    name = f"{session_name(session_id)}{_SUFFIX}"
+    for aside in (vault.state_path / _ASIDE / FOLDER).glob(f"[0-9][0-9][0-9][0-9]/{name}"):
+        path = vault.path(f"{FOLDER}/{aside.parent.name}/{name}")
+        with writing_in(path.parent):
+            make_folder(path.parent)
+            if path.exists():
+                aside.unlink()
+            else:
+                os.replace(aside, path)
 
 
 class Removal(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from memtool.capture.captured import read_record
+from memtool.capture.old_turns import from_turns
+from memtool.capture.source import find_source
 from memtool.cli import output
 from memtool.cli.log import heading
 from memtool.cli.session import Session, with_vault
@@ -68,11 +69,11 @@ def _place(session: Session, ref: str) -> Ref:
 
 
 def _with_turn(vault: Vault, origin: Origin) -> Origin:
-    """Return *origin* with the turn of its session that said it, if the session's record knows it."""
+    """Return *origin* with the turn of its session that said it, if the session's source holds it."""
     if not origin.session or "#" in origin.session or "/" in origin.session or ":" in origin.session:
         return origin
-    turns = read_record(vault, origin.session).reading.all_turns
-    for number, turn in enumerate(turns, 1):
+    source = find_source(vault, origin.session)
+    for number, turn in enumerate(from_turns(source.turns) if source else (), 1):
         if any(piece.text and piece.text in origin.text for piece in turn.told):
             return origin._replace(session=f"{origin.session}#{number}")
     return origin

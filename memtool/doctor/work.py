@@ -8,6 +8,7 @@ from functools import partial
 
 from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
+from memtool.capture.source import MB, last_removal, list_sources
 from memtool.consolidate.week import kept_schedule, read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
 from memtool.embeddings.helper import SILENCE, HelperPlace, ask_helper, fell_silent, is_at_work
@@ -55,6 +56,22 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
         yield Check("capture", BROKEN, f"{sessions} waited for more than an hour", fix)
     elif not errors:
         yield Check("capture", OK, f"nothing to mend, {counted(len(waiting), 'session')} waiting")
+
+
+def source_checks(work: Workspace) -> Iterator[Check]:
+    """Say how many sources of sessions are kept, how large they are, and when some were removed."""
+    kept = list_sources(work.vault)
+    size = sum(one.size for one in kept) / MB
+    removed = last_removal(work.vault)
+    gone = f"; {counted(removed.sessions, 'older one')} removed at {removed.at[:16]}" if removed else ""
+    if kept or removed:
+        limit = work.settings.transcripts.max_mb
+        of = f" of {limit:,} MB at most" if limit else ""
+        yield Check("transcripts", OK, f"{counted(len(kept), 'session')} kept with all turns, {size:,.1f} MB{of}{gone}")
+    else:
+        yield Check(
+            "transcripts", OK, "no session is kept yet; `memtool import claude-code` keeps those of this machine"
+        )
 
 
 def service_checks(work: Workspace) -> Iterator[Check]:

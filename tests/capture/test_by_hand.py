@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 from two_machines import git
 
 from memtool.capture.by_hand import keep_what_is_by_hand, own_words
-from memtool.capture.captured import Record, write_record
+from memtool.capture.old_note import OldDraft, as_note
+from memtool.capture.source import Source, write_source
 from memtool.vault.daily import DailyEntry, DailySession, add_entries, add_sessions, render_daily
 from memtool.vault.layout import Vault
 from memtool.vault.old_sessions import OldNote, render_session
@@ -82,7 +83,7 @@ def test_a_capture_commits_what_its_owner_wrote_into_a_sessions_note_first(vault
     note_uncommitted(vault, [ref])
     commit_noted(vault, "capture: one")
     path.write_text(later + "\nMy own thoughts.\n", encoding="utf-8")
-    write_record(vault, "s1", Record(base=later))
+    write_source(vault, Source("s1", note=as_note(OldDraft(text=later))), datetime.now(UTC))
     note_uncommitted(vault, [ref])
     commit_noted(vault, "capture: two", before=lambda refs: keep_what_is_by_hand(vault, refs))
     assert subjects(vault)[:2] == ["capture: two", f"keep: {ref}"]

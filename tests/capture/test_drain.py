@@ -11,14 +11,16 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture import daily_lines, drain, session_capture
+from memtool.capture import daily_lines, drain, old_note, session_capture, session_reading
 from memtool.capture.captured import read_record, write_record
 from memtool.capture.daily_lines import Edit, write_edit
 from memtool.capture.drain import Drained
 from memtool.capture.log import WARNING, LogEntry
 from memtool.capture.model_summary import ModelSummary
+from memtool.capture.old_note import draft_of
 from memtool.capture.old_turns import Turn
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
+from memtool.capture.source import find_source
 from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
 from memtool.errors import Busy, NotWritable, ProviderFailed
@@ -303,7 +305,7 @@ def test_a_bug_in_one_session_does_not_stop_the_others(desk: Desk, monkeypatch: 
             raise KeyError("secret")
         return real(path, *args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(session_capture, "read_transcript", fails)
+    monkeypatch.setattr(session_reading, "read_transcript", fails)
     for name in ("bad", "good"):
         desk.put(write_transcript(desk.home / f"{name}.jsonl", TALK))
     drained = desk.drain()
@@ -364,7 +366,7 @@ MISSING = ModelSummary(None, None, ("claude: it is not installed",), may_pass=Fa
 
 def with_model(desk: Desk, monkeypatch: pytest.MonkeyPatch, *answers: ModelSummary) -> Model:
     model = Model(*answers)
-    monkeypatch.setattr(session_capture, "summarise_with_model", model)
+    monkeypatch.setattr(old_note, "summarise_with_model", model)
     desk.settings = desk.settings._replace(llm=desk.settings.llm._replace(providers=("claude", "extractive")))
     return model
 
@@ -377,21 +379,26 @@ def test_a_model_replaces_the_extractive_note(desk: Desk, monkeypatch: pytest.Mo
         desk.drain()
     assert model.asked == 1
     assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"
-    assert read_record(desk.vault, "one").provider == "claude"
+    source = find_source(desk.vault, "one")
+    assert source
+    assert draft_of(source.note).writer == "claude"
 
 
 @pytest.mark.slow
-def test_while_a_session_goes_on_a_model_is_asked_now_and_then_only(
+def test_a_model_is_asked_before_compactions_at_most_once_an_hour_and_for_no_turn(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = with_model(desk, monkeypatch, GOOD)
     path = desk.home / "one.jsonl"
-    for turn in range(31):
+    asked = []
+    for turn in range(9):
         write_transcript(path, [prompt(f"And case {turn}, bitte"), answer(f"Case {turn} is fixed.")])
-        desk.put(path, "Stop")
-        desk.drain()
-        desk.pass_time(60)
-    assert model.asked == 3
+        for event in ("Stop", "PreCompact", "PostCompact"):
+            desk.put(path, event)
+            desk.drain()
+        asked.append(model.asked)
+        desk.pass_time(900)
+    assert asked == [1, 1, 1, 1, 2, 2, 2, 2, 3]
     assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"  # and the extractive one never comes back
 
 
@@ -403,6 +410,7 @@ def test_a_model_is_shown_the_whole_of_a_session_that_grew(desk: Desk, monkeypat
         write_transcript(path, [prompt(asked), answer(f"Part {number} is repaired.")])
         desk.put(path)
         desk.drain()
+        desk.pass_time(3_600)
     assert [turn.said for turn in model.turns] == [f"Part {number} is repaired." for number in (1, 2, 3)]
 
 
@@ -411,13 +419,13 @@ def test_what_it_was_too_early_for_is_done_after_a_later_sweep(desk: Desk, monke
     model = with_model(desk, monkeypatch, GOOD)
     path = write_transcript(desk.home / "projects" / "p" / "one.jsonl", TALK)
     desk.now = desk.now.fromtimestamp(path.stat().st_mtime, desk.now.tzinfo)
-    for pause in (0, 60):  # the second turn comes too early for the model, and then the client is killed
+    for pause in (0, 60):  # it ends again too early for the model
         desk.pass_time(pause)
         write_transcript(path, [prompt(f"And then {pause}?"), answer("It is done.")])
-        desk.put(path, "Stop")
+        desk.put(path)
         desk.drain()
     assert model.asked == 1
-    for pause, asked in ((60, 1), (900, 2), (900, 2)):
+    for pause, asked in ((60, 1), (3_600, 2), (3_600, 2)):
         desk.pass_time(pause)
         desk.queue.put(Job(SWEEP, str(desk.home / "projects"), event="SessionStart"))
         desk.drain()
@@ -458,13 +466,14 @@ def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeyp
     assert "not installed" in told[0].message
 
 
-def test_no_model_is_asked_around_a_compaction(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_asked_before_a_compaction_and_not_after_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_model(desk, monkeypatch, GOOD)
     path = write_transcript(desk.home / "one.jsonl", TALK)
-    for event in ("PreCompact", "PostCompact"):
-        desk.put(path, event, compaction="<summary>Refunds are idempotent now.</summary>")
+    for event in ("Stop", "PostCompact", "PreCompact", "PostCompact"):
+        desk.put(path, event, compaction="<summary>Refunds are idempotent now, 退款幂等。</summary>")
         desk.drain()
-    assert model.asked == 0
+        assert model.asked == (event == "PreCompact" or bool(model.turns))
+    assert model.asked == 1
 
 
 @pytest.mark.slow

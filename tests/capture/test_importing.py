@@ -9,7 +9,7 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture import importing, session_capture
+from memtool.capture import importing, session_capture, session_reading
 from memtool.capture.importing import ImportedSessions, find_sources, import_sessions, read_history
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.old_sessions import parse_session
@@ -172,12 +172,12 @@ def test_a_transcript_that_begins_with_an_offer_is_imported(desk: Desk, client: 
 def test_a_bug_in_one_session_is_named_and_the_others_are_imported(
     desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = session_capture.read_session
+    whole = session_reading.read_session
 
-    def fails(work: Any, job: Any, *rest: Any) -> Any:
+    def fails(work: Any, job: Any, **rest: Any) -> Any:
         if job.session_id == "two":
             raise IndexError("deque 索引")
-        return whole(work, job, *rest)
+        return whole(work, job, **rest)
 
     monkeypatch.setattr(importing, "read_session", fails)
     (problem,) = (done := do_import(desk, client)).problems

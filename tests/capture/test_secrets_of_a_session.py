@@ -16,8 +16,8 @@ from desk import Desk
 from scripted_models import ModelServer, serve_models
 
 from memtool.capture.captured import read_record
+from memtool.capture.source import read_source
 from memtool.index.engine import place_of, use_index
-from memtool.llm import EXTRACTIVE
 from memtool.recall.given import GivenLine, Giving, keep_giving
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
 from memtool.recall.start.session_start import session_context
@@ -84,6 +84,9 @@ def test_what_is_found_later_goes_from_all_that_was_written_before(desk: Desk) -
     desk.put(path, "Stop")
     desk.drain()
     assert secret in desk.read("sessions/3f2a9c.md")
+    assert leaks(desk.vault.root / "transcripts", secret)[:1] == [
+        str(desk.vault.root / "transcripts/2026/3f2a9c.jsonl.gz")
+    ]
     work = desk.work
     desk.find("deploy staging")
     ledgers = ledger_folder(work)
@@ -105,17 +108,19 @@ def test_a_session_that_goes_on_still_knows_its_secrets(desk: Desk) -> None:
     path = write_transcript(desk.home / "3f2a9c.jsonl", first)
     desk.put(path, "Stop")
     desk.drain()
-    assert read_record(desk.vault, "3f2a9c").reading.secrets
+    assert read_record(desk.vault, "3f2a9c").secrets
     more = [prompt("Put Rm4-tulpe-uhr into the vault of ansible"), answer("Rm4-tulpe-uhr is in the vault.")]
     desk.put(write_transcript(path, more))
     desk.drain()
     assert leaks(desk.vault.root, "Rm4-tulpe-uhr") == []
-    assert read_record(desk.vault, "3f2a9c").provider == EXTRACTIVE
+    source = read_source(desk.vault, "3f2a9c")
+    assert source
+    assert [turn.typed for turn in source.turns][1] == "Put [redacted: password] into the vault of ansible"
 
 
 @pytest.mark.slow
 def test_a_session_without_secrets_is_read_on_from_its_end(desk: Desk) -> None:
     desk.put(write_transcript(desk.home / "3f2a9c.jsonl", [prompt("Rename it, 改名"), *edit("/a.ts"), answer("Done.")]))
     desk.drain()
-    assert read_record(desk.vault, "3f2a9c").reading.secrets == 0
+    assert read_record(desk.vault, "3f2a9c").secrets == 0
     assert use_index(place_of(desk.work), lambda index: index is not None)

@@ -13,12 +13,14 @@ from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from memtool.capture.captured import ReadUpTo, read_record
+from memtool.capture.captured import Record, read_record
+from memtool.capture.conversation import Conversation
 from memtool.capture.queue import Job
-from memtool.capture.session_capture import ReadSession, read_session
+from memtool.capture.session_reading import ReadSession, read_session
+from memtool.capture.source import Source, read_source, write_source
 from memtool.vault.old_sessions import parse_session
 
-Record = dict[str, Any]
+Json = dict[str, Any]
 
 START = datetime(2026, 2, 10, 6, 0, tzinfo=UTC)
 REFUSED = (
@@ -33,17 +35,17 @@ TALK = [
 ]
 
 
-def call(tool: str, given: object, name: str) -> Record:
+def call(tool: str, given: object, name: str) -> Json:
     block = {"type": "tool_use", "id": name, "name": tool, "input": given}
     return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
 
 
-def result(text: str, name: str, *, is_error: bool = False, **fields: Any) -> Record:
+def result(text: str, name: str, *, is_error: bool = False, **fields: Any) -> Json:
     block = {"type": "tool_result", "tool_use_id": name, "content": text, "is_error": is_error}
     return {"type": "user", "message": {"role": "user", "content": [block]}, **fields}
 
 
-def refused(name: str) -> list[Record]:
+def refused(name: str) -> list[Json]:
     words = REFUSED + "不要删除旧的 cookie, keep both for a while."
     return [
         call("Bash", {"command": "rm cookies.ts"}, name),
@@ -51,7 +53,7 @@ def refused(name: str) -> list[Record]:
     ]
 
 
-def failed_and_passed(name: str) -> list[Record]:
+def failed_and_passed(name: str) -> list[Json]:
     run = {"command": "pnpm test:auth"}
     return [
         call("Bash", run, name),
@@ -62,18 +64,18 @@ def failed_and_passed(name: str) -> list[Record]:
     ]
 
 
-def chosen(name: str) -> list[Record]:
+def chosen(name: str) -> list[Json]:
     question = "Which store for the tokens, 用哪个存储?"
     asked = call("AskUserQuestion", {"questions": [{"question": question}]}, name)
     return [asked, result("answered", name, toolUseResult={"answers": {question: "Redis, 带过期时间"}})]
 
 
-def planned(name: str) -> list[Record]:
+def planned(name: str) -> list[Json]:
     plan = call("ExitPlanMode", {"plan": "# Split the gateway\n\n1. types\n2. 迁移"}, name)
     return [plan, result("The user doesn't want to proceed.", name, is_error=True, toolDenialKind="user-rejected")]
 
 
-def compacted(_name: str) -> list[Record]:
+def compacted(_name: str) -> list[Json]:
     summary = f"{CONTINUED}\nSummary:\n1. Request: tokens live 24 h\n2. 待办：限流"
     return [
         {"type": "system", "subtype": "compact_boundary"},
@@ -81,14 +83,14 @@ def compacted(_name: str) -> list[Record]:
     ]
 
 
-def steered(name: str) -> list[Record]:
+def steered(name: str) -> list[Json]:
     """Return what was typed while a command ran, which the client hands over when the command has ended."""
     typed = {"type": "queued_command", "prompt": "and mind the tests, 测试也要写", "origin": {"kind": "human"}}
     run, failed = call("Bash", {"command": "make lint"}, name), result("Exit code 2", name, is_error=True)
     return [run, failed, {"type": "attachment", "attachment": typed}]
 
 
-EVENTS: list[Callable[[str], list[Record]]] = [
+EVENTS: list[Callable[[str], list[Json]]] = [
     lambda _: [prompt("Why does the login of the shop fail in Safari?")],
     lambda _: [prompt("不对，旧的 cookie 也要保留，先别删 `session.ts`。")],
     lambda _: [prompt("yes")],
@@ -116,11 +118,20 @@ def written(events: list[int]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
+def read_on(desk: Desk, job: Job, session: ReadSession) -> ReadSession:
+    """Return *session* read on, with its source kept in between."""
+    write_source(desk.vault, session.source._replace(session_id="one"), desk.now)
+    return read_session(desk.work, job, record_of(session), read_source(desk.vault, "one"))
+
+
+def record_of(session: ReadSession) -> Record:
+    return Record(session.source.size, session.offset, session.mark, session.secrets)
+
+
 def known(session: ReadSession) -> object:
-    """Return all that a note is made of; of turns before the last one the messages are not kept."""
+    """Return all that a note is made of."""
     told = session.conversation
-    turns = [turn._replace(said="") for turn in session.turns[:-1]] + session.turns[-1:]
-    return turns, told.cwd, told.branch, told.title, told.started_at, told.ended_at, told.size
+    return session.source, told.cwd, told.branch, told.title, told.started_at, told.ended_at, told.size
 
 
 @pytest.mark.slow
@@ -132,11 +143,10 @@ def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(
     path = desk.home / "one.jsonl"
     content = written(events)
     job = Job("one", str(path))
-    reading = ReadUpTo()
+    session = ReadSession(Conversation(), Source())
     for cut in [*sorted(cuts), 1.0]:
         path.write_bytes(content[: round(cut * len(content))])
-        session = read_session(desk.work, job, reading)
-        reading = session.reading
+        session = read_on(desk, job, session)
     assert known(session) == known(read_session(desk.work, job))
 
 
@@ -147,24 +157,24 @@ def read_twice(desk: Desk, first: bytes, then: bytes) -> ReadSession:
     path = desk.home / "one.jsonl"
     path.write_bytes(first)
     job = Job("one", str(path))
-    reading = read_session(desk.work, job).reading
+    session = read_session(desk.work, job)
     path.write_bytes(then)
-    return read_session(desk.work, job, reading)
+    return read_on(desk, job, session)
 
 
 def test_only_what_is_new_is_read(desk: Desk) -> None:
     before, after = TURNS
     session = read_twice(desk, after, after + before.replace(b"uuid-", b"other-"))
     assert session.conversation.start == len(before)
-    assert [turn.asked[:3] for turn in session.turns] == ["Why", "不对，", "Why"]
+    assert [turn.typed[:3] for turn in session.source.turns] == ["Why", "不对，", "Why"]
 
 
 def test_a_transcript_that_was_replaced_or_cut_is_read_whole_again(desk: Desk) -> None:
     other = TURNS[1].replace(b"Safari", b"Chrome")
-    assert read_twice(desk, TURNS[1], other).turns[0].asked.endswith("Chrome?")
+    assert read_twice(desk, TURNS[1], other).source.turns[0].typed.endswith("Chrome?")
     shorter = read_twice(desk, TURNS[1], TURNS[0][:-300])
-    assert (shorter.conversation.start, len(shorter.turns)) == (0, 1)
-    assert read_twice(desk, TURNS[1], b"").turns == []
+    assert (shorter.conversation.start, len(shorter.source.turns)) == (0, 1)
+    assert read_twice(desk, TURNS[1], b"").source.turns == ()
 
 
 @pytest.mark.slow
@@ -194,9 +204,10 @@ def test_a_helpers_edit_is_told_once_however_often_its_session_is_read(desk: Des
         write_transcript(helper, edit(f"/src/shop/词法{turn}.ts", f"e{turn}"), start=at + timedelta(seconds=10))
         desk.put(path, "Stop")
         desk.drain()
-    session = read_session(desk.work, Job("one", str(path)), read_record(desk.vault, "one").reading)
+    source = read_source(desk.vault, "one")
+    session = read_session(desk.work, Job("one", str(path)), read_record(desk.vault, "one"), source)
     assert session.conversation.start > 0
-    assert [turn.files for turn in session.turns] == [
+    assert [turn.files for turn in session.source.turns] == [
         ("/src/shop/词法0.ts",), ("/src/shop/词法1.ts",), ("/src/shop/词法2.ts",),
     ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from desk import NOW
 
 from memtool.capture import importing
 from memtool.capture.queue import TRIES, Job, Queue, only_worker
-from memtool.capture.session_capture import read_session
+from memtool.capture.session_reading import read_session
 from memtool.errors import Busy
 from memtool.index import engine
 from memtool.llm import Request
@@ -22,7 +22,8 @@ from memtool.workspace import Workspace
 if TYPE_CHECKING:
     from terminal import Memtool
 
-    from memtool.capture.session_capture import ReadSession
+    from memtool.capture.session_reading import ReadSession
+    from memtool.capture.source import Source
 
 TALK = [
     prompt("Why does the refund endpoint charge customers twice?"),
@@ -177,10 +178,10 @@ def test_an_import_that_is_interrupted_says_what_stays(
         write_transcript(client / "projects" / "-src-shop" / f"{name}.jsonl", TALK)
     real = read_session
 
-    def interrupted(work: Workspace, job: Job) -> ReadSession:
+    def interrupted(work: Workspace, job: Job, *, known: Source | None) -> ReadSession:
         if (notes / "sessions").exists():
             raise KeyboardInterrupt
-        return real(work, job)
+        return real(work, job, known=known)
 
     monkeypatch.setattr(importing, "read_session", interrupted)
     command = ("import", "claude-code", "--from", str(client), "--yes")

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,13 @@ from desk import Desk
 from scripted_models import refusal, serve_models
 
 from memtool import settings
+from memtool.capture.source import Source, trim_sources, write_source
+from memtool.capture.turns import Turn
 from memtool.doctor import BROKEN, NOTE, OK, Check, clients, machine, vault as vault_room, work as work_room
 from memtool.integrations.client_setups import Target, get_client
 from memtool.integrations.plans import carry_out, plan
 from memtool.settings import Keys
-from memtool.settings.sections import ModelSettings
+from memtool.settings.sections import ModelSettings, TranscriptSettings
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
 from memtool.vault.template import make_vault
@@ -237,3 +240,15 @@ def test_a_broken_file_with_a_part_of_ours_is_named_and_one_without_is_not(
         file.write_text(text)
         (check,) = findings()
         assert str(file) in check.sentence
+
+
+def test_kept_sources_are_counted_and_what_was_removed_is_said(desk: Desk) -> None:
+    (check,) = work_room.source_checks(desk.work)
+    assert (check.state, check.sentence.startswith("no session is kept")) == (OK, True)
+    for number in range(3):
+        ended_at = desk.now - timedelta(days=10 * number)
+        write_source(desk.vault, Source(f"会话{number}", ended_at=ended_at, turns=(Turn("改名"),)), desk.now)
+    trim_sources(desk.vault, TranscriptSettings(keep_days=15), desk.now)
+    (check,) = work_room.source_checks(desk.work)
+    said = "2 sessions kept with all turns, 0.0 MB of 1,024 MB at most; 1 older one removed at 2026-02-10T14:30"
+    assert (check.state, check.sentence) == (OK, said)

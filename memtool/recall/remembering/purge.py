@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.queue import only_worker
+from memtool.capture.source import remove_source
 from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.remembering.forget import NOTE, ForgetTarget, find_target, remove
@@ -181,11 +182,7 @@ def _drop_source(work: Workspace, session: str) -> int:
     """Remove what is kept of the *session* besides its note, and never capture it again; return how many files."""
     record = read_record(work.vault, session)
     write_record(work.vault, session, Record(record.size, off=True))
-    kept = [
-        work.vault.state_path / "heard" / f"{session}.jsonl",
-        *work.vault.root.glob(f"transcripts/*/{session}.jsonl.gz"),
-    ]
-    there = [path for path in kept if path.exists()]
-    for path in there:
-        path.unlink()
-    return 1 + len(there)
+    heard = work.vault.state_path / "heard" / f"{session}.jsonl"
+    was_heard = heard.exists()
+    heard.unlink(missing_ok=True)
+    return 1 + was_heard + remove_source(work.vault, session)

@@ -1,0 +1,104 @@
+"""The writers of notes until now: a summary of the turns by rules, or by a model, and what they keep of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from memtool.capture.model_summary import summarise_with_model
+from memtool.capture.old_turns import from_turns
+from memtool.capture.session_reading import ReadSession
+from memtool.capture.summary import Summary, left_something, summarise
+from memtool.llm import EXTRACTIVE
+from memtool.settings import Settings
+from memtool.vault.layout import Vault
+from memtool.vault.old_sessions import KeyPoint, is_as_written, parse_session
+from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
+
+
+class OldDraft(NamedTuple):
+    """The content of a note: who wrote it, their *summary*, what the owner took out, the note's *text*.
+
+    *size* is that of the transcript that a model has seen.
+    """
+
+    writer: str = ""
+    summary: Summary = Summary()
+    gone: tuple[str, ...] = ()
+    text: str = ""
+    size: int = 0
+
+
+class Written(NamedTuple):
+    """A draft; None where the model wrote none, and why not: *may_pass* if a later try may succeed."""
+
+    draft: OldDraft | None
+    reason: str = ""
+    may_pass: bool = False
+
+
+def draft_of(note: Mapping[str, Any]) -> OldDraft:
+    """Return the draft that a source holds; an empty one if it holds none."""
+    try:
+        given = note["summary"]
+        points = tuple(
+            KeyPoint(str(text), str(kind), tuple(map(str, tags))) for text, kind, tags in given["key_points"]
+        )
+        lists = (tuple(map(str, given[name])) for name in ("decisions", "rules", "done", "commands", "open"))
+        summary = Summary(str(given["topic"]), points, (), *lists)
+        size = int(note.get("size", 0))
+        return OldDraft(str(note["writer"]), summary, tuple(map(str, note["gone"])), str(note["text"]), size)
+    except (LookupError, TypeError, ValueError):
+        return OldDraft()
+
+
+def as_note(draft: OldDraft) -> dict[str, Any]:
+    """Return *draft* as a source holds it."""
+    points = [list(point) for point in draft.summary.key_points]
+    return draft._asdict() | {
+        "gone": list(draft.gone),
+        "summary": draft.summary._asdict() | {"rows": [], "key_points": points},
+    }
+
+
+def write_by_rules(session: ReadSession, known: OldDraft, current: str | None, language: str) -> OldDraft:
+    """Return the draft that rules make of the turns, without what the owner took out of the note *current*."""
+    turns = from_turns(session.source.turns)
+    if not session.has_answers:
+        turns = [turn._replace(answered=True) for turn in turns]
+    gone, own = _changed_by_owner(known, current)
+    summary = summarise(turns, branch=session.source.branch, language=language)
+    return OldDraft(EXTRACTIVE, summary._replace(rows=tuple(_wanted(summary.rows, gone, own))), gone, known.text)
+
+
+def write_with_model(session: ReadSession, known: OldDraft, settings: Settings, vault: Vault, now: datetime) -> Written:
+    """Return the draft that a model makes of the turns."""
+    answer = summarise_with_model(from_turns(session.source.turns), settings, vault, now)
+    draft = answer.summary and known._replace(writer=answer.provider, summary=answer.summary)
+    return Written(draft, answer.reason, answer.may_pass)
+
+
+def leaves_note(session: ReadSession) -> bool:
+    """Return whether the session is worth a note of its own."""
+    return left_something(from_turns(session.source.turns))
+
+
+def _changed_by_owner(known: OldDraft, current: str | None) -> tuple[tuple[str, ...], list[str]]:
+    """Return the texts that the owner took out of the note since the first capture, and the prompts of changed rows."""
+    if current is None or not known.text or is_as_written(current):
+        return known.gone, []
+    before, now = _rows_of(known.text), _rows_of(current)
+    there, written = set(texts_of(now)), set(map(render_row, before))
+    gone = [*known.gone, *(text for text in texts_of(before) if text not in there)]
+    return tuple(dict.fromkeys(gone)), [row.asked for row in now if row.asked and render_row(row) not in written]
+
+
+def _wanted(rows: Iterable[Row], gone: Sequence[str], own: Sequence[str]) -> list[Row]:
+    """Return *rows* without what is *gone*, and without those of the prompts that the owner made their *own*."""
+    asked = set(texts_of(row._replace(pieces=()) for row in without_texts(rows, own)))
+    return without_texts([row for row in rows if not row.asked or row.asked in asked], gone)
+
+
+def _rows_of(text: str) -> list[Row]:
+    return [parse_row(point.text) for point in parse_session(text).key_points if not point.kind]
