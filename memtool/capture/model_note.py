@@ -1,0 +1,297 @@
+"""The note of a session by a model, where one is set up: it is asked, and its answer read with patience.
+
+Each line of the answer stands or falls alone, as the gate decides. The answer is refused only if it is no JSON, if it
+has no title that the session bears, or if more than half of its lines fall.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from memtool.capture.gate import Gate, foul
+from memtool.capture.turns import Turn
+from memtool.capture.view import language_of, request
+from memtool.errors import ProviderFailed
+from memtool.llm import Answer, is_set_up
+from memtool.llm.call_log import CallLog
+from memtool.llm.chain import Chain, Clock
+from memtool.settings import Settings
+from memtool.text.identifiers import folded, stands
+from memtool.text.languages import labels
+from memtool.text.lines import one_line, shortened, width
+from memtool.text.scripts import HAN, is_unspaced
+from memtool.text.similarity import words
+from memtool.vault.authors import AGENT, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, USER
+from memtool.vault.layout import Vault
+from memtool.vault.sessions import Draft, Line, one_of
+
+PURPOSE = "summary"
+WIDEST_TITLE, WIDEST_SUMMARY, WIDEST_PART = 80, 240, 240  # columns
+LONGEST_ANSWER = 50_000  # characters, with all that stands around the object
+
+_MOST_LINES = 24  # of each list that are looked at
+_MOST_COMMANDS, _MOST_FILES, _LONGEST_FILE = 3, 6, 100
+_LEAST_QUOTE = 6  # columns
+_REPEATED = 0.8  # of the words of a line
+_TRIES = 20  # places at which the object may begin
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_BULLET = re.compile(r"(?:[-*•]\s+|\d{1,2}[.)]\s+|\[[ xX]\]\s+)+")
+_AUTHOR = re.compile(rf"\s*[(（](?:{AGENT}|{USER})[)）]\Z")
+_BECAUSE = re.compile(r"(?i)\A(?:because|since|因为|由于)\s*")
+_QUOTES = "\"'“”‘’「」『』« »"
+_LISTS = {
+    "decisions": (DECISION, "text"), "rules": (RULE, "quote"), "fixes": (FIX, "error"), "findings": (FINDING, "text"),
+    "open": (OPEN, "text"), "commands": (COMMAND, "run"),
+}  # fmt: skip
+
+
+class NoObject(ProviderFailed):
+    """The answer is not the JSON object that was asked for: the model may give one if it is asked again."""
+
+
+class Falls(ProviderFailed):
+    """A line of the answer is not let in."""
+
+
+class ModelNote(NamedTuple):
+    """The content of a note with the answer that it was read from; or None, and why: *may_pass* if a later try may do.
+
+    *reasons* are also those of providers that failed before another one answered.
+    """
+
+    draft: Draft | None = None
+    answer: Answer | None = None
+    reasons: tuple[str, ...] = ()
+    may_pass: bool = False
+
+    @property
+    def provider(self) -> str:
+        """The provider that wrote it; empty if none did."""
+        return self.answer.provider if self.answer else ""
+
+    @property
+    def reason(self) -> str:
+        """Why there is none; empty also where no model is set up."""
+        return "" if self.draft else "; ".join(self.reasons)
+
+
+class Claim(NamedTuple):
+    """One line of an answer as the model gave it: the *turn* that it names, 0 for none, and its texts by name."""
+
+    role: str
+    turn: int
+    texts: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """The text that the line is made of."""
+        return next(iter(self.texts.values()), "")
+
+
+def note_with_model(
+    turns: Sequence[Turn], settings: Settings, vault: Vault, now: datetime, *, redact: Callable[[str], str]
+) -> ModelNote:
+    """Return what the first model that answers well makes of *turns*.
+
+    *turns* are redacted already; each line of the answer is once more, by *redact*. A model whose answer is no JSON is
+    asked once more.
+    """
+    if not is_set_up(settings.llm):
+        return ModelNote()
+    code = secrets.token_hex(8)
+    missed: list[NoObject] = []
+
+    def accept(text: str) -> Draft:
+        try:
+            return parse_note(text, turns, code=code, redact=redact)
+        except NoObject as error:
+            missed.append(error)
+            raise
+
+    chain = Chain(settings.llm, settings.keys, CallLog(vault, settings.llm.daily_tokens), Clock(lambda: now))
+    asked = request(turns, language=language_of(turns), code=code)
+    outcome = chain.complete(asked, accept, purpose=PURPOSE)
+    if outcome.value is None and missed:
+        outcome = chain.complete(asked, accept, purpose=PURPOSE)
+    return ModelNote(outcome.value, outcome.answer, outcome.reasons, outcome.may_pass)
+
+
+def parse_note(text: str, turns: Sequence[Turn], *, code: str = "", redact: Callable[[str], str] = str) -> Draft:
+    """Return the content of a note in *text*, the answer to `request(turns, …)`: what of it the turns bear.
+
+    Raises:
+        ProviderFailed: it is none, or none that can be let in.
+    """
+    answer, gate = _object(text), Gate(turns, code)
+    language = language_of(turns)
+    title = _title(answer, gate, language)
+    claims = list(_claims(answer))
+    lines, faults = _let_in(claims, gate, labels("session", language or "en"))
+    if 2 * len(faults) > len(claims):
+        raise ProviderFailed(f"{len(faults)} of {len(claims)} lines of the answer fall: {faults[0]}")
+    summary = _text(answer.get("summary"))
+    files, more = _files(answer.get("files"), turns, gate)
+    return Draft(
+        title=redact(shortened(title, WIDEST_TITLE)),
+        summary="" if gate.fault(summary) else redact(shortened(summary, WIDEST_SUMMARY)),
+        lines=tuple(line._replace(text=redact(line.text)) for line in _once(lines)),
+        files=tuple(map(redact, files)),
+        more_files=more,
+    )
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return the JSON object in *text*, whatever stands around it."""
+    text = text.rpartition("</think>")[2]
+    if len(text) > LONGEST_ANSWER:
+        raise ProviderFailed("the answer is far too long")
+    for candidate in (text, _TRAILING_COMMA.sub(r"\1", text)):
+        starts = (match.start() for match in re.finditer(r"\{", candidate))
+        for _, start in zip(range(_TRIES), starts, strict=False):
+            try:
+                value, _ = json.JSONDecoder().raw_decode(candidate, start)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(value, dict) and "title" in value:
+                return value
+    raise NoObject("the answer is not the JSON object that was asked for")
+
+
+def _title(answer: dict[str, Any], gate: Gate, language: str) -> str:
+    """Return the title, else the summary, if the session bears it."""
+    faults = []
+    for text in map(_text, (answer["title"], answer.get("summary"))):
+        fault = gate.fault(text) if text else "there is none"
+        if not fault and language == "zh" and not re.search(f"[{HAN}]", text):
+            fault = "it is not in Chinese"
+        if not fault:
+            return text
+        faults.append(fault)
+    raise ProviderFailed(f"no title of the answer stands: {faults[0]}")
+
+
+def _claims(answer: dict[str, Any]) -> Iterator[Claim]:
+    """Give the lines of *answer* that say anything, whatever else is in its lists."""
+    for name, (role, key) in _LISTS.items():
+        items = answer.get(name)
+        for item in items[:_MOST_LINES] if isinstance(items, list) else []:
+            fields = item if isinstance(item, dict) else {key: item}
+            texts = {each: text for each in (key, *fields) if each != "turn" and (text := _text(fields.get(each)))}
+            turn = re.search(r"\d{1,6}", str(fields.get("turn", "")))
+            if texts:
+                yield Claim(role, int(turn[0]) if turn else 0, texts)
+
+
+def _text(item: object) -> str:
+    """Return a text of the answer on one line, without the marks that models put around things."""
+    line = " ".join(item.split()).replace("**", "") if isinstance(item, str) else ""
+    line = line.replace("`", "") if line.count("`") % 2 else line
+    return _AUTHOR.sub("", _BULLET.sub("", line, count=1) if _BULLET.match(line) else line)
+
+
+def _let_in(claims: Iterable[Claim], gate: Gate, names: dict[str, str]) -> tuple[list[Line], list[str]]:
+    """Return the lines that stand, and why the others do not."""
+    lines, faults = [], []
+    for claim in claims:
+        try:
+            lines.append(_line(claim, gate, names))
+        except Falls as fault:
+            faults.append(str(fault))
+    return lines, faults
+
+
+def _line(claim: Claim, gate: Gate, names: dict[str, str]) -> Line:
+    if claim.role == COMMAND:
+        return _command(claim, gate)
+    if claim.role == RULE:
+        return _rule(claim, gate)
+    if not claim.turn:
+        raise Falls("it names no turn")
+    if claim.role == FIX:
+        return _fix(claim, gate)
+    if fault := gate.fault(claim.text, claim.turn):
+        raise Falls(fault)
+    if claim.role == DECISION:
+        return _decision(claim, gate, names)
+    if claim.role == FINDING and (label := re.match(rf"(?:{one_of('refuted')})[:：]\s*(?=\S)", claim.text)):
+        return Line(_cut(claim.text[label.end() :]), REFUTED, AGENT, claim.turn)
+    return Line(_cut(claim.text), claim.role, AGENT, claim.turn)
+
+
+def _command(claim: Claim, gate: Gate) -> Line:
+    command, turn = gate.passed(claim.text)
+    if not command or foul(command):
+        raise Falls(f"no '{claim.text[:60]}' was run that passed")
+    return Line(command, COMMAND, AGENT, turn)
+
+
+def _rule(claim: Claim, gate: Gate) -> Line:
+    quote = claim.text.strip(_QUOTES)
+    turn = gate.quoted(quote, claim.turn) if width(quote) >= _LEAST_QUOTE else 0
+    if not turn or foul(quote):
+        raise Falls(f"the user did not type '{quote[:60]}'")
+    return Line(_cut(quote), RULE, USER, turn)
+
+
+def _fix(claim: Claim, gate: Gate) -> Line:
+    """Return error → cause → change ✓ proof; what of that does not stand is left out, but for the error."""
+    standing = {name: text for name, text in claim.texts.items() if not gate.fault(text, claim.turn)}
+    parts = [_cut(standing[name]).rstrip("。.") for name in ("error", "cause", "change") if name in standing]
+    if "error" not in standing or len(parts) == 1:
+        raise Falls(f"turn {claim.turn} does not say what failed and what mended it")
+    proof = f" ✓ {_cut(standing['proof'])}" if "proof" in standing else ""
+    return Line(f"{' → '.join(parts)}{proof}", FIX, AGENT, claim.turn)
+
+
+def _decision(claim: Claim, gate: Gate, names: dict[str, str]) -> Line:
+    """Return what was chosen, with the reason and what was turned down, where these stand.
+
+    What the user neither typed nor said yes to is the agent's, and a finding if no work followed.
+    """
+    author = USER if gate.is_the_users(claim.text, claim.turn) else AGENT
+    if author == AGENT and not gate.worked(claim.turn):
+        return Line(_cut(claim.text), FINDING, AGENT, claim.turn)
+    parts = [_cut(claim.text)]
+    for name, label in (("why", "because"), ("not", "turned_down")):
+        text = claim.texts.get(name, "")
+        if text and not gate.fault(text, claim.turn):
+            parts.append(names[label].format(_BECAUSE.sub("", _cut(text))))
+    stop = "。" if is_unspaced(names["because"][0]) else ". "
+    return Line(stop.join(part.rstrip("。.") for part in parts), DECISION, author, claim.turn)
+
+
+def _cut(text: str) -> str:
+    return shortened(one_line(text), WIDEST_PART)
+
+
+def _once(lines: Iterable[Line]) -> Iterator[Line]:
+    """Give *lines* without those most of whose words another one before it has, and at most three commands."""
+    said: list[frozenset[str]] = []
+    commands = 0
+    for line in lines:
+        commands += line.role == COMMAND
+        found = words(line.text)
+        is_repeated = any(len(found & each) >= _REPEATED * len(found) for each in said if found)
+        if line.role == COMMAND and commands <= _MOST_COMMANDS:
+            yield line
+        elif line.role != COMMAND and not is_repeated:
+            said.append(found)
+            yield line
+
+
+def _files(items: object, turns: Sequence[Turn], gate: Gate) -> tuple[list[str], int]:
+    """Return the files that matter, as the model named them or else the last ones, and the number of the others."""
+    edited = list(dict.fromkeys(file.replace("\\", "/") for turn in turns for file in turn.files))
+    named = [one_line(item).strip("`") for item in items if isinstance(item, str)] if isinstance(items, list) else []
+    named = [name for name in named if 0 < len(name) <= _LONGEST_FILE and not foul(name)]
+    files = [name for name in named if stands(folded(name), gate.whole.said)] or [
+        file.rsplit("/", 1)[-1] for file in edited[-_MOST_FILES:]
+    ]
+    files = list(dict.fromkeys(files))[:_MOST_FILES]
+    ends = tuple(file.rsplit("/", 1)[-1] for file in files)
+    return files, sum(file.rsplit("/", 1)[-1] not in ends for file in edited)
