@@ -65,6 +65,8 @@ class Place(NamedTuple):
             is used as it is, and says how many are `waiting`; where there is none, that is `Unbuilt`.
         is_followed: somebody else has just looked at the vault, or follows it: an index is used without a walk.
         watchers: the folder in which a service is found that watches the vault; None asks none.
+        within: the folders that are looked at besides the files above all folders, where an index is there: of the
+            rest it may be older than the vault. None looks at all of it, and at what is outside.
         database: where the index is kept by PostgreSQL; None keeps it in *folder*.
         migrates: whether tables of an older memtool are brought up to date; else that is an error.
     """
@@ -80,6 +82,7 @@ class Place(NamedTuple):
     at_once: int | None = None
     is_followed: bool = False
     watchers: Path | None = None
+    within: tuple[str, ...] | None = None
     database: Database | None = None
     migrates: bool = False
 
@@ -89,8 +92,9 @@ class Place(NamedTuple):
 
     def scan(self) -> Scan:
         """Return the stamps of all that belongs in the index."""
-        found = scan(self.vault.root, ignores(self.ignore))
-        self.outside.add_to(found, self.vault.root)
+        found = scan(self.vault.root, ignores(self.ignore), self.within)
+        if self.within is None:
+            self.outside.add_to(found, self.vault.root)
         return found
 
     @property
@@ -181,10 +185,16 @@ class Index(ABC):
         self.unanswered = False
 
     def stamps(self) -> dict[str, KnownStamp]:
-        """Return the stamps of the files in the index, by path."""
+        """Return the stamps of the files in the index, by path: those of the folders that are looked at."""
         # A file that was too large to read, and is so no longer, counts as just written. Other hashes are longer.
         read_at = "CASE WHEN length(hash) < 64 AND size <= ? THEN mtime_ns ELSE read_at_ns END"
-        rows = self.db.execute(f"SELECT ref, size, mtime_ns, {read_at} FROM note", (self.place.max_bytes,))
+        find, size = f"SELECT ref, size, mtime_ns, {read_at} FROM note", self.place.max_bytes
+        if self.place.within is None:
+            rows = list(self.db.execute(find, (size,)))
+        else:
+            rows = list(self.db.execute(f"{find} WHERE instr(ref, '/') = 0", (size,)))
+            for folder in self.place.within:  # `0` is the character behind `/`
+                rows += self.db.execute(f"{find} WHERE ref >= ? AND ref < ?", (size, folder, f"{folder[:-1]}0"))
         return {row[0]: cast("KnownStamp", row[1:]) for row in rows}  # named tuples would take longer than the query
 
     def broken_notes(self) -> list[BrokenNote]:
@@ -231,7 +241,7 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
     if place.database:
         from memtool.index.postgres.engine import use_database
 
-        return use_database(place, place.database, use, rebuild=rebuild)
+        return use_database(place._replace(within=None), place.database, use, rebuild=rebuild)
     from memtool.index.sqlite import use_file
 
     return use_file(place, use, rebuild=rebuild)
@@ -254,7 +264,11 @@ def apply(place: Place, writer: Writer, found: Scan, pending: Changes, *, batch:
                 writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
             for ref in gone:
                 writer.remove(ref, applied)
-            is_settled = is_last and not any(is_suspect(writer.stamps.get(ref), found.stamps[ref]) for ref in suspects)
+            is_settled = (
+                is_last
+                and place.within is None
+                and not any(is_suspect(writer.stamps.get(ref), found.stamps[ref]) for ref in suspects)
+            )
             writer.finish(settled=found.as_bytes() if is_settled else None)
     place.progress(len(suspects), len(suspects))
     return applied

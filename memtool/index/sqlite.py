@@ -208,6 +208,7 @@ def _no_collection() -> Iterator[None]:
 
 def _rebuild(place: Place) -> tuple[Path, _Built | None]:
     """Return a new current generation; without the second value if another process has just made it."""
+    place = place._replace(within=None)
     unusable = generations.current(place.generations)
     if place.at_once is not None and place.takes_too_long(files := len(place.scan().stamps)):
         raise Unbuilt(files)

@@ -13,7 +13,7 @@ import marshal
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,10 +51,10 @@ class Changes(NamedTuple):
         return bool(self.suspects or self.gone)
 
 
-def scan(root: Path, ignored: Ignores | None = None) -> Scan:
+def scan(root: Path, ignored: Ignores | None = None, within: Iterable[str] | None = None) -> Scan:
     """Walk the vault at *root* once and return the stamps of its notes, by path relative to it.
 
-    What is *ignored* is left out.
+    What is *ignored* is left out. Of its folders only those *within* are entered, such as `areas/global/`; None: all.
 
     Folders whose names begin with a dot are not entered. Symlinks are not followed: one that stays inside the vault
     leads to a file that is found in its own place, one that leads out is a problem.
@@ -75,6 +75,8 @@ def scan(root: Path, ignored: Ignores | None = None) -> Scan:
         except OSError as error:
             found.unreadable.append(folder)
             found.problems.append(broken(folder or ".", f"the folder cannot be read: {error.strerror}"))
+        if not folder and within is not None:
+            waiting = list(within)
     return found if ignored is None else _without(found, ignored)
 
 

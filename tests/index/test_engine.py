@@ -161,9 +161,9 @@ def test_a_change_is_found_by_one_walk(notebook: Notebook, monkeypatch: pytest.M
     notebook.write("n1.md", "other")
     walks: list[Path] = []
 
-    def counted(root: Path, is_ignored: Ignores) -> Scan:
+    def counted(root: Path, is_ignored: Ignores, within: tuple[str, ...] | None) -> Scan:
         walks.append(root)
-        return scan.scan(root, is_ignored)
+        return scan.scan(root, is_ignored, within)
 
     monkeypatch.setattr(engine, "scan", counted)
 
@@ -318,10 +318,10 @@ def test_what_another_process_has_indexed_since_our_scan_is_not_removed(
     notebook.write("a.md", "alpha")
     notebook.opened()
     notebook.write("a.md", "beta")
-    true: Callable[[Path, Ignores], Scan] = engine.scan  # type: ignore[attr-defined]
+    true: Callable[..., Scan] = engine.scan  # type: ignore[attr-defined]
 
-    def scan_and_be_overtaken(root: Path, is_ignored: Ignores) -> Scan:
-        found = true(root, is_ignored)
+    def scan_and_be_overtaken(root: Path, is_ignored: Ignores, within: tuple[str, ...] | None) -> Scan:
+        found = true(root, is_ignored, within)
         monkeypatch.undo()
         notebook.write("new.md", "gamma")
         assert notebook.find("gamma") == ["new.md"]
@@ -378,6 +378,32 @@ def test_what_somebody_follows_is_used_without_a_walk(notebook: Notebook, monkey
     assert engine.use_index(followed, Index.stamps).keys() == {"a.md"}  # there was none: it is built
     monkeypatch.setattr(engine, "scan", None)
     assert engine.use_index(followed, Index.stamps).keys() == {"a.md"}
+
+
+@pytest.mark.of_sqlite
+def test_of_some_folders_alone_the_index_is_fresh_and_the_rest_stays_as_it_was(notebook: Notebook) -> None:
+    shop = notebook.place._replace(within=("areas/projects/shop/", "areas/global/"))
+    followed = notebook.place._replace(is_followed=True)
+
+    def texts(index: Index) -> dict[str, str]:
+        return dict(index.db.execute("SELECT n.ref, c.text FROM note AS n JOIN chunk AS c ON n.id = c.note_id"))
+
+    for ref in ("areas/projects/shop/a.md", "areas/projects/shop2/b.md", "areas/projects/shop/gone.md", "n.md"):
+        notebook.write(ref, "alpha", mtime_ns=LONG_AGO_NS)
+    engine.use_index(shop, lambda _: None)
+    assert len(engine.use_index(followed, texts)) == 4  # there was none: it is built in whole
+
+    for ref in ("areas/projects/shop/a.md", "areas/projects/shop2/b.md", "areas/global/解密.md", "n.md"):
+        notebook.write(ref, "gamma", mtime_ns=LONG_AGO_NS + SECOND)
+    (notebook.root / "areas/projects/shop/gone.md").unlink()
+    assert len(engine.use_index(shop, Index.stamps)) == 3
+    assert engine.use_index(followed, texts) == {
+        "areas/projects/shop/a.md": "gamma",
+        "areas/global/解密.md": "gamma",
+        "n.md": "gamma",
+        "areas/projects/shop2/b.md": "alpha",
+    }
+    assert engine.use_index(notebook.place, texts)["areas/projects/shop2/b.md"] == "gamma"
 
 
 @pytest.mark.of_sqlite

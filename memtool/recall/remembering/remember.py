@@ -164,7 +164,10 @@ def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str,
         return there, owner, found
 
     try:
-        there, owner, found = use_index(place_of(work), look)
+        place = place_of(work)
+        if not memory.supersedes:  # which may lie anywhere
+            place = place._replace(within=(f"{area_folder(project)}/", f"{area_folder('')}/"))
+        there, owner, found = use_index(place, look)
     except (Busy, NotWritable) as error:
         if memory.supersedes:
             raise
