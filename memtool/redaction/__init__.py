@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from memtool.errors import BadSetting
 from memtool.redaction.assignments import find_assigned
+from memtool.redaction.beside import find_beside, is_answer, is_question
 from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
-from memtool.redaction.clauses import find_in_clauses, is_answer, is_question
+from memtool.redaction.columns import find_in_columns
 from memtool.redaction.hashed import HashedTexts
 from memtool.redaction.known import KnownSecrets
-from memtool.redaction.lone import find_lone
-from memtool.redaction.pairs import find_in_columns, find_paired
 from memtool.redaction.randomness import find_random
 from memtool.redaction.shapes import find_shapes
 from memtool.redaction.telling_places import PLACES
@@ -118,10 +117,8 @@ class Redactor:
             *_find(find_private_keys, [plain]),
             *_find(lambda seen: find_shapes(seen, PLACES), views),
             *_find(find_assigned, views),
-            *_find(find_lone, views),
-            *_find(find_paired, views),
+            *_find(find_beside, views),
             *_find(find_in_columns, views),
-            *_find(find_in_clauses, [plain]),
             *_find(self._find_custom, [plain]),
             *_find(lambda seen: self._purged.find(seen, PURGED), views),
             *_find(find_random, words[: len(views)]),

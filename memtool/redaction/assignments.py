@@ -67,7 +67,7 @@ def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding |
     # the password for the staging box: …
     of = _patterns().of.match(text, place)
     gap = _patterns().gap.match(text, of.end()) if of and is_grammar(of[1]) and of[1].lower() not in _values() else None
-    return _value_in(text, gap, name, secret) if gap and gap.lastgroup in {"assigned", *_SAID} else None
+    return _value_in(text, gap, "", secret) if gap and gap.lastgroup in {"assigned", *_SAID} else None
 
 
 def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Finding | None:
@@ -126,7 +126,7 @@ def _value(text: str, start: int, end: int, closing: str) -> str:
 
 def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
     kind = gap.lastgroup
-    if kind == "assigned" and gap[0].rstrip("\"'") == "=" and name.isupper():
+    if kind == "assigned" and gap[0].rstrip("\"'") == "=" and (name.isupper() or (is_quoted and name[0:2] == "--")):
         return Form.ENVIRONMENT
     if is_quoted:
         is_set = (
@@ -136,11 +136,21 @@ def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
         )
         return Form.LITERAL if is_set else Form.PROSE
     if kind == "assigned" and not gap["below"]:
-        return Form.CODE if " = " in gap[0] else Form.BARE
+        return Form.CODE if " = " in gap[0] and not _is_setting(text, gap.start() - len(name)) else Form.BARE
     if kind in {"assigned", *_SAID} or (kind == "spaced" and _follows_user(text, gap.start() - len(name))):
         return Form.SAID
     is_option = kind == "spaced" and name.startswith("-")
     return Form.BARE if is_option or kind in {"listed", "tagged"} else Form.PROSE
+
+
+def _is_setting(text: str, place: int) -> bool:
+    """Return whether the name at *place* is in a line of an INI file or in a sentence, and not in code."""
+    before = text[max(place - 24, 0) : max(place, 0)].split()
+    return (
+        text[place] == " "
+        or (bool(before) and is_grammar(before[-1]))
+        or _patterns().section.search(text, max(place - _NEAR, 0), max(place, 0)) is not None
+    )
 
 
 def _follows_user(text: str, place: int) -> bool:
@@ -166,6 +176,7 @@ class _AssignmentPatterns(NamedTuple):
     phrase: re.Pattern[str]
     digits: re.Pattern[str]
     line_end: re.Pattern[str]
+    section: re.Pattern[str]
     setting: re.Pattern[str]
 
 
@@ -190,7 +201,8 @@ def _patterns() -> _AssignmentPatterns:
         "next": rf"[\"'],[ \t]{{0,4}}{quoted}|\([ \t]{{0,4}}{quoted}",
         "in_table": rf"{closing}[ \t]{{0,12}}\|[ \t]{{1,12}}",
         "said": rf"[ \t]{{1,4}}(?:{_one_of('is_value')})"
-        rf"(?:[ \t](?:{_one_of('is_now')}|(?:set|changed|reset|updated)(?: from [^\s.;!?]{{1,64}})? to))?"
+        rf"(?:[ \t](?:{_one_of('is_now')}|[a-z]{{3,12}}ly"
+        r"|(?:set|changed|reset|updated)(?: from [^\s.;!?]{1,64})? to))?"
         rf"(?::?[ \t]{{1,4}}|[ \t]?:{below})|[ \t](?:{_one_of('is_now')})[ \t]",
         # the password changed to …
         "changed": rf"[ \t](?:set|reset|[^\W\d_]{{2,16}}(?:ed|t|en))[ \t](?:{_one_of('is_value')})[ \t]{{1,4}}",
@@ -202,7 +214,7 @@ def _patterns() -> _AssignmentPatterns:
         rest=re.compile(r"[A-Za-z0-9_-]{0,64}+"),
         gap=re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items())),
         of=re.compile(
-            rf"[ \t]([^\W\d_]{{2,12}})(?:[ \t][^\n.,:;=?!\"'`]{{1,40}}?)?"
+            rf"[ \t]([^\W\d_]{{2,12}})(?:[ \t][^\n.,:;=?!(^\"'`]{{1,40}}?)?"
             rf"(?=[ \t]{{0,4}}{sign}|[ \t](?:{_one_of('is_value')})[: \t])"
         ),
         user=re.compile(
@@ -217,8 +229,11 @@ def _patterns() -> _AssignmentPatterns:
         phrase=re.compile(
             rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!)\"{CJK}]|\Z))"
         ),
-        digits=re.compile(rf"[{HAN}]{{2,12}}[0-9]{{2,8}}[a-z]{{0,8}}(?=[\s，。；、,;]|\Z)"),
+        digits=re.compile(
+            rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?:[a-z]{{0,8}}|[{HAN}]{{2,8}}(?<![位个字符天年月日时分秒次]))(?=[\s，。；、,;]|\Z)"
+        ),
         setting=re.compile(r"(?:set|put|add|define)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"),
+        section=re.compile(r"(?:^|\n)\[[\w.-]{1,40}\]\n(?:[\w.-]{1,40} ?= ?\S{1,60}\n){0,4}\Z"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
     )
 

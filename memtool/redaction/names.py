@@ -86,6 +86,10 @@ _OPEN_KEYS = frozenset(
 _PASS_OF = frozenset(
     "admin app become db database ftp http imap ldap mail mysql postgres redis root sa smtp ssh su sudo user".split()
 )
+_CODES = (
+    *(f"{of} code" for of in "pin access unlock verification security door alarm gate safe entry".split()),
+    *"puk 验证码 门禁码 门禁密码 解锁码".split(),
+)
 # Qualifiers that say nothing about what is meant.
 _TRAILING = frozenset(
     """
@@ -99,7 +103,7 @@ _TRAILING = frozenset(
 def named_secrets() -> dict[str, Secret]:
     """Return the secrets by their names in each language, which have no parts and mostly no blanks around them."""
     kinds = {"password_names": PASSWORD, "key_names": _KEY, "token_names": TOKEN}
-    return {name: secret for kind, secret in kinds.items() for name in words(kind)}
+    return {name: secret for kind, secret in kinds.items() for name in words(kind)} | dict.fromkeys(_CODES, _PIN)
 
 
 @lru_cache(maxsize=4096)

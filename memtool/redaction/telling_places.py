@@ -90,6 +90,7 @@ PLACES = (
     _option("htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,16}\S{1,200}[ \t]{1,16}\S{1,64}[ \t]{1,16}"),
     _option("ssh-keygen", "-[NP][ ]?"),
     _option("openssl", "-k[ ]"),
+    _option("cryptsetup", "<<<[ ]?"),
     Shape(
         "password",
         "openssl passwd",
@@ -107,6 +108,9 @@ PLACES = (
         "send",
         r"send(?:line)?[ \t(]{1,4}(?:--[ \t])?[\"'](?=[^\s\"']{0,64}[0-9])(?=[^\s\"']{0,64}[A-Za-z])"
         r"((?!\$[a-zA-Z{])[^\s\"'/]{6,128}?)\\[rn][\"']",
+    ),
+    Shape(
+        "password", "sendline(", r"sendline\([\"'](?=[^\s\"']{0,64}[0-9])(?=[0-9]{0,64}[A-Za-z])([^\s\"'/]{6,128})[\"']"
     ),
     Shape(
         "password",

@@ -10,9 +10,9 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
-from memtool.redaction.names import Proof, Secret, secret_of
+from memtool.redaction.names import PASSWORD, Proof, Secret, secret_of
 from memtool.redaction.randomness import COMMON_SHARE, common_share, looks_random
-from memtool.text.languages import text_of, word_set, words
+from memtool.text.languages import text_of, word_file, word_set, words
 
 
 class Form(Enum):
@@ -81,8 +81,9 @@ _OF_SENTENCES = frozenset(
     """.split()
 )
 _LONGEST_PLACEHOLDER = 40
-_SHORTEST_IN_PROSE, _LONGEST_PIN = 6, 8
+_SHORTEST_IN_PROSE, _SHORTEST_TITLE, _LONGEST_PIN = 6, 8, 8
 _LONG_FOR_A_WORD = 12
+_LAST_LATIN = "\u024f"
 _SHORTEST_TELLING, _LONGEST_TELLING = 8, 128
 _SYMBOLS = frozenset("!@#$%^&*+=?~|")
 
@@ -118,6 +119,27 @@ def is_telling(value: str) -> bool:
     classes = (value.lower() != value) + (value.upper() != value) + (digits > 0) + has_sign
     is_drawn = letters + digits >= _SHORTEST_TELLING and common_share(value) < COMMON_SHARE and not is_coded_text(value)
     return letters > 2 and classes > 2 and (is_drawn or (has_sign and digits > 0))
+
+
+def is_odd(value: str, *, least: int = 2) -> bool:
+    """Return whether *value* is a word with signs, or *least* digits, as people add them to make a password of it."""
+    if not is_secret(value, PASSWORD, Form.SAID) or _patterns().plain.search(value) or not is_mixed(value):
+        return False
+    if secret_of(value) or is_coded_text(value) or _patterns().drawn.fullmatch(value):
+        return False
+    if found := _patterns().numbered.fullmatch(value):
+        word, digits = found.groups()
+        return (
+            (len(digits.lstrip("-.")) >= 2 or (least < 2 and digits.isdigit()))
+            and len(word) + len(digits) > 5
+            and not is_familiar(word)
+        )
+    return _patterns().odd.fullmatch(value) is not None
+
+
+def is_familiar(word: str) -> bool:
+    """Return whether *word* is common, or the name of a program that many people know."""
+    return is_common(word) or word.lower() in word_file("familiar_names.txt").split()
 
 
 def is_coded_text(value: str) -> bool:
@@ -159,7 +181,7 @@ def is_secret(value: str, secret: Secret, form: Form, *, goes_on: bool = False) 
 
 def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool:
     if " " in value:
-        return _is_passphrase(value, secret)
+        return form is Form.ENVIRONMENT or _is_passphrase(value, secret)
     if _patterns().words.fullmatch(value):
         return not _is_a_name(value, secret) and _may_be_a_word(value, secret, form, goes_on=goes_on)
     is_sentence = goes_on and value.isalpha()  # with letters beyond ASCII
@@ -195,6 +217,9 @@ def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> 
         return True
     # `hunterxyz` may be one; `SecretStr`, and `hashed with bcrypt`, are not.
     is_plain = secret.proof is Proof.NONE and value.islower() and len(value) >= _SHORTEST_IN_PROSE
+    if form is Form.SAID and value.istitle() and value.isalpha():
+        is_plain = secret.proof is Proof.NONE and len(value) >= _SHORTEST_TITLE
+        is_plain = is_plain and not is_common(value) and not _patterns().inflected.search(value)
     if form is Form.SAID:
         is_word = value.count("-") < 2  # else it is a passphrase, and no `case-sensitive`
         return is_plain and not goes_on and not (is_common(value) or (is_word and _patterns().predicate.search(value)))
@@ -203,7 +228,7 @@ def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> 
 
 def is_mixed(value: str, form: Form = Form.PROSE) -> bool:
     """Return whether *value* has letters, and digits or signs besides."""
-    if form in _SENTENCES and (len(value) < _SHORTEST_IN_PROSE or not value.isascii()):
+    if form in _SENTENCES and (len(value) < _SHORTEST_IN_PROSE or max(value) > _LAST_LATIN):
         return False
     has_letter = any(character.isalpha() for character in value)
     has_digit = any(character.isdigit() for character in value)
@@ -224,15 +249,16 @@ def is_passphrase(value: str, secret: Secret) -> bool:
     parts = value.replace("-", " ").split()
     if sum(part in _no_secret() for part in parts) > 1:
         return False
-    odd = [part for part in parts if part in _of_sentences() or _patterns().inflected.search(part)]
-    return not odd or (len(odd) == 1 and not any(map(is_common, set(parts) - {*odd})))
+    grammar = {part for part in parts if part in _of_sentences()}
+    odd = grammar.union(part for part in parts if _patterns().inflected.search(part))
+    return not odd or (len(grammar) < 2 and len(odd) < len(parts) - 1 and not any(map(is_common, set(parts) - odd)))
 
 
 def _is_passphrase(value: str, secret: Secret) -> bool:
     parts = value.split()
     if any(is_mixed(part, Form.PROSE) and not _is_of_the_language(part, Form.PROSE) for part in parts):
         return True
-    few = 4 <= len(parts) <= 24 and secret.proof is Proof.NONE
+    few = (4 if any(map(is_common, parts)) else 3) <= len(parts) <= 24 and secret.proof is Proof.NONE
     return few and all(part.isalpha() and part.islower() and part not in _IN_SENTENCES for part in parts)
 
 
@@ -267,6 +293,9 @@ class _ValuePatterns(NamedTuple):
     quantity: re.Pattern[str]
     thing: re.Pattern[str]
     plain: re.Pattern[str]
+    numbered: re.Pattern[str]
+    odd: re.Pattern[str]
+    drawn: re.Pattern[str]
 
 
 @cache
@@ -281,7 +310,7 @@ def _patterns() -> _ValuePatterns:
             r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|%\w+%|%[a-z]|@\w+@|__\w+__",
             r"!(?i:vault|secret|ref|sub|env|getatt|reference|include).*",  # YAML's tags
         ),
-        words=re.compile(r"[A-Za-z]+(?:[-_ ./=][A-Za-z]+)*"),
+        words=re.compile(r"[A-Za-zÀ-ɏ]+(?:[-_ ./=][A-Za-zÀ-ɏ]+)*"),
         word=re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"),
         inflected=re.compile(r"(?:[^s]s|ed|ing|ly|able|ible)$"),
         # what is said of a password, in English and German
@@ -322,9 +351,21 @@ def _patterns() -> _ValuePatterns:
         # addresses, assignments, versions, brackets that belong together, operators, variables
         plain=_any_of(
             r"://|^[\w.+-]+@[\w-]+[.:]|^[A-Za-z_.\[\]-]+[=:]{1,2}(?!$)|[?&]\w+=|^[a-z]{0,3}[0-9]+(?:\.[0-9]+)+|sha[0-9]{1,3}[:-]"
-            r"|%[0-9A-Fa-f]{2}|</|@v?[0-9.]+$|\[\?|/[\w.-]+\.[a-z]{1,5}$|[a-z_]{2}[(\[]|[0-9]\[[0-9]|\w{2}\|\w{2}",
-            r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|#[0-9]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]",
+            r"|%[0-9A-Fa-f]{2}|</|^[\w./@-]+@v?[0-9.]+$|%[Ymd][-/%]|[Aa]-[Zz]|\[\?|/[\w.-]+\.[a-z]{1,5}$|[a-z_]{2}[(\[]|[0-9]\[[0-9]|\w{2}\|\w{2}",
+            r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|(?:^|[^A-Za-z])#[0-9]+$|^(?:[a-z./_-]+|PKCS)#[0-9]+$|^[A-Z]\w*#[A-Za-z_]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]|/.*/",
         ),
+        # herbst2024, Trondheim_88
+        numbered=re.compile(
+            r"([A-ZÄÖÜ]?[a-zäöüß]{3,20}(?:[A-Z][a-zäöüß]{2,20})?)((?:(?<=\w{4})[_.-](?!0))?[0-9]{1,6})"
+        ),
+        odd=_any_of(
+            r"(?=(?:[^A-Za-z]*[A-Za-z]){3})(?!.*(?:![rsa]|%[a-z])$)\w[\w.-]*(?:[!#$%&?^~@](?=\w)|[!#$%&?^](?=.*\w)[\w.-]*)"
+            r"[\w.!#$%&?^~@-]*",
+            r"(?!v[0-9])[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}",  # p4nther
+            r"(?=[a-z]*[0-9])[a-z0-9]{4,8}(?:-(?=[a-z]*[0-9])[a-z0-9]{4,8}){1,4}",  # x7k2-m9p4
+            r"[A-Za-z]{3,12}(?:-[a-z]{2,12}){1,3}-[0-9]{2,4}",  # velvet-hammer-11
+        ),
+        drawn=re.compile(r"[0-9a-f]{6,64}"),
     )
 
 

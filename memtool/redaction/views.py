@@ -28,6 +28,12 @@ _JOINT = (
     r"|[ \t]{0,8}\\?\r?\n[ \t]{0,40}(?:[+.&][ \t]{0,8}|(?![rbfu]?[\"'`][^\n\"'`]{0,200}[\"'`][ \t]?[:=]))[rbfu]?\1)"
     r"|(?<=[^\s\\])\\\r?\n(?=\S)"
 )
+# ["…", "…"].join(""), "".join(["…", "…"]), implode("", ["…", "…"]), strings.Join([]string{"…", "…"}, "")
+_QUOTED = r"[\"'][^\"'\n]{0,64}[\"']"
+_LIST = (
+    r"(?:[\"'][^\"'\n]{0,3}[\"']\.join\(|implode\([^,\n]{2,5},[ ]?|strings\.Join\((?:\[\]string)?)?[\[({]\s{0,24}"
+    rf"(?P<items>{_QUOTED}(?:,\s{{0,24}}{_QUOTED}){{1,16}}+)(?=,?\s{{0,24}}[\])}}](?P<behind>\.join\()?)"
+)
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "\n": " ", "\r": " "}
 _ENTITIES = {"&quot;": '"', "&#34;": '"', "&amp;": "&", "&apos;": "'", "&#39;": "'"}
 _SHORTEST_WRAPPED_LINE = 60
@@ -111,7 +117,17 @@ def unwrapped(view: View) -> View | None:
 def joined(view: View) -> View | None:
     """Return *view* with the texts that code or a shell puts together as one; None if there are none."""
     changes = [Replacement(*found.span(), "") for found in re.finditer(_JOINT, view.text)]
+    changes = list(_lists(view.text)) or changes
     return view.changed(changes) if changes else None
+
+
+def _lists(text: str) -> Iterator[Replacement]:
+    """Give what is between the texts of a list that code joins."""
+    for found in re.finditer(_LIST, text) if "join(" in text or "Join(" in text or "implode(" in text else ():
+        if found[0][0] not in "[({" or found["behind"]:
+            yield Replacement(found.start(), found.start("items"), "")
+            for between in re.finditer(r"[\"'],\s{0,24}[\"']", found["items"]):
+                yield Replacement(found.start("items") + between.start(), found.start("items") + between.end(), "")
 
 
 def long_words(view: View) -> View:

@@ -1,4 +1,4 @@
-"""Passwords that a clause or a line beside the word for them gives away; talk of passwords stays as it is."""
+"""Passwords that are known by their kind beside a word for them; talk of passwords stays as it is."""
 
 from __future__ import annotations
 
@@ -28,6 +28,31 @@ SECRETS = (
     ("escape this for sed: Tr0ub/4dor&3x", "4dor&3x"),
     ("the recovery codes are 7f3k-92lm, p0qx-44ab", "p0qx-44ab"),
     ("密码是：小红456xyz", "456xyz"),
+    ("what did I set as password again? I think marzipan41", "marzipan41"),
+    ("it's still peppermint22 for the wifi password", "peppermint22"),
+    ("服务器密码是多少来着？好像是 tianmao_618", "tianmao_618"),
+    ("提示输入密码时输入 guanliyuan1", "guanliyuan1"),
+    ("Das WLAN-Passwort? Gästezimmer8", "Gästezimmer8"),
+    ("I tried Apfelmus1 and Apfelmus2 but neither password is accepted", "Apfelmus"),
+    ("gpg asked for the passphrase, I typed purple anchor salad moon", "anchor"),
+    ("unlock it with the passphrase copper violin midnight train", "copper"),
+    ("when it asks for the passphrase, answer krokodil-im-teich", "krokodil"),
+    ("admin / Honeydew is the login of the router", "Honeydew"),
+    ("Enter password for bob kiwi#Smoothie", "kiwi#Smoothie"),
+    ("[10:42] anna: what's the pw?\n[10:43] bernd: Kaktusfeige2", "Kaktusfeige2"),
+    ("- grafana: admin / Lotus-77\n- kibana: elastic / Safran_3", "Safran_3"),
+    ("changed the password from kirschkern to Pflaumenkern9", "kirschkern"),
+    ("password of the mqtt broker = mosquito", "mosquito"),
+    ("[database]\nuser = app\npassword = kieselstein", "kieselstein"),
+    ("lol the password is literally password123", "password123"),
+    ("wget --user=anna --password='Herr Ribbeck' https://x.example.org", "Ribbeck"),
+    ("driver.find_element(By.ID, 'password').send_keys('Selenium#5')", "Selenium#5"),
+    ("cryptsetup luksFormat /dev/sdb1 <<< 'mein-keller-5'", "mein-keller"),
+    ("const pw = ['Sch', 'ild', 'krote9'].join('');", "ild"),
+    ('password = "".join(["tru", "ffle", "Pig7"])', "ffle"),
+    ("$password = implode('', ['quar', 'tz77', '!mine']);", "tz77"),
+    ('password := strings.Join([]string{"moon", "rabbit", "31"}, "")', "rabbit"),
+    ("verification code: 730114，验证码：8841", "8841"),
 )
 INNOCENT = (
     "What is the password policy?\nlowercase",
@@ -43,11 +68,25 @@ INNOCENT = (
     "accounts:\nanna: admin2\nbernd: viewer",
     "用 npm/yarn 登录，密码为必填",
     "status code is 4471, the country code is 0049",
+    "from urllib2 import HTTPPasswordMgr, AbstractBasicAuthHandler",
+    "def login_cram_md5(self, user, password): return pbkdf2_hmac(password)",
+    "class PBKDF2PasswordHasher(BasePasswordHasher): ...",
+    "see PR #482, AUTH-03 and RFC2980 about password rotation, 密码轮换",
+    "the deb493a commit changed the login, then bpo-10496 the passwd entry",
+    "user bernd77 forgot the password, anna2 logged in",
+    "['user', 'name', 'password'].join(', ')",
+    "password_hash = ', '.join(columns)",
+    "the passphrase prompt appears twice on macOS 14.5",
+    "Passwords must match ^(?=.*[A-Z])(?=.*[0-9]).{8,}$",
+    "管理员账号默认禁用，见 docs/admin-v2.md",
+    "密码重试 5 次后锁定 30 分钟，验证码 60 秒后过期",
+    "Enhanced the login with better text truncation logic",
+    "password = other\nname = password",
 )
 
 
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
-def test_a_password_in_a_clause_goes(text: str, secret: str) -> None:
+def test_a_password_beside_a_word_for_it_goes(text: str, secret: str) -> None:
     assert secret not in make_redactor(RedactSettings())(text)
 
 

@@ -1,0 +1,293 @@
+"""Passwords beside words for them, told by what kind of token they are: in chats, logins, answers, lists, questions.
+
+The plainer a token is, the closer it must be to such a word. A token of three classes of characters is a password near
+any word of passwords, logins and escaping; a word with digits or signs in it, near a word for a secret; a word with one
+digit, behind a verb or a preposition there; a plain word, only where the sentence says that it is one. Words of the
+language, names in code, paths, versions and quantities are none. Each token is read once, and a line around it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from memtool.redaction.names import PASSWORD
+from memtool.redaction.values import Form, is_common, is_grammar, is_mixed, is_odd, is_passphrase, is_secret, is_telling
+from memtool.redaction.views import Finding
+from memtool.text.languages import words
+from memtool.text.scripts import CJK_TEXT as CJK
+
+_NEAR = 160  # characters between the word and the token, which is in the same line or the next one
+_OPENING, _CLOSING = "'([{<*_+", "')]}>*_.,;:\\"
+_LONGEST_PAIR = 192
+_LEAST = 7  # characters of a word with one digit
+_SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
+# Words for secrets, in small letters.
+_STRONG = (
+    r"passw|pass ?phrase|passcode|(?<![a-z_-])pass(?=:| (?:for|is|of|was) )|(?<![a-z_])pwd?s?(?![a-z_(\[)]| ?[/.]\W?)"
+    r"|(?<![a-z_])(?:sudo|creds?)(?![a-z_])|(?:recovery|backup|wiederherstellungs)[ -]?code"
+    r"|(?:crypted|protected|locked) (?:with|by)|schützt|schlüsselt|账密|(?:^|\n)(?:root|admin|administrator)[:：]"
+)
+_LOGINS = r"credential|log(?:ged)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog|账号|帐号|账户|登录|登陆"
+# What people do with a password that a program refuses.
+_WEAK = (
+    r"escap|encod|decod|maskier|codier|kodier|connection string|转译|转义|轉義|转码|编码|編碼|解码|连接串"
+    r"|エスケープ|エンコード|이스케이프|인코딩"
+)
+_TELLING = r"(?<![!#-_a-~])[!#-_a-~]{8,256}+"  # without quotes and backticks
+_ODD = r"(?<![!#-&*-_a-~äöüßÄÖÜ])[!#-&*-_a-~äöüßÄÖÜ]{6,64}+"  # nor brackets
+_VERBS = "type typed enter entered try tried answer answered use used using think say".split()
+_LOGIN = ("login", "log in", "sign in", "account", "credential", "creds", "zugangsdaten", "anmelde", "anmeldung",
+          "账密", "账号", "帐号", "账户", "用户", "登录")  # fmt: skip
+_LINES = (
+    r"(?:(?<=\n)|\A)(?:[ \t*-]{0,8}(?:[\w.-]{1,40}: )?[A-Za-z][\w.@-]{1,40}"
+    r"(?P<sign> / |: | → )[^\s/]{6,64}(?:\n|\Z)){2,64}"
+)
+_HEAD = r"(?i)(?:accounts?|logins?|cred\w{0,12}|账号|账户)[:：]\n\Z"
+
+
+class _Cue(NamedTuple):
+    start: int
+    end: int
+
+
+def find_beside(text: str) -> Iterator[Finding]:
+    """Return the tokens that are passwords by their kind, beside a word that makes them one."""
+    lowered = text.replace("İ", "I").lower()
+    strong, logins, weak = (
+        [_Cue(*found.span()) for found in cues.finditer(lowered)]
+        for cues in (_names(), _compiled(_LOGINS), _compiled(_WEAK))
+    )
+    every = sorted([*strong, *logins, *weak])
+    for pattern, cues, is_one in (
+        (_TELLING, every, _is_telling),
+        (_ODD, strong, _is_odd),
+        (_ODD, logins, _is_given),
+    ):
+        for start, end in _tokens(text, pattern, cues):
+            if is_one(text, start, end) and _is_beside(text, start, end, cues):
+                yield Finding(start, end, PASSWORD.kind)
+    if strong:
+        yield from _answers(text)
+        yield from _said(text)
+    yield from _pairs(text, lowered)
+    yield from _in_lines(text)
+    yield from _before_hosts(text)
+
+
+def _tokens(text: str, pattern: str, cues: list[_Cue]) -> Iterator[tuple[int, int]]:
+    """Give the tokens that begin near one of *cues*, each once and without what is around it."""
+    place, token = 0, _compiled(pattern)
+    for start, end in cues:
+        last = end + 3 * _NEAR
+        for found in token.finditer(text, max(place, start - 2 * _NEAR), last):
+            place = found.start() if found.end() == last else found.end()
+            core = _core(text, *found.span())
+            if place != found.start() and not _is_name(text, *core):
+                yield core
+
+
+def _is_telling(text: str, start: int, end: int) -> bool:
+    return is_telling(text[start:end])
+
+
+def _is_odd(text: str, start: int, end: int) -> bool:
+    return is_odd(text[start:end]) or _is_linked(text, start, end)
+
+
+def _is_linked(text: str, start: int, end: int) -> bool:
+    """Return whether a word or a sign that gives something is in front of the token: "with", "is", "try", `:`."""
+    value = text[start:end]
+    if not is_odd(value, least=1) or len(value) < _LEAST:
+        return False
+    before = text[max(start - 24, 0) : start].rstrip("\"'`“„「 \t")
+    if not before.strip() or not (before[-1].isalnum() or before[-1] in ",;") or not before[-1].isascii():
+        return True
+    word = re.split(r"[\s\"'`(]", before)[-1].lower()
+    return is_grammar(word) or word in {*_VERBS, *words("is_value"), *words("is_now")}
+
+
+def _is_given(text: str, start: int, end: int) -> bool:
+    """Return whether the token is linked and does not begin a sentence as a user may do: "bob42 logged in"."""
+    return _is_linked(text, start, end) and (
+        text[max(start - 8, 0) : start].rstrip(" \t")[-1:] not in {"", "\n"} or text[end : end + 1] in {"", "\n"}
+    )
+
+
+def _is_beside(text: str, start: int, end: int, cues: list[_Cue]) -> bool:
+    """Return whether one of *cues* is in the token's line or in the next to it that is not blank."""
+    at = bisect_left(cues, (start, 0))
+    before = [text[cue.end : start] for cue in cues[max(at - 1, 0) : at] if start - _NEAR <= cue.end <= start]
+    after = [text[end : cue.start] for cue in cues[at : at + 1] if end <= cue.start <= end + _NEAR]
+    return any(len(re.findall(r"\n\s*", between)) < 2 for between in (*before, *after))
+
+
+def _is_name(text: str, start: int, end: int) -> bool:
+    """Return whether what is beside the token makes it a name in code."""
+    if _compiled(r"(?i)(?:user|nutzer|用户|host)[ :]*\Z").search(text, max(start - 12, 0), start):
+        return True
+    return (
+        text[max(start - 1, 0) : start] in {*".$@\\-_%~"} or _compiled(r"[(\[=_]| import").match(text, end) is not None
+    )
+
+
+def _core(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the token begins and ends without quotes, brackets and the name of a user in front of it."""
+    while start < end and text[start] in _OPENING:
+        start += 1
+    if user := _compiled(r"(?![A-Z][a-z]*[0-9]+[a-z])[A-Za-z][\w.-]*[/:](?=[^/])").match(text, start, end):
+        start = user.end()
+    while start < end and text[end - 1] in _CLOSING:
+        end -= 1
+        end -= text[start:end].endswith(("\\r", "\\n")) * 2
+    return start, end
+
+
+def _pairs(text: str, lowered: str) -> Iterator[Finding]:
+    """Give the passwords behind the name of their user: `bob / …`, and `bob/…` beside a login."""
+    has_login = any(word in lowered for word in _LOGIN)
+    last = -1  # where the line of the last pair ends
+    for found in _user().finditer(text) if "/" in text else ():
+        value = found["value"].rstrip(".,;:")
+        start, end = found.start("value"), found.start("value") + len(value)
+        is_apart = (found["apart"] or not _SIGNS.isdisjoint(value)) and is_telling(value)
+        is_listed = found["apart"] and found.start() - 1 <= last and is_odd(value)
+        if is_apart or is_listed or (has_login and _is_beside_login(text, found.start(), end) and _is_weak(value)):
+            last = end + 1
+            yield Finding(start, end, PASSWORD.kind)
+
+
+def _is_beside_login(text: str, start: int, end: int) -> bool:
+    """Return whether the pair from *start* to *end* is of a login: `Login: bob/…`, `账号：bob/…`, `… is the login`."""
+    before, after = text[max(start - 24, 0) : start].lower(), text[end : end + 40].lower().partition("\n")[0]
+    return any(word in before for word in _LOGIN) or re.search("登录|^.{0,3}is the login", after) is not None
+
+
+def _is_weak(value: str) -> bool:
+    plain = value.lower() if value.istitle() else value
+    is_one = is_mixed(value) or (is_secret(plain, PASSWORD, Form.BARE) and not is_common(value))
+    return is_one and not _compiled(r"\.[a-z]{1,4}$").search(value)
+
+
+def _before_hosts(text: str) -> Iterator[Finding]:
+    """Give the password of each `bob:…@host`."""
+    place = text.find("@")
+    while place >= 0:
+        before = _credentials().search(text, max(place - _LONGEST_PAIR, 0), place)
+        if before and is_mixed(before[1]) and _host().match(text, place):
+            yield Finding(before.start(1), place, PASSWORD.kind)
+        place = text.find("@", place + 1)
+
+
+def _said(text: str) -> Iterator[Finding]:
+    """Give what is in front of "as the password", behind "the password was changed from", and phrases behind verbs."""
+    for found in _as_password().finditer(text):
+        if not is_grammar(found["before"]) and (not found["after"] or is_grammar(found["after"])):
+            group = "quoted" if found["quoted"] else "value"
+            if is_secret(found[group], PASSWORD, Form.BARE) and not is_common(found[group]):
+                yield Finding(*found.span(group), PASSWORD.kind)
+    for found in _changed().finditer(text):
+        if all(is_secret(found[group], PASSWORD, Form.SAID) for group in (1, 2)):
+            yield Finding(*found.span(1), PASSWORD.kind)
+    for found in _typed().finditer(text):
+        if is_passphrase(found[1], PASSWORD):
+            yield Finding(*found.span(1), PASSWORD.kind)
+
+
+def _answers(text: str) -> Iterator[Finding]:
+    """Give the tokens that are a line of their own below a question for a password."""
+    yield from (Finding(*found.span(1), PASSWORD.kind) for found in _answer().finditer(text) if is_answer(found[1]))
+
+
+def _in_lines(text: str) -> Iterator[Finding]:
+    """Give the passwords of a list of users, a line each."""
+    for found in _compiled(_LINES).finditer(text):
+        if found["sign"] == " / " or _compiled(_HEAD).search(text[max(found.start() - 40, 0) : found.start()]):
+            places = [line.span(1) for line in re.finditer(r"(?: / |: | → )(\S+)$", found[0], re.MULTILINE)]
+            if all(is_odd(found[0][first:last], least=1) for first, last in places):
+                yield from (
+                    Finding(found.start() + first, found.start() + last, PASSWORD.kind) for first, last in places
+                )
+
+
+def is_question(text: str) -> bool:
+    """Return whether *text* ends with a question for a password."""
+    return _asks().search(text[-200:].rstrip("*_ \n")) is not None
+
+
+def is_answer(text: str) -> bool:
+    """Return whether all of *text* is one token that may be a password."""
+    value = text.strip()
+    return len(value.split()) == 1 and len(value) <= 64 and is_mixed(value) and is_secret(value, PASSWORD, Form.SAID)
+
+
+@cache
+def _asks() -> re.Pattern[str]:
+    return re.compile(rf"(?i)(?:{_names().pattern})[^\n?？]{{0,80}}[?？:：]\Z")
+
+
+@cache
+def _answer() -> re.Pattern[str]:
+    who = r"(?:> ?)?(?:\[[0-9: -]{4,20}\] )?(?:[\w.-]{1,20}[:：] ?)?(?:it is |it's |es ist )?"
+    return re.compile(rf"(?i)(?:{_names().pattern})[^\n?？]{{0,80}}[?？:：][ \t]*\n\n?{who}(\S{{6,64}})[ \t]*(?=\n|\Z)")
+
+
+@cache
+def _names() -> re.Pattern[str]:
+    return re.compile("|".join([_STRONG, *map(re.escape, words("password_names"))]))
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _user() -> re.Pattern[str]:
+    value = r"(?P<value>[^\s/\"'`<>|，。；（）()]{6,128}+)(?![/(])"
+    return re.compile(rf"(?<![A-Za-z0-9_./@-])[A-Za-z][A-Za-z0-9_.@-]{{1,63}}+(?:(?P<apart>`? / `?)|/){value}")
+
+
+@cache
+def _credentials() -> re.Pattern[str]:
+    return re.compile(r"(?<![A-Za-z0-9_./:@-])[A-Za-z][\w.-]{0,63}+:([^\s:/\"'`]{6,128}+)\Z")
+
+
+@cache
+def _host() -> re.Pattern[str]:
+    return re.compile(r"@(?:[a-z][\w-]{0,62}(?:\.[\w-]{1,63}){1,6}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})")
+
+
+@cache
+def _as_password() -> re.Pattern[str]:
+    value = r"(?:[\"'`“„「](?P<quoted>[^\"'`“”„「」\n]{4,128}+)[\"'`”“」]|(?P<value>[^\s\"'`“”„「」，。]{4,128}+))"
+    return re.compile(
+        rf"(?<!\S)(?P<before>\S{{1,24}}+)[ \t]{value}[ \t]{{1,2}}"
+        r"(?:as|als|como|comme|come|作为|当作?|做|设为)[ \t]{0,2}"
+        rf"(?:[a-zäöü]{{2,8}}[ \t]){{0,2}}(?i:{_name()})(?![\w-])(?:[ \t]+(?P<after>[A-Za-zäöü]+))?"
+    )
+
+
+@cache
+def _changed() -> re.Pattern[str]:
+    value = r"[\"'`“„「]?([^\s\"'`“”„「」，。；<>(){}=]{6,64})[\"'`“”」]?"
+    to = rf"(?:from|von) {value} (?:to|auf|nach|zu|into) {value}(?=[\s.,;]|\Z)"
+    return re.compile(rf"(?i:{_name()})(?: [a-zäöü]{{2,10}}){{0,3}} {to}")
+
+
+@cache
+def _typed() -> re.Pattern[str]:
+    word = "[a-zäöüß]{2,12}"
+    return re.compile(
+        rf"(?:(?i:{_name()})[^\n]{{0,60}}?\b(?:{'|'.join(_VERBS)})|passphrase):? [\"'`]?"
+        rf"({word}(?:[ -]{word}){{3,7}}+|{word}(?:-{word}){{2,7}}+)(?=[\"'`*_ \t|]{{0,8}}(?:[\r\n.,;!){CJK}]|\Z))"
+    )
+
+
+def _name() -> str:
+    return "|".join(
+        ["password", "passwd", "passphrase", "passcode", "pwd", "pw", *map(re.escape, words("password_names"))]
+    )

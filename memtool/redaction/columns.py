@@ -1,0 +1,77 @@
+"""Passwords in the columns of tables (Markdown, CSV, aligned by blanks) whose head is the name of a password."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from memtool.redaction.names import PASSWORD, Proof, named_secrets, secret_of
+from memtool.redaction.values import Form, is_common, is_secret
+from memtool.redaction.views import Finding
+from memtool.text.languages import words
+
+_LONGEST_ROW = 2_000  # characters
+_MOST_COLUMNS = 24
+
+
+def find_in_columns(text: str) -> Iterator[Finding]:
+    """Return the values in those columns of tables (Markdown, CSV) that are called by the name of a password."""
+    if not _mentions_password(text):
+        return
+    head: list[str] = []
+    separator, place = "", 0
+    for line in text.splitlines(keepends=True):
+        row = line.strip() if len(line) <= _LONGEST_ROW else ""
+        if head and separator in row:
+            yield from _in_row(line, place, head, separator)
+        else:
+            separator = next((mark for mark in ("|", "\t", "  ", ",", ";") if mark in row), "")
+            separator = "" if separator and separator in ",;" and " " in row else separator  # else it is a list
+            head = _cells(row, separator) if separator and _mentions_password(row) else []
+            if not any(map(_is_head, head)) or not all(map(_may_be_head, head)):
+                head = []
+        place += len(line)
+
+
+def _in_row(line: str, place: int, head: list[str], separator: str) -> Iterator[Finding]:
+    cells, at = _cells(line, separator), 0
+    if len(cells) != len(head):
+        return
+    for name, cell in zip(head, cells, strict=True):
+        value = cell.strip("\"'`*“”")
+        start = line.index(cell, at) + cell.index(value)
+        at = start + len(value)
+        if _is_head(name) and _is_value(value):
+            yield Finding(place + start, place + at, PASSWORD.kind)
+
+
+def _cells(row: str, separator: str) -> list[str]:
+    parts = re.split(" {2,}", row.strip()) if separator == "  " else row.strip().split(separator, _MOST_COLUMNS)
+    cells = [cell.strip() for cell in parts]
+    return cells[1:-1] if separator == "|" and len(cells) > 2 and not cells[0] and not cells[-1] else cells
+
+
+def _may_be_head(cell: str) -> bool:
+    return len(cell) <= 32 and not re.search(r"[=(){}<>:;\"$]|\d{3}", cell)
+
+
+def _is_head(cell: str) -> bool:
+    name = cell.strip("*_`\"' ").lower()
+    secret = named_secrets().get(name) or (secret_of(name) if name.isascii() and len(name.split()) < 3 else None)
+    return name in {"pass", "pw"} or (secret is not None and secret.kind == "password" and secret.proof is Proof.NONE)
+
+
+def _is_value(value: str) -> bool:
+    return not is_common(value) and (is_secret(value, PASSWORD, Form.BARE) or (value.isdigit() and len(value) > 3))
+
+
+def _mentions_password(text: str) -> bool:
+    """Return whether *text* has a word for passwords."""
+    lowered = text.lower()
+    return any(name in lowered for name in _names())
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return ("passw", "passphrase", "passcode", "pwd", "pass", "pw", *words("password_names"))
