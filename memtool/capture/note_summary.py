@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
-from memtool.capture.conversation import Step
-from memtool.capture.model_summary import summarise_with_model
-from memtool.capture.old_turns import turns_of
+from memtool.capture.model_note import note_with_model
 from memtool.capture.queue import Job, Queue
 from memtool.capture.session_capture import Captured
+from memtool.capture.turns import Turn
 from memtool.llm import is_set_up
 from memtool.text.frontmatter import set_field
 from memtool.vault.files import read_text, replace
@@ -50,10 +49,12 @@ def summarise_note(work: Workspace, job: Job) -> Captured:
     note = parse_note(ref, text.encode())
     if not isinstance(note, Note) or note.field("summary"):
         return Captured()
-    answer = summarise_with_model(turns_of([Step("answer", note.body)]), work.settings, work.vault, work.now())
-    if answer.summary is None:
+    turn = Turn(messages=(note.body,))
+    answer = note_with_model([turn], work.settings, work.vault, work.now(), redact=work.redact)
+    if answer.draft is None:
         return Captured(fallback=answer.reason, may_pass=answer.may_pass)
+    summary = answer.draft.summary or answer.draft.title
     note_uncommitted(work.vault, [ref])
     with work.vault.lock():
-        replace(path, set_field(text, "summary", answer.summary.topic), expected=expected)
-    return Captured((ref,), answer.summary.topic, note.field("project") or project_of(ref))
+        replace(path, set_field(text, "summary", summary), expected=expected)
+    return Captured((ref,), summary, note.field("project") or project_of(ref))

@@ -8,9 +8,9 @@ import pytest
 from desk import Desk
 
 from memtool.capture import note_summary
-from memtool.capture.model_summary import ModelSummary
-from memtool.capture.summary import Summary
+from memtool.capture.model_note import ModelNote
 from memtool.settings.sections import ModelSettings
+from memtool.vault.sessions import Draft
 
 TEXT = "The scheduler retries a failed job after 60 and after 600 seconds, 然后停放。 " * 20
 
@@ -21,13 +21,13 @@ def ref(desk: Desk) -> str:
     return desk.remember(TEXT, kind="knowledge").id
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, summary: Summary | None, **more: Any) -> None:
-    answer = ModelSummary(summary, None, more.get("reasons", ()), more.get("may_pass", False))
-    monkeypatch.setattr(note_summary, "summarise_with_model", lambda *_: answer)
+def answers(monkeypatch: pytest.MonkeyPatch, draft: Draft | None, **more: Any) -> None:
+    answer = ModelNote(draft, None, more.get("reasons", ()), more.get("may_pass", False))
+    monkeypatch.setattr(note_summary, "note_with_model", lambda *_, **__: answer)
 
 
 def test_the_worker_writes_the_summary_and_commits_it(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers(monkeypatch, Summary("a failed job is retried twice, 然后停放"))
+    answers(monkeypatch, Draft("Retries", summary="a failed job is retried twice, 然后停放"))
     assert note_summary.queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert '\nsummary: "a failed job is retried twice, 然后停放"\n' in desk.read(ref)
@@ -46,7 +46,7 @@ def test_a_model_that_is_away_is_asked_again_later(desk: Desk, ref: str, monkeyp
 def test_a_note_that_is_gone_or_has_a_summary_is_left_alone(
     desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers(monkeypatch, Summary("something else"))
+    answers(monkeypatch, Draft("something else"))
     path = desk.vault.root / ref
     path.write_text(desk.read(ref).replace("---\n", "---\nsummary: mine\n", 1), encoding="utf-8")
     note_summary.queue_summary(desk.work, ref, TEXT)
