@@ -40,7 +40,6 @@ IMPORT, IMPORT_WITH_MODEL = "import", "import with model"
 
 _WITHOUT_MODEL = ("Stop", "PostCompact", IMPORT)  # a turn has ended, the client has just summarised, or it is old
 _AT_ONCE = (BY_HAND, IMPORT_WITH_MODEL)  # what the user asked for does not wait until the hour is over
-_PAUSE = 3_600  # seconds between two notes of one session by a model
 
 
 class Later(NamedTuple):
@@ -111,7 +110,8 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
     captured, draft, record = writing.write(draft, record)
     if not captured.refs or not _wants_model(work, job, draft, source.size):
         return captured
-    is_early = work.now().timestamp() - record.model_at < _PAUSE and job.tries <= 1  # a failed try is no note
+    pause = work.settings.capture.every_minutes * 60
+    is_early = work.now().timestamp() - record.model_at < pause and job.tries <= 1  # a failed try is no note
     if is_early and job.event not in _AT_ONCE:
         writing.keep(record._replace(owed=True))  # a later sweep will see to it
         return captured

@@ -61,16 +61,17 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
 def source_checks(work: Workspace) -> Iterator[Check]:
     """Say how many sources of sessions are kept, how large they are, and when some were removed."""
     kept = list_sources(work.vault)
-    size = sum(one.size for one in kept) / MB
-    removed = last_removal(work.vault)
-    gone = f"; {counted(removed.sessions, 'older one')} removed at {removed.at[:16]}" if removed else ""
-    if kept or removed:
-        limit = work.settings.transcripts.max_mb
-        of = f" of {limit:,} MB at most" if limit else ""
-        yield Check("transcripts", OK, f"{counted(len(kept), 'session')} kept with all turns, {size:,.1f} MB{of}{gone}")
+    if kept:
+        size = f"{sum(one.size for one in kept) / MB:,.1f}"
+        yield Check("transcripts", OK, f"{counted(len(kept), 'session')} kept with all turns, {size} MB")
     else:
         yield Check(
             "transcripts", OK, "no session is kept yet; `memtool import claude-code` keeps those of this machine"
+        )
+    if removed := last_removal(work.vault):
+        old = counted(removed.sessions, "old session")
+        yield Check(
+            "transcripts", OK, f"{old} removed at {removed.at[:16]}, as `transcripts.max_mb` and `keep_days` say"
         )
 
 

@@ -100,7 +100,7 @@ class CaptureSettings(NamedTuple):
     print_sessions: Annotated[
         str, About("Whether sessions of `claude -p` and of programs are captured.", ("yes", "no"))
     ] = "yes"
-    every_minutes: Annotated[int, About("While a session goes on, a model summarises it at most this often.")] = 15
+    every_minutes: Annotated[int, About("A model writes the note of one session at most this often.")] = 60
 
 
 class TranscriptSettings(NamedTuple):

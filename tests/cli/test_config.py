@@ -112,7 +112,7 @@ def test_every_setting_of_ones_own_is_in_the_list_and_in_json(memtool: Memtool, 
     answer = memtool("config", "get", "--json").answer["settings"]
     assert [row["name"] for row in answer] == list(ABOUT)
     one = memtool("config", "get", "capture.every_minutes", "--json").answer
-    assert (one["value"], one["origin"]) == (15, "the default")
+    assert (one["value"], one["origin"]) == (60, "the default")
     answer = memtool("config", "set", "search.limit", "3", "--json").answer
     assert answer["undo"] == "memtool config unset search.limit"
     assert (answer["value"], answer["file"], answer["changed"]) == (3, str(config), True)
