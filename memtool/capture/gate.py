@@ -114,6 +114,12 @@ class Gate:
         turns = [self._turns[each - 1] for each in self._beside(number)]
         return any(turn.files or turn.commits or any(p.fate == "approved" for p in turn.plans) for turn in turns)
 
+    def is_the_agents(self, text: str, number: int) -> bool:
+        """Return whether the agent itself says *text* in its messages or plans, and no output of a tool alone."""
+        turns = [self._turns[each - 1] for each in self._beside(number)]
+        texts = [text for turn in turns for text in (*turn.messages, *(plan.text for plan in turn.plans))]
+        return is_borne(text, ground_of(texts))
+
     def beside(self, number: int) -> Ground:
         """Return the ground of turn *number* and of those before and after it."""
         return self._ground(self._beside(number)) if number else self.whole
@@ -136,8 +142,7 @@ class Gate:
         if numbers not in self._grounds:
             texts = [text for each in numbers for text in _said(self._turns[each - 1])]
             typed = [text for each in numbers for text in self._typed(each)]
-            terms = sorted({term for text in texts for term in index_terms(text)})
-            self._grounds[numbers] = Ground(folded("\n".join(texts)), tuple(terms), one_line(" . ".join(typed)))
+            self._grounds[numbers] = ground_of(texts, typed)
         return self._grounds[numbers]
 
     def _typed(self, number: int) -> Iterator[str]:
@@ -156,6 +161,12 @@ class Gate:
                 for part in _commands(run.command) if run.error != UNSURE else ():
                     ends[part] = ("", 0) if run.error else (part, number)
         return ends
+
+
+def ground_of(texts: Sequence[str], typed: Sequence[str] = ()) -> Ground:
+    """Return what *texts* bear, where *typed* is the user's."""
+    terms = sorted({term for text in texts for term in index_terms(text)})
+    return Ground(folded("\n".join(texts)), tuple(terms), one_line(" . ".join(typed)))
 
 
 def is_borne(text: str, ground: Ground) -> bool:

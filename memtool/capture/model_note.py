@@ -254,6 +254,8 @@ def _decision(claim: Claim, gate: Gate, names: dict[str, str]) -> Line:
     What the user neither typed nor said yes to is the agent's, and a finding if no work followed.
     """
     author = USER if gate.is_the_users(claim.text, claim.turn) else AGENT
+    if author == AGENT and not gate.is_the_agents(claim.text, claim.turn):
+        raise Falls(f"in turn {claim.turn} neither the user nor the agent says so")
     if author == AGENT and not gate.worked(claim.turn):
         return Line(_cut(claim.text), FINDING, AGENT, claim.turn)
     parts = [_cut(claim.text)]
