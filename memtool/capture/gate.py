@@ -11,15 +11,17 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from math import ceil
 from typing import NamedTuple
 
 from memtool.capture.checks import UNSURE
+from memtool.capture.forbidden import foul
+from memtool.capture.options import meant, offered
 from memtool.capture.turns import Turn
 from memtool.capture.view import goes_on
 from memtool.text.identifiers import folded, names_in, stands, unfounded, unknown_name, without_names
-from memtool.text.languages import begins_with, cites_order, mentioned, pattern_of, starts_with
+from memtool.text.languages import begins_with, cites_order, mentioned, starts_with
 from memtool.text.lines import one_line
 from memtool.text.markdown import without_code
 from memtool.text.scripts import is_unspaced
@@ -30,16 +32,6 @@ _MOST_WORDS, _PAIRS, _FEW_WORDS = 0.6, 0.3, 0.34  # of the content words; of Chi
 _ALIKE, _SHORTEST = 0.7, 4  # of the letters of two words, from so many letters on
 _THEIRS = 1 / 3  # of the words of a decision
 _AGREED = 2  # statements at the end of a message with a question that a yes is meant for
-_LINK = re.compile(
-    r"[a-z][a-z0-9+.-]{1,20}://|(?<![a-z])(?:www\.[a-z]|(?:javascript|data|mailto|vbscript):\S)|\]\(|\[\[",
-    re.IGNORECASE,
-)
-_MARKUP = re.compile(  # not `Vec<u8>`, not `<id>`
-    r"</[a-z]|<!--|```|~~~|<[\w-]*(?:system|context|memory|reminder|instruction|private)[\w-]*[\s>/]|<[^<>]*\son\w+\s*="
-    r"|<(?:a|b|base|br|button|div|embed|form|h[1-6]|hr|html|i|iframe|img|input|li|link|meta|object|ol|p|pre|script|span"
-    r"|style|svg|table|td|tr|u|ul|video)(?:\s[^<>]*)?/?>",
-    re.IGNORECASE,
-)
 _PLAIN = re.compile(r"\W+")
 _AND = re.compile(r"\s*(?:&&|\|\|?|;)\s*")  # between the commands of one line
 _NOISE = re.compile(r"\s*\d?>(?:&\d|\s*/dev/null)")
@@ -146,11 +138,13 @@ class Gate:
         return self._grounds[numbers]
 
     def _typed(self, number: int) -> Iterator[str]:
-        """Give what the user typed and chose in a turn, and the end of a question that they said yes to."""
+        """Give what the user typed and chose in a turn, and the end of a message that they said yes to."""
         turn = self._turns[number - 1]
         yield from _own_words(turn)
         before = self._turns[number - 2].said if number > 1 else ""
-        if starts_with("consent", turn.typed) and before.rstrip("*_` \n").endswith(("?", "？")):
+        yield from (text for option, text in meant(turn.typed, [offered(before)]).items() if option.is_chosen)
+        is_asked = before.rstrip("*_` \n").endswith(("?", "？"))
+        if starts_with("consent", turn.typed) and (is_asked or turn.files):
             yield from (each.text for each in statements(before)[-_AGREED:] if not cites_order(each.text))
 
     @cached_property
@@ -178,26 +172,7 @@ def is_borne(text: str, ground: Ground) -> bool:
     terms = content_terms(text)
     pairs = {term for term in terms if is_unspaced(term[0])}
     found = sum(map(ground.has, terms))
-    return found >= share * len(terms - pairs) + _PAIRS * len(pairs) and bool(found or names)
-
-
-def foul(text: str, code: str = "") -> str:
-    """Return why *text* must not be in a note, whatever the session says; empty if it may."""
-    for character in text:
-        if unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs") and character not in "\n\r\t\u200c\u200d":
-            return f"it holds an invisible character (U+{ord(character):04X})"
-    if _LINK.search(text):
-        return "it holds a link"
-    if _MARKUP.search(text):
-        return "it holds markup"
-    if _instruction().search(text) or (code and code in text):
-        return "it repeats an instruction"
-    return ""
-
-
-@cache
-def _instruction() -> re.Pattern[str]:
-    return re.compile(pattern_of("instruction"), re.IGNORECASE)
+    return found >= share * len(terms - pairs) + _PAIRS * len(pairs) and bool(terms or names_in(text))
 
 
 def content_terms(text: str) -> frozenset[str]:

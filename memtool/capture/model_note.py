@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from memtool.capture.gate import Gate, foul
+from memtool.capture.forbidden import foul
+from memtool.capture.gate import Gate
 from memtool.capture.turns import Turn
 from memtool.capture.view import language_of, request
 from memtool.errors import ProviderFailed

@@ -7,7 +7,8 @@ from capture.inventions import INVENTED
 from hypothesis import given, strategies
 
 from memtool.capture.checks import UNSURE
-from memtool.capture.gate import Gate, foul
+from memtool.capture.forbidden import foul
+from memtool.capture.gate import Gate
 from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn
 
 SESSION = [
