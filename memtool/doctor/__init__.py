@@ -41,10 +41,11 @@ def examine(
 
 
 def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:
-    yield from vault_room.content_checks(work, deep=deep)
+    found = vault_room.walk(work)
+    yield from vault_room.content_checks(work, found, deep=deep)
     yield from work_room.capture_checks(work)
     yield from work_room.source_checks(work)
     yield from work_room.schedule_checks(work)
     yield from work_room.model_checks(work, deep=deep)
-    yield from index.index_checks(work, deep=deep)
+    yield from index.index_checks(work, found, deep=deep)
     yield from work_room.service_checks(work)

@@ -6,23 +6,31 @@ import contextlib
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.doctor.vault import can_write
 from memtool.embeddings import open_embedder
 from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
-from memtool.errors import MemtoolError, NotWritable
+from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.index import generations
 from memtool.index.embedding import chunks_skipped, chunks_waiting
 from memtool.index.engine import Index, Place, place_of, use_index
+from memtool.index.read_only import current_index, is_as_indexed
+from memtool.index.sqlite import SqliteIndex
 from memtool.index.tables import Tables
 from memtool.settings import Settings
-from memtool.text.lines import counted
+from memtool.text.lines import counted, some_of
 from memtool.vault.layout import Vault
+from memtool.vault.marks import UNSOLVED
+from memtool.vault.scan import Changes, Scan, changes
 from memtool.vault.state import find_state_folder
 from memtool.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtool.index.schema import SqliteTables
 
 _NAMED = 10  # broken notes
 _LARGE = 200_000_000  # bytes of an index that is read whole to find damage
@@ -30,8 +38,8 @@ _PATIENCE = 1.0  # seconds for the warm helper
 _TRIES = 2  # the machine may be busy
 
 
-def index_checks(work: Workspace, *, deep: bool = False) -> list[Check]:
-    """Return the findings about the index, the vectors and the helper; *deep* reads all of a large index."""
+def index_checks(work: Workspace, found: Scan, *, deep: bool = False) -> list[Check]:
+    """Return the findings about the index, the vectors and the helper, given a walk; *deep* reads a large index."""
     vault, settings = work.vault, work.settings
     try:
         cache, outside = work.cache, work.outside
@@ -39,19 +47,40 @@ def index_checks(work: Workspace, *, deep: bool = False) -> list[Check]:
         if not (folder or can_write(vault.state_path) or can_write(cache)):
             raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
         if settings.index.engine == "postgres":
-            found = use_index(place_of(work), lambda index: [*_index_health(index, work, deep=deep), _server(index)])
-            return [*found, *_helper_health(vault, cache)]
+            checks = use_index(place_of(work), lambda index: [*_index_health(index, work, deep=deep), _server(index)])
+            return [*checks, *_helper_health(vault, cache)]
+
+        def look(index: Index) -> list[Check]:
+            return [*_index_health(index, work, deep=deep), *_embedder_health(index, settings, cache)]
+
+        if folder and not deep and (in_place := _of_large_index(work, folder, found, look)):
+            return [*in_place, *_helper_health(vault, cache)]
         with tempfile.TemporaryDirectory(prefix="memtool-doctor-", ignore_cleanup_errors=True) as aside:
             _copy_index(folder, Path(aside))
             place = Place(vault, Path(aside), max_bytes=work.max_bytes, outside=outside, ignore=settings.index.ignore)
-            found = use_index(
-                place, lambda index: [*_index_health(index, work, deep=deep), *_embedder_health(index, settings, cache)]
-            )
-        return [*found, *_helper_health(vault, cache)]
+            checks = use_index(place, look)
+        return [*checks, *_helper_health(vault, cache)]
     except MemtoolError as error:
         return [broken("index", error)]
     except OSError as error:
         return [Check("index", BROKEN, f"it cannot be examined: {error.strerror}", NotWritable.hint)]
+
+
+def _of_large_index(
+    work: Workspace, folder: Path, found: Scan, look: Callable[[Index], list[Check]]
+) -> list[Check] | None:
+    """Return what *look* finds in an index that takes long to copy, as it is; None for a small or unusable one."""
+    path = generations.current(folder / "index")
+    if path is None or path.stat().st_size <= _LARGE:
+        return None
+    with contextlib.suppress(Busy, NotWritable), current_index(folder) as db:
+        index = SqliteIndex(place_of(work), cast("SqliteTables", db), path)
+        index.problems = found.problems
+        pending = Changes((), ()) if index.is_settled_by(found) else changes(index.stamps(), found)
+        index.applied.changed = [ref for ref in pending.suspects if not is_as_indexed(index, ref)]
+        index.applied.removed = list(pending.gone)
+        return look(index)
+    return None
 
 
 def _copy_index(folder: Path | None, aside: Path) -> None:
@@ -81,6 +110,9 @@ def _index_health(index: Index, work: Workspace, *, deep: bool) -> Iterator[Chec
     unread = "" if is_read else "; it is large, and only `memtool doctor --deep` reads all of it"
     yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}{news}{unread}")
     broken = index.broken_notes()
+    if left := [note.ref for note in broken if note.reason == UNSOLVED]:
+        sentence = f"two texts stand between marks in {some_of(left, _NAMED)}; agents are not given such a file"
+        yield Check("sync", NOTE, sentence, "Keep what holds, with an editor.")
     for note in broken[:_NAMED]:
         yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Mend the file with an editor, or move it away.")
     if len(broken) > _NAMED:

@@ -21,9 +21,9 @@ from memtool.vault import history
 from memtool.vault.driver import driver_problem
 from memtool.vault.files import find_leftovers, read_text, remove_leftovers
 from memtool.vault.ignored import ignores
-from memtool.vault.layout import Vault
-from memtool.vault.scan import scan
-from memtool.vault.syncing import distance, find_remote, unsolved
+from memtool.vault.layout import Vault, is_outside
+from memtool.vault.scan import Scan, scan
+from memtool.vault.syncing import distance, find_remote
 from memtool.workspace import Workspace
 
 _NAMED = 3  # files in a sentence
@@ -36,11 +36,19 @@ def folder_checks(vault: Vault, origin: str) -> list[Check]:
     return [_folder_check(vault, origin), *_history_checks(vault), *_leftover_checks(vault), *_routing_checks(vault)]
 
 
-def content_checks(work: Workspace, *, deep: bool) -> Iterator[Check]:
-    """Give the findings about what notes and facts say; *deep* looks into all notes for secrets."""
+def walk(work: Workspace) -> Scan:
+    """Return the stamps of all that belongs in the index."""
+    found = scan(work.vault.root, ignores(work.settings.index.ignore))
+    with contextlib.suppress(MemtoolError):  # the index's own check says it
+        work.outside.add_to(found, work.vault.root)
+    return found
+
+
+def content_checks(work: Workspace, found: Scan, *, deep: bool) -> Iterator[Check]:
+    """Give the findings about what notes and facts say, given a walk; *deep* looks into all notes for secrets."""
     yield from _fact_checks(work)
     yield from _orphan_checks(work.vault)
-    yield from _secret_checks(work, most=0 if deep else _LOOKED_INTO)
+    yield from _secret_checks(work, found, most=0 if deep else _LOOKED_INTO)
 
 
 def _folder_check(vault: Vault, origin: str) -> Check:
@@ -76,9 +84,9 @@ def _history_checks(vault: Vault) -> list[Check]:
 
 
 def _sync_checks(vault: Vault) -> list[Check]:
-    """Return the faults that keep this clone from being merged with others, and what a merge has left to the user."""
+    """Return the faults that keep this clone from being merged with others."""
     try:
-        problem, left = driver_problem(vault), unsolved(vault)
+        problem = driver_problem(vault)
     except MemtoolError as error:
         return [broken("sync", error)]
     checks = [Check("sync", NOTE, problem, "Run `memtool sync`, or `memtool init`.")] if problem else []
@@ -87,9 +95,6 @@ def _sync_checks(vault: Vault) -> list[Check]:
         ahead, behind = distance(vault, remote)
         waiting = f"{counted(ahead, 'change')} to send, {behind} to take, as far as is known here"
         checks.append(Check("sync", OK, f"with '{remote.name}': {waiting}; `memtool sync` does it"))
-    if left:
-        sentence = f"two texts stand between marks in {some_of(left, _NAMED)}; agents are not given such a file"
-        checks.append(Check("sync", NOTE, sentence, "Keep what holds, with an editor."))
     return checks
 
 
@@ -141,18 +146,18 @@ def _is_orphan(area: Path) -> bool:
     return not (area / "summary.md").exists() and any(area.rglob("*.md"))
 
 
-def _secret_checks(work: Workspace, *, most: int) -> Iterator[Check]:
+def _secret_checks(work: Workspace, found: Scan, *, most: int) -> Iterator[Check]:
     """Look for secrets in the newest *most* notes, 0 for all: memtool removes them, and a hand may write them."""
-    stamps = scan(work.vault.root, ignores(work.settings.index.ignore)).stamps
+    stamps = {ref: stamp for ref, stamp in found.stamps.items() if not is_outside(ref)}
     newest = sorted(stamps, key=lambda ref: -stamps[ref][1])
     looked = newest[:most] if most else newest
     try:
         redact = make_redactor(work.settings.redact)
     except MemtoolError:
         return  # the settings' own check says so
-    found = [ref for ref in looked if _has_secret(work.vault, ref, redact)]
-    if found:
-        sentence = f"what looks like a secret stands in {some_of(found, _NAMED)}"
+    suspects = [ref for ref in looked if _has_secret(work.vault, ref, redact)]
+    if suspects:
+        sentence = f"what looks like a secret stands in {some_of(suspects, _NAMED)}"
         fix = "Replace it with an editor, and the key with a new one: git remembers the old text."
         yield Check("secrets", NOTE, sentence, fix)
     else:

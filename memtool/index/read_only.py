@@ -87,12 +87,12 @@ def is_current(index: SqliteIndex) -> bool:
         if index.is_settled_by(found):
             return True
         pending = changes(index.stamps(), found)
-        return not pending.gone and all(_is_as_indexed(index, ref) for ref in pending.suspects)
+        return not pending.gone and all(is_as_indexed(index, ref) for ref in pending.suspects)
     except (sqlite3.DatabaseError, OSError):
         return False
 
 
-def _is_as_indexed(index: SqliteIndex, ref: str) -> bool:
+def is_as_indexed(index: SqliteIndex, ref: str) -> bool:
     """Return whether the file at *ref*, which may be too young for its stamp to be trusted, is what the index holds."""
     from memtool.index.writer import read_file
     from memtool.vault.files import content_hash

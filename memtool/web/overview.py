@@ -15,7 +15,7 @@ from memtool.capture.queue import Job, Queue
 from memtool.consolidate.week import Week, parse_week, week_of
 from memtool.doctor.check import Check
 from memtool.doctor.index import index_checks
-from memtool.doctor.vault import content_checks
+from memtool.doctor.vault import content_checks, walk
 from memtool.doctor.work import capture_checks, model_checks, schedule_checks
 from memtool.errors import BadSetting, MemtoolError
 from memtool.index.engine import place_of, use_index
@@ -92,11 +92,12 @@ def _add_figures(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 
 
 def _checks(work: Workspace) -> Iterator[Check]:
-    yield from content_checks(work, deep=False)
+    found = walk(work)
+    yield from content_checks(work, found, deep=False)
     yield from capture_checks(work)
     yield from schedule_checks(work)
     yield from model_checks(work, deep=False)
-    yield from index_checks(work)
+    yield from index_checks(work, found)
 
 
 def _queue(work: Workspace) -> list[tuple[str, str, Job]]:

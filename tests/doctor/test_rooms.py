@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -16,7 +17,17 @@ from scripted_models import refusal, serve_models
 from memtool import settings
 from memtool.capture.source import Source, trim_sources, write_source
 from memtool.capture.turns import Turn
-from memtool.doctor import BROKEN, NOTE, OK, Check, clients, machine, vault as vault_room, work as work_room
+from memtool.doctor import (
+    BROKEN,
+    NOTE,
+    OK,
+    Check,
+    clients,
+    index as index_room,
+    machine,
+    vault as vault_room,
+    work as work_room,
+)
 from memtool.integrations.client_setups import Target, get_client
 from memtool.integrations.plans import carry_out, plan
 from memtool.settings import Keys
@@ -31,14 +42,14 @@ def found(checks: Iterable[Check], subject: str) -> list[Check]:
 
 
 def contents(desk: Desk, subject: str, *, deep: bool = False) -> Check:
-    (check,) = found(vault_room.content_checks(desk.work, deep=deep), subject)
+    (check,) = found(vault_room.content_checks(desk.work, vault_room.walk(desk.work), deep=deep), subject)
     return check
 
 
 def test_facts_that_break_the_format_are_named(desk: Desk) -> None:
     assert contents(desk, "facts").state == OK
     (desk.vault.root / "areas/global/facts.json").write_text('{"facts": [{"id": "x", "fact": ""}]}')
-    checks = found(vault_room.content_checks(desk.work, deep=False), "facts")
+    checks = found(vault_room.content_checks(desk.work, vault_room.walk(desk.work), deep=False), "facts")
     assert {check.state for check in checks} == {BROKEN}
     assert checks[0].sentence.startswith("areas/global/facts.json:1: ")
 
@@ -46,10 +57,30 @@ def test_facts_that_break_the_format_are_named(desk: Desk) -> None:
 def test_an_area_without_a_summary_is_an_orphan(desk: Desk) -> None:
     folder = desk.vault.root / "areas/projects/商店/decisions"
     folder.mkdir(parents=True)
-    assert found(vault_room.content_checks(desk.work, deep=False), "areas") == []
+    assert found(vault_room.content_checks(desk.work, vault_room.walk(desk.work), deep=False), "areas") == []
     (folder / "2026-02-10-ids.md").write_text("# ULID\n")
     check = contents(desk, "areas")
     assert (check.state, "areas/projects/商店" in check.sentence) == (NOTE, True)
+
+
+def test_a_large_index_is_looked_at_in_its_place_and_stays_as_it_was(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (desk.vault.root / "a.md").write_text("# 解密\n")
+    desk.find("解密")
+    (desk.vault.root / "b.md").write_text("new\n")
+    (desk.vault.root / "a.md").unlink()
+    monkeypatch.setattr(index_room, "_LARGE", 0)
+    monkeypatch.setattr(shutil, "copyfile", None)
+    (check,) = found(index_room.index_checks(desk.work, vault_room.walk(desk.work)), "index")
+    assert "2 files are news to it until the next search" in check.sentence
+    assert index_room.index_checks(desk.work, vault_room.walk(desk.work))[0] == check
+
+
+def test_files_with_marks_are_named_from_the_index(desk: Desk) -> None:
+    (desk.vault.root / "notes.md").write_text("<<<<<<< one text\n一\n=======\n二\n>>>>>>> the other text\n")
+    (check,) = found(index_room.index_checks(desk.work, vault_room.walk(desk.work)), "sync")
+    assert "two texts stand between marks in notes.md" in check.sentence
 
 
 @pytest.mark.slow
