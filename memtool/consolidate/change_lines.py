@@ -41,11 +41,14 @@ class ChangeLines:
 
     def say_fact(self, written: Written) -> None:
         """Note the line about a fact that is about to be written."""
+        fact = written.fact
         if written.fate == "known":
-            self.say("known", written.id, fact_id=written.id)
+            self.say("known", fact.id, fact_id=fact.id)
+        elif old := written.other:
+            was = (old.id, old.timestamp[:10], fact.timestamp[:10])
+            self.say("superseded", written.project or "–", fact.fact, fact.id, *was, fact_id=fact.id)
         else:
-            form = "superseded" if written.fate == "supersedes" else written.fate
-            self.say(form, written.project or "–", written.text, written.id, written.other, fact_id=written.id)
+            self.say("new", written.project or "–", fact.fact, fact.id, fact_id=fact.id)
 
     def note_moves(self, moves: Mapping[str, str]) -> None:
         """Note the notes that are about to go to the archive, with the day of each."""

@@ -1,37 +1,30 @@
-"""Generated sections of hand-written notes, and the areas that need a look.
+"""Generated sections of hand-written notes.
 
     <!-- memtool: generated; write above or below -->
     ...
     <!-- memtool: end -->
 
-What stands outside of the two comments is not touched.
+They hold what is worth reading at each start: decisions and rules that hold, with their dates, and the commands that
+prove. What is outside of the two comments is not touched.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
-from memtool.consolidate.proposals import COMMAND, STACK
 from memtool.consolidate.session_views import SessionView
-from memtool.errors import MemtoolError
 from memtool.memory.fact_book import FactBook, StoredFact, stands
-from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
-from memtool.text.frontmatter import split_front_matter
+from memtool.recall.remembering.near_duplicates import is_same, statement
 from memtool.text.languages import labels
-from memtool.text.similarity import words
-from memtool.vault.authors import USER
-from memtool.vault.files import read_text
-from memtool.vault.layout import Vault
+from memtool.vault.authors import COMMAND
 from memtool.vault.marks import GENERATED as BEGIN, GENERATED_END as END
 from memtool.workspace import Workspace
 
-_STALE = 90  # days without a change of a summary, while sessions go on
-_LARGEST_SHARED, _LARGEST_SUMMARY = 1_500, 1_000  # characters of a generated section
-_MOST_MODULES, _LEAST_EDITS = 5, 3
+_LARGEST = 1_000  # characters of a generated section
+_MOST_OF_A_KIND, _MOST_COMMANDS = 6, 3
+_LEAST_SESSIONS = 2  # in which a command passed
 _SECTION = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}[ \t]*(?:\r?\n|$)", re.DOTALL)
 
 
@@ -64,6 +57,61 @@ def with_generated(text: str, body: str) -> str:
     return f"{text}{gap}{section}"
 
 
+def shared_section(book: FactBook, work: Workspace) -> str:
+    """Return the section of rules and decisions that hold in two projects or more."""
+    held = [stored for stored in _holding(book, work, "preference", "decision") if stored.project]
+    lines = list(_shared(held))
+    return _section(labels("facts", work.language)["ways"], lines) if lines else ""
+
+
+def _shared(held: Sequence[StoredFact]) -> Iterator[str]:
+    groups: list[list[StoredFact]] = []
+    for stored in held:
+        claim = statement(stored.fact.fact)
+        same = (group for group in groups if is_same(claim, statement(group[0].fact.fact)))
+        if group := next(same, None):
+            group.append(stored)
+        else:
+            groups.append([stored])
+    for group in groups:
+        if len(projects := {stored.project for stored in group}) > 1:
+            yield _line(group[0], ", ".join(sorted(projects)))
+
+
+def project_section(book: FactBook, project: str, sessions: Sequence[SessionView], work: Workspace) -> str:
+    """Return the section of the decisions and rules that hold in *project*, and of the commands that prove."""
+    names = labels("session", work.language)
+    parts = []
+    for name, category in (("decisions", "decision"), ("rules", "preference")):
+        held = [stored for stored in _holding(book, work, category) if stored.project == project]
+        parts += [_section(names[name], [_line(stored) for stored in held[:_MOST_OF_A_KIND]])] if held else []
+    if commands := _proving(sessions):
+        parts.append(_section(names["commands"], [f"- `{command}`" for command in commands]))
+    return "\n\n".join(parts)
+
+
+def _holding(book: FactBook, work: Workspace, *categories: str) -> list[StoredFact]:
+    """Return the facts of *categories* that hold, the newest first."""
+    held = [stored for stored in book if stands(stored, work) and stored.fact.category in categories]
+    return sorted(held, key=lambda stored: (stored.fact.timestamp, stored.fact.id), reverse=True)
+
+
+def _line(stored: StoredFact, *about: str) -> str:
+    return f"- {stored.fact.fact} ({', '.join([*about, stored.fact.timestamp[:10]])})"
+
+
+def _proving(sessions: Sequence[SessionView]) -> list[str]:
+    """Return the commands that passed in most of *sessions*, and last, if in more than one."""
+    passed = Counter(line for view in sessions for line in {each.text for each in view.lines if each.role == COMMAND})
+    last = {each.text: view.date for view in sessions for each in view.lines if each.role == COMMAND}
+    often = [command for command, count in passed.items() if count >= _LEAST_SESSIONS]
+    return sorted(often, key=lambda command: (passed[command], last[command], command), reverse=True)[:_MOST_COMMANDS]
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(within(lines, _LARGEST))
+
+
 def within(lines: Sequence[str], room: int) -> list[str]:
     """Return as many of *lines*, from the first on, as have *room* characters."""
     kept: list[str] = []
@@ -73,75 +121,3 @@ def within(lines: Sequence[str], room: int) -> list[str]:
             break
         kept.append(line)
     return kept
-
-
-def areas_to_look_at(work: Workspace, book: FactBook, sessions: Sequence[SessionView]) -> list[str]:
-    """Return a sentence for each area without a summary or with a stale one, and for each fact to look at again."""
-    words = labels("facts", work.language)
-    today = work.now().date()
-    last = {view.project: view.date[:10] for view in sessions if view.project}
-    found = []
-    for project, date in sorted(last.items()):
-        path = work.vault.root / f"areas/projects/{project}/summary.md"
-        if not _says_something(work.vault, project):
-            found.append(words["empty"].format(project))
-        elif date > (today - dt.timedelta(days=30)).isoformat():
-            with suppress(OSError):
-                changed = dt.datetime.fromtimestamp(path.stat().st_mtime, tz=work.now().tzinfo).date()
-                if (today - changed).days > _STALE:
-                    found.append(words["stale"].format(project, changed.isoformat()))
-    due = [stored for stored in book if stored.fact.status == "active" and stored.fact.review]
-    found += [words["review"].format(stored.fact.fact, stored.fact.id, stored.fact.review) for stored in due]
-    over = sum(stored.fact.status == "active" and not stands(stored, work) for stored in book)
-    return [*found, words["expired"].format(over)] if over else found
-
-
-def _says_something(vault: Vault, project: str) -> bool:
-    with suppress(MemtoolError, OSError):
-        text = read_text(vault.path(f"areas/projects/{project}/summary.md"))[0]
-        body = text.split("\n")[split_front_matter(text)[1] - 1 :]
-        own = "\n".join(body).partition(BEGIN)[0].splitlines()
-        return any(line.strip() and not line.startswith("#") for line in own)
-    return False
-
-
-def shared_section(book: FactBook, work: Workspace) -> str:
-    """Return the section of preferences and decisions that two projects or more share."""
-    held = [stored for stored in book if stands(stored, work) and stored.fact.category in ("preference", "decision")]
-    lines = list(_shared(held))
-    if not lines:
-        return ""
-    return f"## {labels('facts', work.language)['ways']}\n\n" + "\n".join(within(lines, _LARGEST_SHARED))
-
-
-def _shared(held: Sequence[StoredFact]) -> Iterator[str]:
-    told: list[tuple[StoredFact, Claim, frozenset[str], set[str]]] = []
-    for stored in sorted(held, key=lambda stored: (stored.fact.author != USER, stored.fact.timestamp, stored.fact.id)):
-        claim, said = statement(stored.fact.fact), words(stored.fact.fact)
-        like = (each for each in told if 2 * len(said & each[2]) >= max(len(said), len(each[2])))
-        twin = next((each for each in like if is_same(claim, each[1])), None)
-        if twin:
-            twin[3].add(stored.project)
-        else:
-            told.append((stored, claim, said, {stored.project}))
-    for stored, _, _, projects in told:
-        if len(projects - {""}) > 1:
-            yield f"- {stored.fact.fact} ({', '.join(sorted(projects - {''}))})"
-
-
-def project_section(book: FactBook, project: str, sessions: Sequence[SessionView], language: str) -> str:
-    """Return the stack, the commands and the files that were edited most in *project*, as far as they were seen."""
-    words = labels("facts", language)
-    own = [stored.fact for stored in book if stored.project == project and stored.fact.status == "active"]
-    lines = []
-    if stack := [fact.fact for fact in own if STACK in fact.tags]:
-        lines.append(f"- **{words['stack']}**: {' '.join(sorted(stack))}")
-    if commands := [fact.fact for fact in own if COMMAND in fact.tags]:
-        lines.append(f"- **{words['commands']}**: {' '.join(sorted(commands))}")
-    counts = Counter(file for view in sessions for file in view.note.files)
-    modules = [
-        file for file, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count >= _LEAST_EDITS
-    ]
-    if modules:
-        lines.append(f"- **{words['modules']}**: {', '.join(f'`{file}`' for file in modules[:_MOST_MODULES])}")
-    return "\n".join(within(lines, _LARGEST_SUMMARY))

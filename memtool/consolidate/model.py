@@ -1,7 +1,8 @@
 """Facts that a model proposes, from the lines of the sessions of one project. Nothing is believed that no line says.
 
-Each fact names its lines. It is dropped if it has a number or a name that does not stand there, or shares too few words
-with them: a model may have been talked into anything, and may make things up by itself.
+Each fact has a subject, a claim, perhaps a reason, and names its lines. It is dropped if these do not bear it: its
+numbers and names must stand there, and most of its words. A model may have been talked into anything, and may make
+things up by itself.
 """
 
 from __future__ import annotations
@@ -14,33 +15,38 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtool.capture.gate import Ground, content_terms, foul, ground_of, is_borne
 from memtool.consolidate.proposals import LIKELY, LONGEST, Proposal
 from memtool.consolidate.session_views import SessionView
 from memtool.errors import ProviderFailed
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
-from memtool.memory.spans import Span
+from memtool.memory.fact_book import FactBook, stands
 from memtool.recall.remembering.near_duplicates import statement
 from memtool.resources import agent_text
+from memtool.text.identifiers import unfounded
 from memtool.text.lines import one_line, shortened, width
+from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import words
-from memtool.vault.authors import AGENT, USER
-from memtool.vault.session_lines import OldLine, hash_of_words
+from memtool.vault.authors import AGENT, DECISION, FINDING, FIX, RULE, USER
+from memtool.vault.session_lines import hash_of_words
+from memtool.vault.sessions import Line
 from memtool.vault.state import read_state, write_state
 from memtool.workspace import Workspace
 
 PURPOSE = "facts"
 _LEAST_SESSIONS = 2  # of a project, for a model to be asked
 _MOST_FACTS = 3  # of one project
+_ROLES = (DECISION, RULE, FIX, FINDING)  # of lines that a fact may stand on
 
 _COLUMNS = 16_000  # of lines that a model is shown
 _WIDEST_LINE = 300
+_MOST_KNOWN = 30  # facts that it is shown
 _MAX_TOKENS = 1_000
 _LONGEST_ANSWER = 50_000  # characters
-_GROUNDED = 0.6  # of the words of a fact that its lines hold
-_NAMED = re.compile(r"\d+(?:[.:]\d+)*|`[^`]+`|[A-Za-z_][\w-]*(?:[./_()]+[\w-]+)+|[a-z]+[A-Z]\w*|[A-Z]{2,}\w*")
 _CATEGORIES = ("decision", "preference", "architecture", "configuration", "code", "bug", "project")
+_TEXT = {"type": "string"}
 _SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["facts"],
@@ -49,11 +55,13 @@ _SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "required": ["text", "category", "lines"],
+                "required": ["subject", "claim", "category", "lines"],
                 "properties": {
-                    "text": {"type": "string"},
+                    "subject": _TEXT,
+                    "claim": _TEXT,
+                    "why": {"type": ["string", "null"]},
                     "category": {"enum": list(_CATEGORIES)},
-                    "lines": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                    "lines": {"type": "array", "items": _TEXT, "minItems": 1},
                 },
             },
         }
@@ -66,26 +74,45 @@ class NamedLine(NamedTuple):
 
     name: str
     view: SessionView
-    line: OldLine
+    line: Line
 
 
-def proposals_by_model(work: Workspace, sessions: Sequence[SessionView], problems: list[str]) -> list[Proposal]:
-    """Return a model's proposals for each project with two sessions or more; *problems* are added to."""
+def proposals_by_model(
+    work: Workspace, book: FactBook, sessions: Sequence[SessionView], problems: list[str]
+) -> tuple[list[Proposal], set[str]]:
+    """Return a model's proposals for each project with two sessions or more, and the sessions that it has read.
+
+    *problems* are added to.
+    """
     by_project: dict[str, list[SessionView]] = {}
     for view in sessions:
         by_project.setdefault(view.project, []).append(view)
-    found = []
+    found, read = list[Proposal](), set[str]()
     for project, own in sorted(by_project.items()):
         if project and len(own) >= _LEAST_SESSIONS:
-            found += _of_project(work, own, problems)
-    return found
+            proposals = _of_project(work, _known(work, book, project), own, problems)
+            found += proposals or []
+            read |= {view.id for view in own} if proposals is not None else set()
+    return found, read
 
 
-def _of_project(work: Workspace, sessions: Sequence[SessionView], problems: list[str]) -> list[Proposal]:
+def _known(work: Workspace, book: FactBook, project: str) -> list[str]:
+    """Return the facts of *project* that hold, the newest last, each with its subject."""
+    held = sorted(
+        (stored.fact for stored in book if stored.project == project and stands(stored, work)),
+        key=lambda fact: fact.timestamp,
+    )
+    return [f"KNOWN [{fact.subject}] {shortened(fact.fact, _WIDEST_LINE)}" for fact in held[-_MOST_KNOWN:]]
+
+
+def _of_project(
+    work: Workspace, known: Sequence[str], sessions: Sequence[SessionView], problems: list[str]
+) -> list[Proposal] | None:
+    """Return a model's proposals; none if it has seen these lines, and None if it did not answer."""
     lines = named_lines(sessions)
-    known = _asked(work)
+    asked = _asked(work)
     mark = hash_of_words("\n".join(each.line.text for each in lines))
-    if not lines or known.get(sessions[0].project) == mark:
+    if not lines or asked.get(sessions[0].project) == mark:
         return []
     settings, code = work.settings, secrets.token_hex(8)
 
@@ -94,13 +121,13 @@ def _of_project(work: Workspace, sessions: Sequence[SessionView], problems: list
 
     log = CallLog(work.vault, settings.llm.daily_tokens)
     chain = Chain(settings.llm, settings.keys, log, Clock(work.now))
-    outcome = chain.complete(_request_for(lines, code), accept, purpose=PURPOSE)
+    outcome = chain.complete(_request_for(known, lines, code), accept, purpose=PURPOSE)
     if outcome.value is None:
         project = sessions[0].project
         problems.append(f"no model distilled {project}: {'; '.join(outcome.reasons) or 'none is set up'}")
     else:
-        write_state(_asked_path(work), json.dumps(known | {sessions[0].project: mark}).encode())
-    return outcome.value or []
+        write_state(_asked_path(work), json.dumps(asked | {sessions[0].project: mark}).encode())
+    return outcome.value
 
 
 def _asked(work: Workspace) -> dict[str, str]:
@@ -121,27 +148,29 @@ def named_lines(sessions: Sequence[SessionView]) -> list[NamedLine]:
     room = _COLUMNS
     for number in range(len(sessions), 0, -1):
         view = sessions[number - 1]
-        for at, line in enumerate(view.lines, 1):
+        for line in view.lines:
+            if line.role not in _ROLES or line.author not in (USER, AGENT):
+                continue
             room -= min(_WIDEST_LINE, width(line.text)) + 20
             if room < 0:
                 break
-            shown.append(NamedLine(f"S{number}.{at}", view, line))
+            shown.append(NamedLine(f"S{number}.{line.number}", view, line))
     return sorted(shown, key=lambda each: [int(part) for part in each.name[1:].split(".")])
 
 
-def _request_for(lines: Sequence[NamedLine], code: str) -> Request:
+def _request_for(known: Sequence[str], lines: Sequence[NamedLine], code: str) -> Request:
     """Return the request for the facts of *lines*; *code* is random: no line can forge the marker."""
-    told = "\n".join(
-        f"{each.name} ({each.view.date[:10]}, {each.line.author}"
-        f"{', ' + each.line.role if each.line.role else ''}): {shortened(one_line(each.line.text), _WIDEST_LINE)}"
-        for each in lines
-    )
-    prompt = f"The lines stand between the two lines `=== {code} ===`.\n=== {code} ===\n{told}\n=== {code} ===\n"
-    return Request(agent_text("facts-of-a-project"), f"{prompt}Answer with the JSON object.", _MAX_TOKENS)
+    told = [*known]
+    for each in lines:
+        about = f"{each.view.date[:10]}, {each.line.role}, {each.line.author}"
+        told.append(f"{each.name} ({about}): {shortened(one_line(each.line.text), _WIDEST_LINE)}")
+    marked = "\n".join([f"=== {code} ===", *told, f"=== {code} ==="])
+    prompt = f"The lines stand between the two lines `=== {code} ===`.\n{marked}\nAnswer with the JSON object."
+    return Request(agent_text("facts-of-a-project"), prompt, _MAX_TOKENS)
 
 
 def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
-    """Return the proposals in a model's *answer*, without those that its *lines* do not say.
+    """Return the proposals in a model's *answer*, without those that its *lines* do not bear.
 
     Raises:
         ProviderFailed: it has not the form that was asked for.
@@ -158,28 +187,40 @@ def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
 
 def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine]) -> Iterator[Proposal]:
     for fact in facts[: 4 * _MOST_FACTS]:
-        text = one_line(fact["text"])
+        subject, claim, why = (one_line(fact.get(name) or "") for name in ("subject", "claim", "why"))
         named = [lines[name] for name in dict.fromkeys(fact["lines"]) if name in lines]
         said = [each.line.text for each in named]
-        if named and len(text) <= LONGEST and _is_grounded(text, " ".join(said)) and _is_affirmed(text, said):
-            author = USER if all(each.line.author == USER for each in named) else AGENT
-            spans = tuple(dict.fromkeys(Span(each.view.id, each.line.text) for each in reversed(named)))
-            at = max(each.view.date for each in named)
-            yield Proposal(text, fact["category"], author, named[0].view.project, spans, "", at, LIKELY)
+        if not (named and _bear(said, claim) and _names(subject, claim, said)):
+            continue
+        whole = _with_reason(claim, why) if why and _stands(why, ground_of(said)) else claim
+        text = whole if len(whole) <= LONGEST else claim
+        author = USER if all(each.line.author == USER for each in named) else AGENT
+        spans = tuple(dict.fromkeys(each.view.span(each.line) for each in reversed(named)))
+        at = max(each.view.date for each in named)
+        yield Proposal(text, fact["category"], author, named[0].view.project, spans, "", at, LIKELY, subject)
 
 
-def _is_grounded(text: str, said: str) -> bool:
-    """Return whether the names in *text*, and most of its words, are in what was *said*."""
-    plain = said.casefold()
-    if any(name.strip("`()").casefold() not in plain for name in _NAMED.findall(text)):
-        return False
-    told = words(text)
-    return len(told & words(said)) >= _GROUNDED * len(told)
+def _bear(said: Sequence[str], claim: str) -> bool:
+    """Return whether the lines *said* bear *claim*, and affirm or deny as it does: a "not" changes no word."""
+    is_affirmed = statement(claim).negated in {statement(line).negated for line in said}
+    return 0 < len(claim) <= LONGEST and is_affirmed and _stands(claim, ground_of(said))
 
 
-def _is_affirmed(text: str, said: Sequence[str]) -> bool:
-    """Return whether *text* affirms or denies as one of the lines does that *said* it: a "not" changes no word."""
-    return statement(text).negated in {statement(line).negated for line in said}
+def _stands(text: str, ground: Ground) -> bool:
+    return not (foul(text) or unfounded(text, ground.said)) and is_borne(text, ground)
+
+
+def _names(subject: str, claim: str, said: Sequence[str]) -> bool:
+    """Return whether *claim* names its *subject*, half of whose words the lines *said* hold."""
+    ground, terms = ground_of(said), content_terms(subject)
+    is_short = len(subject) <= LONGEST // 3 and not unfounded(subject, ground.said)
+    return is_short and bool(words(subject) & words(claim)) and 2 * sum(map(ground.has, terms)) >= len(terms)
+
+
+def _with_reason(claim: str, why: str) -> str:
+    """Return *claim* and *why* as two sentences."""
+    end, gap = ("。", "") if any(map(is_unspaced, claim)) else (".", " ")
+    return f"{claim.rstrip('.。')}{end}{gap}{why[0].upper()}{why[1:].rstrip('.。')}{end}"
 
 
 def _object_in(answer: str) -> dict[str, Any] | None:

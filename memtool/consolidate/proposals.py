@@ -1,30 +1,33 @@
-"""Proposals for facts: their form and their worth, and the verdict on each beside the facts in force.
+"""Proposals for facts: their form, and the verdict on each beside the facts that hold.
 
-A statement that came from a session is not yet a fact. It must be one claim that is understood without the session,
-name something concrete, say nothing of the moment, hold no secret, and stand on words that are found again. Pure.
+A statement that came from a session is not yet a fact. It must be one claim that is understood without the session, say
+nothing of the moment, hold no secret, and stand on words that are found again. An older fact gives way to a newer one
+only on the same named subject; where two merely look as if they contradict each other, a person decides. Pure.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.memory.spans import Span
 from memtool.recall.remembering.near_duplicates import Claim, contradicts, is_same, letters, statement
 from memtool.text.languages import mentioned, pattern_of, starts_with
 from memtool.text.lines import one_line, width
+from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import STANDING, TOOL, USER, trust
 from memtool.vault.facts import Fact
 
-LONGEST = 200  # characters of a claim
+LONGEST = 240  # characters of a fact
 SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
-COMMAND, STACK = "command", "stack"  # tags of facts that other parts of memtool know them by
 _SHORTEST = 12  # columns
 _COMPARABLE = 6  # words of a fact from which on one that only adds to it says the same
 _SAID = 0.85  # of the words of a claim that another text has
+_SAVED = 0.6  # the same, of what was saved in the same session
+_NAMING = 2  # words that name a subject; a Chinese character is half of one
 _REFERENCE = re.compile(r"^\W*(?:options?|variant|方案|选项)\s*\d", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"(?i)\b(?:same \w+ as|as|see) (?:#\d|above|before)|同上|如上")
 _CUT = re.compile(r"…|\.\.\.\s*$")
@@ -44,8 +47,7 @@ class Proposal(NamedTuple):
         evidence: in words, for a reader.
         at: when it was said last, ISO.
         confidence: from 0 to 1.
-        tags: of the fact.
-        anchors: files that it speaks of, a path and a blob each.
+        subject: what it is about, if that is named.
     """
 
     text: str
@@ -56,8 +58,7 @@ class Proposal(NamedTuple):
     evidence: str = ""
     at: str = ""
     confidence: float = LIKELY
-    tags: tuple[str, ...] = ()
-    anchors: tuple[tuple[str, str], ...] = ()
+    subject: str = ""
 
     @property
     def id(self) -> str:
@@ -83,7 +84,7 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     text = proposal.text
     if text != one_line(text) or len(text) > LONGEST:
         yield f"it is no single claim of {LONGEST} characters at most"
-    if width(text) < _SHORTEST:
+    if width(text) < _SHORTEST or not statement(text).words:
         yield "it says too little"
     if text.endswith(("?", "？", ":", "：")) or _CUT.search(text) or _REFERENCE.match(text):
         yield "it is a question, an option or a fragment"
@@ -95,12 +96,20 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
         yield "it holds a secret"
     if proposal.author == TOOL and proposal.category in STANDING:
         yield "what a tool printed is neither a decision nor a preference"
-    if not (proposal.spans or proposal.anchors):
+    if not proposal.spans:
         yield "nothing is known that it stands on"
 
 
+class _Known(NamedTuple):
+    """A fact as proposals are compared with it."""
+
+    fact: Fact
+    claim: Claim
+    words: frozenset[str]
+
+
 class Judge:
-    """The verdicts on one proposal after the other, beside the facts in force and the proposals before it.
+    """The verdicts on one proposal after the other, beside the facts that hold and the proposals before it.
 
     Args:
         facts: all facts of the proposals' area and of no project, whatever their status.
@@ -109,7 +118,7 @@ class Judge:
     """
 
     def __init__(self, facts: Iterable[Fact], told: Sequence[frozenset[str]], redact: Callable[[str], str]) -> None:
-        self._known = [(fact, statement(fact.fact), words(fact.fact)) for fact in facts]
+        self._known = [_Known(fact, statement(fact.fact), words(fact.fact)) for fact in facts]
         self._told = told
         self._redact = redact
 
@@ -117,47 +126,42 @@ class Judge:
         """Return the verdict on *proposal*."""
         if fault := fault_of(proposal, self._redact):
             return Judged(proposal, "rejected", fault)
-        if is_said(words(proposal.text), self._told, _SAID):
-            return Judged(proposal, "rejected", "CLAUDE.md, MEMORY.md or a rule says so already")
         claim = statement(proposal.text)
         if twin := self._twin(proposal, claim):
-            return Judged(proposal, *_FATES[twin.status], twin.id)
-        rival = None if _names_commands(proposal.tags) else self._rival(claim, words(proposal.text))
-        if rival is None:
-            return Judged(proposal, "new")
-        if _outweighs(proposal, rival):
-            return Judged(proposal, "supersedes", f"it was said later than '{rival.fact}'", rival.id)
-        return Judged(proposal, "review", f"it seems to contradict '{rival.fact}'", rival.id)
+            return self._again(proposal, twin)
+        if is_said(words(proposal.text), self._told, _SAID):
+            return Judged(proposal, "rejected", "CLAUDE.md, MEMORY.md or a rule says so already")
+        active = [known for known in self._known if known.fact.status == "active"]
+        if old := next((known.fact for known in active if _is_about_same(proposal, claim, known)), None):
+            return _in_place_of(proposal, old)
+        if rival := next((known.fact for known in active if _may_contradict(proposal, claim, known)), None):
+            return Judged(proposal, "review", f"it seems to contradict '{rival.fact}'", rival.id)
+        return Judged(proposal, "new")
 
     def heed(self, fact: Fact) -> None:
-        """Compare what comes with *fact*, too; one with its id gives way to it."""
-        self._known = [known for known in self._known if known[0].id != fact.id]
-        self._known.append((fact, statement(fact.fact), words(fact.fact)))
+        """Compare what comes with *fact*, too; the one that it supersedes holds no longer."""
+        self._known = [
+            known._replace(fact=known.fact._replace(status="superseded", superseded_by=fact.id))
+            if known.fact.id == fact.supersedes
+            else known
+            for known in self._known
+        ]
+        self._known.append(_Known(fact, statement(fact.fact), words(fact.fact)))
 
     def _twin(self, proposal: Proposal, claim: Claim) -> Fact | None:
-        """Return the fact that says what *proposal* says, or all of it and less; an active one first."""
-        told = words(proposal.text)
-        found = [
-            fact
-            for fact, other, its_words in self._known
-            if _codes(fact.fact) == _codes(proposal.text)
-            and (is_same(claim, other) or _is_narrower(claim, told, other, its_words))
-        ]
+        """Return the fact that says what *proposal* says, or that was saved in its session; an active one first."""
+        found = [known.fact for known in self._known if _says_same(proposal, claim, known)]
         return min(found, key=lambda fact: fact.status != "active", default=None)
 
-    def _rival(self, claim: Claim, told: frozenset[str]) -> Fact | None:
-        for fact, other, its_words in self._known:
-            shared = len(told & its_words)
-            if (
-                fact.status != "active"
-                or _names_commands(fact.tags)
-                or shared < 2
-                or 2 * shared < min(len(told), len(its_words))
-            ):
-                continue
-            if contradicts(claim, other, in_one_place=True):
-                return fact
-        return None
+    def _again(self, proposal: Proposal, twin: Fact) -> Judged:
+        """Return the verdict on a *proposal* that *twin* says: what was superseded may be said again, and later."""
+        successor = twin
+        while successor.status == "superseded":
+            after = (known.fact for known in self._known if known.fact.id == successor.superseded_by)
+            successor = next(after, successor._replace(status="archived"))
+        if successor is not twin and successor.status == "active" and _outweighs(proposal, successor):
+            return _in_place_of(proposal, successor)
+        return Judged(proposal, *_FATES[twin.status], twin.id)
 
 
 _FATES: dict[str, tuple[Fate, str]] = {
@@ -167,24 +171,68 @@ _FATES: dict[str, tuple[Fate, str]] = {
 }
 
 
-def _outweighs(proposal: Proposal, rival: Fact) -> bool:
-    """Return whether the user said *proposal* later than *rival*, on as good a word, or one file shows both."""
-    if proposal.anchors:
-        return rival.author == proposal.author and proposal.anchors[0][0] in [one.get("path") for one in rival.anchors]
-    is_later = proposal.at[:10] >= rival.timestamp[:10]
-    return is_later and proposal.author == USER and trust(proposal.author) >= trust(rival.author)
+def _in_place_of(proposal: Proposal, old: Fact) -> Judged:
+    said = f"'{old.fact}' ({old.timestamp[:10]})"
+    if _outweighs(proposal, old):
+        return Judged(proposal, "supersedes", f"it was said later than {said}", old.id)
+    return Judged(proposal, "review", f"it says something else than {said}", old.id)
 
 
-def _names_commands(tags: Collection[str]) -> bool:
-    """Return whether a fact with *tags* is about commands, of which a project may have many."""
-    return COMMAND in tags
+def _outweighs(proposal: Proposal, old: Fact) -> bool:
+    """Return whether *proposal* was said later than *old*, on as good a word."""
+    return proposal.at[:10] >= old.timestamp[:10] and trust(proposal.author) >= trust(old.author)
+
+
+def _says_same(proposal: Proposal, claim: Claim, known: _Known) -> bool:
+    said = words(proposal.text)
+    if known.fact.source.partition("#")[0] in {span.session for span in proposal.spans} - {""} and not known.fact.spans:
+        return is_said(said, [known.words], _SAVED) or is_said(known.words, [said], _SAVED)
+    if _codes(known.fact.fact) != _codes(proposal.text):
+        return False
+    return is_same(claim, known.claim) or (proposal.author != USER and _is_narrower(claim, said, known))
+
+
+def _is_narrower(claim: Claim, said: frozenset[str], known: _Known) -> bool:
+    """Return whether a text only adds to what a fact says: the same values, and all of its words."""
+    is_like = claim.values == known.claim.values and claim.negated == known.claim.negated
+    return is_like and len(known.words) >= _COMPARABLE and known.words <= said
+
+
+def _is_about_same(proposal: Proposal, claim: Claim, known: _Known) -> bool:
+    """Return whether *proposal* says something else of the subject that the fact names.
+
+    Both name it, or before an arrow ask the same; or only a number differs; or the user's words name all that the fact
+    names, and more.
+    """
+    if proposal.subject and known.fact.subject:
+        return _key(proposal.subject) == _key(known.fact.subject)
+    if claim.asked or known.claim.asked:
+        return claim.asked == known.claim.asked
+    new, old = frozenset(claim.words), frozenset(known.claim.words)
+    if _names(old) < _NAMING:
+        return False
+    if claim.values and known.claim.values and claim.values != known.claim.values:
+        return _without_values(new) == _without_values(old) and claim.negated == known.claim.negated
+    return proposal.author == USER and old < new
+
+
+def _key(subject: str) -> frozenset[str]:
+    return frozenset(statement(subject.casefold()).words) or frozenset([letters(subject)])
+
+
+def _names(said: frozenset[str]) -> float:
+    return sum(0.5 if is_unspaced(word[0]) else 1 for word in _without_values(said))
+
+
+def _without_values(said: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in said if not any(map(str.isdigit, word)))
+
+
+def _may_contradict(proposal: Proposal, claim: Claim, known: _Known) -> bool:
+    said = words(proposal.text)
+    shared = len(said & known.words)
+    return shared >= max(2, min(len(said), len(known.words)) / 2) and contradicts(claim, known.claim, in_one_place=True)
 
 
 def _codes(text: str) -> list[str]:
     return re.findall(r"`([^`]+)`", text)
-
-
-def _is_narrower(claim: Claim, told: frozenset[str], other: Claim, its_words: frozenset[str]) -> bool:
-    """Return whether a text only adds to what the other says: the same values, and all of its words."""
-    is_like = claim.values == other.values and claim.negated == other.negated
-    return is_like and len(its_words) >= _COMPARABLE and its_words <= told

@@ -13,14 +13,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from memtool.consolidate.generated_sections import with_generated
 from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
+from memtool.memory.fact_book import FactBook, stands
+from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
 from memtool.vault.daily import DailyEntry, names_of, parse_daily
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
+from memtool.workspace import Workspace
 
 FOLDER = "reports"
 _BAR = 20  # columns of the longest bar
@@ -33,7 +37,7 @@ class Activity(NamedTuple):
     Args:
         days: edits (a file in a minute) and sessions of each day.
         files: project and path of the files that were edited most, with how often.
-        topics: the topics of each project's sessions, with their ids, newest first.
+        topics: the titles of each project's sessions, with their paths, newest first.
     """
 
     days: dict[dt.date, tuple[int, int]]
@@ -64,7 +68,7 @@ def activity_of(
     files = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FILES]
     topics: dict[str, list[tuple[str, str]]] = {}
     for view in sorted(own, key=lambda view: (view.project, view.date), reverse=True):
-        topics.setdefault(view.project, []).append((view.topic, view.id))
+        topics.setdefault(view.project, []).append((view.note.draft.title, view.ref))
     return Activity(days, [(project, file, count) for (project, file), count in files], dict(sorted(topics.items())))
 
 
@@ -78,6 +82,25 @@ def read_entries(vault: Vault, days: Iterable[dt.date]) -> dict[dt.date, tuple[D
                     found[day] = found.get(day, ()) + parse_daily(read_text(vault.path(f"{folder}/{name}"))[0])
                     break
     return found
+
+
+def to_look_at(work: Workspace, book: FactBook, sessions: Sequence[SessionView]) -> list[str]:
+    """Return a sentence for each area whose summary says nothing, and for the facts that need a look."""
+    words = labels("facts", work.language)
+    areas = sorted({view.project for view in sessions} - {""})
+    found = [words["empty"].format(area) for area in areas if not _says_something(work.vault, area)]
+    due = [stored for stored in book if stored.fact.status == "active" and stored.fact.review]
+    found += [words["review"].format(stored.fact.fact, stored.fact.id, stored.fact.review) for stored in due]
+    over = sum(stored.fact.status == "active" and not stands(stored, work) for stored in book)
+    return [*found, words["expired"].format(over)] if over else found
+
+
+def _says_something(vault: Vault, project: str) -> bool:
+    with suppress(MemtoolError, OSError):
+        text = with_generated(read_text(vault.path(f"areas/projects/{project}/summary.md"))[0], "")
+        body = text.split("\n")[split_front_matter(text)[1] - 1 :]
+        return any(line.strip() and not line.startswith("#") for line in body)
+    return False
 
 
 def report_ref(week: Week) -> str:
@@ -147,4 +170,4 @@ def _file(each: tuple[str, str, int]) -> str:
 def _topics(activity: Activity) -> Iterator[str]:
     for project, topics in activity.topics.items():
         yield f"- **{project or '–'}** ({len(topics)})"
-        yield from (f"  - {link(topic, f'../sessions/{session}.md')}" for topic, session in topics)
+        yield from (f"  - {link(topic, f'../{ref}')}" for topic, ref in topics)

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.report import FOLDER
+from memtool.consolidate.session_views import quotation
 from memtool.consolidate.week import Week
-from memtool.memory.spans import Span, hashes_in, missing_spans
-from memtool.memory.verification import read_session
+from memtool.memory.spans import Span, hashes_by_session, missing_spans
 from memtool.text.languages import labels
-from memtool.text.lines import one_line, shortened
+from memtool.text.lines import one_line
 from memtool.vault.authors import USER
 from memtool.vault.layout import Vault
 from memtool.vault.state import make_state_folder, read_state, write_state
@@ -31,7 +31,6 @@ TO_DECIDE = ("new", "supersedes", "review")  # fates that a person may decide on
 _ITEM = re.compile(rf"- \[?({KEEP}|{DROP}|{CHANGE})\]? ([0-9a-f]{{8}}): *(.*\S)", re.IGNORECASE)
 _WEEK = re.compile(r"[0-9]{4}-W[0-9]{2}")
 _LARGEST = 4 << 20  # bytes of what is stored
-_WIDEST = 120
 
 
 class Choice(NamedTuple):
@@ -58,9 +57,9 @@ def _item(judged: Judged) -> Iterator[str]:
     proposal = judged.proposal
     yield f"- {DROP if judged.fate == 'review' else KEEP} {proposal.id}: {proposal.text}"
     told = f"{proposal.project or '–'}, {proposal.category}, {proposal.author}"
-    said = proposal.evidence or (f'"{shortened(proposal.spans[-1].text, _WIDEST)}"' if proposal.spans else "")
-    sources = ", ".join(dict.fromkeys(span.source for span in proposal.spans))
-    yield f"  - {told}: {said}" + (f" ({sources})" if sources else "")
+    said = proposal.evidence or (quotation(proposal.spans) if proposal.spans else "")
+    older = ", ".join(dict.fromkeys(span.place or span.source for span in proposal.spans[:-1]))
+    yield f"  - {told}: {said}" + (f", {older}" if older else "")
     if judged.reason:
         yield f"  - {one_line(judged.reason)}"
 
@@ -93,8 +92,8 @@ def decided(judged: Sequence[Judged], choices: Mapping[str, Choice]) -> tuple[li
 
 def to_ask(vault: Vault, week: Week, judged: Sequence[Judged]) -> list[Judged]:
     """Return those of *judged* that a person may decide on, without what waits in the review of another week."""
-    others = (other for other in weeks_to_review(vault) if other != week)
-    asked = {one.proposal.id for other in others for one in stored_proposals(vault, other)}
+    others = (other for other in _weeks(vault) if other != week)
+    asked = {one.proposal.id for other in others for one in _stored(vault, other)}
     return [one for one in judged if one.fate in TO_DECIDE and one.proposal.id not in asked]
 
 
@@ -107,24 +106,28 @@ def store_proposals(vault: Vault, week: Week, judged: Sequence[Judged]) -> None:
 
 def stored_proposals(vault: Vault, week: Week) -> list[Judged]:
     """Return the proposals that `store_proposals` kept, without those whose words were forgotten since."""
-    found: list[Judged] = []
+    found = _stored(vault, week)
+    notes = hashes_by_session(vault, {span.session for one in found for span in one.proposal.spans})
+    return [one for one in found if not missing_spans([span.as_field() for span in one.proposal.spans], notes)]
+
+
+def _stored(vault: Vault, week: Week) -> list[Judged]:
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         rows = json.loads(read_state(vault.state_path / f"proposals-{week}.json", largest=_LARGEST))
-        found = [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in rows]
-    sessions = {span.session for one in found for span in one.proposal.spans}
-    notes = {session: hashes_in(read_session(vault, session)) for session in sessions}
-    return [one for one in found if not missing_spans([span.as_field() for span in one.proposal.spans], notes)]
+        return [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in rows]
+    return []
 
 
 def weeks_to_review(vault: Vault) -> list[Week]:
     """Return the weeks with open proposals, the newest first."""
+    return sorted((week for week in _weeks(vault) if stored_proposals(vault, week)), reverse=True)
+
+
+def _weeks(vault: Vault) -> list[Week]:
     names = (path.stem.removeprefix("proposals-") for path in vault.state_path.glob("proposals-*.json"))
-    weeks = (Week(int(name[:4]), int(name[6:])) for name in names if _WEEK.fullmatch(name))
-    return sorted((week for week in weeks if stored_proposals(vault, week)), reverse=True)
+    return [Week(int(name[:4]), int(name[6:])) for name in names if _WEEK.fullmatch(name)]
 
 
 def _proposal(fields: dict[str, object]) -> Proposal:
-    lists = {name: tuple(map(tuple, fields.pop(name))) for name in ("spans", "anchors")}  # type: ignore[call-overload]
-    spans = tuple(Span(*map(str, span)) for span in lists["spans"])
-    tags = tuple(map(str, fields.pop("tags")))  # type: ignore[call-overload]
-    return Proposal(**fields, spans=spans, anchors=lists["anchors"], tags=tags)  # type: ignore[arg-type]
+    spans = tuple(Span(*map(str, span)) for span in fields.pop("spans"))  # type: ignore[attr-defined]
+    return Proposal(**fields, spans=spans)  # type: ignore[arg-type]

@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 from memtool.capture.daily_lines import is_ours
 from memtool.consolidate.change_lines import ChangeLines
-from memtool.consolidate.distilling import judge_all, write_dropped, write_facts
+from memtool.consolidate.distilling import announce_all, judge_all, write_dropped, write_facts
 from memtool.consolidate.extraction import proposals_of
-from memtool.consolidate.generated_sections import areas_to_look_at, project_section, shared_section, with_generated
+from memtool.consolidate.generated_sections import project_section, shared_section, with_generated
 from memtool.consolidate.model import proposals_by_model
-from memtool.consolidate.proposals import Judged
-from memtool.consolidate.report import activity_of, read_entries, render_report, report_ref
+from memtool.consolidate.proposals import Judged, Proposal
+from memtool.consolidate.report import activity_of, read_entries, render_report, report_ref, to_look_at
 from memtool.consolidate.review import (
     Choice,
     decided,
@@ -38,7 +38,7 @@ from memtool.consolidate.review import (
     stored_proposals,
     to_ask,
 )
-from memtool.consolidate.session_views import SessionView, read_sessions
+from memtool.consolidate.session_views import ARCHIVE, SessionView, read_sessions
 from memtool.consolidate.tidying import (
     Closed,
     Move,
@@ -54,14 +54,13 @@ from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
 from memtool.memory.anchors import moved_anchors
-from memtool.memory.fact_book import StoredFact, read_facts
+from memtool.memory.fact_book import FactBook, StoredFact, read_facts
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import Fact, change as change_facts, update_facts
-from memtool.vault.layout import facts_ref
 from memtool.vault.todos import close_todo
 from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
 from memtool.workspace import Workspace
@@ -114,13 +113,9 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
         sessions = [view for view in everything if view.date[:10] <= week.last.isoformat()]
         book = read_facts(work.vault)
         outcome.problems += book.broken.values()
-        proposals = proposals_of(work, sessions)
-        if is_set_up(work.settings.llm) and not dry:
-            own = [view for view in sessions if week.holds(view.date)]
-            proposals += proposals_by_model(work, own, outcome.problems)
-        proposals = [one for one in proposals if facts_ref(one.project) not in book.broken]
-        outcome.judged = judge_all(work, book, proposals)
-        run = _Writer(work, outcome, dry=dry)
+        proposals = _proposed(work, outcome, book, sessions, dry=dry)
+        outcome.judged = judge_all(work, book, [one for one in proposals if not book.is_broken(one.project)])
+        run = _Writer(work, book, outcome, dry=dry)
         run.distil([one for one in outcome.judged if one.fate == "known" or not parts.review])
         if parts.review:
             run.leave_for_review(outcome.judged)
@@ -133,6 +128,19 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dr
         if parts.tidy and not dry:
             keep_run(work, week, _subject(outcome), is_done=True)
         return outcome
+
+
+def _proposed(
+    work: Workspace, outcome: Outcome, book: FactBook, sessions: Sequence[SessionView], *, dry: bool
+) -> list[Proposal]:
+    """Return what a model proposes of the sessions of the week, and what the user said that it has not chosen from."""
+    if dry or not is_set_up(work.settings.llm):
+        return proposals_of(sessions)
+    own = [view for view in sessions if outcome.week.holds(view.date)]
+    found, read = proposals_by_model(work, book, own, outcome.problems)
+    chosen = {span for one in found for span in one.spans}
+    others = proposals_of(sessions, {view.id for view in sessions if view not in own} | read)
+    return [*found, *(one for one in others if not chosen.intersection(one.spans))]
 
 
 def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | None = None) -> Outcome:
@@ -157,7 +165,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
         if not judged and choices:
             hint = "Run `memtool consolidate --review` again."
             raise UsageError(f"what was proposed in {week} is not known any more", hint=hint)
-        run = _Writer(work, outcome, dry=False)
+        run = _Writer(work, read_facts(work.vault), outcome, dry=False)
         kept, dropped = decided(judged, choices)
         outcome.judged = [*kept, *(one._replace(fate="rejected") for one in dropped)]
         run.apply(kept, dropped)
@@ -185,15 +193,19 @@ def _finish(work: Workspace, outcome: Outcome) -> None:
 class _Writer:
     """The writing steps of a run; a dry one writes nothing and says the same."""
 
-    def __init__(self, work: Workspace, outcome: Outcome, *, dry: bool) -> None:
+    def __init__(self, work: Workspace, book: FactBook, outcome: Outcome, *, dry: bool) -> None:
         self._work, self._vault, self._outcome, self._dry = work, work.vault, outcome, dry
-        self._lines = ChangeLines(work, outcome.week, {stored.fact.id for stored in read_facts(work.vault)}, dry=dry)
+        self._book = book  # as it is now
+        self._lines = ChangeLines(work, outcome.week, {stored.fact.id for stored in book}, dry=dry)
         outcome.changes = self._lines.lines
 
     def distil(self, judged: Sequence[Judged]) -> None:
         """Write the facts of *judged*, and mark those whose files have changed."""
-        write_facts(self._work, judged, self._before_writing, self._lines.say_fact, dry=self._dry)
-        for stored in () if self._dry else read_facts(self._vault):
+        if self._dry:
+            announce_all(self._work, self._book, judged, self._lines.say_fact)
+            return
+        write_facts(self._work, self._book, judged, self._before_writing, self._lines.say_fact)
+        for stored in list(self._book):
             found = moved_anchors(self._vault, stored.fact, stored.project, self._work.language)
             moved = "; ".join(found) if stored.fact.status == "active" else ""
             if moved and moved != stored.fact.review:
@@ -205,7 +217,7 @@ class _Writer:
 
         self._before_writing([stored.ref])
         with suppress(MemtoolError):  # it was changed in the meantime, and is looked at the next time
-            update_facts(self._vault, stored.ref, marked)
+            self._book.files[stored.ref] = update_facts(self._vault, stored.ref, marked)
 
     def leave_for_review(self, judged: Sequence[Judged]) -> None:
         """Write the note in which a person decides on *judged*; without any left it goes, and git has it.
@@ -235,21 +247,21 @@ class _Writer:
             own = [view for view in sessions if view.project == ref.split("/")[2]]
             self._close(ref, own)
         left = self._archive(sessions)
-        book = read_facts(self._vault)
-        self._section(MEMORY, shared_section(book, self._work))
+        self._section(MEMORY, shared_section(self._book, self._work))
         for ref in self._refs("areas/projects/*/summary.md"):
             name = ref.split("/")[2]
             own = [view for view in left if view.project == name]
-            self._section(ref, project_section(book, name, own, self._work.language))
+            self._section(ref, project_section(self._book, name, own, self._work))
 
     def tell(self, sessions: Sequence[SessionView]) -> None:
         """Write the report."""
         week, ref = self._outcome.week, report_ref(self._outcome.week)
-        everything, known = [*sessions], {view.id for view in sessions}
+        everything, known = [*sessions], {view.ref for view in sessions}
         if (self._work.now().date() - week.last).days >= self._work.settings.consolidate.sessions_days:
-            everything += [view for view in read_sessions(self._vault, archived=True) if view.id not in known]
+            archived = read_sessions(self._vault, folder=ARCHIVE)
+            everything += [view for view in archived if view.ref.removeprefix("archive/") not in known]
         activity = activity_of(week, read_entries(self._vault, week.days()), everything)
-        state = areas_to_look_at(self._work, read_facts(self._vault), everything)
+        state = to_look_at(self._work, self._book, everything)
         before = ""
         with suppress(MemtoolError, OSError):
             before = files.read_text(self._vault.path(ref))[0]
@@ -286,7 +298,7 @@ class _Writer:
         gone = {move.source for move in moves}
         left = [view for view in sessions if view.ref not in gone]
         old = old_dailies(names, self._oldest(settings.daily_days), folder=self._vault.daily)
-        ids = {view.id for view in left}
+        ids = {name for view in left for name in (view.id, view.name)}
         dailies = [move for move in old if self._may_go(move.source, ids)]
         with nullcontext() if self._dry else alone(self._vault):  # who commits in between would commit half of it
             self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})

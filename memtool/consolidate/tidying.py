@@ -15,11 +15,10 @@ from memtool.consolidate.session_views import SessionView
 from memtool.text.languages import pattern_of
 from memtool.text.similarity import is_said, words
 from memtool.vault import files
-from memtool.vault.authors import AGENT, DONE
+from memtool.vault.authors import AGENT
 from memtool.vault.layout import Vault
 from memtool.vault.merging import merge
-from memtool.vault.session_lines import OldLine
-from memtool.vault.session_rows import ARROW
+from memtool.vault.sessions import Line
 from memtool.vault.todos import find_todos
 
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.memtool)?\.md")
@@ -143,9 +142,10 @@ def done_items(todos: str, sessions: Sequence[SessionView]) -> list[Closed]:
 
 def _deeds(view: SessionView) -> Iterator[tuple[str, str]]:
     """Give what the session *view* did, each with the order before it: its commits, "Done: I wrote …" and the like."""
-    first, _, ended = view.note.topic.partition(ARROW)  # what the topic tells has no line of its own
-    for line in (*view.lines, OldLine(ended[max(0, ended.find(_COMMIT)) :])):
+    draft = view.note.draft
+    title = draft.title[max(0, draft.title.find(_COMMIT)) :]
+    for line in (*draft.lines, Line(title, asked=draft.asked)):
         is_done = line.author == AGENT and re.match(pattern_of("status_line"), line.text, re.IGNORECASE)
-        if line.text.startswith(_COMMIT) or line.role == DONE or is_done:
-            order = line.asked or first
+        if line.role == "" and (line.text.startswith(_COMMIT) or is_done):
+            order = line.asked or draft.asked
             yield "" if re.search("[?？]", order) else order, line.text.removeprefix(_COMMIT)

@@ -20,7 +20,7 @@ from memtool.text.similarity import words
 from memtool.vault.expiry import is_past
 from memtool.vault.facts import Fact, FactFile, parse_facts, update_facts
 from memtool.vault.files import read_text
-from memtool.vault.layout import FACTS_FILE, Vault, project_of
+from memtool.vault.layout import FACTS_FILE, Vault, facts_ref, project_of
 from memtool.workspace import Workspace
 
 _AREAS = "areas"
@@ -52,6 +52,10 @@ class FactBook:
         for ref, file in self.files.items():
             for fact, place in zip(file.facts, file.places, strict=True):
                 yield StoredFact(ref, fact, place)
+
+    def is_broken(self, project: str) -> bool:
+        """Return whether the facts of *project* cannot be read."""
+        return facts_ref(project) in self.broken
 
     def find(self, fact_id: str) -> StoredFact | None:
         """Return the fact with *fact_id*, or None. An empty id names none: other tools write facts without one."""

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from memtool.errors import MemtoolError
 from memtool.memory.anchors import moved_anchors
 from memtool.memory.fact_book import FactBook, StoredFact, read_facts, rivals_of
-from memtool.memory.spans import hashes_in, missing_spans
+from memtool.memory.spans import hashes_by_session, missing_spans, session_of
 from memtool.vault.expiry import is_past
 from memtool.vault.facts import FactFile, check_facts
-from memtool.vault.files import read_text
-from memtool.vault.layout import Vault, session_ref
 from memtool.workspace import Workspace
 
 # The kinds of what is found; those that break a rule of the format, or the chain of facts, fail `facts verify`.
@@ -119,25 +115,12 @@ def _state(work: Workspace, stored: StoredFact) -> Iterator[FactFinding]:
 
 
 def _evidence(work: Workspace, book: FactBook) -> Iterator[FactFinding]:
-    wanted = {_session(span) for stored in book for span in stored.fact.spans if stored.fact.status == "active"}
-    notes = {session: hashes_in(text) for session in wanted if (text := read_session(work.vault, session))}
-    for stored in book:
-        if stored.fact.status == "active" and (missing := missing_spans(stored.fact.spans, notes)):
+    active = [stored for stored in book if stored.fact.status == "active"]
+    notes = hashes_by_session(work.vault, {session_of(span) for stored in active for span in stored.fact.spans})
+    for stored in active:
+        if missing := missing_spans(stored.fact.spans, notes):
             sentence = f"the words of its evidence do not stand in {', '.join(missing)} any more"
             yield _finding(EVIDENCE, stored, sentence)
-
-
-def read_session(vault: Vault, session_id: str) -> str:
-    """Return the text of the note of a session, archived or not; empty if there is none."""
-    ref = session_ref(session_id)
-    for name in (ref, f"archive/{ref}"):
-        with suppress(MemtoolError, OSError):
-            return read_text(vault.path(name))[0]
-    return ""
-
-
-def _session(span: Mapping[str, Any]) -> str:
-    return str(span["source"]).partition("#")[0]
 
 
 def _finding(kind: str, stored: StoredFact, sentence: str) -> FactFinding:

@@ -116,6 +116,7 @@ RULES = {
     "supersededBy": Rule("superseded_by", "the id of a fact", _or_null(_is_string)),
     "supersedes": Rule("supersedes", "the id of a fact", _or_null(_is_string)),
     "category": Rule("category", f"one of {', '.join(CATEGORIES)}", CATEGORIES.__contains__, required=True),
+    "subject": Rule("subject", "text", _or_null(_is_string)),
     "tags": Rule("tags", "a list of text", _or_null(_list_of(_is_string))),
     "source": Rule("source", "text", _or_null(_is_string)),
     "author": Rule("author", f"one of {', '.join(AUTHORS)}", _or_null(AUTHORS.__contains__)),

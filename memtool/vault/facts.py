@@ -43,6 +43,7 @@ class Fact(NamedTuple):
     superseded_by: str = ""
     supersedes: str = ""
     category: str = "general"
+    subject: str = ""  # what it is about, as it is named: of two facts about one, the newer holds
     tags: tuple[str, ...] = ()
     source: str = ""
     author: str = ""  # empty: nobody knows, and it counts as `imported`

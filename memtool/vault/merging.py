@@ -108,8 +108,8 @@ def merge_prose(base: str, ours: str, theirs: str, *, as_list: bool = False) -> 
             texts += part.lines
             continue
         own, their = ([unit for unit in side if not _is_generated(unit)] for side in (part.ours, part.theirs))
-        if own == their:
-            texts += own
+        if "".join(own).strip() == "".join(their).strip():  # the empty line before a generated section goes with it
+            texts += own if len(own) > len(their) else their
         elif not part.base and (as_list or all(unit.startswith(_LIST_MARKS) for unit in (*own, *their))):
             texts += map(_ended, union((), own, their))
         else:

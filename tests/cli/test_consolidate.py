@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from desk import Desk
+from session_notes import lines, write_note
 
 from memtool.cli.consolidate import ask_each
 from memtool.consolidate.review import KEEP, Choice, read_choices, stored_proposals, weeks_to_review
 from memtool.consolidate.run import apply_review
-from memtool.vault.old_sessions import OldNote, render_session
 
 if TYPE_CHECKING:
     from terminal import Memtool
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def worked(vault: Vault) -> list[str]:
     updated = f"{dt.datetime.now().astimezone():%Y-%m-%d %H:%M}"
-    said = ("always write table-driven tests (user)", "提交之前始终运行 `pnpm test` (user)")
-    note = OldNote("one", project="shop", updated=updated, topic="登录 login", rules=said)
-    (vault.root / "sessions").mkdir(exist_ok=True)
-    (vault.root / "sessions/one.md").write_text(render_session(note), encoding="utf-8")
+    said = lines(rules=("always write table-driven tests", "提交之前始终运行 `pnpm test`"))
+    write_note(vault, "one", *said, updated=updated, title="登录 login")
     return ["--vault", str(vault.root)]
 
 
@@ -84,8 +82,7 @@ def test_at_a_terminal_a_key_decides_and_what_is_left_open_stays_in_the_note(
 
 @pytest.mark.slow
 def test_facts_wait_for_the_user_until_they_are_accepted(memtool: Memtool, worked: list[str], vault: Vault) -> None:
-    question = OldNote("two", project="shop", updated="2026-02-10 10:00", rules=("要不要以后一律用 pnpm？ (user)",))
-    (vault.root / "sessions/two.md").write_text(render_session(question), encoding="utf-8")
+    write_note(vault, "two", *lines(rules=("要不要以后一律用 pnpm？",)))
     ran = memtool("consolidate", *worked)
     assert "  shop: always write table-driven tests (preference, user)\n" in ran.out
     assert "2 proposed facts to decide on, 0 known, 1 not kept." in ran.err
@@ -107,13 +104,11 @@ def test_facts_wait_for_the_user_until_they_are_accepted(memtool: Memtool, worke
 @pytest.mark.slow
 def test_what_waits_is_not_asked_for_again_in_another_week(memtool: Memtool, vault: Vault) -> None:
     updated = f"{dt.datetime.now().astimezone() - dt.timedelta(days=8):%Y-%m-%d %H:%M}"
-    note = OldNote("one", project="shop", updated=updated, topic="登录", rules=("以后一律用 pnpm (user)",))
-    (vault.root / "sessions").mkdir(exist_ok=True)
-    (vault.root / "sessions/one.md").write_text(render_session(note), encoding="utf-8")
+    write_note(vault, "one", *lines(rules=("以后一律用 pnpm 安装",)), updated=updated)
     root = str(vault.root)
     assert memtool("consolidate", "--week", "last", "--vault", root).code == 0
     assert memtool("consolidate", "--vault", root).code == 0
-    assert memtool("facts", "review", "--vault", root).out.count("以后一律用 pnpm") == 1
+    assert memtool("facts", "review", "--vault", root).out.count("以后一律用 pnpm 安装") == 1
     assert len(list((vault.root / "reports").glob("*-proposals.md"))) == 1
 
 

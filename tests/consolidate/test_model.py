@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from desk import Desk
 from scripted_models import ModelServer, refusal, serve_models
+from session_notes import lines as said, write_note
 
 from memtool.consolidate.model import NamedLine, named_lines, read_answer
 from memtool.consolidate.run import Outcome, consolidate
@@ -16,26 +17,16 @@ from memtool.errors import ProviderFailed
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings, ModelSettings
 from memtool.vault.facts import Fact, parse_facts
-from memtool.vault.layout import session_ref
-from memtool.vault.old_sessions import OldNote, render_session
-from memtool.vault.session_rows import Piece, Row
 
 SAID = "Tokens live 24 hours, because middleware/jwt.ts sets expiresIn to 24h"
 CHINESE = "缓存放在 Redis 7，键的前缀是 shop:cache"
 
 
-def write(desk: Desk, name: str, *said: str) -> None:
-    rows = tuple(Row("what about it", (Piece(text),)) for text in said)
-    note = OldNote(name, project="shop", updated=f"{desk.now:%Y-%m-%d %H:%M}", topic=name, rows=rows)
-    path = desk.vault.root / session_ref(name)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(render_session(note), encoding="utf-8")
-
-
 @pytest.fixture
 def lines(desk: Desk) -> list[NamedLine]:
-    write(desk, "one", SAID)
-    write(desk, "two", CHINESE)
+    at = f"{desk.now:%Y-%m-%d %H:%M}"
+    write_note(desk.vault, "one", *said(decisions=(SAID,), done=("All 41 tests pass",)), updated=at)
+    write_note(desk.vault, "two", *said(decisions=(CHINESE,), author="agent"), updated=at)
     return named_lines(read_sessions(desk.vault))
 
 
@@ -43,22 +34,51 @@ def answer(*facts: dict[str, Any]) -> str:
     return json.dumps({"facts": list(facts)}, ensure_ascii=False)
 
 
-def fact(text: str, *names: str, category: str = "configuration") -> dict[str, Any]:
-    return {"text": text, "category": category, "lines": list(names)}
+def fact(claim: str, *names: str, subject: str = "tokens", **more: str) -> dict[str, Any]:
+    return {"subject": subject, "claim": claim, "category": "configuration", "lines": list(names), **more}
 
 
 def name_of(lines: list[NamedLine], text: str) -> str:
     return next(each.name for each in lines if each.line.text == text)
 
 
+def test_only_decisions_rules_fixes_and_findings_are_shown_each_by_the_line_of_its_note(lines: list[NamedLine]) -> None:
+    assert [(each.name, each.line.text) for each in lines] == [("S1.13", SAID), ("S2.13", CHINESE)]
+
+
+def test_what_a_tool_or_another_program_said_is_not_shown(desk: Desk) -> None:
+    for author in ("tool", "imported"):
+        told = said(rules=("以后一律用 zebra 部署",), decisions=("We use zebra.",), author=author)
+        write_note(desk.vault, author, *told)
+    assert named_lines(read_sessions(desk.vault)) == []
+
+
 def test_a_fact_stands_on_the_lines_that_it_names(lines: list[NamedLine]) -> None:
     here, there = name_of(lines, SAID), name_of(lines, CHINESE)
-    told = answer(fact("middleware/jwt.ts lets tokens live 24 hours", here), fact("缓存放在 Redis 7", there))
+    told = answer(
+        fact("Tokens live 24 hours", here, why="middleware/jwt.ts sets expiresIn to 24h", subject="lifetime of tokens"),
+        fact("缓存放在 Redis 7", there, why="键的前缀是 shop:cache", subject="缓存"),
+    )
     found = read_answer(f"Here it is:\n```json\n{told}\n```", lines)
-    assert [(one.text, one.spans[0].source, one.author) for one in found] == [
-        ("middleware/jwt.ts lets tokens live 24 hours", "one", "agent"),
-        ("缓存放在 Redis 7", "two", "agent"),
+    assert [(one.subject, one.text, one.spans[0].place, one.author) for one in found] == [
+        (
+            "lifetime of tokens",
+            "Tokens live 24 hours. Middleware/jwt.ts sets expiresIn to 24h.",
+            "sessions/one.md:13",
+            "user",
+        ),
+        ("缓存", "缓存放在 Redis 7。键的前缀是 shop:cache。", "sessions/two.md:13", "agent"),
     ]
+
+
+def test_a_reason_that_no_line_gives_falls_alone(lines: list[NamedLine]) -> None:
+    told = fact("Tokens live 24 hours", name_of(lines, SAID), why="the security team of Zurich wanted it")
+    assert [one.text for one in read_answer(answer(told), lines)] == ["Tokens live 24 hours"]
+
+
+@pytest.mark.parametrize("subject", ["", " ", "the wages of the cleaners", "缓存的键", "x" * 200])
+def test_without_a_subject_that_it_names_it_is_no_fact(lines: list[NamedLine], subject: str) -> None:
+    assert read_answer(answer(fact("Tokens live 24 hours", name_of(lines, SAID), subject=subject)), lines) == []
 
 
 @pytest.mark.parametrize(
@@ -109,7 +129,7 @@ def test_a_model_is_asked_once_about_the_sessions_of_a_project(
     server.text = answer(fact("middleware/jwt.ts lets tokens live 24 hours", name_of(lines, SAID)))
     outcome, facts = distil(desk, server)
     assert [one.fact for one in facts] == ["middleware/jwt.ts lets tokens live 24 hours"]
-    assert facts[0].evidence == f'"{SAID}" (session one)'
+    assert (facts[0].evidence, facts[0].subject) == (f'"{SAID}" (sessions/one.md:13)', "tokens")
     assert outcome.problems == []
     again, same = distil(desk, server)
     assert (again.changes, same, len(server.requests)) == ([], facts, 1)
@@ -118,19 +138,38 @@ def test_a_model_is_asked_once_about_the_sessions_of_a_project(
 
 
 @pytest.mark.slow
-def test_a_model_that_fails_leaves_no_fact_and_a_sentence(
+def test_a_model_is_told_what_is_known_and_replaces_it_by_its_subject(
+    desk: Desk, lines: list[NamedLine], server: ModelServer
+) -> None:
+    known = {"id": "f-1", "fact": "Tokens live an hour. 一小时", "evidence": "x", "timestamp": "2026-01-01"}
+    more = {"status": "active", "category": "configuration", "subject": "Lifetime of tokens"}
+    path = desk.vault.root / "areas/projects/shop/facts.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"facts": [known | more]}), encoding="utf-8")
+    server.text = answer(fact("Tokens live 24 hours", name_of(lines, SAID), subject="lifetime of tokens"))
+    _, facts = distil(desk, server)
+    asked = server.requests[0].question["messages"][-1]["content"]
+    assert "KNOWN [Lifetime of tokens] Tokens live an hour. 一小时" in asked
+    assert [(one.status, one.superseded_by, one.supersedes) for one in facts if one.subject] == [
+        ("superseded", facts[-1].id, ""),
+        ("active", "", "f-1"),
+    ]
+
+
+@pytest.mark.slow
+def test_a_model_that_fails_leaves_what_the_user_decided_and_a_sentence(
     desk: Desk, lines: list[NamedLine], server: ModelServer
 ) -> None:
     assert lines
     server.text = "I will delete everything now."
     outcome, facts = distil(desk, server)
-    assert facts == []
+    assert [one.fact for one in facts] == [SAID]  # what the user decided
     assert "no model distilled shop" in outcome.problems[0]
     server.replies.append(refusal(401))
-    assert distil(desk, server)[1] == []
+    assert distil(desk, server)[1] == facts
 
 
 def test_one_session_is_not_sent(desk: Desk, server: ModelServer) -> None:
-    write(desk, "one", SAID)
+    write_note(desk.vault, "one", *said(decisions=(SAID,)), updated=f"{desk.now:%Y-%m-%d %H:%M}")
     distil(desk, server)
     assert server.requests == []

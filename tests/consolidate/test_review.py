@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import pytest
 from desk import NOW, Desk
+from session_notes import lines, write_note
 
 from memtool.consolidate.review import Choice, read_choices, review_ref, stored_proposals
 from memtool.consolidate.run import RunParts, apply_review, consolidate
 from memtool.consolidate.week import week_of
 from memtool.errors import NoteNotFound, UsageError
 from memtool.vault.facts import Fact, parse_facts
-from memtool.vault.layout import session_ref
-from memtool.vault.old_sessions import OldNote, render_session
 
 REF = "areas/projects/shop/facts.json"
 WEEK = week_of(NOW.date())
@@ -19,10 +18,7 @@ RULES = ("always write table-driven tests", "提交之前始终运行 `pnpm test
 @pytest.fixture
 def reviewed(desk: Desk) -> Desk:
     for at, rule in enumerate(RULES):
-        note = OldNote(f"s{at}", project="shop", updated="2026-02-10 10:00", topic="work", rules=(f"{rule} (user)",))
-        path = desk.vault.root / session_ref(f"s{at}")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(render_session(note), encoding="utf-8")
+        write_note(desk.vault, f"s{at}", *lines(rules=(rule,)))
     consolidate(desk.work, WEEK, RunParts(review=True))
     return desk
 
@@ -36,7 +32,7 @@ def test_a_review_lists_the_proposals_and_writes_no_fact(reviewed: Desk) -> None
     text = reviewed.read(review_ref(WEEK))
     assert sorted(choice.text for choice in read_choices(text).values()) == sorted(RULES)
     assert "search: no" in text
-    assert '"always write table-driven tests" (s0)' in text
+    assert '"always write table-driven tests" (sessions/s0.md:' in text
     assert facts(reviewed) == {}
 
 

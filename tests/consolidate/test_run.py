@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from desk import NOW, Desk
+from session_notes import lines, note_of
 from unprivileged import unprivileged
 
 from memtool.consolidate.run import RunParts, consolidate
@@ -18,17 +19,20 @@ from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed, NotWritable
 from memtool.memory.anchors import root_of
 from memtool.memory.verification import verify
+from memtool.recall.remembering.memory import Memory
+from memtool.recall.remembering.remember import remember
 from memtool.recall.start.session_start import session_context
 from memtool.vault import daily as vault_daily
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
 from memtool.vault.history import commit
 from memtool.vault.layout import Vault, open_vault, session_ref
-from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
+from memtool.vault.marks import GENERATED, GENERATED_END
+from memtool.vault.sessions import SessionNote, parse_session
 from memtool.workspace import Workspace
 
 WEEK = week_of(NOW.date())
-FIX = '`pytest tests/db` failed: "no such table: users" → migrations run first (conftest.py) → passed'
+FIX = "no such table: users → the tests begin before the migrations → conftest.py runs these first ✓ `pytest tests/db`"
 
 
 @pytest.fixture
@@ -45,8 +49,8 @@ def write(vault: Vault, ref: str, text: str) -> None:
 
 def session(vault: Vault, name: str, *, days_ago: int = 1, project: str = "shop", **said: Any) -> None:
     at = (NOW - timedelta(days=days_ago)).strftime("%Y-%m-%d 10:00")
-    note = OldNote(name, project=project, updated=at, topic=f"work of {name}", **said)
-    write(vault, session_ref(name), render_session(note))
+    ref = session_ref(name)
+    write(vault, ref, note_of(name, *lines(**said), project=project, updated=at, title=f"work of {name}"))
 
 
 def facts(vault: Vault, project: str = "shop") -> dict[str, Any]:
@@ -59,24 +63,24 @@ def commits(vault: Vault) -> list[str]:
 
 
 @pytest.mark.slow
-def test_sessions_become_facts_a_report_and_one_commit(work: Workspace) -> None:
+def test_what_the_user_decided_and_demanded_and_a_proved_fix_become_facts(work: Workspace) -> None:
     vault = work.vault
-    session(vault, "one", rules=("always write table-driven tests (user)",), commands=("pnpm test",))
-    session(
-        vault, "two", decisions=("Where do tokens live? → in Redis, with an expiry (user)",), commands=("pnpm test",)
-    )
-    session(vault, "three", key_points=(KeyPoint(FIX, "fix"),), commands=("pnpm test",))
-    session(vault, "四", rules=("提交之前始终运行 `pnpm test` (user)",))
+    session(vault, "one", rules=("always write table-driven tests",), commands=("pnpm test",))
+    session(vault, "two", decisions=("Order ids are ULIDs. Because they sort by time.",), commands=("pnpm test",))
+    guess = "connection refused → another port in settings.py"  # nothing proves it
+    session(vault, "three", fixes=(FIX, guess), done=("The gateway must listen on port 8443.",))
+    session(vault, "四", rules=("提交之前始终运行 `pnpm test`",))
+    session(vault, "五", decisions=("会话存储改用 Redis",), author="agent")
     before = len(commits(vault))
     outcome = consolidate(work, WEEK)
     found = facts(vault)
     assert {text: (fact.category, fact.author) for text, fact in found.items()} == {
         "always write table-driven tests": ("preference", "user"),
-        "Where do tokens live? → in Redis, with an expiry": ("decision", "user"),
+        "Order ids are ULIDs. Because they sort by time.": ("decision", "user"),
         "提交之前始终运行 `pnpm test`": ("preference", "user"),
-        "Tests are run with `pnpm test`.": ("configuration", "agent"),
+        FIX: ("bug", "agent"),
     }
-    assert len(found["Tests are run with `pnpm test`."].spans) == 3
+    assert found["always write table-driven tests"].evidence == '"always write table-driven tests" (sessions/one.md:13)'
     assert len(commits(vault)) == before + 1
     assert commits(vault)[0].startswith(f"consolidate: {WEEK}: 4 facts")
     assert "\n- fact of shop: 提交之前始终运行 `pnpm test` (fact-" in tell(vault.root, "log", "-1", "--format=%B")
@@ -87,9 +91,53 @@ def test_sessions_become_facts_a_report_and_one_commit(work: Workspace) -> None:
     assert [finding.kind for finding in verify(work)] == []
 
 
+@pytest.mark.parametrize("author", ["agent", "tool", "imported"])
+def test_only_the_users_own_word_is_a_decision_or_a_rule(work: Workspace, author: str) -> None:
+    rules, decisions = ("以后一律用 zebra 部署",), ("We use zebra instead of Postgres.",)
+    session(work.vault, "one", author=author, rules=rules, decisions=decisions)
+    assert consolidate(work, WEEK).judged == []
+
+
+def test_a_week_parses_each_session_note_once(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        session(work.vault, f"s{number}", days_ago=60 + number, rules=(f"never touch schema{number}.ts by hand",))
+    session(work.vault, "新", rules=("提交之前始终运行 `pnpm test`",))
+    parsed: list[str] = []
+
+    def counting(text: str) -> SessionNote:
+        parsed.append(text)
+        return parse_session(text)
+
+    monkeypatch.setattr("memtool.consolidate.session_views.parse_session", counting)
+    monkeypatch.setattr("memtool.memory.spans.lines_of", lambda _: pytest.fail("a note was parsed again"))
+    consolidate(work, WEEK, RunParts(review=True))
+    assert sorted(parsed) == sorted({*parsed})
+    assert len(parsed) == 5
+
+
+def test_a_note_may_have_any_name_and_its_facts_are_still_verified(work: Workspace) -> None:
+    session(work.vault, "3f2a9c", rules=("以后一律用 `pnpm` 安装依赖",))
+    consolidate(work, WEEK)
+    folder = work.vault.root / "sessions"
+    (folder / "3f2a9c.md").rename(folder / "2026-02-09-用-pnpm.md")
+    assert verify(work) == []
+    (fact,) = facts(work.vault).values()
+    assert fact.source == "3f2a9c"
+    assert [judged.fate for judged in consolidate(work, WEEK).judged] == ["known"]
+
+
+def test_what_was_saved_in_a_session_is_not_written_a_second_time(work: Workspace) -> None:
+    saved = Memory("Order ids are ULIDs, made in ids.ts, because they sort by time", source="one", project="shop")
+    remember(work, saved)
+    session(work.vault, "one", decisions=("We use ULIDs as order ids, because they sort by time",))
+    session(work.vault, "二", decisions=("会话存储改用 Redis，不用内存",))
+    assert [judged.fate for judged in consolidate(work, WEEK).judged] == ["known", "new"]
+    assert sum("ULIDs" in text for text in facts(work.vault)) == 1
+
+
 @pytest.mark.slow
 def test_a_second_run_changes_nothing(work: Workspace) -> None:
-    session(work.vault, "one", rules=("always write table-driven tests (user)",), commands=("pnpm test",))
+    session(work.vault, "one", rules=("always write table-driven tests",), commands=("pnpm test",))
     consolidate(work, WEEK)
     before = tell(work.vault.root, "rev-parse", "HEAD")
     again = consolidate(work, WEEK)
@@ -99,7 +147,7 @@ def test_a_second_run_changes_nothing(work: Workspace) -> None:
 
 @pytest.mark.slow
 def test_a_dry_run_writes_nothing(work: Workspace) -> None:
-    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    session(work.vault, "one", rules=("always write table-driven tests",))
     session(work.vault, "old", days_ago=100)
     for number in range(5):
         session(work.vault, f"n{number}")
@@ -114,7 +162,7 @@ def test_a_dry_run_writes_nothing(work: Workspace) -> None:
 
 @pytest.mark.slow
 def test_a_vault_that_cannot_be_written_can_be_tried(work: Workspace) -> None:
-    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    session(work.vault, "one", rules=("always write table-driven tests",))
     said = consolidate(work, WEEK, dry=True).changes
     state = work.vault.state_path
     for path in (*state.rglob("*"), state, work.vault.root):
@@ -131,21 +179,21 @@ def test_a_vault_that_cannot_be_written_can_be_tried(work: Workspace) -> None:
 
 @pytest.mark.slow
 def test_what_was_archived_is_not_proposed_again(work: Workspace) -> None:
-    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    session(work.vault, "one", rules=("always write table-driven tests",))
     consolidate(work, WEEK)
     ref = "areas/projects/shop/facts.json"
     text = (work.vault.root / ref).read_text().replace('"active"', '"archived"')
     write(work.vault, ref, text)
-    session(work.vault, "two", rules=("always write table-driven tests (user)",))
+    session(work.vault, "two", rules=("always write table-driven tests",))
     assert [judged.fate for judged in consolidate(work, WEEK).judged] == ["rejected"]
 
 
 @pytest.mark.slow
 def test_what_the_user_says_again_gains_confidence_and_no_copy(work: Workspace) -> None:
-    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    session(work.vault, "one", rules=("always write table-driven tests",))
     consolidate(work, WEEK)
     (before,) = facts(work.vault).values()
-    session(work.vault, "two", rules=("Always write table-driven tests. (user)",))
+    session(work.vault, "two", rules=("Always write table-driven tests.",))
     consolidate(work, WEEK)
     (after,) = facts(work.vault).values()
     assert after.confidence > before.confidence
@@ -153,8 +201,8 @@ def test_what_the_user_says_again_gains_confidence_and_no_copy(work: Workspace) 
 
 
 def test_a_fact_says_what_was_typed_without_the_words_that_open_it(work: Workspace) -> None:
-    session(work.vault, "one", rules=("Alright, always write table-driven tests (user)",))
-    session(work.vault, "四", rules=("好的，嗯，以后一律用 `pnpm` 安装依赖 (user)",))
+    session(work.vault, "one", rules=("Alright, always write table-driven tests",))
+    session(work.vault, "四", rules=("好的，嗯，以后一律用 `pnpm` 安装依赖",))
     consolidate(work, WEEK)
     found = facts(work.vault)
     assert set(found) == {"always write table-driven tests", "以后一律用 `pnpm` 安装依赖"}
@@ -162,17 +210,40 @@ def test_a_fact_says_what_was_typed_without_the_words_that_open_it(work: Workspa
 
 
 @pytest.mark.slow
-def test_a_later_word_supersedes_with_both_linked(work: Workspace) -> None:
-    session(work.vault, "one", days_ago=5, rules=("the gateway must always listen on port 8443 (user)",))
+def test_a_later_word_on_the_same_subject_supersedes_with_both_dates(work: Workspace) -> None:
+    session(work.vault, "one", days_ago=5, rules=("the gateway must always listen on port 8443",))
+    session(work.vault, "一", days_ago=4, decisions=("会话存储用 Redis",))
     consolidate(work, WEEK)
-    session(work.vault, "two", rules=("the gateway must always listen on port 9443 (user)",))
-    consolidate(work, WEEK)
+    session(work.vault, "two", rules=("the gateway must always listen on port 9443",))
+    session(work.vault, "二", decisions=("会话存储不再用 Redis，改用 PostgreSQL",))
+    changes = consolidate(work, WEEK).changes
     found = facts(work.vault)
-    old, new = (
-        found["the gateway must always listen on port 8443"],
-        found["the gateway must always listen on port 9443"],
-    )
-    assert (old.status, old.superseded_by, new.supersedes) == ("superseded", new.id, old.id)
+    for was, now in (
+        ("the gateway must always listen on port 8443", "the gateway must always listen on port 9443"),
+        ("会话存储用 Redis", "会话存储不再用 Redis，改用 PostgreSQL"),
+    ):
+        old, new = found[was], found[now]
+        assert (old.status, old.superseded_by, new.supersedes) == ("superseded", new.id, old.id)
+        assert any(old.timestamp[:10] in line and new.timestamp[:10] in line for line in changes)
+    assert consolidate(work, WEEK).changes == []
+
+
+def test_what_only_looks_like_another_fact_waits_beside_it(work: Workspace) -> None:
+    session(work.vault, "one", days_ago=5, decisions=("The storefront caches pages in Redis", "缓存放在 Redis"))
+    session(work.vault, "two", decisions=("The storefront caches pages in Varnish", "缓存放在 Memcached"))
+    judged = consolidate(work, WEEK).judged
+    assert [one.fate for one in judged] == ["new", "new", "review", "review"]
+    assert {fact.status for fact in facts(work.vault).values()} == {"active"}
+
+
+def test_what_was_given_up_may_be_decided_again(work: Workspace) -> None:
+    first = ("Order ids are 26 characters long", "订单号长度是 26 位")
+    second = ("Order ids are 32 characters long", "订单号长度是 32 位")
+    for days_ago, said in ((6, first), (4, second), (2, first)):
+        session(work.vault, f"s{days_ago}", days_ago=days_ago, decisions=said)
+        consolidate(work, WEEK)
+    holding = [fact.fact for fact in facts(work.vault).values() if fact.status == "active"]
+    assert sorted(holding) == sorted(first)
     assert consolidate(work, WEEK).changes == []
 
 
@@ -203,7 +274,7 @@ def test_an_old_week_takes_nothing_from_later_ones(work: Workspace) -> None:
     vault = work.vault
     for month in range(12):
         name, days_ago = f"s{month}", 20 + 30 * month
-        session(vault, name, days_ago=days_ago, decisions=(f"端口 {month} → 80{month:02} (user)",))
+        session(vault, name, days_ago=days_ago, decisions=(f"端口 {month} → 80{month:02}",))
         at = NOW - timedelta(days=days_ago)
         listed = vault_daily.DailySession("10:00", "shop", name, f"work of {name}")
         write(vault, f"daily/{at:%Y-%m-%d}.md", vault_daily.render_daily(at.date(), sessions=[listed]))
@@ -245,7 +316,7 @@ def test_a_session_that_goes_on_after_it_was_archived_is_archived_once(work: Wor
     day = (NOW - timedelta(days=105)).date().isoformat()
     write(vault, f"daily/{day}.md", "- 09:00 **shop**: `a.py`\n\n## Sessions\n\n- 10:00: [a](../sessions/s5.md)\n")
     consolidate(work, WEEK)
-    session(vault, "s5", days_ago=105, rules=("写测试时一律用 table.py (user)",))
+    session(vault, "s5", days_ago=105, rules=("写测试时一律用 table.py",))
     write(vault, f"daily/{day}.md", "- 11:00 **shop**: `b.py`\n\n## Sessions\n\n- 11:00: [a](../sessions/s5.md)\n")
     consolidate(work, WEEK)
     archived = sorted(path.name for path in (vault.root / "archive").rglob("*.md"))
@@ -259,7 +330,7 @@ def test_a_session_that_goes_on_after_it_was_archived_is_archived_once(work: Wor
 @pytest.mark.slow
 def test_the_next_start_of_a_project_at_rest_still_knows_its_sessions(work: Workspace) -> None:
     vault = work.vault
-    session(vault, "last", days_ago=200, project="tea", rules=("prices in tea.sql are always in cents (user)",))
+    session(vault, "last", days_ago=200, project="tea", rules=("prices in tea.sql are always in cents",))
     day = (NOW - timedelta(days=200)).date().isoformat()
     write(vault, f"daily/{day}.md", "## Sessions\n\n- 10:00 **tea**: [茶 the prices](../sessions/last.md)\n")
     before = session_context(work, "tea").text
@@ -276,45 +347,40 @@ def test_done_items_and_generated_sections(work: Workspace) -> None:
     write(vault, "areas/projects/shop/todos.md", "# Open items\n\n- [ ] rate limiting of the login route\n")
     write(vault, "areas/projects/shop/summary.md", "---\ntype: project\n---\n\n# shop\n\nSells shoes. 卖鞋。\n")
     for name in ("one", "two", "three"):
-        session(vault, name, commands=("pnpm test",), done=("rate limiting of the login route, with tests",))
-    session(vault, "four", rules=("always write table-driven tests (user)",))
-    session(vault, "five", project="api", rules=("always write table-driven tests (user)",))
+        session(vault, name, commands=("pnpm test",), done=("commit: rate limiting of the login route, with tests",))
+    session(vault, "four", rules=("always write table-driven tests",), decisions=("订单号用 ULID",))
+    session(vault, "five", project="api", rules=("always write table-driven tests",), commands=("go vet ./...",))
     consolidate(work, WEEK)
     assert (
         "- [x] rate limiting of the login route (done in session one)"
         in (vault.root / "areas/projects/shop/todos.md").read_text()
     )
     summary = (vault.root / "areas/projects/shop/summary.md").read_text(encoding="utf-8")
-    assert "Sells shoes. 卖鞋。" in summary
-    assert "Tests are run with `pnpm test`." in summary
-    assert "- always write table-driven tests (api, shop)" in (vault.root / "MEMORY.md").read_text()
+    day = (NOW - timedelta(days=1)).date()
+    assert summary.endswith(
+        f"Sells shoes. 卖鞋。\n\n{GENERATED}\n## Decisions\n\n- 订单号用 ULID ({day})\n\n"
+        f"## Rules\n\n- always write table-driven tests ({day})\n\n"
+        f"## Commands\n\n- `pnpm test`\n{GENERATED_END}\n"
+    )
+    assert f"- always write table-driven tests (api, shop, {day})" in (vault.root / "MEMORY.md").read_text()
     assert consolidate(work, WEEK).changes == []
+    path = vault.root / "areas/projects/shop/summary.md"
+    path.write_text(summary.replace("Sells shoes.", "Sells boots.") + "\n手写 below\n", encoding="utf-8")
+    session(vault, "six", decisions=("Refunds are paid by hand",))
+    consolidate(work, WEEK)
+    edited = path.read_text(encoding="utf-8")
+    assert "Sells boots. 卖鞋。" in edited
+    assert edited.endswith("\n手写 below\n")
+    assert "- Refunds are paid by hand" in edited
 
 
-@pytest.mark.slow
-def test_the_repository_shows_its_package_manager_until_it_changes(work: Workspace, tmp_path: Path) -> None:
-    vault, code = work.vault, tmp_path / "code"
-    code.mkdir()
-    (code / "pnpm-lock.yaml").write_text("lockfileVersion: 9\n")
-    (code / ".nvmrc").write_text("22.1\n")
-    write(vault, "areas/projects/shop/summary.md", f"---\nidentities: ['path:{code.as_posix()}']\n---\n\n# shop\n")
-    session(vault, "one")
+def test_the_summary_of_a_project_is_not_said_again_below_it(work: Workspace) -> None:
+    write(work.vault, "areas/projects/shop/summary.md", "---\ntype: project\n---\n\n# shop\n\nSells shoes. 卖鞋。\n")
+    said = ("Order ids are ULIDs, made in ids.ts", "退款一律由人工处理")
+    session(work.vault, "one", decisions=said)
     consolidate(work, WEEK)
-    assert set(facts(vault)) == {"Packages are managed with pnpm.", "The project wants Node.js 22.1."}
-    (code / "pnpm-lock.yaml").write_text("lockfileVersion: 10\n")
-    (code / ".nvmrc").write_text("24\n")
-    consolidate(work, WEEK)
-    assert verify(work) == []  # it is still pnpm
-    assert {text: fact.status for text, fact in facts(vault).items()} == {
-        "Packages are managed with pnpm.": "active",
-        "The project wants Node.js 22.1.": "superseded",
-        "The project wants Node.js 24.": "active",
-    }
-    (code / "pnpm-lock.yaml").rename(code / "yarn.lock")
-    consolidate(work, WEEK)
-    old = facts(vault)["Packages are managed with pnpm."]
-    assert (old.status, old.review) == ("active", "pnpm-lock.yaml is gone")
-    assert "pnpm-lock.yaml is gone" in session_context(work, "shop").text
+    block = session_context(work, "shop").text
+    assert [block.count(text) for text in said] == [1, 1]
 
 
 @pytest.mark.slow
@@ -324,7 +390,7 @@ def test_two_runs_at_once_do_not_meet(work: Workspace) -> None:
 
 
 def test_the_users_own_edits_stay_out_of_the_commit(work: Workspace) -> None:
-    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    session(work.vault, "one", rules=("always write table-driven tests",))
     (work.vault.root / "CLAUDE.md").write_text("my own, uncommitted\n")
     consolidate(work, WEEK)
     assert tell(work.vault.root, "status", "--porcelain").strip() == "M CLAUDE.md"
@@ -333,7 +399,7 @@ def test_the_users_own_edits_stay_out_of_the_commit(work: Workspace) -> None:
 @pytest.mark.slow
 def test_what_the_user_wrote_into_a_file_of_the_run_is_a_commit_of_its_own(work: Workspace) -> None:
     vault = work.vault
-    session(vault, "one", rules=("always write table-driven tests (user)",))
+    session(vault, "one", rules=("always write table-driven tests",))
     own = '{"facts": [{"id": "我的", "fact": "手写", "evidence": "x", "timestamp": "2026-01-01", "status": "active",'
     ref = "areas/projects/shop/facts.json"
     (vault.root / ref).parent.mkdir(parents=True, exist_ok=True)
@@ -360,7 +426,7 @@ def test_edits_of_the_user_in_notes_that_are_archived_are_one_commit(work: Works
 
 @pytest.mark.slow
 def test_a_lock_of_git_that_was_left_is_named_until_it_is_gone(work: Workspace) -> None:
-    session(work.vault, "one", rules=("始终使用 table-driven tests (user)",))
+    session(work.vault, "one", rules=("始终使用 table-driven tests",))
     lock = work.vault.root / ".git/index.lock"
     lock.touch()
     for _ in range(2):
@@ -387,8 +453,8 @@ def test_without_git_it_works_and_says_so(tmp_path: Path) -> None:
     root = tmp_path / "plain"
     (root / "sessions").mkdir(parents=True)
     (root / "memtool.toml").write_text("")
-    note = OldNote("one", project="shop", updated="2026-02-09 10:00", rules=("always use tabs in app.py (user)",))
-    (root / "sessions/one.md").write_text(render_session(note))
+    said = note_of("one", *lines(rules=("always use tabs in app.py",)), updated="2026-02-09 10:00")
+    (root / "sessions/one.md").write_text(said)
     outcome = consolidate(Desk(Vault(root.resolve())).work, WEEK)
     assert "no git repository" in outcome.kept.notice
     assert (root / "areas/projects/shop/facts.json").exists()
@@ -399,7 +465,7 @@ def test_killed_at_any_write_or_call_of_git_the_next_run_completes_it(work: Work
     vault = work.vault
     for number in range(7):
         session(vault, f"s{number}", days_ago=40 + number, commands=("pnpm test",))
-    session(vault, "new", rules=("always write table-driven tests (user)",), key_points=(KeyPoint(FIX, "fix"),))
+    session(vault, "new", rules=("always write table-driven tests",), fixes=(FIX,))
     tell(vault.root, "tag", "start")
     consolidate(work, WEEK)
     wanted = _state(vault)
@@ -455,7 +521,7 @@ def _state(vault: Vault) -> dict[str, Any]:
 
 
 def test_facts_alone(work: Workspace) -> None:
-    session(work.vault, "one", days_ago=100, rules=("always write table-driven tests (user)",))
+    session(work.vault, "one", days_ago=100, rules=("always write table-driven tests",))
     consolidate(work, WEEK, RunParts(tidy=False))
     assert len(facts(work.vault)) == 1
     assert (work.vault.root / "sessions/one.md").exists()
@@ -464,7 +530,7 @@ def test_facts_alone(work: Workspace) -> None:
 
 @pytest.mark.slow
 def test_a_broken_file_hides_no_other(work: Workspace) -> None:
-    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    session(work.vault, "one", rules=("always write table-driven tests",))
     broken = work.vault.root / "areas/projects/api/facts.json"
     broken.parent.mkdir(parents=True)
     broken.write_text("{")
@@ -477,7 +543,7 @@ def test_a_broken_file_hides_no_other(work: Workspace) -> None:
 
 def test_a_merge_under_way_is_left_alone(work: Workspace) -> None:
     vault = work.vault
-    session(vault, "one", days_ago=100, rules=("always write table-driven tests (user)",))
+    session(vault, "one", days_ago=100, rules=("always write table-driven tests",))
     (vault.root / ".git/MERGE_HEAD").write_text(tell(vault.root, "rev-parse", "HEAD"))
     with pytest.raises(HistoryFailed, match="a merge was left unfinished"):
         consolidate(work, WEEK)
@@ -489,8 +555,8 @@ def test_a_merge_under_way_is_left_alone(work: Workspace) -> None:
 @pytest.mark.slow
 def test_facts_that_cannot_be_read_stop_no_other_project(work: Workspace) -> None:
     vault = work.vault
-    session(vault, "one", rules=("always write table-driven tests (user)",))
-    session(vault, "two", project="api", rules=("never log the token of a request (user)",))
+    session(vault, "one", rules=("always write table-driven tests",))
+    session(vault, "two", project="api", rules=("never log the token of a request",))
     write(vault, "areas/projects/api/facts.json", "{")
     outcome = consolidate(work, WEEK)
     assert len(facts(vault)) == 1
@@ -503,7 +569,7 @@ def test_facts_that_cannot_be_read_stop_no_other_project(work: Workspace) -> Non
 def test_a_link_out_of_the_vault_is_named_and_stops_nothing_else(work: Workspace, tmp_path: Path, place: str) -> None:
     vault, outside = work.vault, tmp_path / "outside"
     outside.mkdir()
-    session(vault, "one", days_ago=100, rules=("always write table-driven tests (user)",))
+    session(vault, "one", days_ago=100, rules=("always write table-driven tests",))
     for number in range(2, 9):
         session(vault, f"n{number}", days_ago=number)
     if (vault.root / place).is_dir():
@@ -517,7 +583,7 @@ def test_a_link_out_of_the_vault_is_named_and_stops_nothing_else(work: Workspace
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_as_a_summary_is_not_waited_for(work: Workspace) -> None:
-    session(work.vault, "one", rules=("always write table-driven tests (user)",))
+    session(work.vault, "one", rules=("always write table-driven tests",))
     (work.vault.root / "areas/projects/shop").mkdir(parents=True)
     os.mkfifo(work.vault.root / "areas/projects/shop/summary.md")
     assert root_of(work.vault, "shop") == ""

@@ -4,13 +4,14 @@ import pytest
 
 from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.tidying import done_items, old_dailies, old_sessions, with_links
-from memtool.vault.authors import DONE
-from memtool.vault.old_sessions import OldNote
-from memtool.vault.session_lines import OldLine
+from memtool.vault.sessions import Draft, Line, SessionNote
 
 
-def view(name: str, date: str, project: str = "shop", *lines: OldLine) -> SessionView:
-    return SessionView(name, f"sessions/{name}.md", project, date, name, OldNote(name), lines, "")
+def view(name: str, date: str, project: str = "shop", *lines: Line, **said: str) -> SessionView:
+    note = SessionNote(
+        name, project, updated=date, draft=Draft(said.get("title", name), said.get("asked", ""), lines=lines)
+    )
+    return SessionView(f"sessions/{name}.md", note)
 
 
 def test_old_sessions_go_but_for_the_newest_of_each_project() -> None:
@@ -47,9 +48,9 @@ def test_an_open_item_is_done_when_a_session_says_so() -> None:
         "[ ] tests",
     )
     todos = "".join(f"- {each}\n" for each in tasks)
-    deed = OldLine("commit: Add rate limiting of the login route", "", "agent")
-    chinese = OldLine("已给登录接口加限流；已提交", DONE, "agent")
-    talk = OldLine("we should add rate limiting of the login route", "", "agent")
+    deed = Line("commit: Add rate limiting of the login route", "", "agent")
+    chinese = Line("已完成：已给登录接口加限流；已提交", "", "agent")
+    talk = Line("we should add rate limiting of the login route", "", "agent")
     assert done_items(todos, [view("s0", "2026-01-01", "shop", talk)]) == []
     closed = done_items(todos, [view("s1", "2026-01-01", "shop", deed), view("s2", "2026-01-02", "shop", chinese)])
     assert [(item.line, item.source) for item in closed] == [(1, "s1"), (2, "s2")]
@@ -69,7 +70,7 @@ def test_an_open_item_is_done_when_a_session_says_so() -> None:
     ],
 )
 def test_an_open_item_is_done_by_what_its_prompt_ended_with(task: str, asked: str, deed: str) -> None:
-    done = view("s1", "2026-01-01", "shop", OldLine(deed, "", "agent", asked))
+    done = view("s1", "2026-01-01", "shop", Line(deed, "", "agent", asked=asked))
     (closed,) = done_items(f"- [ ] {task}\n", [done])
     assert closed.evidence == deed.removeprefix("commit: ")
 
@@ -77,20 +78,19 @@ def test_an_open_item_is_done_by_what_its_prompt_ended_with(task: str, asked: st
 @pytest.mark.parametrize(
     ("asked", "line"),
     [
-        ("Is the rate limiting of the login route done?", OldLine("commit: Add the order model", "", "agent")),
-        ("Is the rate limiting of the login route done?", OldLine("commit: Add rate limiting", "", "agent")),
-        ("登录接口的限流呢？", OldLine("commit: 加上订单模型", "", "agent")),
-        ("", OldLine("The rate limiting of the login route is not done.", "", "agent")),
-        ("", OldLine("Done: I wrote the rate limiting of the login route.", "", "imported")),
+        ("Is the rate limiting of the login route done?", Line("commit: Add the order model", "", "agent")),
+        ("Is the rate limiting of the login route done?", Line("commit: Add rate limiting", "", "agent")),
+        ("登录接口的限流呢？", Line("commit: 加上订单模型", "", "agent")),
+        ("", Line("The rate limiting of the login route is not done.", "", "agent")),
+        ("", Line("Done: I wrote the rate limiting of the login route.", "", "imported")),
     ],
 )
-def test_a_question_or_other_work_closes_nothing(asked: str, line: OldLine) -> None:
+def test_a_question_or_other_work_closes_nothing(asked: str, line: Line) -> None:
     todos = "- [ ] rate limiting of the login route\n- [ ] 给登录接口加限流\n"
     assert done_items(todos, [view("s1", "2026-01-01", "shop", line._replace(asked=asked))]) == []
 
 
-def test_a_commit_that_only_the_topic_names_closes_its_item() -> None:
-    note = OldNote("s1", topic="给登录接口限流 → last: commit: rate limiting of the login")
-    done = SessionView("s1", "sessions/s1.md", "shop", "2026-01-01", "", note, (), "")
+def test_a_commit_that_only_the_title_names_closes_its_item() -> None:
+    done = view("s1", "2026-01-01", title="commit: rate limiting of the login", asked="给登录接口限流")
     (closed,) = done_items("- [ ] rate limiting of the login\n- [ ] limiting of the API 路由\n", [done])
     assert (closed.line, closed.evidence) == (1, "rate limiting of the login")

@@ -71,6 +71,7 @@ def test_every_field_of_the_format_has_a_place_in_a_fact() -> None:
         "status": "superseded",
         "supersededBy": "b",
         "supersedes": "a",
+        "subject": "令牌 tokens",
         "tags": ["auth", "令牌"],
     }
     full |= {

@@ -82,7 +82,8 @@ def remembered(
     label = {key: text.replace("{}", name) for key, text in labels("start", work.language).items()}
     preferences = _facts(vault, facts_ref(""), now, 0.05, label["too_many"], categories=_OF_THE_USER)
     memory = _memory(vault, now) if with_memory else None
-    said = [*said, *_surely_said(memory, wanted)]
+    summary = _summary(vault, f"{area_folder(project)}/summary.md", now) if project else None
+    said = [*said, *_surely_said(memory, "memory", wanted), *_surely_said(summary, "summary", wanted)]
     parts: dict[str, list[tuple[str, BlockPart | None]]] = {
         "memory": [("memory", memory)],
         "preferences": [("preferences", preferences)],
@@ -95,7 +96,7 @@ def remembered(
         sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), besides)
         left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
-            "summary": [("project", _summary(vault, f"{area}/summary.md", now))],
+            "summary": [("project", summary)],
             "rules": [
                 ("rules", _rules(vault, f"{area}/rules.md", now)),
                 ("asked_for", _of_sessions(said_as(sessions, RULE), 0.08)),
@@ -125,10 +126,10 @@ def remembered(
     return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
 
 
-def _surely_said(memory: BlockPart | None, wanted: RecallSettings) -> Iterator[frozenset[str]]:
-    """Give the words of the lines of *memory* that its share of the budget has room for."""
-    left = memory.share * wanted.session_tokens if memory and "memory" in wanted.kinds else 0.0
-    for line in memory.lines if memory else ():
+def _surely_said(part: BlockPart | None, kind: str, wanted: RecallSettings) -> Iterator[frozenset[str]]:
+    """Give the words of the lines of *part* that its share of the budget has room for."""
+    left = part.share * wanted.session_tokens if part and kind in wanted.kinds else 0.0
+    for line in part.lines if part else ():
         left -= tokens_in(f"\n{line}")
         if left > 0 and len(told := words(line.text)) >= _LEAST_SAID:
             yield told
