@@ -232,7 +232,7 @@ def _patterns() -> _AssignmentPatterns:
         digits=re.compile(
             rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?:[a-z]{{0,8}}|[{HAN}]{{2,8}}(?<![位个字符天年月日时分秒次]))(?=[\s，。；、,;]|\Z)"
         ),
-        setting=re.compile(r"(?:set|put|add|define)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"),
+        setting=re.compile(r"(?:set|put|add|define|String)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"),
         section=re.compile(r"(?:^|\n)\[[\w.-]{1,40}\]\n(?:[\w.-]{1,40} ?= ?\S{1,60}\n){0,4}\Z"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
     )

@@ -28,8 +28,9 @@ _SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
 # Words for secrets, in small letters.
 _STRONG = (
     r"passw|pass ?phrase|passcode|(?<![a-z_-])pass(?=:| (?:for|is|of|was) )|(?<![a-z_])pwd?s?(?![a-z_(\[)]| ?[/.]\W?)"
-    r"|(?<![a-z_])(?:sudo|creds?)(?![a-z_])|(?:recovery|backup|wiederherstellungs)[ -]?code"
-    r"|(?:crypted|protected|locked) (?:with|by)|schützt|schlüsselt|账密|(?:^|\n)(?:root|admin|administrator)[:：]"
+    r"|(?<![a-z_])(?:sudo|creds?)(?![a-z_])|(?:api|access)[ -](?:key|token)"
+    r"|(?:recovery|backup|wiederherstellungs)[ -]?code|(?:crypted|protected|locked) (?:with|by)|schützt|schlüsselt"
+    r"|账密|(?:^|\n)(?:root|admin|administrator)[:：]"
 )
 _LOGINS = r"credential|log(?:ged)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog|账号|帐号|账户|登录|登陆"
 # What people do with a password that a program refuses.
@@ -104,6 +105,8 @@ def _is_linked(text: str, start: int, end: int) -> bool:
     if not is_odd(value, least=1) or len(value) < _LEAST:
         return False
     before = text[max(start - 24, 0) : start].rstrip("\"'`“„「 \t")
+    if before.endswith(",") and text[end : end + 2] in {'")', "')"}:  # the last argument of a call
+        return True
     if not before.strip() or not (before[-1].isalnum() or before[-1] in ",;") or not before[-1].isascii():
         return True
     word = re.split(r"[\s\"'`(]", before)[-1].lower()
@@ -149,14 +152,12 @@ def _core(text: str, start: int, end: int) -> tuple[int, int]:
 def _pairs(text: str, lowered: str) -> Iterator[Finding]:
     """Give the passwords behind the name of their user: `bob / …`, and `bob/…` beside a login."""
     has_login = any(word in lowered for word in _LOGIN)
-    last = -1  # where the line of the last pair ends
     for found in _user().finditer(text) if "/" in text else ():
         value = found["value"].rstrip(".,;:")
         start, end = found.start("value"), found.start("value") + len(value)
         is_apart = (found["apart"] or not _SIGNS.isdisjoint(value)) and is_telling(value)
-        is_listed = found["apart"] and found.start() - 1 <= last and is_odd(value)
+        is_listed = found["apart"] and (is_odd(value) or ("@" in found[0] and is_odd(value, least=1)))
         if is_apart or is_listed or (has_login and _is_beside_login(text, found.start(), end) and _is_weak(value)):
-            last = end + 1
             yield Finding(start, end, PASSWORD.kind)
 
 

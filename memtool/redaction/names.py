@@ -88,7 +88,7 @@ _PASS_OF = frozenset(
 )
 _CODES = (
     *(f"{of} code" for of in "pin access unlock verification security door alarm gate safe entry".split()),
-    *"puk 验证码 门禁码 门禁密码 解锁码".split(),
+    *"puk geheimzahl 验证码 门禁码 门禁密码 解锁码".split(),
 )
 # Qualifiers that say nothing about what is meant.
 _TRAILING = frozenset(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from memtool.redaction.shapes import Shape
 from memtool.text.scripts import CJK_TEXT as CJK
 
@@ -90,7 +92,7 @@ PLACES = (
     _option("htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,16}\S{1,200}[ \t]{1,16}\S{1,64}[ \t]{1,16}"),
     _option("ssh-keygen", "-[NP][ ]?"),
     _option("openssl", "-k[ ]"),
-    _option("cryptsetup", "<<<[ ]?"),
+    *(_option(command, "<<<[ ]?") for command in ("cryptsetup", "kinit", "passwd", "sudo", "gpg", "read -s")),
     Shape(
         "password",
         "openssl passwd",
@@ -101,6 +103,14 @@ PLACES = (
     *(
         Shape("password", mark, rf"{mark} [^=\n]{{1,120}}=[ \t]{{0,8}}(?:PASSWORD\()?'([^'\n]{{1,256}})'")
         for mark in ("PASSWORD FOR", "password for")
+    ),
+    *(
+        Shape(kind, mark, rf"{re.escape(mark)}{first},[ ]?[\"']([^\"'\n]{{4,128}})[\"']")
+        for kind, mark, first in (
+            ("password", "ogin(", _WORD),
+            ("secret", "createHmac(", _WORD),
+            ("secret", "jwt.sign(", r"[^\"'\n]{1,80}"),
+        )
     ),
     # What expect, pexpect and the like type: one word with a letter and a digit, and the key that ends it.
     Shape(

@@ -63,19 +63,11 @@ _OF_NAMES = frozenset(
     cipher hmac digest
     """.split()
 )
-# A passphrase has none of these, a sentence mostly has: beside them, what ends like a form of a verb or an adverb.
+# A passphrase has none of these nor common words, a sentence about a password mostly has.
 _OF_SENTENCES = frozenset(
     """
-    about above across after again against all almost alone along already also although always among any anyone anything
-    because been before behind being below between both but came come could down during each eight either else empty
-    even ever every everyone everything everywhere except few first five four from gets give given goes gone good had
-    half hard has have here how however into just keep kept know last later least leave left less let like long look
-    made make many may maybe might minutes missing more most much need never next nine nobody none nothing now off
-    often once one only other others our out outside over own per please quite rather right same see seems seen send
-    sent set seven shall should shown since six some someone something sometimes soon still such sure take taken ten
-    than that the their them then there these they thing this those three through till today together tomorrow too
-    twice two under until upon use user very via want was way week well went were what when where whether which while
-    who whole why will within without work would written wrong yesterday yet you your
+    almost already also although among anyone anything everyone everything everywhere however maybe nobody nothing
+    someone something sometimes soon
     line page form link flow field sign work manager policy strength length minimum maximum characters character
     letters digits code change rule rules check team server service database
     """.split()
@@ -184,6 +176,8 @@ def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool
         return form is Form.ENVIRONMENT or _is_passphrase(value, secret)
     if _patterns().words.fullmatch(value):
         return not _is_a_name(value, secret) and _may_be_a_word(value, secret, form, goes_on=goes_on)
+    if form is Form.SAID and secret_of(value) not in {None, PASSWORD}:
+        return False
     is_sentence = goes_on and value.isalpha()  # with letters beyond ASCII
     return is_mixed(value, form) or (secret.proof is Proof.NONE and form in {*_LITERAL, Form.BARE} and not is_sentence)
 
@@ -363,6 +357,7 @@ def _patterns() -> _ValuePatterns:
             r"[\w.!#$%&?^~@-]*",
             r"(?!v[0-9])[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}",  # p4nther
             r"(?=[a-z]*[0-9])[a-z0-9]{4,8}(?:-(?=[a-z]*[0-9])[a-z0-9]{4,8}){1,4}",  # x7k2-m9p4
+            r"(?!ERROR|HTTP)[A-Z]{5,20}[0-9]{2,4}",
             r"[A-Za-z]{3,12}(?:-[a-z]{2,12}){1,3}-[0-9]{2,4}",  # velvet-hammer-11
         ),
         drawn=re.compile(r"[0-9a-f]{6,64}"),

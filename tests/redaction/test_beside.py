@@ -52,6 +52,13 @@ SECRETS = (
     ('password = "".join(["tru", "ffle", "Pig7"])', "ffle"),
     ("$password = implode('', ['quar', 'tz77', '!mine']);", "tz77"),
     ('password := strings.Join([]string{"moon", "rabbit", "31"}, "")', "rabbit"),
+    ("smtp.login('anna@example.org', 'smtpTaube')", "smtpTaube"),
+    ("jwt.sign(payload, 'shhhhh-very-secret')", "shhhhh"),
+    ('Session.open("anna", "offenesTor5") // password', "offenesTor5"),
+    ("The admin panel: https://x.org/admin (anna / Paneel_12)", "Paneel_12"),
+    ("The API token (hx72-kd93-ls01) was leaked, 已泄露", "hx72"),
+    ('export PASSWORD="two words"', "two words"),
+    ("密码: 春天2024花开", "花开"),
     ("verification code: 730114，验证码：8841", "8841"),
 )
 INNOCENT = (
@@ -81,6 +88,8 @@ INNOCENT = (
     "管理员账号默认禁用，见 docs/admin-v2.md",
     "密码重试 5 次后锁定 30 分钟，验证码 60 秒后过期",
     "Enhanced the login with better text truncation logic",
+    "把 password 字段改名为 passwd2hash",
+    "the test of api-key-02 and the API key of page2",
     "password = other\nname = password",
 )
 
