@@ -92,7 +92,7 @@ class HistoryFailed(MemtoolError):
 
 
 class SessionNotFound(MemtoolError):
-    """No session that was given anything is the one that was named."""
+    """No session that was given anything, or whose turns are kept, is the one that was named."""
 
     exit_code = 28
     hint = "`memtool given --last` shows the last session anywhere."

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from memtool.capture.model_summary import summarise_with_model
-from memtool.capture.old_turns import from_turns
+from memtool.capture.old_turns import Turn as OldTurn, from_turns
 from memtool.capture.session_reading import ReadSession
 from memtool.capture.summary import Summary, left_something, summarise
+from memtool.capture.turns import Turn
 from memtool.llm import EXTRACTIVE
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
@@ -38,6 +40,11 @@ class Written(NamedTuple):
     may_pass: bool = False
 
 
+@lru_cache(maxsize=1)
+def _old_turns(turns: tuple[Turn, ...]) -> tuple[OldTurn, ...]:
+    return tuple(from_turns(turns))
+
+
 def draft_of(note: Mapping[str, Any]) -> OldDraft:
     """Return the draft that a source holds; an empty one if it holds none."""
     try:
@@ -64,7 +71,7 @@ def as_note(draft: OldDraft) -> dict[str, Any]:
 
 def write_by_rules(session: ReadSession, known: OldDraft, current: str | None, language: str) -> OldDraft:
     """Return the draft that rules make of the turns, without what the owner took out of the note *current*."""
-    turns = from_turns(session.source.turns)
+    turns = list(_old_turns(session.source.turns))
     if not session.has_answers:
         turns = [turn._replace(answered=True) for turn in turns]
     gone, own = _changed_by_owner(known, current)
@@ -74,14 +81,14 @@ def write_by_rules(session: ReadSession, known: OldDraft, current: str | None, l
 
 def write_with_model(session: ReadSession, known: OldDraft, settings: Settings, vault: Vault, now: datetime) -> Written:
     """Return the draft that a model makes of the turns."""
-    answer = summarise_with_model(from_turns(session.source.turns), settings, vault, now)
+    answer = summarise_with_model(_old_turns(session.source.turns), settings, vault, now)
     draft = answer.summary and known._replace(writer=answer.provider, summary=answer.summary)
     return Written(draft, answer.reason, answer.may_pass)
 
 
 def leaves_note(session: ReadSession) -> bool:
     """Return whether the session is worth a note of its own."""
-    return left_something(from_turns(session.source.turns))
+    return left_something(list(_old_turns(session.source.turns)))
 
 
 def _changed_by_owner(known: OldDraft, current: str | None) -> tuple[tuple[str, ...], list[str]]:

@@ -30,16 +30,26 @@ from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_
     show_default=True,
     help="0 summary, 1 overview, 2 all.",
 )
+@click.option("--turns", is_flag=True, help="List the turns of a session; of a line of its note, show its turn.")
+@click.option("--turn", type=click.IntRange(1), help="Show one turn of a session as a whole.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
-def command(session: Session, ref: str, *, level: int, as_json: bool) -> None:
-    """Read a note, a fact or some lines.
+def command(session: Session, ref: str, *, level: int, turns: bool, turn: int | None, as_json: bool) -> None:
+    """Read a note, a fact or some lines; or what was said and done in a session.
 
     REF is a path in the vault, a path with lines such as `areas/x.md:10-20`, the name of a note, its title, one of its
     aliases, a link such as `[[note#heading]]`, a project, the beginning of a session's id, the id of a fact, or the
     short id of a line that a session was given, such as k3f9.
+
+    `memtool show SESSION --turns` lists the turns of a session, and `--turn 7` shows the seventh as a whole. With the
+    line of a note, as in `memtool show sessions/x.md:12 --turns`, it is the turn that the line came from.
     """
     text = without_surrogates(ref)
+    if turns or turn:
+        from memtool.cli.show_turns import show_turns
+
+        show_turns(session, text, turn or 0, as_json=as_json)
+        return
     try:
         reading = _reading(session, text, level)
     except NoteNotFound:

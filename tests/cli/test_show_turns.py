@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from client_transcripts import answer, edit, prompt, write_transcript
+
+from memtool.vault.layout import Vault
+
+if TYPE_CHECKING:
+    from terminal import Memtool
+
+SESSION = "3f2a9c71-0000-4000-8000-000000000001"
+TALK = [
+    prompt("Why does the refund endpoint charge customers twice, 为什么重复扣款?"),
+    *edit("/src/shop/api/gateway.ts"),
+    answer("The root cause is the retry in `gateway.ts`: it sent no idempotency key. 已改为发送幂等键。"),
+    prompt("And the mail queue, 邮件队列?"),
+    *edit("/src/shop/mail.ts", "e2"),
+    answer("The mail queue keeps each message for seven days now, in `mail.ts`."),
+]
+
+
+@pytest.fixture
+def kept(memtool: Memtool, notes: Path, tmp_path: Path) -> Vault:
+    path = write_transcript(tmp_path / "transcripts" / f"{SESSION}.jsonl", TALK)
+    assert memtool("capture", str(path)).code == 0
+    return Vault(notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", [SESSION, SESSION[:8], f"sessions/{SESSION}.md"])
+@pytest.mark.usefixtures("kept")
+def test_the_turns_of_a_session_are_listed(memtool: Memtool, named: str) -> None:
+    first, second = memtool("show", named, "--turns").out.splitlines()
+    assert first.startswith("  1  2026-02-10 ")
+    assert "为什么重复扣款? → The root cause is the retry" in first
+    assert second.startswith("  2  2026-02-10 ")
+    assert second.endswith("characters)")
+    rows = memtool("show", named, "--turns", "--json").answer["turns"]
+    assert [(row["number"], row["typed"]) for row in rows][1] == (2, "And the mail queue, 邮件队列?")
+    assert "text" not in rows[0]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("kept")
+def test_one_turn_is_shown_as_a_whole(memtool: Memtool) -> None:
+    assert memtool("show", SESSION, "--turn", "2").out == (
+        "TURN 2\nUSER: And the mail queue, 邮件队列?\nEDITED: shop/mail.ts +0 -0\n"
+        "AGENT: The mail queue keeps each message for seven days now, in `mail.ts`.\n"
+    )
+    code, _, err = memtool("show", SESSION, "--turn", "3")
+    assert (code, err.splitlines()[0]) == (2, "memtool: the session has 2 turns, and no turn 3")
+    answered = memtool("show", SESSION, "--turn", "1", "--json").answer
+    assert answered["session"] == SESSION
+    assert "幂等键" in answered["turns"][0]["text"]
+
+
+@pytest.mark.slow
+def test_a_line_of_a_note_leads_to_its_turn(memtool: Memtool, kept: Vault) -> None:
+    note = kept.root / f"sessions/{SESSION}.md"
+    lines = note.read_text(encoding="utf-8").splitlines()
+    number = [at for at, line in enumerate(lines, 1) if "root cause" in line][-1]
+    shown = memtool("show", f"sessions/{SESSION}.md:{number}", "--turns").out
+    assert shown.startswith("TURN 1\n")
+    lines[number - 1] = "   - 发送幂等键: the retry in gateway.ts has sent no key"  # in other words by the owner
+    note.write_text("\n".join(lines), encoding="utf-8")
+    assert memtool("show", f"sessions/{SESSION}.md:{number}", "--turns").out == shown
+    lines[number - 1] = "   - Quite another thought about penguins 企鹅"
+    note.write_text("\n".join(lines), encoding="utf-8")
+    code, _, err = memtool("show", f"sessions/{SESSION}.md:{number}", "--turns")
+    assert (code, f"memtool show {SESSION} --turns" in err) == (28, True)
+
+
+@pytest.mark.slow
+def test_a_session_whose_turns_are_not_kept_is_a_sentence(memtool: Memtool, kept: Vault) -> None:
+    for path in kept.root.glob("transcripts/*/*.gz"):
+        path.unlink()
+    code, _, err = memtool("show", f"sessions/{SESSION}.md", "--turns")
+    assert (code, "no turns of" in err, "memtool import claude-code" in err) == (28, True, True)
+    assert json.loads(memtool("show", f"sessions/{SESSION}.md", "--json").out)["kind"] == "session"
