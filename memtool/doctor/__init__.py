@@ -9,7 +9,9 @@ from memtool import settings as settings_module
 from memtool.doctor import clients, index, machine, vault as vault_room, work as work_room
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
+from memtool.vault.ignored import ignores
 from memtool.vault.layout import open_vault
+from memtool.vault.scan import scan
 from memtool.workspace import Workspace
 
 __all__ = ["BROKEN", "NOTE", "OK", "Check", "examine"]
@@ -41,7 +43,7 @@ def examine(
 
 
 def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:
-    found = vault_room.walk(work)
+    found = scan(work.vault.root, ignores(work.settings.index.ignore))
     yield from vault_room.content_checks(work, found, deep=deep)
     yield from work_room.capture_checks(work)
     yield from work_room.source_checks(work)

@@ -39,7 +39,10 @@ _TRIES = 2  # the machine may be busy
 
 
 def index_checks(work: Workspace, found: Scan, *, deep: bool = False) -> list[Check]:
-    """Return the findings about the index, the vectors and the helper, given a walk; *deep* reads a large index."""
+    """Return the findings about the index, the vectors and the helper; *deep* reads a large index.
+
+    *found* are the files of the vault.
+    """
     vault, settings = work.vault, work.settings
     try:
         cache, outside = work.cache, work.outside
@@ -75,6 +78,8 @@ def _of_large_index(
         return None
     with contextlib.suppress(Busy, NotWritable), current_index(folder) as db:
         index = SqliteIndex(place_of(work), cast("SqliteTables", db), path)
+        found = Scan(dict(found.stamps), [*found.unreadable], [*found.problems])
+        work.outside.add_to(found, work.vault.root)
         index.problems = found.problems
         pending = Changes((), ()) if index.is_settled_by(found) else changes(index.stamps(), found)
         index.applied.changed = [ref for ref in pending.suspects if not is_as_indexed(index, ref)]

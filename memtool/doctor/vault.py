@@ -20,9 +20,8 @@ from memtool.text.lines import counted, some_of
 from memtool.vault import history
 from memtool.vault.driver import driver_problem
 from memtool.vault.files import find_leftovers, read_text, remove_leftovers
-from memtool.vault.ignored import ignores
-from memtool.vault.layout import Vault, is_outside
-from memtool.vault.scan import Scan, scan
+from memtool.vault.layout import Vault
+from memtool.vault.scan import Scan
 from memtool.vault.syncing import distance, find_remote
 from memtool.workspace import Workspace
 
@@ -36,16 +35,8 @@ def folder_checks(vault: Vault, origin: str) -> list[Check]:
     return [_folder_check(vault, origin), *_history_checks(vault), *_leftover_checks(vault), *_routing_checks(vault)]
 
 
-def walk(work: Workspace) -> Scan:
-    """Return the stamps of all that belongs in the index."""
-    found = scan(work.vault.root, ignores(work.settings.index.ignore))
-    with contextlib.suppress(MemtoolError):  # the index's own check says it
-        work.outside.add_to(found, work.vault.root)
-    return found
-
-
 def content_checks(work: Workspace, found: Scan, *, deep: bool) -> Iterator[Check]:
-    """Give the findings about what notes and facts say, given a walk; *deep* looks into all notes for secrets."""
+    """Give the findings about what notes and facts say; *deep* looks into all notes *found* for secrets."""
     yield from _fact_checks(work)
     yield from _orphan_checks(work.vault)
     yield from _secret_checks(work, found, most=0 if deep else _LOOKED_INTO)
@@ -148,8 +139,7 @@ def _is_orphan(area: Path) -> bool:
 
 def _secret_checks(work: Workspace, found: Scan, *, most: int) -> Iterator[Check]:
     """Look for secrets in the newest *most* notes, 0 for all: memtool removes them, and a hand may write them."""
-    stamps = {ref: stamp for ref, stamp in found.stamps.items() if not is_outside(ref)}
-    newest = sorted(stamps, key=lambda ref: -stamps[ref][1])
+    newest = sorted(found.stamps, key=lambda ref: -found.stamps[ref][1])
     looked = newest[:most] if most else newest
     try:
         redact = make_redactor(work.settings.redact)

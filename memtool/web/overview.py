@@ -15,13 +15,15 @@ from memtool.capture.queue import Job, Queue
 from memtool.consolidate.week import Week, parse_week, week_of
 from memtool.doctor.check import Check
 from memtool.doctor.index import index_checks
-from memtool.doctor.vault import content_checks, walk
+from memtool.doctor.vault import content_checks
 from memtool.doctor.work import capture_checks, model_checks, schedule_checks
 from memtool.errors import BadSetting, MemtoolError
 from memtool.index.engine import place_of, use_index
 from memtool.llm.call_log import Usage, usage
 from memtool.settings import choices_of, shown_value
 from memtool.settings.sections import ABOUT
+from memtool.vault.ignored import ignores
+from memtool.vault.scan import scan
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.figures import GIVEN, HEIGHT, HELD, given_in, growth_of, held_in, totals
@@ -92,7 +94,7 @@ def _add_figures(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 
 
 def _checks(work: Workspace) -> Iterator[Check]:
-    found = walk(work)
+    found = scan(work.vault.root, ignores(work.settings.index.ignore))
     yield from content_checks(work, found, deep=False)
     yield from capture_checks(work)
     yield from schedule_checks(work)

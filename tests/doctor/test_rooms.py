@@ -34,6 +34,7 @@ from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings, TranscriptSettings
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
+from memtool.vault.scan import scan
 from memtool.vault.template import make_vault
 
 
@@ -42,14 +43,14 @@ def found(checks: Iterable[Check], subject: str) -> list[Check]:
 
 
 def contents(desk: Desk, subject: str, *, deep: bool = False) -> Check:
-    (check,) = found(vault_room.content_checks(desk.work, vault_room.walk(desk.work), deep=deep), subject)
+    (check,) = found(vault_room.content_checks(desk.work, scan(desk.vault.root), deep=deep), subject)
     return check
 
 
 def test_facts_that_break_the_format_are_named(desk: Desk) -> None:
     assert contents(desk, "facts").state == OK
     (desk.vault.root / "areas/global/facts.json").write_text('{"facts": [{"id": "x", "fact": ""}]}')
-    checks = found(vault_room.content_checks(desk.work, vault_room.walk(desk.work), deep=False), "facts")
+    checks = found(vault_room.content_checks(desk.work, scan(desk.vault.root), deep=False), "facts")
     assert {check.state for check in checks} == {BROKEN}
     assert checks[0].sentence.startswith("areas/global/facts.json:1: ")
 
@@ -57,7 +58,7 @@ def test_facts_that_break_the_format_are_named(desk: Desk) -> None:
 def test_an_area_without_a_summary_is_an_orphan(desk: Desk) -> None:
     folder = desk.vault.root / "areas/projects/商店/decisions"
     folder.mkdir(parents=True)
-    assert found(vault_room.content_checks(desk.work, vault_room.walk(desk.work), deep=False), "areas") == []
+    assert found(vault_room.content_checks(desk.work, scan(desk.vault.root), deep=False), "areas") == []
     (folder / "2026-02-10-ids.md").write_text("# ULID\n")
     check = contents(desk, "areas")
     assert (check.state, "areas/projects/商店" in check.sentence) == (NOTE, True)
@@ -72,14 +73,14 @@ def test_a_large_index_is_looked_at_in_its_place_and_stays_as_it_was(
     (desk.vault.root / "a.md").unlink()
     monkeypatch.setattr(index_room, "_LARGE", 0)
     monkeypatch.setattr(shutil, "copyfile", None)
-    (check,) = found(index_room.index_checks(desk.work, vault_room.walk(desk.work)), "index")
+    (check,) = found(index_room.index_checks(desk.work, scan(desk.vault.root)), "index")
     assert "2 files are news to it until the next search" in check.sentence
-    assert index_room.index_checks(desk.work, vault_room.walk(desk.work))[0] == check
+    assert index_room.index_checks(desk.work, scan(desk.vault.root))[0] == check
 
 
 def test_files_with_marks_are_named_from_the_index(desk: Desk) -> None:
     (desk.vault.root / "notes.md").write_text("<<<<<<< one text\n一\n=======\n二\n>>>>>>> the other text\n")
-    (check,) = found(index_room.index_checks(desk.work, vault_room.walk(desk.work)), "sync")
+    (check,) = found(index_room.index_checks(desk.work, scan(desk.vault.root)), "sync")
     assert "two texts stand between marks in notes.md" in check.sentence
 
 
