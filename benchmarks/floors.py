@@ -59,7 +59,11 @@ def insert_plain(db: sqlite3.Connection, paths: Iterable[str]) -> None:
 
 
 def best(db: sqlite3.Connection, question: str) -> list[tuple[int, float]]:
-    """Return what FTS5 by itself says to the terms of *question*."""
+    """Return what FTS5 by itself says to the terms of *question*.
+
+    Ordered by a score of its own, SQLite keeps the best rows alone. Where FTS5 is asked to order by `rank`, it sorts
+    all of them.
+    """
     match = " OR ".join(f'"{term}"' for term in query_terms(question))
-    find = "SELECT rowid, rank FROM chunk_terms WHERE chunk_terms MATCH ? ORDER BY rank LIMIT ?"
+    find = "SELECT rowid, -rank AS score FROM chunk_terms WHERE chunk_terms MATCH ? ORDER BY score DESC LIMIT ?"
     return db.execute(find, (match, BEST)).fetchall()
