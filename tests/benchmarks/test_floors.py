@@ -24,7 +24,7 @@ def test_what_was_inserted_is_found_best_first(tmp_path: Path) -> None:
         floors.insert(db, [str(tmp_path / name) for name in texts])
         ranked = floors.best(db, "密钥 解密")
     assert [number for number, _ in ranked] == [1, 2]
-    assert ranked[0][1] < ranked[1][1]
+    assert ranked[0][1] > ranked[1][1]
 
 
 def test_the_plain_floor_holds_the_files_as_fts5_cuts_them(tmp_path: Path) -> None:
