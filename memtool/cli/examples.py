@@ -78,6 +78,7 @@ EXAMPLES = {
         "memtool install claude-code --dry-run",
         "memtool install codex gemini",
         "memtool install claude-code --with hints --without skills",
+        "memtool install claude-code --writer none",
     ),
     "uninstall": ("memtool uninstall codex gemini", "memtool uninstall claude-code --dry-run"),
     "config": ("memtool config get llm.writer", "memtool config set search.limit 10", "memtool config edit --vault"),

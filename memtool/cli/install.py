@@ -6,12 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from memtool import settings
-from memtool.cli import output
+from memtool.cli import output, writer_choice
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.integrations.client_setups import CLIENTS, ClientPart, ClientSetup, Target, get_client
@@ -74,23 +74,42 @@ def _with_flags(install: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--with", "with_parts", multiple=True, metavar="PART", help="Have this part, too.")
 @click.option("--without", multiple=True, metavar="PART", help="Do not have this part; take it out if it is there.")
 @_with_flags
+@writer_choice.OPTION
+@writer_choice.YES
 @DRY_RUN
 @JSON
 @with_vault
-def command(session: Session, agents: tuple[str, ...], *, as_json: bool, **options: Any) -> None:  # noqa: ANN401
+def command(
+    session: Session,
+    agents: tuple[str, ...],
+    *,
+    writer: str | None,
+    yes: bool,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401
+) -> None:
     """Let Claude Code and other agents work with memtool.
 
     A vault is made where there is none. Every other byte of a file that is changed stays, and `memtool uninstall`
     takes out what this puts in. Run it again at any time: it brings everything up to date, and keeps what you have
     changed in it. A part that you have done without stays out, also when you run this again, until --with brings it
     back. What each agent gets: `memtool install AGENT --help`.
+
+    At a terminal you are asked once who writes the notes of sessions: a model, of which nothing is asked without your
+    yes, or memtool's own rules. `memtool config set llm.writer none` changes that at any time.
     """
     clients = [get_client(name) for name in dict.fromkeys(agents)]
     _check_parts(clients, options)
     done = [_install(client, session, as_json=as_json, **options) for client in clients]
+    captures = any("hooks" in cast("list[str]", one["parts"]) for one in done)
+    choice = writer_choice.Choice(agents, writer, yes=yes, may_ask=not as_json, dry_run=options["dry_run"])
+    note = choice.made(session.environ) if captures or writer else ""
     if as_json:
-        output.emit_json(done[0] if len(done) == 1 else {"agents": done})
-    elif diffs := [str(one["diff"]) for one in done if options["dry_run"] and one["diff"]]:
+        output.emit_json({**(done[0] if len(done) == 1 else {"agents": done}), "notes": note})
+        return
+    if note and (choice.is_made_now or any(one["changed"] for one in done)):
+        click.echo(note)
+    if diffs := [str(one["diff"]) for one in done if options["dry_run"] and one["diff"]]:
         output.emit_text("\n" + "".join(diffs))
 
 

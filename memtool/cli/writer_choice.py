@@ -1,0 +1,98 @@
+"""Who writes the notes of sessions: asked once, when memtool is installed into an agent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from memtool import settings
+from memtool.cli import output
+from memtool.errors import MemtoolError
+from memtool.integrations.settings_file import change_setting
+from memtool.llm import NO_WRITER, open_provider, writer_of
+from memtool.llm.writers import OWN, USUAL_TOKENS, where_text_goes, writers_at_hand
+from memtool.settings import Settings
+from memtool.settings.text_providers import VENDORS
+from memtool.vault.project_area import shown_path
+
+OPTION = click.option(
+    "--writer",
+    type=click.Choice([*VENDORS, NO_WRITER]),
+    help="Let this model write the notes of sessions, or none, without asking.",
+)
+YES = click.option("--yes", is_flag=True, help="Let the agent's own model write the notes of sessions, without asking.")
+_SETTING = "llm.writer"
+
+
+class Choice(NamedTuple):
+    """The choice at an installation into *agents*: a model was *named*, or with *yes* their own one is meant."""
+
+    agents: Sequence[str]
+    named: str | None
+    yes: bool
+    may_ask: bool
+    dry_run: bool
+
+    @property
+    def is_made_now(self) -> bool:
+        """Whether somebody says, or is asked, who writes."""
+        return bool(self.named) or self.yes or (self.may_ask and sys.stdin is not None and sys.stdin.isatty())
+
+    def made(self, environ: Mapping[str, str]) -> str:
+        """Return what is to be told of who writes, asked if need be; nothing if the user has said so before."""
+        known = settings.load(None, environ)
+        if not self.named and any(known.origins[key] != "default" for key in (_SETTING, "llm.providers")):
+            return ""
+        names = writers_at_hand(known)
+        own = next((OWN[agent] for agent in self.agents if OWN.get(agent) in names), "")
+        named = self.named or (own if self.yes else "")
+        if self.is_made_now and not (named or self.yes or self.dry_run) and names:
+            named = _asked(known, names, own)
+        if named and not self.dry_run:
+            return _set(environ, known, named)
+        if named:
+            return f"Would set {_SETTING} = {named}."
+        first = next((OWN[agent] for agent in self.agents if agent in OWN), "claude")
+        return f"Notes are written without a model. To let one write them: memtool config set {_SETTING} {first}"
+
+
+def _asked(known: Settings, names: Sequence[str], own: str) -> str:
+    """Return who writes, as the user answers; empty if the user goes away without an answer."""
+    taken, made = (f"{round(tokens, -1):,}" for tokens in USUAL_TOKENS)
+    limit = known.llm.daily_tokens
+    for line in (
+        "\nWho writes the notes of your sessions? A model writes better ones than memtool's own rules.",
+        "It is sent the turns of each session of the agents that have memtool, redacted, when the session ends and at",
+        f"most once an hour: about {taken} tokens in and {made} out for a session, "
+        + (f"at most {limit:,} in a day." if limit else "without a limit for a day."),
+        *(f"  {name}: {where_text_goes(name, known)}" for name in names),
+        f"  {NO_WRITER}: no model is asked, nothing is sent",
+    ):
+        click.echo(output.printable_lines(line), err=True)
+    try:
+        choice = click.Choice([*names, NO_WRITER])
+        answer: str = click.prompt("Who writes?", type=choice, default=own or NO_WRITER, err=True)
+    except click.Abort:
+        output.say("")
+        return ""
+    return answer
+
+
+def _set(environ: Mapping[str, str], known: Settings, name: str) -> str:
+    """Keep the choice in the user's own settings, and return what it means."""
+    path = settings.user_config_path(environ)
+    try:
+        change_setting(path, _SETTING, name)
+        if name != NO_WRITER:
+            open_provider(name, known.llm, known.keys)
+    except MemtoolError as error:
+        output.say(str(error), error.hint)
+    now = writer_of(settings.load(None, environ).llm)
+    who = f"by {now}" if now else "without a model"
+    where = shown_path(str(path), None, Path.home())
+    other = NO_WRITER if now else "claude"
+    return f"Notes are written {who} ({where}). To change that: memtool config set {_SETTING} {other}"

@@ -1,0 +1,62 @@
+"""The models that can write notes on this machine: which are there, where their text goes, and what a note costs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+
+from memtool.errors import MemtoolError
+from memtool.llm import open_provider
+from memtool.llm.call_log import ModelCall
+from memtool.settings import Settings
+from memtool.settings.text_providers import VENDORS
+
+# Tokens in and out that a session's note takes: the mean of ten long and short sessions. What `memtool capture --usage`
+# has measured on a machine says more.
+USUAL_TOKENS = (3_938, 487)
+NOTES = "summary"  # the purpose of a call for a session's note
+COMMANDS = {"claude": "claude", "codex": "codex", "gemini-cli": "gemini", "opencode": "opencode"}
+OWN = {"claude-code": "claude", "codex": "codex", "gemini": "gemini-cli", "opencode": "opencode"}  # of each client
+
+_NAMES = {
+    "anthropic": "Anthropic's API",
+    "openai": "OpenAI's API",
+    "gemini": "Google's API",
+    "openrouter": "OpenRouter",
+}
+
+
+def writers_at_hand(settings: Settings) -> list[str]:
+    """Return the providers that could be asked now: those whose command, or whose key, is there."""
+    return [name for name in (*COMMANDS, *VENDORS.keys() - COMMANDS.keys()) if _is_at_hand(name, settings)]
+
+
+def where_text_goes(name: str, settings: Settings) -> str:
+    """Return who reads what the provider *name* is sent, as the end of a sentence."""
+    if name == "opencode":
+        return "the `opencode` command, so the vendor of the model that you use there"
+    if name in COMMANDS:
+        return f"the `{COMMANDS[name]}` command with your login, so the vendor of your sessions there"
+    if name == "ollama":
+        return f"the model at {settings.llm.ollama_base_url}"
+    address = {"anthropic": settings.llm.anthropic_base_url, "openai": settings.llm.openai_base_url}.get(name)
+    return f"the endpoint {address}" if address else f"{_NAMES[name]}, with your key"
+
+
+def mean_tokens(calls: Iterable[ModelCall]) -> tuple[int, int, int] | None:
+    """Return how many notes models wrote in *calls*, and the mean of their tokens in and out; None if none."""
+    written = [call for call in calls if call.purpose == NOTES and not call.failure]
+    if not written:
+        return None
+    taken, made = (sum(each) for each in zip(*((c.input_tokens, c.output_tokens) for c in written), strict=True))
+    return len(written), round(taken / len(written)), round(made / len(written))
+
+
+def _is_at_hand(name: str, settings: Settings) -> bool:
+    if name == "ollama" and not shutil.which("ollama"):  # it needs no key, so that nothing else tells
+        return settings.origins.get("llm.ollama_base_url", "default") != "default"
+    try:
+        open_provider(name, settings.llm, settings.keys)
+    except MemtoolError:
+        return False
+    return True
