@@ -15,7 +15,17 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.redaction.names import PASSWORD
-from memtool.redaction.values import Form, is_common, is_grammar, is_mixed, is_odd, is_passphrase, is_secret, is_telling
+from memtool.redaction.values import (
+    Form,
+    coded_text,
+    is_common,
+    is_grammar,
+    is_mixed,
+    is_odd,
+    is_passphrase,
+    is_secret,
+    is_telling,
+)
 from memtool.redaction.views import Finding
 from memtool.text.languages import words
 from memtool.text.scripts import CJK_TEXT as CJK
@@ -92,7 +102,7 @@ def _tokens(text: str, pattern: str, cues: list[_Cue]) -> Iterator[tuple[int, in
 
 
 def _is_telling(text: str, start: int, end: int) -> bool:
-    return is_telling(text[start:end])
+    return any(map(is_telling, (text[start:end], coded_text(text[start : end + 2].rstrip("`\"' .,")))))
 
 
 def _is_odd(text: str, start: int, end: int) -> bool:

@@ -107,9 +107,9 @@ def is_telling(value: str) -> bool:
     if any(pattern.fullmatch(value) for pattern in (_patterns().thing, _patterns().type_name, _patterns().quantity)):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
-    has_sign = not _SYMBOLS.isdisjoint(value.rstrip("=")) and not is_coded_text(value)
+    has_sign = not _SYMBOLS.isdisjoint(value.rstrip("=")) and not coded_text(value)
     classes = (value.lower() != value) + (value.upper() != value) + (digits > 0) + has_sign
-    is_drawn = letters + digits >= _SHORTEST_TELLING and common_share(value) < COMMON_SHARE and not is_coded_text(value)
+    is_drawn = letters + digits >= _SHORTEST_TELLING and common_share(value) < COMMON_SHARE and not coded_text(value)
     return letters > 2 and classes > 2 and (is_drawn or (has_sign and digits > 0))
 
 
@@ -117,7 +117,7 @@ def is_odd(value: str, *, least: int = 2) -> bool:
     """Return whether *value* is a word with signs, or *least* digits, as people add them to make a password of it."""
     if not is_secret(value, PASSWORD, Form.SAID) or _patterns().plain.search(value) or not is_mixed(value):
         return False
-    if secret_of(value) or is_coded_text(value) or _patterns().drawn.fullmatch(value):
+    if secret_of(value) or coded_text(value) or _patterns().drawn.fullmatch(value):
         return False
     if found := _patterns().numbered.fullmatch(value):
         word, digits = found.groups()
@@ -134,12 +134,12 @@ def is_familiar(word: str) -> bool:
     return is_common(word) or word.lower() in word_file("familiar_names.txt").split()
 
 
-def is_coded_text(value: str) -> bool:
-    """Return whether *value* is a text in base64."""
+def coded_text(value: str) -> str:
+    """Return the text that *value* is in base64, or nothing."""
     with suppress(ValueError):
         content = base64.b64decode(value, validate=True).decode()
-        return len(content) > 2 and content.isprintable()
-    return False
+        return content if len(content) > 2 and content.isprintable() else ""
+    return ""
 
 
 def is_grammar(word: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
-from memtool.redaction import make_redactor
+from memtool.redaction import Redactor, make_redactor
 from memtool.settings.sections import RedactSettings
 
 SECRETS = (
@@ -92,6 +94,14 @@ INNOCENT = (
     "the test of api-key-02 and the API key of page2",
     "password = other\nname = password",
 )
+
+
+def test_a_password_in_base64_goes_beside_a_word_of_encoding(redact: Redactor) -> None:
+    for secret in ("k?7wTpZQmuriGX2!", "Sommer2024!"):
+        coded = base64.b64encode(secret.encode()).decode()
+        assert redact(f"Encoded it is `{coded}`, 已编码") == "Encoded it is `[redacted: password]`, 已编码"
+    text = "decode this base64: SGVsbG8gV29ybGQ="
+    assert redact(text) == text
 
 
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
