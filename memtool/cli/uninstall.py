@@ -12,11 +12,11 @@ import click
 from memtool.cli import output
 from memtool.cli.install import AGENTS, DRY_RUN, JSON, PROJECT, AgentCommand, as_fields, files_of, target_of
 from memtool.cli.session import Session, with_vault
-from memtool.consolidate.week import kept_schedule
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
 from memtool.installation import how_to_remove
 from memtool.integrations.client_setups import ClientSetup, get_client, installed_clients
+from memtool.integrations.missed_week import kept_schedule
 from memtool.integrations.plans import Plan, carry_out
 from memtool.integrations.record import Installations, do_without, update
 from memtool.settings import user_cache_path

@@ -6,9 +6,8 @@ Each is noted before the change is made. The next run takes them over, but for t
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from memtool.consolidate.distilling import Written
 from memtool.consolidate.week import Week
@@ -27,9 +26,9 @@ class ChangeLines:
         self._path = None if dry else work.vault.state_path / f"changes-{week}"
         self._moved: dict[str, str] = {}  # the notes that went to the archive, and the day of each
         self.lines: list[str] = []
-        for line, fact_id, moved in _read(self._path):
-            if not fact_id or fact_id in known:
-                self.lines += [line] if line else []
+        for line, fact_id, moved in self._read():
+            if line and (not fact_id or fact_id in known):
+                self.lines.append(line)
             self._moved |= {ref: day for ref, day in moved.items() if not work.vault.path(ref).exists()}
 
     def say(self, form: str, *values: str, fact_id: str = "") -> None:
@@ -41,14 +40,14 @@ class ChangeLines:
 
     def say_fact(self, written: Written) -> None:
         """Note the line about a fact that is about to be written."""
-        fact = written.fact
+        fact, old = written.fact, written.other
+        values = [written.project or "–", fact.fact, fact.id]
         if written.fate == "known":
             self.say("known", fact.id, fact_id=fact.id)
-        elif old := written.other:
-            was = (old.id, old.timestamp[:10], fact.timestamp[:10])
-            self.say("superseded", written.project or "–", fact.fact, fact.id, *was, fact_id=fact.id)
+        elif old:
+            self.say("superseded", *values, old.id, old.timestamp[:10], fact.timestamp[:10], fact_id=fact.id)
         else:
-            self.say("new", written.project or "–", fact.fact, fact.id, fact_id=fact.id)
+            self.say("new", *values, fact_id=fact.id)
 
     def note_moves(self, moves: Mapping[str, str]) -> None:
         """Note the notes that are about to go to the archive, with the day of each."""
@@ -57,8 +56,8 @@ class ChangeLines:
 
     def say_moves(self, moved: Mapping[str, str]) -> None:
         """Note the line about the notes that went to the archive, those of a run that was cut off as well."""
-        if moved or self._moved:
-            self._moved |= moved
+        self._moved |= moved
+        if self._moved:
             self.say("archived", str(len(self._moved)), min(self._moved.values()))
 
     def end(self) -> None:
@@ -67,19 +66,16 @@ class ChangeLines:
             with suppress(OSError):
                 self._path.unlink(missing_ok=True)
 
-    def _note(self, line: str, fact_id: str, moves: Mapping[str, str]) -> None:
+    def _note(self, *row: object) -> None:
         if self._path:
             with suppress(OSError):
                 make_state_folder(self._path.parent / "locks")
-                append_state(self._path, json.dumps([line, fact_id, dict(moves)]).encode() + b"\n")
+                append_state(self._path, json.dumps(row).encode() + b"\n")
 
-
-def _read(path: Path | None) -> list[tuple[str, str, dict[str, str]]]:
-    found: list[tuple[str, str, dict[str, str]]] = []
-    with suppress(OSError):
-        for row in read_state(path, largest=_LARGEST).split(b"\n") if path else ():
-            with suppress(ValueError, RecursionError):
-                match json.loads(row):
-                    case [str(line), str(fact_id), dict(moved)]:
-                        found.append((line, fact_id, {str(ref): str(day) for ref, day in moved.items()}))
-    return found
+    def _read(self) -> Iterator[tuple[str, str, dict[str, str]]]:
+        with suppress(OSError):
+            for row in read_state(self._path, largest=_LARGEST).split(b"\n") if self._path else ():
+                with suppress(ValueError, RecursionError):
+                    match json.loads(row):
+                        case [str(line), str(fact_id), dict(moved)]:
+                            yield line, fact_id, {str(ref): str(day) for ref, day in moved.items()}

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate.generated_sections import with_generated
 from memtool.consolidate.proposals import Judge, Judged, Proposal
 from memtool.consolidate.session_views import quotation
 from memtool.errors import MemtoolError
@@ -22,6 +21,7 @@ from memtool.text.similarity import words
 from memtool.vault.authors import USER
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts
 from memtool.vault.files import read_text
+from memtool.vault.generated_part import with_generated
 from memtool.vault.layout import facts_ref
 from memtool.workspace import Workspace
 

@@ -1,16 +1,7 @@
-"""Generated sections of hand-written notes.
-
-    <!-- memtool: generated; write above or below -->
-    ...
-    <!-- memtool: end -->
-
-They hold what is worth reading at each start: decisions and rules that hold, with their dates, and the commands that
-prove. What is outside of the two comments is not touched.
-"""
+"""What is worth reading at each start: decisions and rules that hold, with their dates, and commands that prove."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -19,42 +10,11 @@ from memtool.memory.fact_book import FactBook, StoredFact, stands
 from memtool.recall.remembering.near_duplicates import is_same, statement
 from memtool.text.languages import labels
 from memtool.vault.authors import COMMAND
-from memtool.vault.marks import GENERATED as BEGIN, GENERATED_END as END
 from memtool.workspace import Workspace
 
 _LARGEST = 1_000  # characters of a generated section
 _MOST_OF_A_KIND, _MOST_COMMANDS = 6, 3
 _LEAST_SESSIONS = 2  # in which a command passed
-_SECTION = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}[ \t]*(?:\r?\n|$)", re.DOTALL)
-
-
-def generated(text: str) -> str:
-    """Return the text between the two comments of *text*, without them; empty if there are none."""
-    match = _SECTION.search(text)
-    return match[0].strip().removeprefix(BEGIN).removesuffix(END).strip() if match else ""
-
-
-def with_generated(text: str, body: str) -> str:
-    """Return *text* with *body* between its two comments, which are put at its end if it has none.
-
-    Without a *body* they go. A text with only one of them, in another order, or with several pairs, has been edited: it
-    stays as it is.
-    """
-    if text.count(BEGIN) > 1 or text.count(BEGIN) != text.count(END):
-        return text
-    match = _SECTION.search(text)
-    if match is None and BEGIN in text:  # the second comment stands before the first
-        return text
-    body = body.replace(BEGIN, "").replace(END, "")
-    newline = "\r\n" if (f"{BEGIN}\r\n" if BEGIN in text else "\r\n") in text else "\n"
-    section = newline.join([BEGIN, *body.strip().splitlines(), END]) + newline if body.strip() else ""
-    if match:
-        lead = newline if match[0].startswith(("\n", "\r\n")) and section else ""
-        return text[: match.start()] + lead + section + text[match.end() :]
-    if not section:
-        return text
-    gap = "" if not text else newline if text.endswith("\n") else 2 * newline
-    return f"{text}{gap}{section}"
 
 
 def shared_section(book: FactBook, work: Workspace) -> str:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtool.consolidate.generated_sections import with_generated
 from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
@@ -23,6 +22,7 @@ from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
 from memtool.vault.daily import DailyEntry, names_of, parse_daily
 from memtool.vault.files import read_text
+from memtool.vault.generated_part import with_generated
 from memtool.vault.layout import Vault
 from memtool.workspace import Workspace
 

@@ -24,7 +24,7 @@ from memtool.capture.daily_lines import is_ours
 from memtool.consolidate.change_lines import ChangeLines
 from memtool.consolidate.distilling import announce_all, judge_all, write_dropped, write_facts
 from memtool.consolidate.extraction import proposals_of
-from memtool.consolidate.generated_sections import project_section, shared_section, with_generated
+from memtool.consolidate.generated_sections import project_section, shared_section
 from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.report import activity_of, read_entries, render_report, report_ref, to_look_at
@@ -39,21 +39,13 @@ from memtool.consolidate.review import (
     to_ask,
 )
 from memtool.consolidate.session_views import ARCHIVE, SessionView, read_sessions
-from memtool.consolidate.tidying import (
-    Closed,
-    Move,
-    days_of,
-    done_items,
-    move_to_archive,
-    old_dailies,
-    old_sessions,
-    relinked,
-)
+from memtool.consolidate.tidying import Closed, days_of, done_items, old_dailies, old_sessions
 from memtool.consolidate.week import Week, keep_run, the_only_run
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
 from memtool.memory.anchors import moved_anchors
+from memtool.memory.archiving import Move, move_to_archive, relinked
 from memtool.memory.fact_book import FactBook, StoredFact, read_facts
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
@@ -61,6 +53,7 @@ from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import Fact, change as change_facts, update_facts
+from memtool.vault.generated_part import with_generated
 from memtool.vault.todos import close_todo
 from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
 from memtool.workspace import Workspace
@@ -89,10 +82,7 @@ class RunParts(NamedTuple):
     review: bool = False  # proposals wait for a person
 
 
-EVERYTHING = RunParts()
-
-
-def consolidate(work: Workspace, week: Week, parts: RunParts = EVERYTHING, *, dry: bool = False) -> Outcome:
+def consolidate(work: Workspace, week: Week, parts: RunParts = RunParts(), *, dry: bool = False) -> Outcome:  # noqa: B008
     """Run the consolidation of *week*, and commit what it changed.
 
     Args:

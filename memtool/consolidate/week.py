@@ -1,4 +1,4 @@
-"""A week of ISO 8601, from Monday to Sunday; which one was consolidated on this machine, and which one was missed.
+"""A week of ISO 8601, from Monday to Sunday; and which one was consolidated on this machine.
 
 What a run leaves behind may be lost: then it is repeated. A hook reads it at the start of each session, so this module
 imports little.
@@ -18,11 +18,10 @@ from memtool.named_tuple import NamedTuple
 from memtool.vault.state import find_state_folder, make_state_folder, read_record, read_state, write_state
 from memtool.workspace import Workspace
 
-_RUN, _SCHEDULE, _SAID = "consolidated", "schedule", "missed-week"
+_RUN = "consolidated"
 _LARGEST = 4096  # bytes
 _LONGEST = 300  # characters of how a run ended
 _QUICK = 0.2  # seconds; another run is at work, or not
-_TUESDAY = 1  # on Monday, a schedule has still time
 
 
 class Week(NamedTuple):
@@ -96,7 +95,7 @@ def read_run(work: Workspace) -> LastRun | None:
 def keep_run(work: Workspace, week: Week, said: str, *, is_done: bool) -> None:
     """Remember how the run of *week* ended. If that fails, it is run again."""
     run = LastRun(str(week), work.now().isoformat(timespec="seconds"), is_done, " ".join(said.split())[:_LONGEST])
-    _keep(work, _RUN, json.dumps(run._asdict(), ensure_ascii=False))
+    keep(work, _RUN, json.dumps(run._asdict(), ensure_ascii=False))
 
 
 def was_run(work: Workspace, week: Week) -> bool:
@@ -110,52 +109,8 @@ def last_week(work: Workspace) -> Week:
     return week_of(work.now().date() - dt.timedelta(days=7))
 
 
-def keep_schedule(work: Workspace, kind: str) -> None:
-    """Remember which *kind* of schedule was installed; empty if it was removed."""
-    _keep(work, _SCHEDULE, kind)
-
-
-def kept_schedule(work: Workspace) -> str:
-    """Return the kind of schedule that was installed on this machine; empty for none."""
-    return _kept(work, _SCHEDULE)
-
-
-def missed_week(work: Workspace) -> Week | None:
-    """Return last week if it had sessions and its scheduled run is missing: once for each week.
-
-    It is wanted where a schedule was installed, or a week consolidated before.
-    """
-    week = last_week(work)
-    reports = work.vault.root / "reports"
-    if work.now().weekday() < _TUESDAY or (reports / f"{week}.md").exists() or was_run(work, week):
-        return None
-    if not (reports.is_dir() or read_run(work) or kept_schedule(work)) or _kept(work, _SAID) == str(week):
-        return None
-    if not any(_had_session(work, day) for day in week.days()):
-        return None
-    _keep(work, _SAID, str(week))
-    return week
-
-
-def _had_session(work: Workspace, day: dt.date) -> bool:
-    from memtool.vault.daily import names_of
-
-    folder = work.vault.root / work.vault.daily
-    notes = [folder / name for name in names_of(day)]
-    return any(_tells_of_session(work, path) for path in notes if path.exists())
-
-
-def _tells_of_session(work: Workspace, path: Path) -> bool:
-    from memtool.vault.daily import take_apart
-    from memtool.vault.files import read_text
-
-    with suppress(OSError, MemtoolError):
-        ref = path.relative_to(work.vault.root).as_posix()
-        return bool(take_apart(read_text(work.vault.path(ref))[0]).sessions)
-    return False
-
-
-def _kept(work: Workspace, name: str) -> str:
+def read_kept(work: Workspace, name: str) -> str:
+    """Return the text that `keep` kept under *name*; empty if there is none."""
     folder = _folder(work)
     with suppress(OSError):
         return read_state(folder / name, largest=_LARGEST).decode("utf-8", "replace") if folder else ""
@@ -168,7 +123,8 @@ def _folder(work: Workspace) -> Path | None:
     return None  # nobody knows where the cache is
 
 
-def _keep(work: Workspace, name: str, text: str) -> None:
+def keep(work: Workspace, name: str, text: str) -> None:
+    """Keep *text* under *name* beside the index. If that fails, it is forgotten."""
     with suppress(OSError, MemtoolError):
         path: Path = work.index_folder / name
         make_state_folder(path.parent)

@@ -9,11 +9,12 @@ from functools import partial
 from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
 from memtool.capture.source import MB, last_removal, list_sources
-from memtool.consolidate.week import kept_schedule, read_run
+from memtool.consolidate.week import read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
 from memtool.embeddings.helper import SILENCE, HelperPlace, ask_helper, fell_silent, is_at_work
 from memtool.errors import MemtoolError
 from memtool.index.engine import WATCHERS
+from memtool.integrations.missed_week import kept_schedule
 from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_lost
 from memtool.llm import Request, models_of, open_provider
 from memtool.llm.call_log import CallLog, usage

@@ -19,9 +19,10 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate.week import keep_schedule, kept_schedule, last_week, was_run
+from memtool.consolidate.week import last_week, was_run
 from memtool.errors import MemtoolError, NotWritable, ProviderMissing
 from memtool.installation import how_to_add
+from memtool.integrations.missed_week import keep_schedule, kept_schedule
 from memtool.integrations.schedule_files import (
     CRON,
     CRONTAB,

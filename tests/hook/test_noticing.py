@@ -10,7 +10,8 @@ import pytest
 from desk import Desk
 from hook.agent import Agent, agent_in
 
-from memtool.consolidate.week import Week, keep_run, keep_schedule, missed_week, week_of
+from memtool.consolidate.week import Week, keep_run, week_of
+from memtool.integrations.missed_week import keep_schedule, missed_week
 from memtool.vault.layout import Vault
 
 LAST = Week(2026, 6)

@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 from desk import NOW, Desk
 
-from memtool.consolidate.week import keep_run, kept_schedule, last_week, read_run, was_run
+from memtool.consolidate.week import keep_run, last_week, read_run, was_run
 from memtool.errors import BadSetting, MemtoolError, ProviderMissing
 from memtool.installation import how_to_add
 from memtool.integrations import schedule, schedule_files
+from memtool.integrations.missed_week import kept_schedule
 from memtool.integrations.schedule_files import CRON, KINDS, LAUNCHD, SYSTEMD, WINDOWS
 from memtool.vault.template import make_vault
 from memtool.workspace import Workspace

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, strategies as st
 
-from memtool.consolidate.generated_sections import generated, with_generated, within
+from memtool.vault.generated_part import generated, with_generated
 from memtool.vault.marks import GENERATED as BEGIN, GENERATED_END as END
 
 TEXT = "# 商店\n\n手写的内容。\n"
@@ -42,7 +42,3 @@ def test_twice_is_once(text: str, body: str) -> None:
     once = with_generated(text, body)
     assert with_generated(once, body) == once
     assert text.rstrip("\r\n") in once
-
-
-def test_only_what_fits() -> None:
-    assert within(["- abc", "- de", "- f"], 11) == ["- abc", "- de"]
