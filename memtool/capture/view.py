@@ -28,7 +28,7 @@ Share: TypeAlias = Literal["others", "work", "ends", "typed"]
 
 _FLOORS = (600, 300, 150, 0)  # characters: the rooms of the shares shrink in turn to the first, then to the next
 _TYPED, _PASTED, _DIALOG = 2_400, 1_200, 500
-_LAST, _OTHER, _SUMMARY, _PLAN, _PLAN_REFUSED = 4_500, 1_200, 3_000, 1_500, 500
+_LAST, _OTHER, _SUMMARY, _PLAN, _PLAN_REFUSED = 4_500, 1_200, 3_000, 1_500, 500  # the last plan counts
 _COMMAND, _ERROR, _EDIT = 200, 260, 160
 _CODE, _CODE_TYPED = 160, 600  # of a block of code
 _LONGEST_PROMISE = 400  # characters; what is longer informs
@@ -50,10 +50,7 @@ _LOOKS = re.compile(
 
 
 class Piece(NamedTuple):
-    """One thing of a turn: a *label*, its *text*, and the most characters of it that are shown.
-
-    The pieces of one *share* shrink together.
-    """
+    """One thing of a turn: *label*, *text*, how many characters of it are shown. Those of a *share* shrink together."""
 
     label: str
     text: str
@@ -100,6 +97,9 @@ def shown(turns: Sequence[Turn], limit: int = LIMIT, *, first: int = 1) -> str:
             pieces += pieces_of(turn)
         elif at == gone[0]:
             pieces.append(Piece(MARK, "", "typed", 0))
+    refused = [at for at, piece in enumerate(pieces) if piece.label == "PLAN (turned down)"]
+    for at in refused[:-1]:
+        pieces[at] = pieces[at]._replace(room=_PLAN_REFUSED)
     rooms = _rooms(pieces, limit)
     lines = (_line(piece, min(piece.room, rooms[piece.share]) if limit else len(piece.text)) for piece in pieces)
     return "\n".join(filter(None, lines))
@@ -167,8 +167,7 @@ def _dialog(dialog: Dialog) -> Piece:
 
 def _plan(plan: AgentPlan) -> Piece:
     fate = "laid before the user" if plan.fate == "shown" else plan.fate
-    room = _PLAN_REFUSED if plan.fate == "turned down" else _PLAN
-    return Piece(f"PLAN ({fate})", _with_short_code(plan.text, _CODE), "ends", room)
+    return Piece(f"PLAN ({fate})", _with_short_code(plan.text, _CODE), "ends", _PLAN)
 
 
 def _work(turn: Turn) -> Iterator[Piece]:

@@ -137,6 +137,13 @@ def test_a_long_session_shows_the_users_words_last_of_all_shorter() -> None:
     assert len(shown([turn] * 40, 0)) > 100_000
 
 
+def test_of_plans_that_were_turned_down_the_last_one_counts() -> None:
+    plans = tuple(AgentPlan(f"# 计划 {number}\n" + "step " * 280, "turned down") for number in (1, 2))
+    first, last = shown([Turn("x", plans=plans)]).split("PLAN (turned down): ")[1:]
+    assert len(first) < 520
+    assert len(last) > 1_400
+
+
 @pytest.mark.parametrize(
     ("typed", "language"),
     [
