@@ -19,7 +19,7 @@ from memtool.capture.checks import UNSURE
 from memtool.capture.forbidden import foul
 from memtool.capture.options import meant, offered
 from memtool.capture.turns import Turn
-from memtool.capture.view import goes_on
+from memtool.capture.view import goes_on, pieces_of
 from memtool.text.identifiers import folded, names_in, stands, unfounded, unknown_name, without_names
 from memtool.text.languages import begins_with, cites_order, mentioned, starts_with
 from memtool.text.lines import one_line
@@ -28,7 +28,8 @@ from memtool.text.scripts import is_unspaced
 from memtool.text.statements import sentences, statements
 from memtool.text.tokens import index_terms, is_stop_word, query_terms
 
-_MOST_WORDS, _PAIRS, _FEW_WORDS = 0.6, 0.3, 0.34  # of the content words; of Chinese pairs; of words beside two names
+_WORDS, _LESS, _PAIRS = 0.55, 0.5, 0.3  # of the content words; of those of a title or a part; of Chinese pairs
+_BESIDE_NAMES = 0.34  # of the words beside two names
 _ALIKE, _SHORTEST = 0.7, 4  # of the letters of two words, from so many letters on
 _THEIRS = 1 / 3  # of the words of a decision
 _AGREED = 2  # statements at the end of a message with a question that a yes is meant for
@@ -69,8 +70,8 @@ class Gate:
         """The ground of the whole session."""
         return self._ground(range(1, len(self._turns) + 1))
 
-    def fault(self, text: str, number: int = 0) -> str:
-        """Return why turn *number* and those beside it do not bear *text*; empty if they do."""
+    def fault(self, text: str, number: int = 0, *, is_part: bool = False) -> str:
+        """Return why turn *number* and those beside it do not bear *text*, or part of a line; empty if they do."""
         if fault := foul(text, self._code):
             return fault
         if not 0 <= number <= len(self._turns):
@@ -80,7 +81,8 @@ class Gate:
             return f"{who} has no such order by the user"
         if unknown := unfounded(text, ground.said) or unknown_name(text, self.whole.said):
             return f"{who} does not name '{unknown[:60]}'"
-        return "" if is_borne(text, ground) else f"{who} does not say so"
+        share = _WORDS if number and not is_part else _LESS
+        return "" if is_borne(text, ground, share) else f"{who} does not say so"
 
     def is_the_users(self, text: str, number: int) -> bool:
         """Return whether the words of *text* are the user's, or they said yes to them."""
@@ -163,12 +165,12 @@ def ground_of(texts: Sequence[str], typed: Sequence[str] = ()) -> Ground:
     return Ground(folded("\n".join(texts)), tuple(terms), one_line(" . ".join(typed)))
 
 
-def is_borne(text: str, ground: Ground) -> bool:
-    """Return whether most of the content words of *text* stand in *ground*; fewer suffice beside two names."""
+def is_borne(text: str, ground: Ground, share: float = _WORDS) -> bool:
+    """Return whether a *share* of the content words of *text* stands in *ground*; fewer suffice beside two names."""
     names = [
         name for name in names_in(text) if not name.replace(".", "").isdigit() and stands(name.casefold(), ground.said)
     ]
-    share = _FEW_WORDS if len(names) > 1 else _MOST_WORDS
+    share = _BESIDE_NAMES if len(names) > 1 else share
     terms = content_terms(text)
     pairs = {term for term in terms if is_unspaced(term[0])}
     found = sum(map(ground.has, terms))
@@ -177,12 +179,13 @@ def is_borne(text: str, ground: Ground) -> bool:
 
 def content_terms(text: str) -> frozenset[str]:
     """Return the stems and the pairs of characters of *text* that say something, without names and numbers."""
-    terms = query_terms(without_names(text))
+    terms = query_terms(without_names(text).replace("-", " "))
     return frozenset(term for term in terms if not (term.isdigit() or is_stop_word(term)))
 
 
 def _said(turn: Turn) -> Iterator[str]:
-    """Give all texts of *turn*."""
+    """Give all texts of *turn*, with the labels under which a model is shown them."""
+    yield from dict.fromkeys(piece.label for piece in pieces_of(turn))
     yield from (turn.typed, *turn.messages, turn.summary, *(plan.text for plan in turn.plans))
     yield from (text for dialog in turn.dialogs for text in (dialog.question, *dialog.options, dialog.answer))
     yield from (text for edit in turn.edits for text in (edit.file, edit.line))

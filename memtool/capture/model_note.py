@@ -241,7 +241,7 @@ def _rule(claim: Claim, gate: Gate) -> Line:
 
 def _fix(claim: Claim, gate: Gate) -> Line:
     """Return error → cause → change ✓ proof; what of that does not stand is left out, but for the error."""
-    standing = {name: text for name, text in claim.texts.items() if not gate.fault(text, claim.turn)}
+    standing = {name: text for name, text in claim.texts.items() if not gate.fault(text, claim.turn, is_part=True)}
     parts = [_cut(standing[name]).rstrip("。.") for name in ("error", "cause", "change") if name in standing]
     if "error" not in standing or len(parts) == 1:
         raise Falls(f"turn {claim.turn} does not say what failed and what mended it")
@@ -262,7 +262,7 @@ def _decision(claim: Claim, gate: Gate, names: dict[str, str]) -> Line:
     parts = [_cut(claim.text)]
     for name, label in (("why", "because"), ("not", "turned_down")):
         text = claim.texts.get(name, "")
-        if text and not gate.fault(text, claim.turn):
+        if text and not gate.fault(text, claim.turn, is_part=True):
             parts.append(names[label].format(_BECAUSE.sub("", _cut(text))))
     stop = "。" if is_unspaced(names["because"][0]) else ". "
     return Line(stop.join(part.rstrip("。.") for part in parts), DECISION, author, claim.turn)

@@ -65,9 +65,7 @@ DRAFT = Draft(
     "",
     "People log in with a token; 31 tests pass, rate limiting is left.",
     (
-        Line(
-            "JWT rather than sessions. Because services call each other. Turned down: sessions", "decision", "user", 1
-        ),
+        Line("JWT rather than sessions. Because services call each other. Rejected: sessions", "decision", "user", 1),
         Line("Refresh tokens are kept in a cookie", "decision", "user", 2),
         Line("always use table-driven tests", "rule", "user", 2),
         Line(

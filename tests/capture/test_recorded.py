@@ -1,0 +1,121 @@
+"""What a real model answered to thirty sessions, through gate and printing, without a model.
+
+The sessions themselves are in ../shared/transcripts. The replies are a model's that saw the request only, see
+`recorded/README.md`; `python3 -m scripts.record_replies` asks one anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from capture.inventions import INVENTED
+
+from memtool.capture.gate import Gate
+from memtool.capture.model_note import parse_note
+from memtool.capture.turns import Turn
+from memtool.capture.view import language_of
+from memtool.text.lines import tokens_in, width
+from memtool.vault.sessions import Draft
+from scripts.record_replies import REPLIES, note_of, read_sessions, request_for, score_of
+
+TRANSCRIPTS = Path(__file__).parents[3] / "shared" / "transcripts"
+ASIDE = ("3e110024", "8e5653f8", "f14fdf7d", "58af5125", "7569c337", "9ed6f2e3")  # two projects nobody tuned on
+
+FIELDS = {"title", "summary", "decisions", "rules", "fixes", "findings", "open", "commands", "files"}
+
+on_transcripts = pytest.mark.skipif(
+    not TRANSCRIPTS.is_dir(), reason="the transcripts of ../shared are not on this machine"
+)
+
+
+@cache
+def sessions() -> dict[str, list[Turn]]:
+    return read_sessions(TRANSCRIPTS)
+
+
+@cache
+def drafts() -> dict[str, Draft]:
+    return {name: parse_note(reply(name), turns) for name, turns in sessions().items()}
+
+
+def reply(name: str) -> str:
+    return (REPLIES / f"{name}.json").read_text(encoding="utf-8")
+
+
+def items_of(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    return [item for each in answer.values() if isinstance(each, list) for item in each if isinstance(item, dict)]
+
+
+def test_thirty_replies_are_recorded_and_short() -> None:
+    replies = [path.read_text("utf-8") for path in REPLIES.glob("*.json")]
+    assert len(replies) == 30
+    assert median(tokens_in(each) for each in replies) <= 700
+    assert all(set(json.loads(each)) <= FIELDS for each in replies)
+
+
+@on_transcripts
+@pytest.mark.slow
+def test_a_request_costs_at_most_8000_tokens_at_the_median() -> None:
+    asked = [request_for(name, turns) for name, turns in sessions().items()]
+    assert median(each.tokens for each in asked) <= 8_000
+    assert all(width(each.prompt) < 33_000 for each in asked)
+
+
+@on_transcripts
+@pytest.mark.slow
+def test_good_lines_are_kept() -> None:
+    """All lines were read beside their sessions: none of them is made up."""
+    written = kept = 0
+    for name in sessions():
+        said = [str(list(item.values())[1]) for item in items_of(json.loads(reply(name)))]
+        text = "\n".join(line.text for line in drafts()[name].lines).replace("`", "")
+        written += len(said)
+        kept += sum(each.removeprefix("Refuted: ").replace("`", "").rstrip("。.")[:60] in text for each in said)
+    assert written == 246
+    assert kept >= 0.98 * written
+
+
+@on_transcripts
+@pytest.mark.slow
+def test_inventions_are_not_let_in() -> None:
+    offered = let_in = 0
+    for turns in sessions().values():
+        gate = Gate(turns)
+        faults = [gate.fault(text, number) for number in range(1, len(turns) + 1) for text in INVENTED]
+        offered, let_in = offered + len(faults), let_in + faults.count("")
+    assert offered > 9_000
+    assert let_in <= 0.01 * offered
+
+
+@on_transcripts
+@pytest.mark.slow
+@pytest.mark.parametrize("is_aside", [False, True])
+def test_the_notes_hold_what_counts(*, is_aside: bool) -> None:
+    score = score_of(TRANSCRIPTS)
+    rows = []
+    for label in score.read_labels():
+        name = label["session"]
+        if name.startswith(ASIDE) == is_aside:
+            rows.append(score.judge(label, note_of(name, sessions()[name], reply(name))))
+    found, missed = (sum(len(row[key]) for row in rows) for key in ("found", "missed"))
+    assert len(rows) == (6 if is_aside else 24)
+    assert found >= 0.95 * (found + missed)
+    assert all(row["main"] for row in rows)
+    assert sum(len(row["wrong"]) for row in rows) <= 1
+
+
+@on_transcripts
+@pytest.mark.slow
+def test_titles_are_short_and_in_the_language_of_the_session() -> None:
+    titles = {name: draft.title for name, draft in drafts().items()}
+    assert all(width(title) <= 80 for title in titles.values())
+    assert median(map(width, titles.values())) <= 70
+    chinese = [name for name, turns in sessions().items() if language_of(turns) == "zh"]
+    assert len(chinese) == 3
+    assert [name for name, title in titles.items() if re.search("[\u4e00-\u9fff]", title)] == chinese
