@@ -6,12 +6,14 @@ said, found or proposed is in the notes and becomes no fact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Sequence
 
 from memtool.consolidate.proposals import LIKELY, SURE, Proposal
 from memtool.consolidate.session_views import SessionView
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import without_openings
+from memtool.text.lines import width
 from memtool.vault.authors import DECISION, FIX, RULE, USER
 from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import Line
@@ -19,6 +21,7 @@ from memtool.vault.sessions import Line
 PROVED = "✓"  # in the line of a fix, before what proved it
 _RETURNED = 0.15  # confidence that each further session brings
 _MOST = 0.95
+_WIDEST_CHOICE = 12  # columns of what names an option and says no more: "option 2", 方案二
 _CATEGORIES = {(DECISION, USER): "decision", (RULE, USER): "preference"}
 
 
@@ -39,9 +42,17 @@ def _proposal(view: SessionView, line: Line) -> Proposal | None:
     category = _CATEGORIES.get((line.role, line.author), "bug" if _is_proved(line) else "")
     if not category:
         return None
-    text = line.text if category == "bug" else without_openings(line.text)
+    text = line.text if category == "bug" else without_openings(_bare(line.text))
     sure = LIKELY if category == "bug" else SURE
     return Proposal(text, category, line.author, view.project, (view.span(line),), "", view.date, sure)
+
+
+def _bare(text: str) -> str:
+    """Return *text* without the quotation marks around all of it; of an option that was taken, that option first."""
+    if match := re.fullmatch(rf"“([^“”]+)”{ARROW}(.+)", text):
+        return match[2] if width(match[1]) <= _WIDEST_CHOICE else f"{match[2]} (“{match[1]}”)"
+    quoted = re.fullmatch(r"“([^“”]+)”", text)
+    return quoted[1] if quoted else text
 
 
 def _is_proved(line: Line) -> bool:

@@ -20,6 +20,7 @@ from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import STANDING, TOOL, USER, trust
 from memtool.vault.facts import Fact
+from memtool.vault.session_rows import ARROW
 
 LONGEST = 240  # characters of a fact
 SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
@@ -206,14 +207,21 @@ def _is_about_same(proposal: Proposal, claim: Claim, known: _Known) -> bool:
     """
     if proposal.subject and known.fact.subject:
         return _key(proposal.subject) == _key(known.fact.subject)
-    if claim.asked or known.claim.asked:
-        return claim.asked == known.claim.asked
+    asked, answered = _question(proposal.text), _question(known.fact.fact)
+    if asked or answered:
+        return asked == answered
     new, old = frozenset(claim.words), frozenset(known.claim.words)
     if _names(old) < _NAMING:
         return False
     if claim.values and known.claim.values and claim.values != known.claim.values:
         return _without_values(new) == _without_values(old) and claim.negated == known.claim.negated
     return proposal.author == USER and old < new
+
+
+def _question(text: str) -> str:
+    """Return the question, or the error, that *text* has before its arrow."""
+    asked, arrow, _ = text.partition(ARROW)
+    return letters(asked) if arrow else ""
 
 
 def _key(subject: str) -> frozenset[str]:

@@ -78,6 +78,7 @@ def test_what_an_agent_reads_anyway_is_no_fact() -> None:
         ("The gateway must listen on port 8443", "The gateway must listen on port 9443"),
         ("访问令牌 access_token 的有效期必须是 24 小时", "访问令牌 access_token 的有效期必须是 2 小时"),
         ("Which store holds sessions? → Redis", "Which store holds sessions? → the database of the shop"),
+        ("会话放在哪里？ → “Redis”", "会话放在哪里？ → “数据库”"),
         ("The session store is Redis", "The session store is no longer Redis but PostgreSQL"),
         ("会话存储用 Redis", "会话存储不再用 Redis，改用 PostgreSQL"),
     ],

@@ -66,7 +66,7 @@ def commits(vault: Vault) -> list[str]:
 def test_what_the_user_decided_and_demanded_and_a_proved_fix_become_facts(work: Workspace) -> None:
     vault = work.vault
     session(vault, "one", rules=("always write table-driven tests",), commands=("pnpm test",))
-    session(vault, "two", decisions=("Order ids are ULIDs. Because they sort by time.",), commands=("pnpm test",))
+    session(vault, "two", decisions=("“Order ids are ULIDs, because they sort by time.”",), commands=("pnpm test",))
     guess = "connection refused → another port in settings.py"  # nothing proves it
     session(vault, "three", fixes=(FIX, guess), done=("The gateway must listen on port 8443.",))
     session(vault, "四", rules=("提交之前始终运行 `pnpm test`",))
@@ -76,7 +76,7 @@ def test_what_the_user_decided_and_demanded_and_a_proved_fix_become_facts(work: 
     found = facts(vault)
     assert {text: (fact.category, fact.author) for text, fact in found.items()} == {
         "always write table-driven tests": ("preference", "user"),
-        "Order ids are ULIDs. Because they sort by time.": ("decision", "user"),
+        "Order ids are ULIDs, because they sort by time.": ("decision", "user"),
         "提交之前始终运行 `pnpm test`": ("preference", "user"),
         FIX: ("bug", "agent"),
     }
@@ -89,6 +89,23 @@ def test_what_the_user_decided_and_demanded_and_a_proved_fix_become_facts(work: 
     assert "[work of one](../sessions/one.md)" in report
     assert outcome.kept.commit
     assert [finding.kind for finding in verify(work)] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("“我们用 ULID 做订单号，因为能按时间排序”", "我们用 ULID 做订单号，因为能按时间排序"),
+        ("“方案二” → 网关统一限流", "网关统一限流"),
+        (
+            "“2, but at most 5 a minute” → the gateway limits logins",
+            "the gateway limits logins (“2, but at most 5 a minute”)",
+        ),
+        ("Where do sessions live? → “in Redis”", "Where do sessions live? → “in Redis”"),
+    ],
+)
+def test_a_fact_reads_without_its_note(work: Workspace, line: str, said: str) -> None:
+    session(work.vault, "one", decisions=(line,))
+    assert [judged.proposal.text for judged in consolidate(work, WEEK, dry=True).judged] == [said]
 
 
 @pytest.mark.parametrize("author", ["agent", "tool", "imported"])
