@@ -14,7 +14,8 @@ from memtool.capture.queue import TRIES, Job, Queue
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.llm.call_log import Usage, usage
+from memtool.llm.call_log import Usage, calls_of, usage
+from memtool.llm.writers import note_cost
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
@@ -140,9 +141,11 @@ def _fields(job: Job) -> dict[str, Any]:
 
 
 def _print_usage(session: Session, *, as_json: bool) -> None:
-    rows = usage(session.vault)
+    rows, cost = usage(session.vault), note_cost(calls_of(session.vault))
     if as_json:
-        output.emit_json({"budget": session.settings.llm.daily_tokens, "usage": [row._asdict() for row in rows]})
+        days = [row._asdict() for row in rows]
+        a_note = cost._asdict() if cost else None
+        output.emit_json({"budget": session.settings.llm.daily_tokens, "usage": days, "a_note": a_note})
         return
     if not rows:
         click.echo("No model was asked yet.")
@@ -151,6 +154,11 @@ def _print_usage(session: Session, *, as_json: bool) -> None:
     else:
         for row in rows:
             click.echo(_usage_line(row))
+    if cost:
+        notes = f"{counted(cost.notes, 'session note')} written"
+        click.echo(f"{notes}: {cost.input_tokens:,} tokens in and {cost.output_tokens:,} out each, on the average.")
+    if rows and (limit := session.settings.llm.daily_tokens):
+        click.echo(f"At most {limit:,} tokens in a day (llm.daily_tokens).")
 
 
 def _show_usage(rows: list[Usage]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from memtool import settings as settings_module
 from memtool.doctor import clients, index, machine, vault as vault_room, work as work_room
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
+from memtool.doctor.writing import writer_checks
 from memtool.errors import MemtoolError
 from memtool.vault.ignored import ignores
 from memtool.vault.layout import open_vault
@@ -49,5 +50,6 @@ def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:
     yield from work_room.source_checks(work)
     yield from work_room.schedule_checks(work)
     yield from work_room.model_checks(work, deep=deep)
+    yield from writer_checks(work, found.stamps)
     yield from index.index_checks(work, found, deep=deep)
     yield from work_room.service_checks(work)

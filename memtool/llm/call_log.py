@@ -128,13 +128,18 @@ def _check_limits(limits: Limits, provider: str, calls: Iterable[ModelCall], at:
             raise Unavailable(f"{provider} has had {counted(count, 'call')} {when}, which is its limit")
 
 
+def calls_of(vault: Vault) -> list[ModelCall]:
+    """Return the calls that are known, the oldest first."""
+    try:
+        return _latest(_lines(_path(vault)))
+    except OSError:
+        return []
+
+
 def usage(vault: Vault) -> list[Usage]:
     """Return the calls and their cost per day and provider, the latest day first."""
     sums: dict[tuple[str, str], Usage] = {}
-    lines: list[tuple[str, ModelCall]] = []
-    with contextlib.suppress(OSError):
-        lines = _lines(_path(vault))
-    for call in _latest(lines):
+    for call in calls_of(vault):
         key = (_day(call), call.provider)
         sums[key] = _added(sums.get(key, Usage(*key, 0, 0, 0, 0, None)), call)
     return sorted(sorted(sums.values(), key=lambda row: row.provider), key=lambda row: row.day, reverse=True)

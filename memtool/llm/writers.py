@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memtool.errors import MemtoolError
 from memtool.llm import open_provider
@@ -43,13 +44,22 @@ def where_text_goes(name: str, settings: Settings) -> str:
     return f"the endpoint {address}" if address else f"{_NAMES[name]}, with your key"
 
 
-def mean_tokens(calls: Iterable[ModelCall]) -> tuple[int, int, int] | None:
-    """Return how many notes models wrote in *calls*, and the mean of their tokens in and out; None if none."""
-    written = [call for call in calls if call.purpose == NOTES and not call.failure]
+class NoteCost(NamedTuple):
+    """What models took for notes: how many they wrote, and the mean of the tokens, failed calls included."""
+
+    notes: int
+    input_tokens: int
+    output_tokens: int
+
+
+def note_cost(calls: Iterable[ModelCall]) -> NoteCost | None:
+    """Return what the notes in *calls* took; None if no model wrote one."""
+    asked = [call for call in calls if call.purpose == NOTES]
+    written = sum(not call.failure for call in asked)
     if not written:
         return None
-    taken, made = (sum(each) for each in zip(*((c.input_tokens, c.output_tokens) for c in written), strict=True))
-    return len(written), round(taken / len(written)), round(made / len(written))
+    sums = (sum(call.input_tokens for call in asked), sum(call.output_tokens for call in asked))
+    return NoteCost(written, *(round(tokens / written) for tokens in sums))
 
 
 def _is_at_hand(name: str, settings: Settings) -> bool:

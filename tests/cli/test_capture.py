@@ -14,7 +14,7 @@ from memtool.capture.queue import TRIES, Job, Queue, only_worker
 from memtool.capture.session_reading import read_session
 from memtool.errors import Busy
 from memtool.index import engine
-from memtool.llm import Request
+from memtool.llm import Answer, Request
 from memtool.llm.call_log import CallLog
 from memtool.vault.layout import Vault
 from memtool.workspace import Workspace
@@ -133,6 +133,13 @@ def test_usage_sums_what_models_were_asked(memtool: Memtool, notes: Path) -> Non
     answer = json.loads(memtool("capture", "--usage", "--json").out)
     assert answer["budget"] == 300_000
     assert answer["usage"][0]["calls"] == 1
+    assert answer["a_note"] is None
+    ledger = CallLog(Vault(notes), 0)
+    ledger.end(ledger.begin("claude", Request("s", "p", 9), "summary", NOW), Answer("{}", "claude", "m", 900, 80), 1.0)
+    said = memtool("capture", "--usage").out
+    assert "\n1 session note written: 1,001 tokens in and 80 out each, on the average.\n" in said
+    assert said.endswith("At most 300,000 tokens in a day (llm.daily_tokens).\n")
+    assert memtool("capture", "--usage", "--json").answer["a_note"]["notes"] == 1
 
 
 @pytest.mark.parametrize(
