@@ -27,6 +27,7 @@ from memtool.text.languages import labels
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.scripts import HAN, is_unspaced
 from memtool.text.similarity import words
+from memtool.text.tokens import is_stop_word
 from memtool.vault.authors import AGENT, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import Draft, Line, one_of
@@ -130,15 +131,14 @@ def parse_note(text: str, turns: Sequence[Turn], *, code: str = "", redact: Call
     """
     answer, gate = _object(text), Gate(turns, code)
     language = language_of(turns)
-    title = _title(answer, gate, language)
+    title, summary = _title(answer, gate, language), _text(answer.get("summary")).replace("`", "")
     claims = list(_claims(answer))
     lines, faults = _let_in(claims, gate, labels("session", language or "en"))
     if 2 * len(faults) > len(claims):
         raise ProviderFailed(f"{len(faults)} of {len(claims)} lines of the answer fall: {faults[0]}")
-    summary = _text(answer.get("summary"))
     files, more = _files(answer.get("files"), turns, gate)
     return Draft(
-        title=redact(shortened(title, WIDEST_TITLE)),
+        title=redact(shortened(title.replace("`", ""), WIDEST_TITLE)),
         summary="" if gate.fault(summary) else redact(shortened(summary, WIDEST_SUMMARY)),
         lines=tuple(line._replace(text=redact(line.text)) for line in _once(lines)),
         files=tuple(map(redact, files)),
@@ -263,9 +263,15 @@ def _decision(claim: Claim, gate: Gate, names: dict[str, str]) -> Line:
     for name, label in (("why", "because"), ("not", "turned_down")):
         text = claim.texts.get(name, "")
         if text and not gate.fault(text, claim.turn, is_part=True):
-            parts.append(names[label].format(_BECAUSE.sub("", _cut(text))))
+            parts.append(names[label].format(_going_on(_BECAUSE.sub("", _cut(text)))))
     stop = "。" if is_unspaced(names["because"][0]) else ". "
     return Line(stop.join(part.rstrip("。.") for part in parts), DECISION, author, claim.turn)
+
+
+def _going_on(text: str) -> str:
+    """Return *text* as it goes on within a sentence: "the ids sort", but "ULIDs sort"."""
+    first = re.split(r"\W", text, maxsplit=1)[0]
+    return text[:1].lower() + text[1:] if first != "I" and is_stop_word(first.casefold()) else text
 
 
 def _cut(text: str) -> str:

@@ -216,6 +216,25 @@ def test_parts_of_a_line_that_do_not_stand_are_left_out() -> None:
     assert [line.text for line in draft.lines] == ["JWT rather than sessions", "tokens refused → auth.ts takes skew"]
 
 
+@pytest.mark.parametrize(
+    ("why", "shown"),
+    [
+        ("Because The services call each other", "Because the services call each other"),
+        ("since services call each other", "Because services call each other"),
+        ("JWT is for services", "Because JWT is for services"),
+        ("I let services call", "Because I let services call"),
+    ],
+)
+def test_a_reason_goes_on_in_its_sentence(why: str, shown: str) -> None:
+    (line,) = answered(decisions=[{"turn": 1, "text": "JWT rather than sessions", "why": why}]).lines
+    assert line.text == f"JWT rather than sessions. {shown}"
+
+
+def test_title_and_summary_are_plain() -> None:
+    draft = answered(title="`auth.ts` lets people log in", summary="`auth.ts` takes a minute of clock skew")
+    assert (draft.title, draft.summary) == ("auth.ts lets people log in", "auth.ts takes a minute of clock skew")
+
+
 def test_what_the_user_did_not_choose_is_the_agents_or_a_finding() -> None:
     told = [{"turn": 1, "text": "The clock of the gateway may be late"}]
     assert answered(decisions=told).lines == (Line("The clock of the gateway may be late", "decision", "agent", 1),)
