@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from memtool.capture.old_turns import Turn
+from memtool.capture.old_turns import Turn as OldTurn
+from memtool.capture.turns import Turn
 from memtool.text.lines import one_line, width
 
 NOTHING_RAN, FAILED, UNSURE = "no tests were run", "failed", "its end tells nothing"
@@ -44,7 +45,7 @@ _TELLING = re.compile(
 _TRIFLE = re.compile(
     r"(?i)^(?:.*warning\b.*|exit (?:code|status) \d+|fail(?:ed|ure|ures)?\b.{0,40}|error|\[?…\]?|\^+|make: .*"
     r"|npm ERR! (?:code|errno|A complete).*|\d+ (?:issues?|errors?|failed|passing).{0,40}|=+.*=+|-+ ?.*-+"
-    r"|.*\b\w+: \d+|Traceback .*|\[\w[^\]]*\] ERROR task failed.*)$"
+    r"|.*\b\w+: \d+|FAIL\s+\S+\s+[\d.]+s|.*\b(?:INFO|DEBUG)\b.*|Traceback .*|\[\w[^\]]*\] ERROR task failed.*)$"
 )
 
 
@@ -100,7 +101,7 @@ def is_sure_to_have_failed(command: str, output: str) -> bool:
     return _is_check(last) or _FAILURE.search(output) is not None
 
 
-def last_ends(turns: Sequence[Turn]) -> dict[str, CheckEnd]:
+def last_ends(turns: Sequence[Turn | OldTurn]) -> dict[str, CheckEnd]:
     """Return the checks that were run, the last of them last, each with the end of its last run that told one."""
     ends: dict[str, CheckEnd] = {}
     for at, turn in enumerate(turns):
@@ -114,7 +115,7 @@ def last_ends(turns: Sequence[Turn]) -> dict[str, CheckEnd]:
     return ends
 
 
-def was_edited_after(turns: Sequence[Turn], at: int) -> bool:
+def was_edited_after(turns: Sequence[Turn | OldTurn], at: int) -> bool:
     """Return whether a file was edited in a turn after number *at*, of a kind that had been edited before, if any had.
 
     A check of code says nothing of a document or of settings.
@@ -123,7 +124,7 @@ def was_edited_after(turns: Sequence[Turn], at: int) -> bool:
     return bool(before & after if before else after)
 
 
-def _kinds(turns: Sequence[Turn]) -> set[str]:
+def _kinds(turns: Sequence[Turn | OldTurn]) -> set[str]:
     """Return the kinds of the files that were edited in *turns*: the ends of their names."""
     return {PurePath(file).suffix for turn in turns for file in turn.files}
 

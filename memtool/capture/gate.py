@@ -189,7 +189,7 @@ def _said(turn: Turn) -> Iterator[str]:
     yield from (turn.typed, *turn.messages, turn.summary, *(plan.text for plan in turn.plans))
     yield from (text for dialog in turn.dialogs for text in (dialog.question, *dialog.options, dialog.answer))
     yield from (text for edit in turn.edits for text in (edit.file, edit.line))
-    yield from (text for run in turn.runs for text in run)
+    yield from (text for run in turn.runs for text in (run.command, run.error, run.last_line))
 
 
 def _own_words(turn: Turn) -> Iterator[str]:

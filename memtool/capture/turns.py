@@ -49,11 +49,13 @@ class Run(NamedTuple):
         command: its first line; of a commit `git commit -m "subject"`.
         error: why it failed, several lines at most; empty if it passed.
         last_line: of the output of a check that passed.
+        after: how many of the turn's messages came before it.
     """
 
     command: str
     error: str = ""
     last_line: str = ""
+    after: int = 0
 
 
 class FileEdit(NamedTuple):
@@ -167,8 +169,11 @@ def _turn(steps: Sequence[Step]) -> Turn:
 
 
 def _messages(steps: Sequence[Step]) -> list[str]:
-    said = (step.text for step in steps if step.kind in ("message", "answer"))
-    return [text for text in said if text.strip() not in ("", NO_ANSWER)]
+    return [step.text for step in steps if _is_message(step)]
+
+
+def _is_message(step: Step) -> bool:
+    return step.kind in ("message", "answer") and step.text.strip() not in ("", NO_ANSWER)
 
 
 def _dialogs(steps: Sequence[Step]) -> Iterator[Dialog]:
@@ -197,12 +202,14 @@ def _work(steps: Sequence[Step]) -> tuple[tuple[Run, ...], tuple[FileEdit, ...]]
     """Return the commands that were run, and one edit for each file and each time between two commands."""
     runs: list[Run] = []
     edits: dict[tuple[str, int, bool], FileEdit] = {}
+    said = 0
     for step in steps:
+        said += _is_message(step)
         is_over = step.tool == SHELL_TOOL and step.text and not (step.stopped or step.pending)
         if step.tool in EDITING_TOOLS and step.file and not step.error and _CLIENTS_OWN not in step.file:
             key, (added, removed, line) = (step.file, len(runs), step.stopped), step.change
             old = edits.get(key, FileEdit(step.file, after=len(runs), stopped=step.stopped))
             edits[key] = old._replace(added=old.added + added, removed=old.removed + removed, line=old.line or line)
         elif is_over and not step.text.startswith("! "):  # how these ended is not recorded
-            runs.append(Run(step.text, step.error, step.last_line))
+            runs.append(Run(step.text, step.error, step.last_line, said))
     return tuple(runs), tuple(edits.values())

@@ -1,0 +1,164 @@
+"""What the user decided, demanded and put off in a session: their own sentences. Pure.
+
+A sentence counts where it orders or chooses, was followed by work or ended the session, and was not taken back: by a
+word for that, or by a new choice for the same thing. What is asked, cited or imagined is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from memtool.capture.choices import taken
+from memtool.capture.turns import Turn
+from memtool.text.languages import begins_with, mentioned, pattern_of, starts_with, words as words_of_kind
+from memtool.text.lines import one_line, shortened, width
+from memtool.text.similarity import words
+from memtool.text.statements import prose, sentences, statements
+from memtool.vault.authors import DECISION, OPEN, RULE, USER
+from memtool.vault.sessions import Line
+
+_LONGEST_TYPED = 600  # columns; a longer prompt holds something that was pasted, whatever it says
+_WIDEST, _WIDEST_QUESTION, _WIDEST_ANSWER = 240, 180, 110  # columns
+_BRIEF = 40  # columns
+_BACK = 4  # statements at the end of a message among which its question is
+_WORK = 2  # turns within which work follows
+_SAME = 0.5  # of the words of the shorter one of two choices for the same thing
+_KINDS = {OPEN: "pending", RULE: "demanding", DECISION: "deciding"}  # by role, the first that fits
+_LINK = re.compile(r"https?://\S+")
+_QUOTED = re.compile(r'["“„«「『](?=\w)[^"“”„«»「」『』]{3,}["”“»」』]')
+_CITING = re.compile(r"[:：]\s*…")  # what was said of a quotation, without it
+_ASKS = re.compile("[?？]")
+_DOCUMENT = re.compile(r"(?m)^#{1,3} \S")
+
+
+def own_words(turn: Turn) -> str:
+    """Return what the user typed on one line, without links, code and logs."""
+    text = _LINK.sub("…", turn.typed) if _LINK.sub("", turn.typed).strip() else turn.typed
+    return prose(text) or one_line(text)[:200]
+
+
+def decided_in(turns: Sequence[Turn]) -> list[Line]:
+    """Return the decisions, the rules and what the user left open, in order."""
+    found: list[Line] = []
+    for at in range(len(turns)):
+        new = [*_chosen(turns[at], at), *_said(turns, at, found)]
+        found = [line for line in found if not any(_replaces(turns, line, other) for other in new)] + new
+    return list({line.text: line for line in found}.values())
+
+
+def _chosen(turn: Turn, at: int) -> Iterator[Line]:
+    """Give what the user chose when a tool asked."""
+    for dialog in turn.dialogs:
+        if not (_ASKS.search(dialog.answer) or mentioned("procedure", dialog.question)):
+            answer = shortened(dialog.answer, _WIDEST)
+            yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → “{answer}”", DECISION, USER, at + 1)
+
+
+def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Line]:
+    """Give what the user decided, demanded or put off with what they typed."""
+    turn, message = turns[at], turns[at - 1].said if at else ""
+    if turn.pasted or _DOCUMENT.search(turn.typed) or width(turn.typed) > _LONGEST_TYPED:
+        return
+    typed = own_words(turn)
+    first = (sentences(typed) or [""])[0]
+    own = list(_own(turn.typed)) if _is_held(turns, at) else []
+    if not own and _retracts(first) and any(_is_about(turns, line, at) for line in before):
+        own = [(DECISION, first)]
+    decides = any(role == DECISION for role, _ in own)
+    answer = _answer(typed, first, message, decides=decides)
+    if answer:
+        yield Line(answer, DECISION, USER, at + 1)
+    for role, text in own:
+        if role == RULE and text == first and _question(message) and _matches("deciding", text):
+            yield Line(f"“{text}”", DECISION, USER, at + 1)
+        elif text not in answer:
+            yield Line(f"“{text}”" if role == DECISION else text, role, USER, at + 1)
+
+
+def _is_about(turns: Sequence[Turn], line: Line, at: int) -> bool:
+    """Return whether the turn number *at* edits what the one of *line* did, not long before it."""
+    return at + 1 - line.turn <= _WORK and bool(set(turns[line.turn - 1].files) & set(turns[at].files))
+
+
+def _retracts(text: str) -> bool:
+    return _matches("retracting", text) and not _ASKS.search(text)
+
+
+def _is_held(turns: Sequence[Turn], at: int) -> bool:
+    """Return whether work followed upon the turn number *at*, or it was the last."""
+    following = turns[at : at + _WORK + 1]
+    return at == len(turns) - 1 or any(turn.files or turn.commits or turn.runs for turn in following)
+
+
+def _own(typed: str) -> Iterator[tuple[str, str]]:
+    """Give the sentences of what was *typed* that decide, demand or put off, each with its role."""
+    cites = False
+    for each in statements(_QUOTED.sub(lambda match: "…" if len(sentences(match[0])) > 1 else match[0], typed)):
+        text = each.text
+        bare = _QUOTED.sub("…", text)
+        cites = cites or bool(_CITING.search(bare))
+        is_asked = bool(_ASKS.search(bare)) and not _matches("retracting", bare)  # "can you use a switch instead of …?"
+        if cites or is_asked or width(text) > _WIDEST or _matches("aside", bare):
+            continue
+        role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
+        if role:
+            yield role, text
+
+
+@cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    return re.compile(pattern_of(kind), re.IGNORECASE)
+
+
+def _matches(kind: str, text: str) -> bool:
+    return _pattern(kind).search(text) is not None
+
+
+def _question(said: str) -> str:
+    """Return the question with which the message *said* ends."""
+    told = [each.text for each in statements(said)][-_BACK:]
+    return next((text for text in reversed(told) if text.endswith(("?", "？"))), "")
+
+
+def _answer(typed: str, first: str, message: str, *, decides: bool) -> str:
+    """Return what the user chose or agreed to of what the agent's *message* asked, offered or proposed.
+
+    *decides*: what was *typed*, of which *first* is the first sentence, holds a decision by itself.
+    """
+    is_else = _ASKS.search(first) or begins_with("contradiction", first) or _matches("aside", first)
+    if is_else or not (message and first):
+        return ""
+    if options := taken(typed, message):
+        told = "; ".join(f"{label} = {text}" if len(options) > 1 else text for label, text in options.items())
+        return f"“{shortened(typed, _WIDEST_ANSWER)}” → {told}"
+    asked = _asked(typed, first, message, decides=decides)
+    return f"{shortened(asked, _WIDEST_QUESTION)} → “{shortened(typed, _WIDEST_ANSWER)}”" if asked else ""
+
+
+def _asked(typed: str, first: str, message: str, *, decides: bool) -> str:
+    """Return the proposal or the question of *message* that *typed* answers."""
+    question = _question(message)
+    if mentioned("acts", question):
+        return ""
+    if starts_with("consent", first) and not decides:
+        proposals = (each.text for each in reversed(statements(message)[-_BACK:]) if _matches("proposing", each.text))
+        return next(proposals, "")
+    is_about = width(typed) <= _BRIEF or (width(typed) <= _WIDEST_ANSWER and _telling(typed) & _telling(message))
+    return question if is_about and _matches("alternatives", question) else ""
+
+
+def _replaces(turns: Sequence[Turn], old: Line, new: Line) -> bool:
+    """Return whether the decision *new* takes *old* back: by a word for that, or as another choice for the same."""
+    if OPEN in (old.role, new.role):
+        return False
+    before, after = _telling(old.text), _telling(new.text)
+    shared, least = len(before & after), min(len(before), len(after))
+    if old.turn < new.turn and (_matches("retracting", new.text) or shared) and _is_about(turns, old, new.turn - 1):
+        return True
+    return old.role == new.role == DECISION and shared >= max(2, _SAME * least) and before != after
+
+
+def _telling(text: str) -> frozenset[str]:
+    return words(text).difference(words_of_kind("function"))

@@ -1,0 +1,137 @@
+"""What mended a check that had failed: the error, what was changed, and what the agent said of that. Pure.
+
+A check that failed and then passed says little by itself: the folder may have been wrong, or a scratch file. A fix
+needs an edit in between, not of a file that the session itself wrote to try things, and a sentence that the agent said
+in between and that names what the error or the edit names. Where one of these is missing nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from memtool.capture.checks import UNSURE, check_in, error_lines
+from memtool.capture.outcomes import contradicts
+from memtool.capture.turns import FileEdit, Turn
+from memtool.text.languages import begins_with, gives_order, mentioned, words as words_of_kind
+from memtool.text.lines import cut, shortened, width
+from memtool.text.similarity import words
+from memtool.text.statements import statements
+from memtool.vault.authors import AGENT, FIX
+from memtool.vault.sessions import Line
+
+_WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_LINE, _WIDEST_SAID = 80, 80, 80, 220  # columns
+_SHORTEST, _MOST = 24, 3  # columns of a sentence that says what was changed; how many of them
+_LEAST, _CAUSE, _ANNOUNCED = 0.5, 1.5, 0.6  # value of such a sentence; factor of one that announces
+_NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[./-]|::)+[\w$]+)*")
+_IS_NAME = re.compile(r"_|[./:]\w|[a-z][A-Z]|\d")  # in what is rather the name of something than a word
+_ELSEWHERE = re.compile(r"(?:^|\s)(?:-c\b|<<|/tmp/|/var/)|^git\b")  # a command of the moment, or none that checks
+_ENVIRONMENT = re.compile(
+    r"(?i)No such file or directory|No module named|Cannot find module|cannot import name|command not found"
+    r"|Permission denied|can't open file|module '\w+' has no attribute"
+)
+_Place: TypeAlias = tuple[int, int]  # of a command: the number of its turn, and its own in that
+
+
+class _Failure(NamedTuple):
+    """The failures of a check that has not passed since: the *first* one, the *last* one, and what was wrong then."""
+
+    first: _Place
+    last: _Place
+    lines: tuple[str, ...]
+
+
+def fixes_in(turns: Sequence[Turn]) -> list[Line]:
+    """Return the fixes that held until the end of the session, the newest last; each command counts once."""
+    found: dict[str, Line] = {}
+    failed: dict[str, _Failure] = {}
+    runs = [((at, number), run) for at, turn in enumerate(turns) for number, run in enumerate(turn.runs)]
+    met = Counter(line for command, line in {(run.command, line) for _, run in runs for line in error_lines(run.error)})
+    for place, run in runs:
+        command = check_in(run.command)
+        if not command or run.error == UNSURE or _ELSEWHERE.search(command):
+            continue
+        if run.error:
+            found.pop(command, None)
+            lines = tuple(line for line in error_lines(run.error) if met[line] == 1 and not gives_order(line))
+            failed[command] = _Failure(failed[command].first if command in failed else place, place, lines)
+        elif (failure := failed.pop(command, None)) and (fix := _fix(turns, failure, place, command)):
+            found[command] = fix
+    return list(found.values())
+
+
+def _fix(turns: Sequence[Turn], failure: _Failure, passed: _Place, command: str) -> Line | None:
+    """Return what mended the *command*, if that is sure."""
+    edits = _edits(turns, failure.last, passed) or _edits(turns, failure.first, passed)
+    errors = [line for line in failure.lines if not _ENVIRONMENT.search(line)]
+    is_scratch = any(base_name(edit.file) in command and _is_new(turns, edit.file) for edit in edits)
+    is_refused = passed[0] + 1 < len(turns) and contradicts(turns[passed[0] + 1].typed)
+    if not (edits and errors) or is_scratch or is_refused:
+        return None
+    changed = " ".join(f"{base_name(edit.file)} {edit.line}" for edit in edits)
+    about = f"{' '.join(errors)} {changed}"
+    said = _said(_messages(turns, failure.last, passed), about) or _said(_messages(turns, failure.first, passed), about)
+    if not said:
+        return None
+    error = max(errors, key=lambda line: (len(_names(line) & _names(f"{changed} {said}")), -width(line)))
+    edit = next((edit for edit in edits if base_name(edit.file).casefold() in _names(error)), edits[-1])
+    line = f" `{shortened(edit.line, _WIDEST_LINE).replace('`', '')}`" if edit.line else ""
+    told = shortened(error, _WIDEST_ERROR).replace(" → ", " -> ")
+    text = f"`{cut(command, _WIDEST_COMMAND)}`: “{told}” → {base_name(edit.file)}:{line} {said} ✓"
+    return Line(text, FIX, AGENT, passed[0] + 1)
+
+
+def _edits(turns: Sequence[Turn], since: _Place, until: _Place) -> list[FileEdit]:
+    edits = (((at, edit.after), edit) for at, turn in enumerate(turns) for edit in turn.edits if not edit.stopped)
+    return [edit for place, edit in edits if since < place <= until]
+
+
+def _messages(turns: Sequence[Turn], since: _Place, until: _Place) -> Iterator[str]:
+    """Give what the agent said between the commands *since* and *until*."""
+    for at in range(since[0], until[0] + 1):
+        turn = turns[at]
+        start = turn.runs[since[1]].after if at == since[0] else 0
+        stop = turn.runs[until[1]].after if at == until[0] else len(turn.messages)
+        yield from turn.messages[start:stop]
+
+
+def _said(messages: Iterable[str], about: str) -> str:
+    """Return the sentences of *messages* that say best what was wrong or changed; none if they name nothing of it."""
+    told = [each.text.rstrip(":：") for message in messages for each in statements(message)]
+    late = [1 + at / len(told) for at in range(len(told))]
+    values = {at: late[at] * value for at, text in enumerate(told) if (value := _value(text, about)) >= _LEAST}
+    best: list[int] = []
+    for at in sorted(values, key=lambda at: -values[at])[:_MOST]:
+        if width(" ".join(told[other] for other in [*best, at])) <= _WIDEST_SAID:
+            best.append(at)
+    return " ".join(told[at] for at in sorted(best)).replace(" → ", " -> ")
+
+
+def _value(text: str, about: str) -> float:
+    if text.endswith(("?", "？")) or width(text) < _SHORTEST:
+        return 0.0
+    value = len(_names(text) & _names(about)) + 0.5 * len(_words(text) & _words(about))
+    value *= _CAUSE if mentioned("cause", text) else 1.0
+    return value * (_ANNOUNCED if begins_with("announcement", text) else 1.0)
+
+
+def _is_new(turns: Sequence[Turn], file: str) -> bool:
+    first = next(edit for turn in turns for edit in turn.edits if edit.file == file)
+    return not first.removed
+
+
+def _words(text: str) -> frozenset[str]:
+    return words(text).difference(words_of_kind("function"))
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the names of files, symbols and rules in *text*, without folders, of symbols the last part; case aside."""
+    found = (base_name(name).casefold() for name in _NAMES.findall(text) if _IS_NAME.search(name))
+    return frozenset(name if re.search(r"\.[a-z]{1,5}$", name) else re.split(r"[.:]+", name)[-1] for name in found)
+
+
+def base_name(file: str) -> str:
+    """Return the name of *file* without its folders."""
+    return file.replace("\\", "/").rsplit("/", 1)[-1]

@@ -1,0 +1,211 @@
+"""What came of each turn of a session: the statements of the agent's messages that are worth keeping. Pure.
+
+What carries is the place in the message and in the session, names, numbers and length; short messages report, long ones
+explain. An answer that was taken back says nothing, and one that the user contradicted little.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from memtool.capture.turns import Turn
+from memtool.capture.view import goes_on, informing
+from memtool.text.languages import begins_with, mentioned, pattern_of, starts_with
+from memtool.text.lines import width
+from memtool.text.similarity import is_said, words
+from memtool.text.statements import Statement, statements
+
+_CODE, _NAME = 2.0, 1.5
+_SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
+_PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
+_LATE = (13, 0.6)
+_CAUSE = 1.5  # value of what an earlier message gives as the cause
+_MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
+_RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
+_DOUBTED = 0.25
+_BRIEF, _TWICE, _BACK = 220, 2, 4  # columns of a last message that only closes; a fuller one is among those before it
+_FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
+_LEAD = 110  # columns of the line above a list that its items have before them
+_SHORTEST, _WIDEST = 24, 240  # columns of a statement
+_CHATTER = 130
+_DENSITY = 0.45
+_CROWD = 0.6  # how much less each further statement of a turn is worth
+_MOST = 6  # statements of a turn
+_SAME = 0.6  # of the words of a statement that another one has
+_NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
+_ASKING = ("?", "？")
+
+
+class Outcome(NamedTuple):
+    """One statement of the agent in turn number *turn*, from 1, at a *place* among the others, with its *value*.
+
+    The *lead* is the line above the list that it is an item of.
+    """
+
+    text: str
+    turn: int
+    place: int = 0
+    value: float = 1.0
+    lead: str = ""
+
+
+def result_of(turn: Turn) -> tuple[str, ...]:
+    """Return the messages that say what came of *turn*: the last one, and a fuller one that it only closes."""
+    told = informing(turn)
+    if not told:
+        return ()
+    fuller = [each for each in told[-1 - _BACK : -1] if width(each) > _TWICE * width(told[-1])]
+    return (fuller[-1], told[-1]) if fuller and width(told[-1]) < _BRIEF else (told[-1],)
+
+
+def names_something(text: str) -> bool:
+    """Return whether *text* has a number or an identifier."""
+    return _NAMES.search(text) is not None
+
+
+def is_question(text: str) -> bool:
+    """Return whether *text* asks."""
+    return text.endswith(_ASKING)
+
+
+def admits(turn: Turn) -> bool:
+    """Return whether the agent admits in *turn* that it was wrong."""
+    return any(starts_with("admission", message) for message in (*turn.messages[:3], turn.said))
+
+
+def contradicts(typed: str) -> bool:
+    """Return whether the user contradicts with what was *typed*."""
+    return begins_with("contradiction", typed) and not starts_with("consent", typed)
+
+
+def taken_back(turns: Sequence[Turn]) -> frozenset[int]:
+    """Return the places of the turns that the next one takes back, with those that they only go on with."""
+    found: set[int] = set()
+    for at in reversed(range(len(turns) - 1)):
+        if admits(turns[at + 1]) or (at + 1 in found and goes_on(turns[at + 1])):
+            found.add(at)
+    return frozenset(found)
+
+
+def outcomes_in(turns: Sequence[Turn]) -> list[Outcome]:
+    """Return the statements of all *turns*, in order."""
+    found, gone = [], taken_back(turns)
+    for at, turn in enumerate(turns):
+        if at in gone:
+            continue
+        after = turns[at + 1] if at + 1 < len(turns) else Turn()
+        factor = _RISE + (1 - _RISE) * (at / (len(turns) - 1) if len(turns) > 1 else 1)
+        factor *= _LAST if at == len(turns) - 1 else 1.0
+        factor *= _DOUBTED if after.refused or contradicts(after.typed) else 1.0
+        is_open = at == len(turns) - 1 or starts_with("consent", after.typed)
+        for place, (text, value, lead) in enumerate(_valued(turn)):
+            if is_open or not re.search(pattern_of("proposing"), text, re.IGNORECASE):
+                found.append(Outcome(text, at + 1, place, value * factor, lead))
+    return found
+
+
+def _valued(turn: Turn) -> Iterator[tuple[str, float, str]]:
+    result = result_of(turn)
+    for message in turn.messages:
+        if message not in result:
+            causes = (each for each in statements(message) if mentioned("cause", each.text) and not _says_nothing(each))
+            yield from ((each.text, _CAUSE, _lead(each)) for each in causes)
+    for message in result:
+        whole = min(1.0, (_MESSAGE[0] / max(1, width(message))) ** _MESSAGE[1])
+        yield from ((text, whole * value, lead) for text, value, lead in _pieces(_without_chatter(statements(message))))
+    yield from ((f"commit: {subject}", 1.0, "") for subject in turn.commits)
+
+
+def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
+    values = [_value(each, at) for at, each in enumerate(told)]
+    at = 0
+    for _, group in groupby(told, key=lambda each: (each.is_listed, each.lead if each.is_listed else each)):
+        items = list(group)
+        own = values[at : at + len(items)]
+        at += len(items)
+        joined = "; ".join(item.text for item in items)
+        if 1 < len(items) <= _FEW and width(joined) <= _WIDEST_LIST:
+            yield joined, max(own), _lead(items[0])
+        else:
+            yield from ((item.text, value, _lead(item)) for item, value in zip(items, own, strict=True))
+
+
+def _without_chatter(told: list[Statement]) -> list[Statement]:
+    start = 0
+    while start < min(3, len(told) - 1) and _is_chatter(told[start], start):
+        start += 1
+    return [each for each in told[start:] if not _says_nothing(each)]
+
+
+def _is_chatter(each: Statement, at: int) -> bool:
+    if width(each.text) > _CHATTER:
+        return False
+    is_call = each.text.endswith(("!", "?", "！", "？")) or (at == 0 and width(each.text) <= _SHORT[0])
+    return each.text.endswith((":", "：")) or (is_call and _is_bare(each))
+
+
+def _says_nothing(each: Statement) -> bool:
+    text = each.text
+    if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
+        return True
+    return begins_with("offer", text) or (_is_bare(each) and width(text) < _SHORTEST)
+
+
+def _is_bare(each: Statement) -> bool:
+    return not each.codes and not names_something(each.text)
+
+
+def _value(each: Statement, at: int) -> float:
+    columns = width(each.text)
+    value = _CODE if each.codes else _NAME if names_something(each.text) else 1.0
+    value *= _SHORT[1] if columns < _SHORT[0] else _LONG[1] if columns >= _LONG[0] else 1.0
+    return value * (_PLACES[at] if at < len(_PLACES) else _LATE[1] if at >= _LATE[0] else 1.0)
+
+
+def _lead(each: Statement) -> str:
+    """Return the line above the list of *each*, if that says more than *each*."""
+    lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
+    return lead if each.is_listed and width(lead) <= _LEAD and not words(lead) <= words(each.text) else ""
+
+
+def best_of(outcomes: Sequence[Outcome], room: int, *, turns: int, known: Sequence[str] = ()) -> list[Outcome]:
+    """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*."""
+    left = [each for each in outcomes if width(_text(each)) <= _WIDEST]
+    said, taken = [words(text) for text in known], list[Outcome]()
+    counts = dict.fromkeys(range(turns + 1), 0)
+    while left:
+        best = max(left, key=lambda each: _worth(each, counts[each.turn]))
+        left.remove(best)
+        is_led = any((each.turn, each.lead) == (best.turn, best.lead) for each in taken)
+        columns = width(best.text if is_led else _text(best))
+        if columns > room or counts[best.turn] >= _MOST or is_said(words(best.text), said, _SAME):
+            continue
+        room -= columns + 6
+        counts[best.turn] += 1
+        said.append(words(best.text))
+        taken.append(best)
+    return _joined(sorted(taken, key=lambda each: (each.turn, each.place)))
+
+
+def _joined(taken: Sequence[Outcome]) -> list[Outcome]:
+    """Return *taken*, each with its lead; those of one list are one statement as far as it is not too wide."""
+    joined: list[Outcome] = []
+    for each in taken:
+        last = joined[-1] if joined else Outcome("", 0)
+        if each.lead and (each.turn, each.lead) == (last.turn, last.lead) and width(last.text + each.text) <= _WIDEST:
+            joined[-1] = last._replace(text=f"{last.text.rstrip('.。')}; {each.text}")
+        else:
+            joined.append(each._replace(text=_text(each)))
+    return joined
+
+
+def _text(each: Outcome) -> str:
+    return f"{each.lead}: {each.text}" if each.lead else each.text
+
+
+def _worth(each: Outcome, taken: int) -> float:
+    return each.value / (1 + _CROWD * taken) / math.pow(width(each.text) + 3, _DENSITY)

@@ -1,0 +1,202 @@
+"""The note of a session, made of its turns without a model. Pure.
+
+Everything in it was said. A role is claimed only where it is sure; all else is what the user asked and what came of it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from memtool.capture.checks import last_ends
+from memtool.capture.decisions import decided_in, own_words
+from memtool.capture.mended import base_name, fixes_in
+from memtool.capture.outcomes import best_of, contradicts, is_question, outcomes_in, result_of, taken_back
+from memtool.capture.turns import Turn
+from memtool.capture.view import informing, is_promise
+from memtool.text.languages import begins_with, labels, leads, pattern_of, words as words_of_kind
+from memtool.text.lines import shortened, width
+from memtool.text.similarity import words
+from memtool.text.statements import Statement, plain, sentences, statements
+from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
+from memtool.vault.sessions import Draft, Line
+
+_WIDEST_TITLE, _WIDEST_NAMED, _LEAST_TITLE = 70, 80, 20  # columns; of a commit's subject or a plan's heading
+_EARLY, _NAMED, _WORKED, _ITEM, _LATER, _CUT, _TYPED, _FIRST = (
+    0.6,
+    2.0,
+    1.5,
+    0.5,
+    0.7,
+    0.7,
+    0.2,
+    8,
+)  # weights of what may be a title
+_OFTEN, _LEAST_CUT = 4, 34  # times that a word counts at most; columns of a clause that may be a title
+_LABELLED = re.compile(r"\W|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ |.* = ")  # "Option 1: …", a path, a cell
+_ROOM, _LEAST_ROOM = 1_900, 700  # columns of the lines of a note; of what came of it at least
+_WIDEST_ASKED, _WIDEST_BEGINNING = 220, 90  # columns of what the session began with, and of any other prompt
+_MOST_FIXES, _MOST_OPEN, _MOST_COMMANDS, _MOST_FILES = 3, 3, 3, 5
+_WIDEST_OPEN, _WIDEST_COMMAND = 300, 100
+_SIDE_QUESTION, _SHORT = 48, 24  # columns of a first prompt that the session is not about
+_TELLS_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") goes on with the one before
+_CLAUSE = re.compile(r"[;；，。]| [-–—] | \(|（|——|, (?=which|so|but|and|instead|because)")
+_SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
+
+
+def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "en") -> Draft:
+    """Return the note of *turns*. *language* is that of the few words that nobody said."""
+    decided = decided_in(turns)
+    still_open = list(_open(turns, language))[:_MOST_OPEN]
+    commands, fixes = list(_commands(turns)), fixes_in(turns)[-_MOST_FIXES:]
+    title, asked = _title(turns, branch), _asked(turns)
+    sure = [*decided, *fixes, *still_open, *commands]
+    room = max(_LEAST_ROOM, _ROOM - sum(width(line.text) + 6 for line in sure) - width(asked))
+    done = _done(turns, room, [title, asked, *(line.text for line in sure)])
+    lines = sorted([*sure, *done], key=lambda line: _SECTIONS.index(line.role))
+    files = list(dict.fromkeys(base_name(file) for turn in turns for file in turn.files))
+    return Draft(title, asked, "", tuple(lines), tuple(files[-_MOST_FILES:]), max(0, len(files) - _MOST_FILES))
+
+
+def _tells(turn: Turn) -> bool:
+    return len(own_words(turn).encode()) >= _TELLS_FROM
+
+
+def _done(turns: Sequence[Turn], room: int, known: Sequence[str]) -> Iterator[Line]:
+    beginnings = list(_beginnings(turns))
+    room -= sum(width(text) for text in dict.fromkeys(beginnings)) // 2
+    for each in best_of(outcomes_in(turns), room, turns=len(turns), known=known):
+        yield Line(each.text, "", AGENT, each.turn, asked=beginnings[each.turn - 1])
+
+
+def _beginnings(turns: Sequence[Turn]) -> Iterator[str]:
+    """Give the beginning of each prompt; of one that tells nothing that of the one before."""
+    last = ""
+    for turn in turns:
+        if _tells(turn) or not last:
+            last = shortened(own_words(turn), _WIDEST_BEGINNING)
+        yield last
+
+
+def _asked(turns: Sequence[Turn]) -> str:
+    """Return the first prompt that tells something: not a short question, if anything else was typed."""
+    typed = list(filter(None, map(own_words, turns)))
+    told = [text for text in typed if width(text) > _SHORT]
+    orders = [text for text in told if not is_question(text)]
+    first = orders[0] if told and orders and is_question(told[0]) and width(told[0]) <= _SIDE_QUESTION else ""
+    return shortened(first or (told or typed or [""])[0], _WIDEST_ASKED)
+
+
+def _title(turns: Sequence[Turn], branch: str) -> str:
+    """Return the text that names best what came of *turns*: it shares most with all that was typed, said and edited."""
+    counts = Counter(word for turn in turns for word in _telling(_all_of(turn)))
+    counts.update(word for turn in turns for word in _telling(own_words(turn)))
+    candidates: dict[str, float] = {}
+    for text, weight in _candidates(turns):
+        candidates[text] = max(weight, candidates.get(text, 0.0))
+
+    def share(text: str) -> float:
+        told = _telling(text)
+        return (
+            candidates[text]
+            * (1 + sum(min(max(counts[word] - 1, 0), _OFTEN) for word in told))
+            / math.sqrt(len(told) + 2)
+        )
+
+    typed = (head for turn in turns for text in sentences(own_words(turn)) if (head := _head(text, _WIDEST_TITLE)))
+    return max(candidates, key=share, default="") or next(typed, branch)
+
+
+def _all_of(turn: Turn) -> str:
+    return " ".join([own_words(turn), *result_of(turn), *map(base_name, turn.files)])
+
+
+def _telling(text: str) -> frozenset[str]:
+    return words(text).difference(words_of_kind("function"))
+
+
+def _candidates(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
+    """Give the texts that may name what came of *turns*, each with its weight."""
+    gone = taken_back(turns)
+    first = next((turn for turn in turns if width(own_words(turn)) > _SHORT), Turn())
+    heads = (_head(text, _WIDEST_TITLE) for text in sentences(own_words(first))[:2])
+    yield from ((head, _TYPED if is_question(head) else 2 * _TYPED) for head in heads if head)
+    edited = [at for at, turn in enumerate(turns) if turn.edits]
+    for at, turn in enumerate(turns):
+        after = turns[at + 1] if at + 1 < len(turns) else Turn()
+        late = _EARLY + (1 - _EARLY) * (at + 1) / len(turns)
+        plans = [plan.text for plan in turn.plans if plan.fate == "approved"]
+        named = [*turn.commits, *(text.strip().split("\n", 1)[0].lstrip("# ") for text in (*plans, _typed_plan(turn)))]
+        yield from ((head, _NAMED * late) for text in named if (head := _head(plain(text)[0], _WIDEST_NAMED)))
+        if at in gone or after.refused or contradicts(after.typed):
+            continue
+        for message in result_of(turn):
+            for place, each in enumerate(statements(message)[:_FIRST]):
+                weight = late * (_WORKED if at in edited or not edited else 1.0) * (_ITEM if each.is_listed else 1.0)
+                if _is_outcome(each) and (head := _head(each.text, _WIDEST_TITLE)):
+                    weight *= 1.0 if head == each.text.rstrip(".。!！") else _CUT
+                    yield head, weight * (1.0 if place < 2 else _LATER)
+
+
+def _typed_plan(turn: Turn) -> str:
+    return turn.typed if turn.typed.startswith("# ") else ""
+
+
+def _is_outcome(each: Statement) -> bool:
+    """Return whether *each* may be a title: a sentence that says something by itself."""
+    text = each.text
+    is_asking = is_question(text) or begins_with("offer", text) or begins_with("announcement", text)
+    return not (
+        is_asking
+        or text.endswith((":", "："))
+        or leads("deictic", text)
+        or leads("admission", text)
+        or leads("consent", text)
+        or _LABELLED.match(text)
+        or re.match(pattern_of("status_line"), text, re.IGNORECASE)
+    )
+
+
+def _head(text: str, widest: int) -> str:
+    """Return *text*, or its first clause, if that can be a title."""
+    text = text.rstrip(" :：.。!！")
+    if width(text) > widest:
+        ends = [match.start() for match in _CLAUSE.finditer(text) if width(text[: match.start()]) <= widest]
+        text = text[: ends[-1]] if ends and width(text[: ends[-1]]) >= _LEAST_CUT else ""
+    is_whole = text.count("(") == text.count(")") and text.count("“") == text.count("”") and text.count('"') % 2 == 0
+    return text if width(text) >= _LEAST_TITLE and is_whole and not re.search("[→·]", text) else ""
+
+
+def _open(turns: Sequence[Turn], language: str) -> Iterator[Line]:
+    names = labels("summary", language)
+    last, number = (turns[-1] if turns else Turn()), len(turns)
+    plan = last.plans[-1] if last.plans else None
+    if plan and plan.fate == "turned down" and not last.edits:
+        heading = plain(plan.text.strip().split("\n", 1)[0].lstrip("# "))[0]
+        yield Line(names["no_plan"].format(shortened(heading, 120)), OPEN, AGENT, number)
+    elif last.typed and not (_has_answer(last) or last.files or last.commits):
+        yield Line(names["no_answer"].format(shortened(own_words(last), _WIDEST_OPEN)), OPEN, USER, number)
+    elif asked := _closing_question(last.said):
+        yield Line(names["no_decision"].format(asked), OPEN, AGENT, number)
+
+
+def _has_answer(turn: Turn) -> bool:
+    return any(not is_promise(message) for message in informing(turn))
+
+
+def _closing_question(said: str) -> str:
+    told = statements(said)
+    return next(
+        (each.text for each in reversed(told[-4:]) if begins_with("offer", each.text) and is_question(each.text)), ""
+    )
+
+
+def _commands(turns: Sequence[Turn]) -> Iterator[Line]:
+    """Give the last checks that passed, if they passed the last time."""
+    ends = last_ends(turns)
+    passed = [
+        (command, end.turn) for command, end in ends.items() if not end.error and width(command) <= _WIDEST_COMMAND
+    ]
+    yield from (Line(command, "command", "tool", at + 1) for command, at in passed[-_MOST_COMMANDS:])

@@ -1,0 +1,145 @@
+"""The note without a model: title, what was asked, what came of it, what is open, commands and files."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from memtool.capture.outcomes import best_of, outcomes_in
+from memtool.capture.rules_note import write_by_rules
+from memtool.capture.turns import AgentPlan, FileEdit, Run, Turn
+from memtool.text.lines import width
+from memtool.vault.sessions import Draft, SessionNote, parse_session, render_session
+
+EDIT = (FileEdit("/src/shop/carts/expire.py", 12, 3),)
+NIGHTLY = "Expired carts are deleted by `carts/expire.py` in a nightly job."
+LONG = "This sentence of the agent names `carts/expire.py` and goes on " + "and on " * 40 + "to its end."
+ASKED = "How do we get rid of the carts that nobody paid for?"
+
+
+def lines(draft: Draft, role: str) -> list[str]:
+    return [line.text for line in draft.lines if line.role == role]
+
+
+def worked(typed: str, *messages: str, **more: object) -> Turn:
+    """Return a turn with an edit."""
+    return Turn(typed=typed, messages=messages, edits=EDIT)._replace(**more)  # type: ignore[arg-type]
+
+
+def test_the_title_names_what_came_of_it() -> None:
+    turns = [Turn(typed=ASKED, messages=("Two ways: a trigger or a job.",)), worked("A nightly job, please.", NIGHTLY)]
+    draft = write_by_rules(turns)
+    assert draft.title == "Expired carts are deleted by carts/expire.py in a nightly job"
+    assert draft.asked == ASKED
+
+
+def test_a_chinese_session_has_a_chinese_title() -> None:
+    draft = write_by_rules(
+        [worked("过期的购物车怎么清理？每晚跑一个任务。", "每晚的清理任务已经加到 `carts/expire.py`。")], language="zh"
+    )
+    assert draft.title == "每晚的清理任务已经加到 carts/expire.py"
+
+
+@pytest.mark.parametrize(
+    ("said", "commit"),
+    [(LONG, "Delete expired carts each night"), ("Committed.", "Delete expired carts each night")],
+)
+def test_a_commit_names_the_session(said: str, commit: str) -> None:
+    turn = worked(ASKED, said, runs=(Run(f'git commit -m "{commit}"'),))
+    assert write_by_rules([turn]).title == commit
+
+
+@given(st.lists(st.builds(worked, st.text(), st.text())))
+def test_any_session_has_a_note_that_is_read_back(turns: list[Turn]) -> None:
+    draft = write_by_rules(turns, branch="carts")
+    assert width(draft.title) <= 80
+    assert not set("→·\n") & set(draft.title)
+    note = parse_session(render_session(SessionNote(id="1f0e", draft=draft)))
+    assert [line.text for line in note.draft.lines if line.role != "asked"] == [line.text for line in draft.lines]
+
+
+def test_what_came_of_a_turn_is_whole_sentences_under_its_prompt() -> None:
+    draft = write_by_rules(
+        [worked(ASKED, f"{LONG} {NIGHTLY} It passes for all carts of the shop, whatever they hold.")]
+    )
+    done = [line for line in draft.lines if not line.role]
+    assert {line.asked for line in done} == {ASKED}
+    assert lines(draft, "") == ["It passes for all carts of the shop, whatever they hold."]  # the title says the other
+
+
+def test_items_of_one_list_are_one_line() -> None:
+    first, second = "`expire.py`: deletes what is old, each night at two", "`cart.py`: keeps the day of the last visit"
+    said = f"Changed files:\n\n- {first}, as the shop asked for\n- {second} of each cart, in UTC, without its time"
+    draft = write_by_rules([worked("Delete the old carts.", said)])
+    (line,) = lines(draft, "")
+    assert line.startswith("Changed files: expire.py: deletes")
+    assert "; cart.py: keeps" in line
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [
+        (Turn(typed="the ids have no date", messages=("You're right, the ids are plain UUIDs.",)),),
+        (Turn(typed="ok"), Turn(typed="编号里没有日期", messages=("You're right, the ids are plain UUIDs.",))),
+    ],
+)
+def test_what_the_agent_takes_back_is_not_told(correction: tuple[Turn, ...]) -> None:
+    turns = [
+        worked("Why do the ids fail?", "The ids of `carts` begin with a date, as in 2026-01-05-uuid."),
+        *correction,
+    ]
+    assert not any("2026-01-05" in line.text for line in write_by_rules(turns).lines)
+
+
+def test_a_proposal_that_was_not_taken_up_is_not_told() -> None:
+    proposal = "I suggest to make the clock of `carts/expire.py` injectable for the tests."
+    turns = [Turn(typed=ASKED, messages=(proposal,)), worked("Which cart is the oldest of all?", NIGHTLY)]
+    assert lines(write_by_rules(turns), "") == []
+    assert "clock" in " ".join([write_by_rules(turns[:1]).title, *lines(write_by_rules(turns[:1]), "")])
+
+
+@pytest.mark.parametrize(
+    ("turn", "stands"),
+    [
+        (Turn(typed=ASKED), f"not answered: {ASKED}"),
+        (Turn(typed=ASKED, messages=("Let me look at the carts.",)), f"not answered: {ASKED}"),
+        (Turn(typed=ASKED, plans=(AgentPlan("# Delete old carts\n\nEach night.", "turned down"),)),
+         "plan not approved, nothing of it was done: Delete old carts"),
+        (Turn(typed=ASKED, messages=(f"{NIGHTLY} Should I delete the drafts, too?",)),
+         "asked at the end: Should I delete the drafts, too?"),
+    ],
+)  # fmt: skip
+def test_open_ends(turn: Turn, stands: str) -> None:
+    assert lines(write_by_rules([turn]), "open") == [stands]
+
+
+def test_a_finished_session_has_no_open_end() -> None:
+    assert lines(write_by_rules([worked(ASKED, NIGHTLY)]), "open") == []
+
+
+def test_commands_are_the_last_checks_that_passed() -> None:
+    runs = (
+        Run("cd /src && pytest -q tests"),
+        Run("ruff check ."),
+        Run("mypy .", "error: no"),
+        Run("ls"),
+        Run("git push"),
+    )
+    assert lines(write_by_rules([worked(ASKED, NIGHTLY, runs=runs)]), "command") == ["pytest -q tests", "ruff check ."]
+
+
+def test_files_are_the_last_five() -> None:
+    edits = tuple(FileEdit(f"/src/购物/{number}.py") for number in range(7))
+    draft = write_by_rules([worked(ASKED, NIGHTLY, edits=edits)])
+    assert draft.files == ("2.py", "3.py", "4.py", "5.py", "6.py")
+    assert draft.more_files == 2
+
+
+def test_a_long_session_fits() -> None:
+    turns = [
+        worked(f"Change number {n} of the carts, please.", f"`carts/part{n}.py` deletes {n} carts. {NIGHTLY}")
+        for n in range(80)
+    ]
+    note = render_session(SessionNote(id="1f0e", draft=write_by_rules(turns)))
+    assert len(note.encode()) < 3_500
+    assert len({line.turn for line in best_of(outcomes_in(turns), 1_900, turns=80)}) > 5
