@@ -42,6 +42,7 @@ _MOST_FIXES, _MOST_OPEN, _MOST_COMMANDS, _MOST_FILES = 3, 3, 3, 5
 _WIDEST_OPEN, _WIDEST_COMMAND = 300, 100
 _SIDE_QUESTION, _SHORT = 48, 24  # columns of a first prompt that the session is not about
 _TELLS_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") goes on with the one before
+_TALK = 2  # turns
 _CLAUSE = re.compile(r"[;；，。]| [-–—] | \(|（|——|, (?=which|so|but|and|instead|because)")
 _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
 
@@ -58,6 +59,18 @@ def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "
     lines = sorted([*sure, *done], key=lambda line: _SECTIONS.index(line.role))
     files = list(dict.fromkeys(base_name(file) for turn in turns for file in turn.files))
     return Draft(title, asked, "", tuple(lines), tuple(files[-_MOST_FILES:]), max(0, len(files) - _MOST_FILES))
+
+
+def leaves_note(turns: Sequence[Turn]) -> bool:
+    """Return whether a session is worth a note: something was done, decided or left open, or it was a talk.
+
+    One or two questions that were answered without a look at the project are not.
+    """
+    if len(turns) > _TALK or any(
+        turn.edits or turn.runs or turn.looked or turn.dialogs or turn.plans for turn in turns
+    ):
+        return True
+    return any(_tells(turn) and not (_has_answer(turn) and is_question(own_words(turn))) for turn in turns)
 
 
 def _tells(turn: Turn) -> bool:

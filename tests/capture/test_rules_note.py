@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.capture.outcomes import best_of, outcomes_in
-from memtool.capture.rules_note import write_by_rules
+from memtool.capture.rules_note import leaves_note, write_by_rules
 from memtool.capture.turns import AgentPlan, FileEdit, Run, Turn
 from memtool.text.lines import width
 from memtool.vault.sessions import Draft, SessionNote, parse_session, render_session
@@ -143,3 +143,19 @@ def test_a_long_session_fits() -> None:
     note = render_session(SessionNote(id="1f0e", draft=write_by_rules(turns)))
     assert len(note.encode()) < 3_500
     assert len({line.turn for line in best_of(outcomes_in(turns), 1_900, turns=80)}) > 5
+
+
+@pytest.mark.parametrize(
+    ("turns", "leaves"),
+    [
+        ([Turn(typed="What is the difference of a list and a tuple?", messages=("A list can change.",))], False),
+        ([Turn(typed="元组和列表有什么不同呢？", messages=("列表可以改变。",))] * 2, False),
+        ([Turn(typed="What is the difference of a list and a tuple?", messages=("A list can change.",))] * 3, True),
+        ([Turn(typed="What is the difference of a list and a tuple?")], True),
+        ([Turn(typed="We use tuples for what does not change.", messages=("Noted.",))], True),
+        ([Turn(typed="hi", messages=("Hello!",))], False),
+        ([Turn(typed="hi", messages=("Hello!",), looked=True)], True),
+    ],
+)
+def test_a_talk_that_left_nothing_needs_no_note(turns: list[Turn], leaves: bool) -> None:
+    assert leaves_note(turns) is leaves
