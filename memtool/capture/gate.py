@@ -8,9 +8,8 @@ is theirs. That does not find what is false in the words of its own turn: nothin
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import ceil
 from typing import NamedTuple
@@ -21,19 +20,19 @@ from memtool.capture.options import meant, offered
 from memtool.capture.turns import Turn
 from memtool.capture.view import goes_on, pieces_of
 from memtool.text.identifiers import folded, names_in, stands, unfounded, unknown_name, without_names
-from memtool.text.languages import begins_with, cites_order, mentioned, starts_with
+from memtool.text.languages import begins_with, cites_order, mentioned, pattern_of, starts_with
 from memtool.text.lines import one_line
 from memtool.text.markdown import without_code
 from memtool.text.scripts import is_unspaced
-from memtool.text.statements import sentences, statements
-from memtool.text.tokens import index_terms, is_stop_word, query_terms
+from memtool.text.statements import statements
+from memtool.text.tokens import fold, index_terms, is_stop_word, query_terms
 
 _WORDS, _LESS, _PAIRS = 0.55, 0.5, 0.3  # of the content words; of those of a title or a part; of Chinese pairs
 _BESIDE_NAMES = 0.34  # of the words beside two names
 _ALIKE, _SHORTEST = 0.7, 4  # of the letters of two words, from so many letters on
 _THEIRS = 1 / 3  # of the words of a decision
 _AGREED = 2  # statements at the end of a message with a question that a yes is meant for
-_PLAIN = re.compile(r"\W+")
+_SENTENCE = r"[.!?。！？](?=\s|$)|[\n。！？]"  # its end
 _AND = re.compile(r"\s*(?:&&|\|\|?|;)\s*")  # between the commands of one line
 _NOISE = re.compile(r"\s*\d?>(?:&\d|\s*/dev/null)")
 
@@ -94,9 +93,10 @@ class Gate:
 
     def quoted(self, text: str, number: int) -> int:
         """Return the number of the turn in which the user typed *text*, that *number* if they did there; else 0."""
-        letters = [part for part in map(_squeezed, re.split(r"…|\.\.\.", text)) if part]
+        parts = [re.findall(r"\w+", part) for part in re.split(r"…|\.\.\.", fold(text))]
+        patterns = [r"\W*".join(map(re.escape, words)) for words in parts if words]
         turns = sorted(range(1, len(self._turns) + 1), key=lambda each: abs(each - number))
-        return next((each for each in turns if letters and _is_typed(letters, self._turns[each - 1])), 0)
+        return next((each for each in turns if patterns and _is_typed(patterns, self._turns[each - 1])), 0)
 
     def passed(self, command: str) -> tuple[str, int]:
         """Return *command* as it was run and the turn in which it passed last; nothing if it failed or was not run."""
@@ -201,18 +201,19 @@ def _own_words(turn: Turn) -> Iterator[str]:
         yield dialog.answer if is_no else f"{dialog.question} {dialog.answer}"
 
 
-def _is_typed(letters: Iterable[str], turn: Turn) -> bool:
-    """Return whether *letters*, the parts of a quotation, are in the user's own words, and not in what these cite."""
-    for text in _own_words(turn):
-        squeezed = _squeezed(text)
-        if all(part in squeezed for part in letters):
-            cited = [each for line in text.splitlines() for each in sentences(one_line(line)) if cites_order(each)]
-            return not any(part in _squeezed(each) for each in cited for part in letters)
+def _is_typed(patterns: Sequence[str], turn: Turn) -> bool:
+    """Return whether the *patterns*, the parts of a quotation, are in the user's own words."""
+    return any(all(_says(fold(text), pattern) for pattern in patterns) for text in _own_words(turn))
+
+
+def _says(text: str, pattern: str) -> bool:
+    """Return whether *text* itself says what *pattern* matches: it neither cites it nor says no right before it."""
+    for match in re.finditer(rf"(?<![a-z0-9]){pattern}", text):
+        before = re.split(r"[.!?:;,\n。！？：；，]", text[: match.start()])[-1]
+        sentence = re.split(_SENTENCE, text[: match.start()])[-1] + re.split(_SENTENCE, text[match.start() :])[0]
+        if not (re.search(pattern_of("negation"), before) or cites_order(sentence)):
+            return True
     return False
-
-
-def _squeezed(text: str) -> str:
-    return _PLAIN.sub("", unicodedata.normalize("NFKC", text)).casefold()
 
 
 def _commands(command: str) -> set[str]:

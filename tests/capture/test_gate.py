@@ -143,6 +143,21 @@ def test_a_command_is_one_that_was_run_and_passed(command: str, ran: str) -> Non
     assert GATE.passed(command) == (ran, 1 if ran else 0)
 
 
+@pytest.mark.parametrize(
+    ("typed", "quote", "turn"),
+    [
+        ("Please don't deploy on Fridays.", "deploy on Fridays", 0),
+        ("Please don't deploy on Fridays.", "don't deploy on Fridays", 1),
+        ("No, use tabs. Always use tabs", "use tabs", 1),
+        ("不要直接改生产库", "直接改生产库", 0),
+        ("不，用制表符", "用制表符", 1),
+        ("Undo it: redeploy on Mondays", "deploy on Mondays", 0),
+    ],
+)
+def test_half_of_an_order_is_none(typed: str, quote: str, turn: int) -> None:
+    assert Gate([Turn(typed)]).quoted(quote, 1) == turn
+
+
 def test_a_command_that_failed_at_last_is_none() -> None:
     runs = (Run("make"), Run("make", "失败"))
     assert Gate([Turn("x", runs=runs[:1]), Turn("y", runs=runs[1:])]).passed("make") == ("", 0)
