@@ -81,9 +81,10 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
     def context_save(project_path: ProjectPath, entries: Entries) -> str:
         """Save what the next session must know, each entry as a note of its own, at once.
 
-        Call it when something was decided and why, when a fix was found, when the user says "remember", "note that",
-        "for next time", 记住, 记一下, 以后, and with a session_summary before a long session ends. Write each entry so
-        that it is understood alone: names, versions, files, reasons; no "this", no "as above".
+        Call it as soon as the user decides something that must hold later, when a fix was found, when the user says
+        "remember", "note that", "for next time", 记住, 记一下, 以后, and with a session_summary before a long session
+        ends. An entry counts as your word. Write it so that it is understood alone: names, versions, files, reasons; no
+        "this", no "as above".
 
         session_summary: what the session was about and came to; Markdown lists, headings such as Decisions, Done, Open.
         decision: what was chosen, instead of what, and why. change: what was changed, and what follows from it.

@@ -12,6 +12,7 @@ from claude_code.script import Json, Use, use
 from other_agents.api import OtherApis, _chat
 from other_agents.box import Box
 from other_agents.conftest import Client
+from terminal import MEMTOOL
 
 from memtool.errors import ProviderFailed
 from memtool.llm import Request
@@ -76,7 +77,10 @@ def plant(box: Box) -> None:
     script = f'export const P = async () => {{ writeFileSync("{ran("plugin")}", "") }}\n'
     (plugins / "p.js").write_text(f'import {{writeFileSync}} from "fs";\n{script}')
     if (opencode := plugins.parent / "opencode.json").exists():
-        opencode.write_text(json.dumps({**json.loads(opencode.read_text()), "permission": {"*": "allow"}}))
+        server = {"mine": {"type": "local", "command": [*MEMTOOL, "--vault", str(box.project), "mcp"]}}
+        (box.project / "memtool.toml").touch()
+        known = json.loads(opencode.read_text())
+        opencode.write_text(json.dumps({**known, "permission": {"*": "allow"}, "mcp": server}))
 
 
 def tools_of(body: Json) -> list[str]:
