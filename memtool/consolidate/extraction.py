@@ -21,6 +21,7 @@ from memtool.vault.sessions import Line
 PROVED = "✓"  # in the line of a fix, before what proved it
 _RETURNED = 0.15  # confidence that each further session brings
 _MOST = 0.95
+_STEPS = 2  # of a fix, from the error to its cause, and from there to the change
 _WIDEST_CHOICE = 12  # columns of what names an option and says no more: "option 2", 方案二
 _CATEGORIES = {(DECISION, USER): "decision", (RULE, USER): "preference"}
 
@@ -42,7 +43,8 @@ def _proposal(view: SessionView, line: Line) -> Proposal | None:
     category = _CATEGORIES.get((line.role, line.author), "bug" if _is_proved(line) else "")
     if not category:
         return None
-    text = line.text if category == "bug" else without_openings(_bare(line.text))
+    told = line.text.partition(PROVED)[0].strip()  # what proved it is in the note
+    text = told if category == "bug" else without_openings(_bare(line.text))
     sure = LIKELY if category == "bug" else SURE
     return Proposal(text, category, line.author, view.project, (view.span(line),), "", view.date, sure)
 
@@ -56,8 +58,8 @@ def _bare(text: str) -> str:
 
 
 def _is_proved(line: Line) -> bool:
-    """Return whether *line* is a fix of which error, cause or change, and proof are known."""
-    return line.role == FIX and ARROW in line.text.partition(PROVED)[0] and PROVED in line.text
+    """Return whether *line* is a fix of which error, cause, change and proof are known."""
+    return line.role == FIX and line.text.partition(PROVED)[0].count(ARROW) >= _STEPS and PROVED in line.text
 
 
 def _merged(proposals: Iterable[Proposal]) -> list[Proposal]:

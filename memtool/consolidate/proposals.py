@@ -22,16 +22,19 @@ from memtool.vault.authors import STANDING, TOOL, USER, trust
 from memtool.vault.facts import Fact
 from memtool.vault.session_rows import ARROW
 
-LONGEST = 240  # characters of a fact
+LONGEST = 300  # characters of a fact
 SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
 _SHORTEST = 12  # columns
 _COMPARABLE = 6  # words of a fact from which on one that only adds to it says the same
 _SAID = 0.85  # of the words of a claim that another text has
 _SAVED = 0.6  # the same, of what was saved in the same session
 _NAMING = 2  # words that name a subject; a Chinese character is half of one
-_REFERENCE = re.compile(r"^\W*(?:options?|variant|方案|选项)\s*\d", re.IGNORECASE)
-_ELSEWHERE = re.compile(r"(?i)\b(?:same \w+ as|as|see) (?:#\d|above|before)|同上|如上")
-_CUT = re.compile(r"…|\.\.\.\s*$")
+_REFERENCE = re.compile(
+    r"(?i)^\W*(?:options?|variant|方案|选项)\s*\d|\bthe (?:first|second|third|last) (?:one|option)\b"
+    r"|第[一二三]个?(?:方案|选项)"
+)
+_ELSEWHERE = re.compile(r"(?i)\bsame \w+ as before|\b(?:as|see) (?:#\d|above)|同上|如上")
+_CUT = re.compile(r"(?:…|\.\.\.)[”\"]?\s*(?:→|$)")
 
 Fate: TypeAlias = Literal["new", "known", "supersedes", "review", "rejected"]
 
@@ -85,13 +88,16 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     text = proposal.text
     if text != one_line(text) or len(text) > LONGEST:
         yield f"it is no single claim of {LONGEST} characters at most"
-    if width(text) < _SHORTEST or not statement(text).words:
+    if width(text) < _SHORTEST:
         yield "it says too little"
-    if text.endswith(("?", "？", ":", "：")) or _CUT.search(text) or _REFERENCE.match(text):
+    if not _has_subject(text):
+        yield "it does not say what it is about"
+    if text.endswith(("?", "？", ":", "：")) or _CUT.search(text) or _REFERENCE.search(text):
         yield "it is a question, an option or a fragment"
     if starts_with("deictic", text) or _ELSEWHERE.search(text):
         yield "it leans on what was said before"
-    if re.match(pattern_of("status_line"), text, re.IGNORECASE) or mentioned("moment", text):
+    is_status = proposal.author != USER and re.match(pattern_of("status_line"), text, re.IGNORECASE)
+    if is_status or mentioned("moment", text):
         yield "it speaks of the moment"
     if redact(text) != text or "[redacted" in text:
         yield "it holds a secret"
@@ -99,6 +105,12 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
         yield "what a tool printed is neither a decision nor a preference"
     if not proposal.spans:
         yield "nothing is known that it stands on"
+
+
+def _has_subject(text: str) -> bool:
+    """Return whether *text*, of an answer the question before it, names anything."""
+    asked, arrow, _ = text.partition(ARROW)
+    return _names(frozenset(statement(asked).words)) >= (_NAMING if arrow else 1)
 
 
 class _Known(NamedTuple):

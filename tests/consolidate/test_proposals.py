@@ -33,8 +33,12 @@ def judge(*facts: Fact, told: tuple[str, ...] = ()) -> Judge:
     [
         ("Should errors.As() be used here?", "a question"),
         ("Use errors.As() instead of casts…", "a fragment"),
-        ("All 214 tests pass now", "of the moment"),
-        ("单元测试全部通过了，见 ci.yml", "of the moment"),
+        ("Leave the tests of ci.yml out for now", "of the moment"),
+        ("ci.yml 里的单元测试暂时跳过", "of the moment"),
+        ("Take the second option with the nightly job", "an option"),
+        ("就用第二个方案，每晚跑任务", "an option"),
+        ("Which one do you want? → “Redis streams”", "what it is about"),
+        ("要哪个？ → “Redis”", "what it is about"),
         ("x.py", "too little"),
         ("The key must be AKIAIOSFODNN7EXAMPLE in dev.env", "a secret"),
         ("errors.As() " + "must be used " * 20, "no single claim"),
@@ -45,8 +49,19 @@ def test_what_is_no_fact(text: str, why: str) -> None:
     assert why in fault_of(proposal(text), REDACT)
 
 
+@pytest.mark.parametrize("text", ["All 214 tests pass now", "单元测试全部通过了，见 ci.yml"])
+def test_a_status_that_the_agent_reports_is_none(text: str) -> None:
+    assert "of the moment" in fault_of(proposal(text, author="agent"), REDACT)
+
+
 @pytest.mark.parametrize(
-    "text", ["Errors must be checked with errors.As()", "列表必须用 getTaskImmediate 读取", "`pnpm test` needs Redis 7"]
+    "text",
+    [
+        "Errors must be checked with errors.As()",
+        "列表必须用 getTaskImmediate 读取",
+        "`pnpm test` needs Redis 7",
+        "The tests pass a reader to `ask`",
+    ],
 )
 def test_what_may_be_one(text: str) -> None:
     assert fault_of(proposal(text), REDACT) == ""
