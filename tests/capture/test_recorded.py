@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 from capture.inventions import INVENTED
+from capture.transcript.client_files import write_lines
+from capture.transcripts import assistant, user
+from scripted_claude import make_claude, result
 
 from memtool.capture.gate import Gate
 from memtool.capture.model_note import parse_note
@@ -22,7 +25,7 @@ from memtool.capture.turns import Turn
 from memtool.capture.view import language_of
 from memtool.text.lines import tokens_in, width
 from memtool.vault.sessions import Draft
-from scripts.record_replies import REPLIES, note_of, read_sessions, request_for, score_of
+from scripts.record_replies import REPLIES, main, note_of, read_sessions, request_for, score_of
 
 TRANSCRIPTS = Path(__file__).parents[3] / "shared" / "transcripts"
 ASIDE = ("3e110024", "8e5653f8", "f14fdf7d", "58af5125", "7569c337", "9ed6f2e3")  # two projects nobody tuned on
@@ -119,3 +122,35 @@ def test_titles_are_short_and_in_the_language_of_the_session() -> None:
     chinese = [name for name, turns in sessions().items() if language_of(turns) == "zh"]
     assert len(chinese) == 3
     assert [name for name, title in titles.items() if re.search("[\u4e00-\u9fff]", title)] == chinese
+
+
+SCORE = """
+def score(folder):
+    return sorted(path.name for path in folder.glob("*.md"))
+def show(result):
+    print("scored", *result)
+"""
+
+
+@pytest.mark.slow
+def test_the_script_asks_for_what_is_missing_and_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "score.py").write_text(SCORE, encoding="utf-8")
+    talk_of = (user("用 ULID，因为它按时间排序"), assistant("The order ids are ULIDs now. 订单号用 ULID。"))
+    write_lines(tmp_path / "sessions/one.jsonl", [{"sessionId": "one", **record} for record in talk_of])
+    reply_of_model = json.dumps({"title": "订单号用 ULID", "decisions": [{"turn": 1, "text": "用 ULID"}]})
+    monkeypatch.setenv("MEMTOOL_LLM_CLAUDE_COMMAND", str(make_claude(tmp_path / "box", result(reply_of_model))))
+    given = [str(tmp_path), "--replies", str(tmp_path / "replies"), "--notes", str(tmp_path / "notes")]
+    for _ in range(2):
+        assert main([*given, "--ask", "claude"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("tokens in, ") == 1  # what is there is not asked for again
+    assert printed.count("scored one.md") == 2
+    assert "# 订单号用 ULID\n" in (tmp_path / "notes/one.md").read_text("utf-8")
+    assert main([str(tmp_path), "--requests", str(tmp_path / "asked")]) == 0
+    assert "USER: 用 ULID，因为它按时间排序" in (tmp_path / "asked/one.txt").read_text("utf-8")
+    (tmp_path / "replies/one.json").write_text("no JSON", encoding="utf-8")
+    assert main(given) == 0
+    assert "one: the answer is not the JSON object" in capsys.readouterr().out

@@ -76,7 +76,7 @@ languages._FOLDER = sys.argv[1]
 import datetime as dt
 from pathlib import Path
 from memtool import settings
-from memtool.capture.model_turns import summary_request
+from memtool.capture.view import request
 from memtool.index.dates import asked_dates
 from memtool.text.tokens import query_terms
 from memtool.recall.prompts.passages import passages
@@ -98,7 +98,7 @@ assert "# Tagnoto: 2026-02-10" in daily and "## Sesioj" in daily, daily
 assert add_sessions(daily, [(DailySession("14:31", "p", "s2", "x"), True)], language="en").count("## ") == 1
 assert [item.task for item in find_todos(new_todos("p", "eo") + "- [ ] " + todo_line("x", source="s1", language="eo"))]
 assert settings.load(None, {"MEMTOOL_LANGUAGE": "eo", "HOME": "/"}).general.language == "eo"
-assert "in Esperanto;" in summary_request([], language="eo", code="c").prompt
+assert "here Esperanto;" in request([], language="eo", code="c").prompt
 """
 ESPERANTO = """# Esperanto.
 name = "Esperanto"
