@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -129,6 +130,11 @@ def texts_in(folder: Path, commit: str, names: Iterable[str]) -> dict[str, str]:
         found[name] = os.fsdecode(out[at : at + size])
         at += size + 1
     return found
+
+
+def blob_of(content: bytes) -> str:
+    """Return the name by which git knows *content*, where it stores it as it is."""
+    return hashlib.sha1(b"blob %d\0%s" % (len(content), content), usedforsecurity=False).hexdigest()
 
 
 def setting_of(folder: Path, name: str) -> str:

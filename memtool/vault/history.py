@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
-from memtool.vault.git import FROM_STDIN, ask, refused, tell
+from memtool.vault.git import FROM_STDIN, ask, blob_of, refused, tell
 
 BRANCH = "main"
 AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users who have told git no name
@@ -44,13 +44,13 @@ class Repository(NamedTuple):
 
     Args:
         settings: what `look_at` read of its settings; else each commit reads them.
-        clean: the files that `look_at` found as they were committed, or that git ignores; None if one was changed.
+        clean: the contents, by git's name, of the files that `look_at` found committed or ignored; None if one was not.
     """
 
     top: Path
     git_folder: Path
     settings: tuple[_Setting, ...] | None = None
-    clean: frozenset[str] | None = None
+    clean: Mapping[str, str] | None = None
 
 
 def open_repository(folder: Path) -> Repository | None:
@@ -133,7 +133,7 @@ def commit(
     variables = _author_variables(author)
     adding = (*_UNCHECKED, "add", "--ignore-errors", *FROM_STDIN)
     if len(unique) == len(there) == 1 and not (folder / there[0]).is_dir():
-        first = [] if unique.keys() <= (at.clean or set()) else [adding]
+        first = [] if unique.keys() <= (at.clean or {}).keys() else [adding]
         each = (ask(folder, *words, paths=there, timeout=timeout, variables=variables) for words in (*first, only))
         if all(answer.code == 0 for answer in each):
             return tuple(unique)
@@ -162,7 +162,8 @@ def look_at(repository: Repository, names: Iterable[str]) -> Repository:
     looked = repository._replace(settings=_refuse_or_read_settings(repository, unique), clean=None)
     if len(unique) > _FEW or (unique and tell(repository.top, "status", "--porcelain", "-z", *_STATUS, "--", *unique)):
         return looked
-    return looked._replace(clean=frozenset(name for name in unique if os.path.lexists(repository.top / name)))
+    there = ((name, repository.top / name) for name in unique)
+    return looked._replace(clean={name: blob_of(path.read_bytes()) for name, path in there if path.is_file()})
 
 
 def _refuse_or_read_settings(repository: Repository, names: Iterable[str]) -> tuple[_Setting, ...]:
@@ -279,10 +280,9 @@ _UNFINISHED = {
 }  # fmt: skip
 _TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*: ")
 
-
 # Hooks by name are those of git 2.54 and later, which `core.hooksPath` does not stop.
 _PROGRAMS = r"^(filter|hook)\.|^gc\.recentobjectshook$"
-_AUTHOR = r"^user\.(name|email)$"
+_AUTHOR = r"^(user|author|committer)\.(name|email)$"
 
 
 def uncommitted_files(folder: Path) -> tuple[str, ...]:
@@ -341,7 +341,7 @@ def _settings(folder: Path, pattern: str) -> list[_Setting]:
 
 def _refuse_programs(settings: Iterable[_Setting]) -> None:
     own = [each.name for each in settings if each.scope in ("local", "worktree")]
-    foreign = [name for name in own if name not in (*AUTHOR, OWN_DRIVER)]
+    foreign = [name for name in own if not re.match(_AUTHOR, name) and name != OWN_DRIVER]
     if foreign:
         hint = "If you trust it, move that setting to your own ~/.gitconfig."
         raise HistoryFailed(f"the repository's own settings name a program for git to run ({foreign[0]})", hint=hint)

@@ -14,6 +14,7 @@ from memtool.text.lines import brief, width
 from memtool.vault import history
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
+from memtool.vault.quick_commit import commit_known
 from memtool.vault.uncommitted import note_uncommitted
 
 KEEP = "keep"  # the deed of committing what the user wrote, so that a change of ours can be undone by itself
@@ -21,6 +22,7 @@ KEEP = "keep"  # the deed of committing what the user wrote, so that a change of
 _PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
 _GIT_PATIENCE = 2.0  # seconds
 _PAUSE = 0.05
+_SHOWN = 10  # signs of a commit's name
 _LONGEST_SUBJECT = 72  # columns
 
 _looked: dict[Path, history.Repository | None] = {}  # what was looked up of the vaults whose lock is held here
@@ -78,6 +80,9 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "
         repository = _looked.get(vault.root) or history.open_repository(vault.root)
         if repository is None or repository.top != vault.root:
             return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
+        is_known = len(refs) == 1 and set(refs) <= (repository.clean or {}).keys()
+        if is_known and (made := commit_known(repository, refs[0], message, author=vault.author)):
+            return Kept(made[:_SHOWN])
         if not _committed(vault, repository, refs, message):
             return Kept(notice="nothing was committed: for git, nothing has changed")
         return Kept(tell(vault.root, "rev-parse", "--short", "HEAD").strip())

@@ -396,7 +396,7 @@ def test_each_deed_is_one_commit_of_its_file_and_can_be_undone(desk: Desk) -> No
     before = desk.read(SHOP)
     (desk.vault.root / "mine.md").write_text("not committed")
     done = desk.remember("Labels are printed\nin the warehouse.")
-    assert desk.git("log", "-1", "--format=%h %s").strip() == (
+    assert desk.git("log", "-1", "--abbrev=10", "--format=%h %s").strip() == (
         f"{done.kept.commit} remember: shop: Labels are printed in the warehouse."
     )
     assert desk.git("show", "--name-only", "--format=", "HEAD").split() == [SHOP]
