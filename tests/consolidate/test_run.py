@@ -67,8 +67,8 @@ def test_what_the_user_decided_and_demanded_and_a_proved_fix_become_facts(work: 
     vault = work.vault
     session(vault, "one", rules=("always write table-driven tests",), commands=("pnpm test",))
     session(vault, "two", decisions=("“Order ids are ULIDs, because they sort by time.”",), commands=("pnpm test",))
-    guess = "connection refused → another port in settings.py"  # nothing proves it
-    session(vault, "three", fixes=(FIX, guess), done=("The gateway must listen on port 8443.",))
+    guesses = "connection refused → 端口 80 → another port in settings.py", "端口被占用 → settings.py ✓ `make test`"
+    session(vault, "three", fixes=(FIX, *guesses), done=("The gateway must listen on port 8443.",))
     session(vault, "四", rules=("提交之前始终运行 `pnpm test`",))
     session(vault, "五", decisions=("会话存储改用 Redis",), author="agent")
     before = len(commits(vault))
@@ -78,7 +78,7 @@ def test_what_the_user_decided_and_demanded_and_a_proved_fix_become_facts(work: 
         "always write table-driven tests": ("preference", "user"),
         "Order ids are ULIDs, because they sort by time.": ("decision", "user"),
         "提交之前始终运行 `pnpm test`": ("preference", "user"),
-        FIX: ("bug", "agent"),
+        FIX.partition(" ✓")[0]: ("bug", "agent"),
     }
     assert found["always write table-driven tests"].evidence == '"always write table-driven tests" (sessions/one.md:13)'
     assert len(commits(vault)) == before + 1
