@@ -20,11 +20,11 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from memtool.vault.authors import COMMAND, DECISION, FIX, RULE, USER
 from memtool.vault.facts import Fact, render_facts
 from memtool.vault.git import tell
 from memtool.vault.history import author_options
-from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
-from memtool.vault.session_rows import Piece, Row
+from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 from memtool.vault.template import make_vault
 
 TODAY = date(2026, 11, 22)
@@ -85,25 +85,26 @@ def make_year(folder: Path, *, sessions: int, days: int, projects: int) -> Path:
     return vault.root
 
 
-def _session(draw: random.Random, name: str, day: date, project: str) -> OldNote:
+def _session(draw: random.Random, name: str, day: date, project: str) -> SessionNote:
     def said(length: int) -> str:
         return " ".join(draw.choices(_WORDS, k=length)) + f" {draw.choice(_FILES)}"
 
-    rows = tuple(Row(said(6), tuple(Piece(said(14)) for _ in range(3))) for _ in range(5))
+    asked = [said(6) for _ in range(5)]
+    lines = [Line(said(14), asked=each) for each in asked for _ in range(3)]
     command = draw.choice(_COMMANDS)
-    fix = KeyPoint(f'`{command}` failed: "cannot find {said(3)}" → {said(5)} → passed', "fix")
-    return OldNote(
+    if draw.random() < 0.2:
+        lines.append(Line(f'`{command}` failed: "cannot find {said(3)}" → {said(5)} → passed', FIX))
+    title, files = said(8), tuple(draw.sample(_FILES, 3))
+    if draw.random() < 0.2:
+        lines.append(Line(f"Where does it lie? → {said(4)}", DECISION, USER))
+    if draw.random() < 0.1:
+        lines.append(Line(f"always {said(4)}", RULE, USER))
+    lines += [Line(f"{command}: passed; committed"), Line(command, COMMAND)]
+    return SessionNote(
         name,
         project=project,
         updated=f"{day} {draw.randrange(24):02}:{draw.randrange(60):02}",
-        topic=said(8),
-        key_points=(fix,) if draw.random() < 0.2 else (),
-        rows=rows,
-        files=tuple(draw.sample(_FILES, 3)),
-        decisions=(f"Where does it lie? → {said(4)} (user)",) if draw.random() < 0.2 else (),
-        rules=(f"always {said(4)} (user)",) if draw.random() < 0.1 else (),
-        commands=(command,),
-        done=(f"{command}: passed; committed",),
+        draft=Draft(title, lines=tuple(lines), files=files),
     )
 
 

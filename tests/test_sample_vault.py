@@ -11,8 +11,8 @@ from memtool.vault.daily import parse_daily
 from memtool.vault.facts import check_facts
 from memtool.vault.layout import FACTS_FILE, KINDS, kind_of, project_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.old_sessions import parse_session
 from memtool.vault.scan import scan
+from memtool.vault.sessions import parse_session
 
 SAMPLE = Path(__file__).resolve().parent.parent / "sample_vault"
 FOUND = scan(SAMPLE)
@@ -36,7 +36,7 @@ def test_a_sample_note_says_what_it_is() -> None:
         note = note_at(ref)
         assert note.field("type") == kind_of(ref), ref
         assert note.field("project") in ("", project_of(ref)) or kind_of(ref) == "session", ref
-        assert note.field("summary") or kind_of(ref) in ("daily", "todo"), ref
+        assert note.field("summary") or kind_of(ref) in ("daily", "todo", "session"), ref
 
 
 @pytest.mark.parametrize("ref", FACT_FILES)
@@ -64,6 +64,6 @@ def test_a_sample_session_can_be_read_back(ref: str) -> None:
     session = parse_session(note.text)
     assert (session.id, session.project) == (Path(ref).stem, note.field("project"))
     assert session.updated[:10] == note.field("date")
-    assert session.topic
-    assert session.key_points
-    assert session.open
+    assert session.draft.title
+    assert session.draft.lines
+    assert any(line.role == "open" for line in session.draft.lines)

@@ -13,8 +13,8 @@ from memtool.vault.daily import listed_sessions, parse_daily, render_daily
 from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES
 from memtool.vault.facts import check_facts
 from memtool.vault.layout import FORMAT, KINDS
-from memtool.vault.old_sessions import KEY_POINT_KINDS, is_as_written, parse_session, render_session
 from memtool.vault.projects import match_project
+from memtool.vault.sessions import is_as_written, parse_session, render_session
 
 PAGE = (Path(__file__).parents[1] / "docs" / "vault-format.md").read_text(encoding="utf-8")
 
@@ -39,7 +39,7 @@ def test_the_facts_of_the_page_are_valid_and_show_every_field() -> None:
 
 
 def test_every_kind_of_note_has_its_place_on_the_page() -> None:
-    assert all(f"`{kind}`" in PAGE for kind in (*KINDS, *KEY_POINT_KINDS))
+    assert all(f"`{kind}`" in PAGE for kind in KINDS)
 
 
 def test_the_daily_note_of_the_page_is_the_one_that_memtool_writes() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.recall.labelled import Area, Memory
 from memtool.vault.facts import Fact, render_facts
 from memtool.vault.layout import session_ref
-from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
+from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 from memtool.vault.template import make_vault
 
 _FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
@@ -72,9 +72,11 @@ def _ref(memory: Memory, today: date) -> str:
 def _note(memory: Memory, today: date) -> str:
     day = today - timedelta(days=memory.days)
     if memory.kind == "session":
-        points = tuple(KeyPoint(line.removeprefix("- ")) for line in memory.text.splitlines())
+        lines = tuple(Line(line.removeprefix("- ")) for line in memory.text.splitlines())
         project = Path(memory.area).name
-        return render_session(OldNote(memory.id, project, f"{day} 14:30", topic=memory.title, key_points=points))
+        return render_session(
+            SessionNote(memory.id, project, updated=f"{day} 14:30", draft=Draft(memory.title, lines=lines))
+        )
     return f"---\ntype: {memory.kind}\ndate: {day}\n---\n\n# {memory.title}\n\n{memory.text}"
 
 

@@ -19,7 +19,7 @@ from memtool.vault.files import read_content
 from memtool.vault.git import ask, texts_in
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import is_as_written
+from memtool.vault.sessions import is_as_written
 
 _SKELETON = re.compile(r"\A\ufeff?---\r?\n(?:.*\n)*?---\r?\n\s*(?:# .*)?\s*\Z")  # front matter and a title
 _SESSIONS = "sessions/"

@@ -14,9 +14,8 @@ from typing import NamedTuple, TypeAlias
 from memtool.capture.checks import UNSURE, check_in, error_lines
 from memtool.capture.old_turns import Turn
 from memtool.capture.retractions import telling_words
-from memtool.text.languages import gives_order, mentioned
+from memtool.text.languages import gives_order, labels, mentioned
 from memtool.text.lines import one_line, shortened
-from memtool.vault.session_lines import Fix
 
 _WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_CHANGE = 60, 80, 140  # columns
 _SHARED = 2  # telling words of an error that a statement has which gives a cause, or names a file of the error
@@ -38,6 +37,19 @@ _PREPARES = re.compile(r"^(?:sudo )?(?:mkdir|touch|cp|mv|ln|chmod|chown|rm|git l
 
 
 _Place: TypeAlias = tuple[int, int]  # of a command: the number of its turn, and its own in that
+
+
+class Fix(NamedTuple):
+    """A *command* that failed with *error*, what was changed, and that it then passed."""
+
+    command: str
+    error: str
+    change: str
+
+
+def render_fix(fix: Fix, language: str) -> str:
+    """Return *fix* as the line of a note."""
+    return one_line(labels("summary", language)["fix"].format(fix.command.replace("`", "'"), fix.error, fix.change))
 
 
 class _Failure(NamedTuple):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from memtool.capture.model_turns import Ground, grounds_of, is_typed, summary_request, system, unfounded, unknown_name
 from memtool.capture.old_turns import Turn
-from memtool.capture.summary import Summary
+from memtool.capture.summary import KEY_POINT_KINDS, KeyPoint, Summary
 from memtool.errors import ProviderFailed
 from memtool.llm import Answer, is_set_up
 from memtool.llm.call_log import CallLog
@@ -31,7 +31,6 @@ from memtool.text.lines import one_line, shortened
 from memtool.text.scripts import HAN
 from memtool.vault.authors import AGENT, USER
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import KEY_POINT_KINDS, KeyPoint
 
 PURPOSE = "summary"
 WIDEST_TOPIC, WIDEST_TEXT = 120, 200  # characters

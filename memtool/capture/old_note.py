@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from memtool.capture.model_summary import summarise_with_model
 from memtool.capture.old_turns import Turn as OldTurn, from_turns
 from memtool.capture.session_reading import ReadSession
-from memtool.capture.summary import Summary, left_something, summarise
+from memtool.capture.summary import KeyPoint, Summary, left_something, summarise
 from memtool.capture.turns import Turn
 from memtool.llm import EXTRACTIVE
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import KeyPoint, is_as_written, parse_session
-from memtool.vault.session_rows import Row, parse_row, render_row, texts_of, without_texts
+from memtool.vault.session_rows import without_texts
+from memtool.vault.sessions import is_as_written, lines_of
 
 
 class OldDraft(NamedTuple):
@@ -74,9 +74,9 @@ def write_by_rules(session: ReadSession, known: OldDraft, current: str | None, l
     turns = list(_old_turns(session.source.turns))
     if not session.has_answers:
         turns = [turn._replace(answered=True) for turn in turns]
-    gone, own = _changed_by_owner(known, current)
+    gone = _gone(known, current)
     summary = summarise(turns, branch=session.source.branch, language=language)
-    return OldDraft(EXTRACTIVE, summary._replace(rows=tuple(_wanted(summary.rows, gone, own))), gone, known.text)
+    return OldDraft(EXTRACTIVE, summary._replace(rows=tuple(without_texts(summary.rows, gone))), gone, known.text)
 
 
 def write_with_model(session: ReadSession, known: OldDraft, settings: Settings, vault: Vault, now: datetime) -> Written:
@@ -91,21 +91,10 @@ def leaves_note(session: ReadSession) -> bool:
     return left_something(list(_old_turns(session.source.turns)))
 
 
-def _changed_by_owner(known: OldDraft, current: str | None) -> tuple[tuple[str, ...], list[str]]:
-    """Return the texts that the owner took out of the note since the first capture, and the prompts of changed rows."""
+def _gone(known: OldDraft, current: str | None) -> tuple[str, ...]:
+    """Return the texts that the owner took out of the note since the first capture."""
     if current is None or not known.text or is_as_written(current):
-        return known.gone, []
-    before, now = _rows_of(known.text), _rows_of(current)
-    there, written = set(texts_of(now)), set(map(render_row, before))
-    gone = [*known.gone, *(text for text in texts_of(before) if text not in there)]
-    return tuple(dict.fromkeys(gone)), [row.asked for row in now if row.asked and render_row(row) not in written]
-
-
-def _wanted(rows: Iterable[Row], gone: Sequence[str], own: Sequence[str]) -> list[Row]:
-    """Return *rows* without what is *gone*, and without those of the prompts that the owner made their *own*."""
-    asked = set(texts_of(row._replace(pieces=()) for row in without_texts(rows, own)))
-    return without_texts([row for row in rows if not row.asked or row.asked in asked], gone)
-
-
-def _rows_of(text: str) -> list[Row]:
-    return [parse_row(point.text) for point in parse_session(text).key_points if not point.kind]
+        return known.gone
+    there = {line.text for line in lines_of(current)}
+    gone = (line.text for line in lines_of(known.text) if line.text not in there)
+    return tuple(dict.fromkeys([*known.gone, *gone]))

@@ -115,8 +115,8 @@ class Queue(NamedTuple):
         if job.session_id == SWEEP:
             return "looking for sessions that were not captured"
         from memtool.vault.note import Note, parse_note
-        from memtool.vault.old_sessions import session_title
         from memtool.vault.project_area import shown_path
+        from memtool.vault.sessions import session_title
 
         ref = session_ref(job.session_id)
         with suppress(OSError, OutsideVault):

@@ -24,12 +24,11 @@ from memtool.llm import EXTRACTIVE, is_set_up
 from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
-from memtool.vault.hand_edits import keep_hand_edits, topic_as_known
+from memtool.vault.hand_edits import keep_hand_edits, title_as_known
 from memtool.vault.layout import Vault, session_ref
 from memtool.vault.masking import mask_files, mask_state
-from memtool.vault.old_sessions import is_as_written, render_session, told_in
 from memtool.vault.project_area import ProjectArea
-from memtool.vault.session_lines import write_values
+from memtool.vault.sessions import is_as_written, render_session, told_in
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
@@ -177,7 +176,7 @@ class _Writing(NamedTuple):
             home=work.home,
             now=now,
         )
-        note = note._replace(topic=topic_as_known(note.topic, current))
+        note = note._replace(draft=note.draft._replace(title=title_as_known(note.draft.title, current)))
         days = daily_sessions(named, note, now=now)
         refs = [*(daily_ref(vault, day) for day in days), *([self.area.ref] if self.area.name else [])]
         if has_note := bool(told) or current is not None or leaves_note(self.session):
@@ -187,7 +186,6 @@ class _Writing(NamedTuple):
         if has_note:
             generated = render_session(note, language=work.language)
             _replace_note(vault, ref, draft.text, generated)
-            write_values(vault, ref, {piece.text: piece.value for row in note.rows for piece in row.pieces})
             draft, record = draft._replace(text=generated), record._replace(ref=ref)
         kept = write_source(vault, source._replace(note=as_note(draft)), now)
         if is_in_git(vault):

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import date, datetime, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation
 from memtool.capture.daily_lines import change_daily, daily_ref
@@ -23,29 +23,41 @@ from memtool.errors import NoteChanged
 from memtool.text.languages import all_labels
 from memtool.text.lines import cut, one_line, shortened, width
 from memtool.text.markdown import blocks, heading_text, without_mark
+from memtool.vault.authors import (
+    AGENT,
+    ASKED,
+    COMMAND,
+    DECISION,
+    FINDING,
+    FIX,
+    OPEN,
+    REFUTED,
+    RULE,
+    USER,
+    signed_by,
+)
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.files import replace
 from memtool.vault.layout import session_name, session_ref
 from memtool.vault.note import first_sentence
-from memtool.vault.old_sessions import SECTIONS, KeyPoint, OldNote, render_session
 from memtool.vault.project_area import shown_path
-from memtool.vault.session_rows import ARROW, fit_rows
+from memtool.vault.session_rows import ARROW, Row, fit_rows
+from memtool.vault.sessions import SECTIONS, Draft, Line, SessionNote, author_of_prompt, read_bullet, render_session
 from memtool.workspace import Workspace
 
 LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two count, as it takes two columns
 _ROOM, _ROOM_OF_TURN = 1_100, 90  # columns of rows: a short session needs fewer
 _HEADING = 36  # columns that the section of rows takes beside them
 
-_MOST_FILES, _MOST_ITEMS, _MOST_TAGS = 4, 12, 4
+_MOST_FILES, _MOST_ITEMS = 4, 12
 _WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_DECISION, _WIDEST_OPEN = 330, 240, 360, 340  # columns
-_WIDEST_PATH, _WIDEST_NAME, _WIDEST_TAG = 36, 120, 40
+_WIDEST_PATH, _WIDEST_NAME, _WIDEST_TITLE = 36, 120, 80
+_BRANCH = r"^[\w.]+[-/_][\w./-]*: "
+_ROLES = {
+    "decision": DECISION, "fix": FIX, "bugfix": FIX, "finding": FINDING, "discovery": FINDING, "refuted": REFUTED,
+}  # fmt: skip
 _SHORT_TOPIC = 160  # in the daily note, and of a session that an agent sums up
 
-# Where a note is too large, the least important item goes first: the last of the first list that is longer than this.
-_SHORTER = (("files", 6), ("key_points", 6), ("done", 2), ("files", 3), ("decisions", 3), ("rules", 3), ("open", 3),
-            ("key_points", 3), ("files", 0), ("done", 0), ("decisions", 1), ("rules", 1), ("open", 1), ("commands", 0),
-            ("key_points", 0), ("rows", 0), ("rules", 0), ("decisions", 0), ("open", 0))  # fmt: skip
-_LISTS = ("files", "decisions", "rules", "done", "commands", "open")
 _LABEL = re.compile(r"\*\*([^*]{2,40})\*\*[:：]?\s*(.*)|([^:：]{2,40})[:：]")
 
 
@@ -60,7 +72,7 @@ def session_note(
     home: Path,
     now: datetime,
     zone: tzinfo | None = None,
-) -> OldNote:
+) -> SessionNote:
     """Return the note of a session, small enough that its text has at most LARGEST bytes.
 
     Args:
@@ -77,27 +89,73 @@ def session_note(
     last = _span(conversation, now, zone)[1]
     shown = dict.fromkeys(_last_parts(shown_path(os.path.normpath(file), root, home)) for file in files)
     named = [file for file in shown if file][:_MOST_FILES]
-    is_home = bool(conversation.cwd) and Path(conversation.cwd) == home
-    note = OldNote(
+    topic = shortened(_topic(conversation, summary), _WIDEST_TOPIC)
+    draft = _draft(summary, topic, named, len(dict.fromkeys(files)))
+    note = SessionNote(
         id=session_name(conversation.session_id),
         project=one_line(project),
         updated=last.replace(tzinfo=None).isoformat(" ", "minutes"),
-        directory="~" if is_home else _short_path(shown_path(conversation.cwd, None, home)),
         branch="" if summary.topic.startswith(f"{conversation.branch}: ") else one_line(conversation.branch),
-        topic=shortened(_topic(conversation, summary), _WIDEST_TOPIC),
-        key_points=tuple(filter(None, map(_short_point, summary.key_points[:_MOST_ITEMS]))),
-        files=tuple(named),
-        more_files=len(dict.fromkeys(files)) - len(named) if named else 0,  # "and 1 more" than nothing says nothing
-        decisions=_short_items(summary.decisions, _WIDEST_DECISION),
-        rules=_short_items(summary.rules),
-        done=_short_items(summary.done),
-        commands=_short_items(summary.commands),
-        open=_short_items(summary.open, _WIDEST_OPEN),
         client="" if conversation.client == CLAUDE_CODE else conversation.client,
         size=conversation.size,
         told=conversation.told,
+        draft=draft,
     )
-    return _fitted(_with_rows(note, summary, turns))
+    return _fitted(note, summary, _ROOM + _ROOM_OF_TURN * turns)
+
+
+def _draft(summary: Summary, topic: str, files: Sequence[str], edited: int) -> Draft:
+    """Return *summary* as the content of a note, without its rows."""
+    began, _, ended = topic.partition(ARROW)
+    ended = re.sub(f"^(?:{'|'.join(form.partition('{}')[0] for form in all_labels('summary')['last'])})", "", ended)
+    title = shortened(ended or began, _WIDEST_TITLE) or cut(ended or began, _WIDEST_TITLE)
+    return Draft(
+        title=title,
+        asked=re.sub(_BRANCH, "", began) if ended else "",
+        summary=ended if title != ended else "",
+        lines=(
+            *(_line(text, DECISION, _WIDEST_DECISION) for text in summary.decisions[:_MOST_ITEMS]),
+            *(_line(text, RULE) for text in summary.rules[:_MOST_ITEMS]),
+            *(_line(point.text, _ROLES.get(point.kind, "")) for point in summary.key_points[:_MOST_ITEMS]),
+            *(_line(text, "") for text in summary.done[:_MOST_ITEMS]),
+            *(_line(text, OPEN, _WIDEST_OPEN) for text in summary.open[:_MOST_ITEMS]),
+            *(_line(text, COMMAND) for text in summary.commands[:_MOST_ITEMS]),
+        ),
+        files=tuple(files),
+        more_files=edited - len(files) if files else 0,  # "and 1 more" than nothing says nothing
+    )
+
+
+def _line(text: str, role: str, widest: int = _WIDEST_ITEM) -> Line:
+    said, author = signed_by(one_line(text))
+    return Line(shortened(said, widest), role, author or (USER if role == RULE else AGENT))
+
+
+def _row_lines(rows: Iterable[Row]) -> Iterator[Line]:
+    for row in rows:
+        if row.asked:
+            yield Line(row.asked, ASKED, author_of_prompt(row.asked))
+        for piece in row.pieces:
+            if piece.is_typed:
+                yield Line(piece.text[1:-1], ASKED, USER)
+            else:
+                yield Line(piece.text, asked=row.asked)
+
+
+def _fitted(note: SessionNote, summary: Summary, room: int) -> SessionNote:
+    """Return *note* with as many of the rows of *summary* as there is room for, in at most LARGEST columns."""
+    while (over := _size(note) - LARGEST) > 0 and note.draft.lines:
+        note = note._replace(draft=note.draft._replace(lines=note.draft.lines[:-1]))
+    said = [note.draft.title, note.draft.asked, note.draft.summary, *(line.text for line in note.draft.lines)]
+    room = min(LARGEST - _size(note) - _HEADING, room)
+    fitted = note
+    while summary.rows and room > _HEADING:
+        rows = tuple(_row_lines(fit_rows(summary.rows, room, said)))
+        fitted = note._replace(draft=note.draft._replace(lines=(*rows, *note.draft.lines)))
+        if (over := _size(fitted) - LARGEST) <= 0:
+            return fitted
+        room -= max(8, over)
+    return note
 
 
 def _topic(conversation: Conversation, summary: Summary) -> str:
@@ -108,26 +166,14 @@ def _topic(conversation: Conversation, summary: Summary) -> str:
 
 
 def daily_sessions(
-    conversation: Conversation, note: OldNote, *, now: datetime, zone: tzinfo | None = None
+    conversation: Conversation, note: SessionNote, *, now: datetime, zone: tzinfo | None = None
 ) -> dict[date, DailySession]:
     """Return the line of the session for the daily notes of its first day and of its last."""
-    topic = shortened(note.topic, _SHORT_TOPIC)
+    topic = shortened(note.draft.title, _SHORT_TOPIC)
     return {
         at.date(): DailySession(at.strftime("%H:%M"), note.project, note.id, topic)
         for at in _span(conversation, now, zone)
     }
-
-
-def _with_rows(note: OldNote, summary: Summary, turns: int) -> OldNote:
-    if not summary.rows:
-        return note
-    room = min(LARGEST - _size(note) - _HEADING, _ROOM + _ROOM_OF_TURN * turns)
-    said = [note.topic, *note.decisions, *note.rules, *note.open]
-    rows = fit_rows(summary.rows, room, said)
-    while rows and (over := _size(note._replace(rows=tuple(rows))) - LARGEST) > 0:
-        room -= max(8, over)
-        rows = fit_rows(summary.rows, room, said)
-    return note._replace(rows=tuple(rows))
 
 
 def _span(conversation: Conversation, now: datetime, zone: tzinfo | None) -> tuple[datetime, datetime]:
@@ -162,27 +208,7 @@ def _short_path(path: str) -> str:
     return line
 
 
-def _short_items(items: Sequence[str], widest: int = _WIDEST_ITEM) -> tuple[str, ...]:
-    return tuple(short for item in items[:_MOST_ITEMS] if (short := shortened(one_line(item), widest)))
-
-
-def _short_point(point: KeyPoint) -> KeyPoint | None:
-    tags = tuple(tag for tag in map(one_line, point.tags) if width(tag) <= _WIDEST_TAG)[:_MOST_TAGS]
-    text = shortened(one_line(point.text), _WIDEST_ITEM)
-    return KeyPoint(text, point.kind, tags) if text else None
-
-
-def _fitted(note: OldNote) -> OldNote:
-    for name, enough in _SHORTER:
-        while len(getattr(note, name)) > enough:
-            if _size(note) <= LARGEST:
-                return note
-            more = note.more_files + (name == "files")
-            note = note._replace(**{name: getattr(note, name)[:-1], "more_files": more})
-    return note
-
-
-def _size(note: OldNote) -> int:
+def _size(note: SessionNote) -> int:
     text = render_session(note._replace(size=0, told={}))  # which have no part in what is chosen
     return len(text.encode()) - (width(text) - len(text))
 
@@ -209,42 +235,50 @@ def save_session(work: Workspace, text: str, *, title: str = "", tags: Iterable[
         id=f"saved-{_digest(area.name, text)}",
         project=area.name,
         updated=now.replace(tzinfo=None).isoformat(" ", "minutes"),
-        directory=one_line(shown_path(str(work.folder), None, work.home)),
+        writer=AGENT,
     )
     ref = session_ref(note.id)
     with suppress(NoteChanged), work.vault.lock():
         replace(work.vault.path(ref), render_session(note, language=work.language), expected=None)
-        line = DailySession(f"{now:%H:%M}", area.name, note.id, note.topic)
+        line = DailySession(f"{now:%H:%M}", area.name, note.id, note.draft.title)
         add = partial(add_session, session=line, language=work.language)
         change_daily(work.vault, now.date(), add, language=work.language)
         return SavedSession(ref, new=True, refs=(ref, daily_ref(work.vault, now.date())))
     return SavedSession(ref, new=False)
 
 
-def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) -> OldNote:
-    """Return *text* as the note of a session: each item and paragraph is a key point, or what the heading above says.
+def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) -> SessionNote:
+    """Return *text* as the note of a session: each item and paragraph is a line, with the role of the heading above it.
 
     Headings and labels that session notes know, such as "Decisions" or 待办, make its sections.
     """
-    found: dict[str, list[str]] = {name: [] for name in SECTIONS}
-    section, topic = "key_points", one_line(title)
+    lines: list[Line] = []
+    files: list[str] = []
+    section, topic = "done", one_line(title)
     for heading, said in _pieces(text):
         if named := _section_of(heading):
             section = named
-        elif heading and not topic and not any(found.values()):
+        elif heading and not topic and not lines:
             topic = heading
         elif heading:
-            section = "key_points"
-        found[section] += [said] if said else []
-    topic = topic or " ".join(found["topic"]) or first_sentence(text)
-    sections: dict[str, Any] = {name: tuple(found[name]) for name in _LISTS}
-    points = [KeyPoint(said) for said in found["key_points"]]
-    return OldNote(
-        id="",
-        topic=shortened(topic, _SHORT_TOPIC) or cut(topic, _SHORT_TOPIC),
-        key_points=(*points[:-1], *(point._replace(tags=tuple(tags)) for point in points[-1:])),
-        **sections,
-    )
+            section = "done"
+        if said and section == "topic":
+            topic = topic or said
+        elif said and section == "files":
+            files.append(said)
+        elif said:
+            lines.append(read_bullet(section, said)._replace(number=0))
+    lines = [
+        line._replace(author=AGENT) if line.author == USER and not _is_signed(text, line) else line for line in lines
+    ]
+    topic = topic or first_sentence(text)
+    draft = Draft(shortened(topic, _SHORT_TOPIC) or cut(topic, _SHORT_TOPIC), lines=tuple(lines), files=tuple(files))
+    return SessionNote(tags=tuple(tags), draft=draft)
+
+
+def _is_signed(text: str, line: Line) -> bool:
+    """Return whether *text* names the user behind *line*."""
+    return f"{line.text} ({USER})" in one_line(text)
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -268,7 +302,8 @@ def _with_heading(line: str) -> list[str]:
 def _section_of(heading: str) -> str:
     """Return the section of a session note that *heading* names in any language; empty if it names none."""
     wanted = heading.strip(" :：*").casefold()
-    named = (name for name in SECTIONS if wanted in map(str.casefold, all_labels("session")[name]))
+    known = {"key_points": "done", "topic": "topic", "files": "files"} | {name: name for name in SECTIONS}
+    named = (each for name, each in known.items() if wanted in map(str.casefold, all_labels("session")[name]))
     return next(named, "")
 
 

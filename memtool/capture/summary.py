@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from memtool.capture.answer_statements import goes_on
 from memtool.capture.checks import NOTHING_RAN, check_in, is_test, last_ends, was_edited_after
-from memtool.capture.fixes import fixes_in
+from memtool.capture.fixes import fixes_in, render_fix
 from memtool.capture.old_turns import Turn, questions_number
 from memtool.capture.options import Meant, meant, names_option, offered
 from memtool.capture.retractions import is_taken_back, retractions_in, telling_words
@@ -28,8 +28,6 @@ from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences, statements
 from memtool.text.tokens import stem
 from memtool.vault.authors import AGENT, USER
-from memtool.vault.old_sessions import KeyPoint
-from memtool.vault.session_lines import render_fix
 from memtool.vault.session_rows import Piece, Row, names_something, shortened_fairly, without_middle
 
 _OUTCOMES = {"": "passed", NOTHING_RAN: "nothing_ran"}  # by the error of a run; of any other error it has failed
@@ -63,6 +61,19 @@ _GIT = r"(?:^|[;&|]\s*|\b(?:then|do)\s+)git (?:-[Cc] \S+ )*"  # run as a command
 _COMMITS = re.compile(rf"^{COMMIT}|{_GIT}commit\b(?! --help)", re.MULTILINE)
 _ACTS = {"committed": _COMMITS, "pushed": re.compile(rf"{_GIT}push\b(?! --help)", re.MULTILINE)}
 _UNTOLD_BRANCHES = frozenset({"", "main", "master", "develop", "trunk", "HEAD"})
+
+
+KEY_POINT_KINDS = (
+    "decision", "fix", "feature", "refactor", "finding", "refuted", "investigated", "change", "bugfix", "discovery",
+)  # fmt: skip
+
+
+class KeyPoint(NamedTuple):
+    """One thing worth knowing. *kind* is empty or one of KEY_POINT_KINDS; *tags* are words without `#`."""
+
+    text: str
+    kind: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class Summary(NamedTuple):

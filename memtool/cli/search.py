@@ -251,7 +251,7 @@ def _authors(vault: Vault, hit: Hit) -> str:
     """Return who said what the lines of a session note hold that *hit* found; empty for other notes."""
     if hit.kind != "session":
         return ""
-    from memtool.vault.session_lines import lines_of
+    from memtool.vault.sessions import lines_of
 
     try:
         lines = lines_of(read_text(vault.path(hit.path))[0])

@@ -73,7 +73,7 @@ def _statements(reading: Reading) -> dict[str, Any]:
     """Return the lines of a session note with their roles and authors; nothing for any other note."""
     if reading.kind != "session":
         return {}
-    from memtool.vault.session_lines import lines_of
+    from memtool.vault.sessions import lines_of
 
     first = reading.start_line - 1
     return {"lines": [{**line._asdict(), "number": line.number + first} for line in lines_of(reading.text)]}

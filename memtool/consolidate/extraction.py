@@ -15,9 +15,9 @@ from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import without_openings
 from memtool.text.lines import width
 from memtool.vault.authors import DECISION, FIX, RULE, USER
-from memtool.vault.session_rows import ARROW
 from memtool.vault.sessions import Line
 
+ARROW = " → "  # before the cause or the change
 PROVED = "✓"  # in the line of a fix, before what proved it
 _RETURNED = 0.15  # confidence that each further session brings
 _MOST = 0.95

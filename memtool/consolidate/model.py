@@ -31,8 +31,7 @@ from memtool.text.lines import one_line, shortened, width
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import words
 from memtool.vault.authors import AGENT, DECISION, FINDING, FIX, RULE, USER
-from memtool.vault.session_lines import hash_of_words
-from memtool.vault.sessions import Line
+from memtool.vault.sessions import Line, hash_of_words
 from memtool.vault.state import read_state, write_state
 from memtool.workspace import Workspace
 

@@ -209,7 +209,7 @@ def warm_up(occasion: Occasion) -> None:
 def what_summary_keeps(occasion: Occasion) -> Reply:
     """Return the text that the client's summary must keep, and clear the ledger: what was given leaves the context."""
     from memtool.recall.start.session_start import what_must_survive
-    from memtool.vault.old_sessions import parse_session
+    from memtool.vault.sessions import parse_session
 
     session_id = occasion.text("session_id")
     if not session_id:

@@ -21,7 +21,7 @@ from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import DAILY, is_archived, is_facts_file, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, is_unsolved
 from memtool.vault.note import BrokenNote, Note, parse_note
-from memtool.vault.old_sessions import parse_session, session_title
+from memtool.vault.sessions import parse_session, session_title
 
 # The category of a note that names none: what its kind says. Facts name their own.
 _CATEGORY_OF_KIND = {
@@ -121,7 +121,8 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
     told = [note.field(name) for name in ("summary", "description") if f"{name}: {note.field(name)}" not in ours]
     body = _without(ours, note.body)
     name = note.ref.rsplit("/", 1)[-1] if ours and not body.strip() else ""
-    decisions = parse_session(note.body).decisions if kind == "session" else ()
+    lines = parse_session(note.body).draft.lines if kind == "session" else ()
+    decisions = tuple(line.text for line in lines if line.role == DECISION)
     extra = "\n".join([*_name_beside(title, note.ref), *note.words("aliases"), *note_tags, *told])[:_LONGEST_EXTRA]
     # A note may say nothing but its name, which others link to.
     for chunk in chunk_note(body, note.body_line) or [Chunk(title, 1, max(1, note.body_line - 1), "")]:

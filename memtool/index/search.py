@@ -289,9 +289,10 @@ def _told(row: dict[str, str], wanted: Filter) -> str:
     """Return the decisions in a session's chunk, if it is they that are asked for: then the list shows them."""
     if row["kind"] != "session" or "decision" not in {*wanted.kinds, *wanted.categories}:
         return ""
-    from memtool.vault.old_sessions import parse_session
+    from memtool.vault.authors import DECISION
+    from memtool.vault.sessions import lines_of
 
-    return "\n".join(parse_session(row["text"]).decisions)
+    return "\n".join(line.text for line in lines_of(row["text"], row["heading"]) if line.role == DECISION)
 
 
 def _listed(names: object) -> str:

@@ -30,21 +30,21 @@ from memtool.errors import BrokenVaultFile, UsageError
 from memtool.recall.remembering.near_duplicates import letters
 from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
-from memtool.vault.authors import IMPORTED
+from memtool.vault.authors import DECISION, FINDING, FIX, IMPORTED, OPEN
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.facts import Fact, parse_facts, render_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, area_folder, session_ref
 from memtool.vault.note import NewNote, Note, parse_note, render_note, slug, title_of
-from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
 from memtool.vault.project_area import area_name, known_projects
 from memtool.vault.scan import scan
+from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 from memtool.workspace import Workspace
 
 _LONGEST_FACT = 300  # characters; what is longer, or has several lines, becomes a note
 _LARGEST = 256 << 20  # bytes of a JSON file
 _BOOKKEEPING = ("untagged", "conflict:")  # tags that mcp-memory-service sets by itself
-_KINDS = {"decision": "decision", "bugfix": "fix", "feature": "feature", "refactor": "refactor", "change": "change"}
+_ROLES = {"decision": DECISION, "bugfix": FIX, "feature": "", "refactor": "", "change": ""}
 
 
 class ForeignMemory(NamedTuple):
@@ -68,7 +68,7 @@ class Document(NamedTuple):
     at: datetime
 
 
-Item: TypeAlias = ForeignMemory | Document | OldNote
+Item: TypeAlias = ForeignMemory | Document | SessionNote
 
 
 class Store(NamedTuple):
@@ -124,7 +124,7 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
         count += 1
         owner = area_name(getattr(item, "project", "") or project)
         owner = names.get(owner.casefold(), owner)
-        if isinstance(item, OldNote):
+        if isinstance(item, SessionNote):
             ref, text = session_ref(item.id), render_session(item._replace(project=owner), language=work.language)
             if _is_anothers(work, ref, name):
                 known += 1
@@ -239,39 +239,40 @@ def _saved_memory(row: sqlite3.Row) -> ForeignMemory:
 
 def _claude_mem_session(
     name: str, session: sqlite3.Row | None, observations: list[sqlite3.Row], summaries: list[sqlite3.Row]
-) -> OldNote:
+) -> SessionNote:
     rows = [*observations, *summaries]
     last = summaries[-1] if summaries else None
-    points = [_point(row) for row in observations]
-    points += [KeyPoint(_signed(text), "finding") for row in summaries if (text := one_line(row["learned"] or ""))]
+    lines = [_line(_told(row), _ROLES.get(row["type"], FINDING)) for row in observations]
+    lines += [_line(row["learned"], FINDING) for row in summaries]
+    lines += [_line(row["completed"], "") for row in summaries]
+    lines += [_line(last["next_steps"] if last else "", OPEN)]
+    lines = [line for line in lines if line.text]
     touched = [_strings(row["files_modified"]) for row in observations]
     touched += [_strings(row["files_edited"]) for row in summaries]
-    asked = (
-        (last and last["request"]) or (session and session["user_prompt"]) or next(iter(points), KeyPoint(name)).text
-    )
-    return OldNote(
+    asked = one_line((last and last["request"]) or (session and session["user_prompt"]) or "")
+    return SessionNote(
         id=session["content_session_id"] if session else name,
         project=_column(rows[-1], "merged_into_project") or rows[-1]["project"],
         updated=f"{max(map(_milliseconds, rows)).astimezone():%Y-%m-%d %H:%M}",
-        topic=one_line(asked),
-        key_points=tuple(points),
-        files=tuple(dict.fromkeys(file for files in touched for file in files)),
-        done=tuple(text for row in summaries if (text := one_line(row["completed"] or ""))),
-        open=(one_line(last["next_steps"]),) if last and last["next_steps"] else (),
         client="claude-mem",
+        tags=tuple(dict.fromkeys(tag for row in observations for tag in _strings(row["concepts"]))),
+        draft=Draft(
+            title=asked or next((line.text for line in lines), name),
+            lines=tuple(lines),
+            files=tuple(dict.fromkeys(file for files in touched for file in files)),
+        ),
     )
 
 
-def _point(row: sqlite3.Row) -> KeyPoint:
+def _line(text: str | None, role: str) -> Line:
+    return Line(one_line(text or ""), role, IMPORTED)
+
+
+def _told(row: sqlite3.Row) -> str:
     """Return an observation as one line: its title, and what it tells beyond that."""
     told = [one_line(row["narrative"] or row["text"] or row["subtitle"] or ""), *map(one_line, _strings(row["facts"]))]
     rest = "; ".join(text.rstrip(".;。；") for text in told if text)
-    text = ": ".join(filter(None, [one_line(row["title"] or ""), rest]))
-    return KeyPoint(_signed(text), _KINDS.get(row["type"], "finding"), tuple(_strings(row["concepts"])))
-
-
-def _signed(text: str) -> str:
-    return f"{text} ({IMPORTED})"
+    return ": ".join(filter(None, [one_line(row["title"] or ""), rest]))
 
 
 def _memory_service(path: Path) -> Iterator[Item]:

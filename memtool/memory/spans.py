@@ -16,8 +16,7 @@ from memtool.errors import MemtoolError
 from memtool.text.frontmatter import plain_fields, split_front_matter
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, session_ref
-from memtool.vault.session_lines import hash_of_words
-from memtool.vault.sessions import Line, lines_of
+from memtool.vault.sessions import Line, hash_of_words, lines_of
 
 _FOLDERS = ("sessions", "archive/sessions")
 

@@ -93,7 +93,7 @@ def _of_facts(ref: str, text: str) -> Iterator[Hint]:
 
 def _of_note(ref: str, text: str) -> Iterator[Hint]:
     from memtool.vault.note import parse_note
-    from memtool.vault.session_lines import lines_of
+    from memtool.vault.sessions import lines_of
 
     note = parse_note(ref, text.encode("utf-8", "replace"))
     fields = getattr(note, "fields", {})

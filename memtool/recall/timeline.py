@@ -24,8 +24,7 @@ from memtool.vault.authors import DECISION
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_head
-from memtool.vault.old_sessions import parse_session
-from memtool.vault.session_lines import lines_of
+from memtool.vault.sessions import lines_of, parse_session
 from memtool.workspace import Workspace
 
 SESSION, EDIT, FACT, DAY = "session", "edit", "fact", "daily"

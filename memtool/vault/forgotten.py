@@ -6,11 +6,9 @@ import re
 import zlib
 from collections.abc import Iterable, Sequence
 
-from memtool.text.languages import all_labels
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences
 from memtool.vault.authors import signed_by
-from memtool.vault.session_rows import ARROW
 
 _MOST_HASHES, _LEAST_HASHES = 12, 4  # of the words of what was forgotten; by fewer it is not known in other words
 _NEARLY = 0.65  # of the words that are compared
@@ -60,45 +58,28 @@ def _likeness(one: str, other: str) -> float:
     return sum(each in first and each in second for each in least) / len(least)
 
 
-def topic_without(topic: str, marks: Iterable[str]) -> str:
-    """Return the *topic* of a session without the side of its arrow that has one of *marks*; `…` if none is left."""
-    parts = topic.split(ARROW)
-    kept = [left for part in parts if (left := _part_without(part, marks))]
-    began = {form.partition("{}")[0] for form in all_labels("summary")["last"]}
-    if kept and parts[0] not in kept:  # what is left ended the session: "last: …" says that behind an arrow only
-        kept[0] = next((kept[0].removeprefix(word) for word in began if kept[0].startswith(word)), kept[0])
-    return ARROW.join(kept) or NAMELESS
-
-
-def _part_without(part: str, marks: Iterable[str]) -> str:
-    """Return one side of a topic without the sentences that have one of *marks*; empty if all of it is forgotten."""
-    said = sentences(part)
+def without_forgotten(text: str, marks: Iterable[str]) -> str:
+    """Return *text* without the sentences that have one of *marks*; empty if all of it has, or each of them."""
+    said = sentences(text)
     kept = [each for each in said if not is_forgotten(each, marks)]
-    if kept and len(kept) < len(said):
+    if len(kept) < len(said):
         return " ".join(kept)
-    return "" if any(is_forgotten(each, marks) for each in _forms(part)) else part
+    return "" if is_forgotten(text, marks) else text
 
 
-def said_again(part: str, gone: Sequence[str]) -> list[str]:
-    """Return what says *gone* again in one side of a topic: some of its sentences, or all of it."""
-    said = sentences(part)
+def said_again(text: str, gone: Sequence[str]) -> list[str]:
+    """Return what says *gone* again in the title or the summary *text*: some of its sentences, or all of it."""
+    said = sentences(text)
     found = [each for each in said if _says_again(each, gone)]
-    if found and len(found) < len(said):
-        return found
-    return [each for each in _forms(part) if _says_again(each, gone)]
+    return found if found and len(found) < len(said) else [text] if _says_again(text, gone) else []
 
 
-def _forms(part: str) -> list[str]:
-    """Return one side of a topic with and without the branch or the word before it."""
-    return [each for each in dict.fromkeys((part, re.split(": |：", part, maxsplit=1)[-1])) if each]
-
-
-def _says_again(side: str, gone: Sequence[str]) -> bool:
-    """Return whether the *side* of a topic, or a sentence of it, which may be cut, says what is *gone*."""
+def _says_again(title: str, gone: Sequence[str]) -> bool:
+    """Return whether a title or a sentence of it, which may be cut, says what is *gone*."""
     said = [_letters(text) for text in gone]
-    cut = [piece for piece in map(_letters, side.split("…")) if piece]
-    return any(text and (text in _letters(side) or all(piece in text for piece in cut)) for text in said) or is_said(
-        words(side), map(words, filter(is_telling, gone)), _NEARLY
+    cut = [piece for piece in map(_letters, title.split("…")) if piece]
+    return any(text and (text in _letters(title) or all(piece in text for piece in cut)) for text in said) or is_said(
+        words(title), map(words, filter(is_telling, gone)), _NEARLY
     )
 
 

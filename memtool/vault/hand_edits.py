@@ -1,7 +1,8 @@
 """The owner's edits of a session note, kept when memtool renders the note again.
 
 A merge of three texts: what memtool wrote last (the base), what is in the file now, and what memtool writes now. They
-are compared by the parts of a session note: a field of the front matter, a line of the header, an item of a section.
+are compared by the parts of a session note: a field of the front matter, the title, an item of a section, a bullet
+nested in it.
 
     a part is ...                                              it becomes ...
     as memtool wrote it                                        what memtool writes now
@@ -9,43 +10,34 @@ are compared by the parts of a session note: a field of the front matter, a line
     gone                                                       nothing, but an item that is new to the note is added
     no part of the format                                      the same bytes in the same place
 
-What was forgotten with `memtool forget`, an item or one statement of a row, is gone for good: the note lists its mark
-in the field `forgotten`, so that it stays away however often, in whatever section and in whichever words it is made
-again. A mark holds hashes and tells nothing of what was said.
+What was forgotten with `memtool forget` is gone for good: the note lists its mark in the field `forgotten`, so that it
+stays away however often, in whatever section and in whichever words it is made again. A mark holds hashes and tells
+nothing of what was said.
 
-Items are told apart by what they say, so an item that its owner changed is one that is gone and one that is added.
+Items are told apart by what they say, so an item that its owner changed is one that is gone and one that is added. A
+note of an earlier version is first put into the form of today.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memtool.vault.forgotten import (
-    NAMELESS,
-    holds_one,
-    is_forgotten,
-    is_telling,
-    mark_of,
-    said_again,
-    statement_of,
-    topic_without,
-)
-from memtool.vault.old_sessions import is_as_written, one_of, parse_session
+from memtool.vault.authors import SUMMARY, TITLE
+from memtool.vault.forgotten import NAMELESS, holds_one, is_forgotten, mark_of, said_again, without_forgotten
 from memtool.vault.session_parts import (
-    BULLET,
     NoteBlock,
     NoteItem,
     Parts,
     items_in,
-    label_of,
     listed_items,
-    numbered,
     says_of,
     split_session,
     with_items,
+    with_parts,
+    without_gaps,
 )
-from memtool.vault.session_rows import ARROW, parse_row, render_row, texts_of
+from memtool.vault.sessions import is_as_written, is_old, lines_of, read_bullet, read_line
 
 FORGOTTEN = "forgotten"  # the field of the front matter
 
@@ -53,7 +45,8 @@ _MARK = r"\b[0-9a-f]{8}(?:-[0-9a-f]+)?\b"
 
 _LISTS = {
     "matter:tags": re.compile(r"(tags:\s*\[)(.*)(\]\s*)"),
-    "header:links": re.compile(r"(- \*\*[^*]+\*\*[:：] *)(.*?)(\s*)"),
+    "files": re.compile(r"(\*\*[^*]+\*\*[:：] *)(.*?)((?: \([^(),]*\))?\s*)"),
+    "links": re.compile(r"(\*\*[^*]+\*\*[:：] *)(.*?)(\s*)"),
 }
 _START, _END = "\n", "\n\n"  # no item says that
 
@@ -62,9 +55,10 @@ _START, _END = "\n", "\n\n"  # no item says that
 # the owner's, they would stay what they are for ever.
 _OWN_LOOK = {
     "matter:date": r"date: \d{4}-\d{2}-\d{2}",
+    "matter:updated": r"updated: \d{4}-\d{2}-\d{2} \d{2}:\d{2}",
+    "matter:size": r"size: \d+",
+    "matter:writer": r"writer: \S+",
     "matter:checksum": r"checksum: \S+",
-    "header:updated": rf"- \*\*[^*]+\*\*: \d{{4}}-\d{{2}}-\d{{2}} \d{{2}}:\d{{2}}(?:{one_of('last_update')})?",
-    "header:transcript": rf"- \*\*[^*]+\*\*: \d+ KB, \d+ (?:{one_of('lines')})",
 }
 
 
@@ -78,49 +72,54 @@ def keep_hand_edits(base: str | None, current: str, new: str) -> str:
         new: what memtool writes now.
     """
     marks = forgotten_in(current)
-    new, base = _without_forgotten(new, marks), base and _without_forgotten(base, marks)
     if base is None and is_as_written(current):
         base = current
-    if current == base or (base is None and not current.strip()):
+    before, now = base and _without(in_form_of_today(base), marks), in_form_of_today(current)
+    new = _without(new, marks)
+    if now == before or (base is None and not current.strip()):
         return new
-    if new == base:
+    if new in (base, before):
         return current
     bom = "\ufeff" if current.startswith("\ufeff") else ""
-    return bom + _merged(base, current.removeprefix(bom), new)
+    return bom + _merged(before, now.removeprefix(bom), in_form_of_today(new))
 
 
-def forget_item(text: str, is_meant: Callable[[str], bool], *, whole: bool = False) -> str:
-    """Return the session note *text* without what is meant, and with its marks among the forgotten.
+def in_form_of_today(text: str) -> str:
+    """Return the session note *text* in the form of today."""
+    if not is_old(text):
+        return text
+    from memtool.vault.old_sessions import upgraded  # few notes are old
 
-    Unchanged if nothing is. *is_meant* is given the statement of an item, without its kind, tags and author, and unless
-    *whole* rows are meant, first each statement of a row: then that goes, and the others stay.
+    return upgraded(text)
+
+
+def forget_item(text: str, is_meant: Callable[[str], bool]) -> str:
+    """Return the session note *text* without the lines that are meant, and with their marks among the forgotten.
+
+    Unchanged if none is. *is_meant* is given the text of each line, of the title and of the summary; of these two, the
+    sentences go that say the same.
     """
     from memtool.text.frontmatter import set_list  # a hook does without
 
-    gone: list[str] = []
-    sections = [block for block in split_session(text).body if _holds_statements(block)]
-    items = [item.says for block in sections for item in items_in(block)]
-    for says in items:
-        pieces = [] if whole else [each for each in _pieces(says) if is_meant(each)]
-        gone += pieces or ([says, *filter(is_telling, _pieces(says))] if is_meant(statement_of(says)) else [])
+    lines = lines_of(text)
+    gone = [line.text for line in lines if is_meant(line.text)]
     if not gone:
         return text
-    meant = list(map(statement_of, gone))
-    said = [each for says in items for each in (_pieces(says) or [statement_of(says)])]
-    gone += [each for each in said if each not in gone and holds_one(each, gone)]
-    gone += [each for part in parse_session(text).topic.split(ARROW) for each in said_again(part, meant)]
+    titles = [line.text for line in lines if line.role in (TITLE, SUMMARY)]
+    gone += [line.text for line in lines if line.text not in (*gone, *titles) and holds_one(line.text, gone)]
+    gone += [said for title in titles for said in said_again(title, gone)]
     marks = dict.fromkeys([*forgotten_in(text), *map(mark_of, gone)])
-    return set_list(_without_forgotten(text, marks), FORGOTTEN, marks)
+    return set_list(_without(in_form_of_today(text), marks), FORGOTTEN, marks)
 
 
-def topic_as_known(topic: str, note: str | None) -> str:
-    """Return the *topic* of a session without what was forgotten of its *note*, as it stands; `…` for all of it."""
+def title_as_known(title: str, note: str | None) -> str:
+    """Return the *title* of a session without what was forgotten of its *note*, as it stands; `…` for all of it."""
     if note is None:
-        return topic
+        return title
     is_archived = any(
         block.key == "matter:status" and "archived" in block.lines[0].casefold() for block in split_session(note).matter
     )
-    return NAMELESS if is_archived else topic_without(topic, forgotten_in(note)) if topic else topic
+    return NAMELESS if is_archived else title and (without_forgotten(title, forgotten_in(note)) or NAMELESS)
 
 
 def forgotten_in(text: str) -> list[str]:
@@ -129,60 +128,38 @@ def forgotten_in(text: str) -> list[str]:
     return re.findall(_MARK, " ".join(matter.lines)) if matter else []
 
 
-def _pieces(says: str) -> list[str]:
-    """Return the statements of a row, those that were typed without quotes; none of an item that is one statement."""
-    row = parse_row(says)
-    texts = [text.strip('"') for text in texts_of([row])]
-    return texts if len(texts) > 1 else []
-
-
-def _without_forgotten(text: str, marks: Iterable[str]) -> str:
-    """Return the session note *text* without the items and the statements that have one of *marks*, or nearly."""
+def _without(text: str, marks: Iterable[str]) -> str:
+    """Return the session note *text* without the lines and the sentences that have one of *marks*, or nearly."""
     gone = set(marks)
-    if not gone:
-        return text
-    parts = split_session(text)
-    body = [kept for each in parts.body if (kept := _kept_of(_titled(each, gone), gone))]
-    blocks = [*parts.matter, *numbered(body)]
-    return ("\ufeff" if text.startswith("\ufeff") else "") + "\n".join(line for each in blocks for line in each.lines)
-
-
-def _titled(block: NoteBlock, gone: set[str]) -> NoteBlock:
-    """Return a title without what is *gone*; any other block as it is."""
-    if block.key != "title:":
-        return block
-    topic = block.lines[0].removeprefix("# ").strip()
-    kept = topic_without(topic, gone)
-    return block if kept == topic else block._replace(lines=(f"# {kept}",))
+    return with_parts(text, lambda block: _kept_of(block, gone)) if gone else text
 
 
 def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:
-    if not _holds_statements(block):
+    if block.kind == "section":
+        items = items_in(block)
+        kept = [left for item in items for left in _left_of(block.name, item, gone)]
+        return block if kept == items else with_items(block, kept) if kept else None
+    if block.key not in ("title", "summary", "asked"):
         return block
-    items = items_in(block)
-    kept = [left for item in items if (left := _left_of(item, gone))]
-    if kept == items:
+    said = read_line(block.lines[0].rstrip())[2]
+    kept_text = without_forgotten(said, gone)
+    if kept_text == said:
         return block
-    return with_items(block, kept) if kept else None
+    if block.key == "title":
+        return block._replace(lines=(f"# {kept_text or NAMELESS}",))
+    return block._replace(lines=(block.lines[0].replace(said, kept_text),)) if kept_text else None
 
 
-def _holds_statements(block: NoteBlock) -> bool:
-    return block.kind == "section" and block.key != "section:files"
+def _left_of(section: str, item: NoteItem, gone: set[str]) -> list[NoteItem]:
+    """Return what is left of *item*; of a prompt that is gone, what came of it."""
+    below = tuple(each for each in item.below if not _is_gone(section, each, gone))
+    if not _is_gone(section, item, gone):
+        return [item if below == item.below else item._replace(below=below)]
+    return [each._replace(lines=(each.lines[0].lstrip(), *each.lines[1:])) for each in below]
 
 
-def _left_of(item: NoteItem, gone: set[str]) -> NoteItem | None:
-    """Return *item* without the statements that are *gone*; None if it is gone as a whole."""
-    if is_forgotten(item.says, gone):
-        return None
-    lost = [piece for piece in _pieces(item.says) if is_forgotten(piece, gone)]
-    if not lost:
-        return item
-    row = parse_row(item.says)
-    asked = "" if row.asked in lost else row.asked
-    row = row._replace(asked=asked, pieces=tuple(each for each in row.pieces if each.text.strip('"') not in lost))
-    says = render_row(row)
-    bullet = BULLET.match(item.lines[0])
-    return NoteItem(says, (f"{bullet[0] if bullet else ''}{says}",), item.is_inline) if says else None
+def _is_gone(section: str, item: NoteItem, gone: set[str]) -> bool:
+    return item.is_bullet and is_forgotten(read_bullet(section, item.says).text, gone)
 
 
 def _merged(base: str | None, current: str, new: str) -> str:
@@ -191,7 +168,7 @@ def _merged(base: str | None, current: str, new: str) -> str:
     now, wanted = split_session(current + end), split_session(new.replace("\n", f"{cr}\n"))
     before = _looks_like_ours(now) if base is None else split_session(base)
     if any(block.key for block in now.body):
-        body = numbered(_merge(before.body, now.body, wanted.body, cr))
+        body = _merge(before.body, now.body, wanted.body, cr)
     elif base is None:
         body = [*wanted.body, *now.body]
     else:
@@ -220,9 +197,9 @@ def _merge(
     """Return the *current* blocks, each merged with its namesakes, and what *wanted* has besides."""
     before = {block.key: block for block in base if block.key}
     after = {block.key: block for block in wanted if block.key}
-    merged = [(_merge_block(before.get(now.key), now, after.get(now.key)) if now.key else now) for now in current]
-    there = {now.key for now in current}
-    result = [block for block in merged if block is not None]
+    merged = [(now, _merge_block(before.get(now.key), now, after.get(now.key)) if now.key else now) for now in current]
+    there = {now.key for now, _ in merged}
+    result = without_gaps(merged)
     anchor = ""
     for key, block in after.items():
         fresh = None if key in there else _unseen(before.get(key), block)
@@ -234,7 +211,7 @@ def _merge(
 
 
 def _merge_block(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock | None) -> NoteBlock | None:
-    if current.kind == "section" and current.key != "section:topic":
+    if current.kind == "section":
         return _merge_section(base, current, wanted)
     is_ours = base is not None and says_of(base.lines) == says_of(current.lines)
     if is_ours or wanted is None or says_of(current.lines) == says_of(wanted.lines):
@@ -265,17 +242,17 @@ def _insert(blocks: list[NoteBlock], block: NoteBlock, anchor: str, cr: str) -> 
 
 
 def _need_gap(above: NoteBlock, below: NoteBlock) -> bool:
-    is_apart = above.kind != below.kind and "matter" not in (above.kind, below.kind)
+    is_apart = "matter" not in (above.kind, below.kind) and {above.key, below.key} != {"files", "links"}
     return is_apart and bool(above.lines[-1].strip() and below.lines[0].strip())
 
 
 def _merge_list(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock) -> NoteBlock:
     """Return the list on the line of *current*, merged item by item; *current* where it is no list on one line."""
-    match = _LISTS[current.key].fullmatch("\n".join(current.lines))
-    if match is None:
+    now, new = (_LISTS[current.key].fullmatch("\n".join(block.lines)) for block in (current, wanted))
+    if now is None or new is None:
         return current
     items = _three_way(_listed(base), _listed(current), _listed(wanted))
-    return NoteBlock(current.key, (match[1] + ", ".join(item.lines[0] for item in items) + match[3],))
+    return NoteBlock(current.key, (now[1] + ", ".join(item.lines[0] for item in items) + new[3],))
 
 
 def _listed(block: NoteBlock | None) -> list[NoteItem]:
@@ -286,12 +263,16 @@ def _listed(block: NoteBlock | None) -> list[NoteItem]:
 def _merge_section(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock | None) -> NoteBlock | None:
     now, new = items_in(current), items_in(wanted)
     items = _three_way(items_in(base), now, new)
-    said = [item.says for item in items]
-    if wanted and said == [item.says for item in new]:
+    if wanted and _told(items) == _told(new):
         return wanted
-    if said == [item.says for item in now] and (wanted is None or label_of(wanted) == label_of(current)):
+    is_named_so = wanted is None or wanted.lines[0].strip() == current.lines[0].strip()
+    if _told(items) == _told(now) and is_named_so:
         return current
     return with_items(wanted or current, items) if items else None
+
+
+def _told(items: Iterable[NoteItem]) -> list[str]:
+    return [says for item in items for says in (item.says, *(f"  {below.says}" for below in item.below))]
 
 
 def _three_way(base: Iterable[NoteItem], current: Sequence[NoteItem], wanted: Sequence[NoteItem]) -> list[NoteItem]:
@@ -299,20 +280,38 @@ def _three_way(base: Iterable[NoteItem], current: Sequence[NoteItem], wanted: Se
 
     What was added stands behind the item that it stood behind.
     """
-    ours = {item.says for item in base}
+    ours = {item.says: item for item in base}
     there = {item.says: item for item in current}
-    kept = [there.get(item.says, item) for item in wanted if item.says in there or item.says not in ours]
-    said = {item.says for item in kept}
+    new = {item.says for item in wanted}
+    kept = [_with_below(ours, there, item) for item in wanted if item.says in there or item.says not in ours]
     added: dict[str, list[NoteItem]] = {}
     anchor = _START
     for item in current:
-        if item.says in said:
+        if item.says in new:
             anchor = item.says
-        elif item.says not in ours:
-            added.setdefault(anchor, []).append(item)
+            continue
+        own = item if item.says not in ours else _own_below(ours[item.says], item)
+        if own:
+            added.setdefault(anchor, []).append(own)
         elif anchor == _START:
             anchor = _END
     merged = added.pop(_START, [])
     for item in kept:
         merged += [item, *added.pop(item.says, [])]
     return [*merged, *added.pop(_END, [])]
+
+
+def _with_below(ours: Mapping[str, NoteItem], there: Mapping[str, NoteItem], wanted: NoteItem) -> NoteItem:
+    """Return the *wanted* item as it is *there*, with what is nested in it merged."""
+    now = there.get(wanted.says)
+    if now is None:
+        return wanted
+    base = ours[wanted.says].below if wanted.says in ours else ()
+    return now._replace(below=tuple(_three_way(base, now.below, wanted.below)))
+
+
+def _own_below(base: NoteItem, current: NoteItem) -> NoteItem | None:
+    """Return an item that memtool says no more with what its owner has nested in it; None if that is nothing."""
+    said = {item.says for item in base.below}
+    own = tuple(item for item in current.below if item.says not in said)
+    return current._replace(below=own) if own else None

@@ -20,7 +20,7 @@ from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import DAILY, FACTS_FILE, NOTE_SUFFIXES, kind_of
 from memtool.vault.marks import BEGIN, BETWEEN, END, FIRST, GENERATED, GENERATED_END, LAST
 from memtool.vault.merged_facts import merge_facts
-from memtool.vault.old_sessions import is_as_written, parse_session
+from memtool.vault.sessions import is_as_written, parse_session
 from memtool.vault.todos import open_lines
 
 _FRAMES = {BEGIN: END, GENERATED: GENERATED_END}

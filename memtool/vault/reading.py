@@ -16,7 +16,7 @@ from memtool.vault.files import read_text
 from memtool.vault.layout import DAILY, Vault, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, holds_two_texts
 from memtool.vault.note import BrokenNote, Note, overview, parse_note
-from memtool.vault.old_sessions import session_title
+from memtool.vault.sessions import session_title
 
 SUMMARY, OVERVIEW, WHOLE = 0, 1, 2
 

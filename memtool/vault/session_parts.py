@@ -1,30 +1,31 @@
-"""A session note in blocks: fields of the front matter, lines of the header, sections, and what is none of these.
+"""A session note in blocks: fields of the front matter, title, sections, and what is none of these.
 
-A section is in turn a list of items, which are told apart by what they say.
+A section is in turn a list of items, which are told apart by what they say; below an item its nested bullets are items
+of their own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import count, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.text.frontmatter import split_front_matter
-from memtool.text.markdown import closes, opening
-from memtool.vault.old_sessions import HEADER, SECTIONS, read_line
+from memtool.vault.sessions import quoted_lines, read_line
 
-_LABEL = re.compile(r"(\d+)(\. \*\*[^*]+\*\*[:：])")
-BULLET = re.compile(r"(\s+)[-*+] +")
+BULLET = re.compile(r"(\s*)[-*+] +")
 _CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}
 _FIELD = re.compile(r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)")
+_TAIL = ("files", "links")
 
 
 class NoteBlock(NamedTuple):
     """Lines that belong together.
 
     Args:
-        key: `matter:<field>`, `title:session`, `header:<name>`, `rule` or `section:<name>`; empty for anything else.
+        key: `matter:<field>`, `title`, `summary`, `asked`, `section:<name>`, `files` or `links`; empty for anything
+            else.
         lines: without their line feeds.
     """
 
@@ -36,13 +37,26 @@ class NoteBlock(NamedTuple):
         """The key without the name."""
         return self.key.split(":", 1)[0]
 
+    @property
+    def name(self) -> str:
+        """The name of a field or a section."""
+        return self.key.partition(":")[2]
+
 
 class NoteItem(NamedTuple):
-    """One item of a section, or in a list on one line. *says* is its text without layout."""
+    """One item of a section, or in a list on one line. *says* is its text without layout.
+
+    What is no bullet is an item, too: it stays where its owner put it. *below* are the bullets nested in it.
+    """
 
     says: str
     lines: tuple[str, ...]
-    is_inline: bool = False
+    below: tuple[NoteItem, ...] = ()
+
+    @property
+    def is_bullet(self) -> bool:
+        """Whether it is a bullet."""
+        return BULLET.match(self.lines[0]) is not None
 
 
 class Parts(NamedTuple):
@@ -59,8 +73,8 @@ def split_session(text: str) -> Parts:
     start = split_front_matter(text)[1] - 1
     matter = _matter_blocks(lines[:start])
     if not any(block.key for block in matter):  # prose between two rules
-        return Parts([], _body_blocks(lines))
-    return Parts(matter, _body_blocks(lines[start:]))
+        return Parts([], list(_body_blocks(lines)))
+    return Parts(matter, list(_body_blocks(lines[start:])))
 
 
 def _matter_blocks(lines: Sequence[str]) -> list[NoteBlock]:
@@ -81,56 +95,38 @@ def _matter_blocks(lines: Sequence[str]) -> list[NoteBlock]:
     return blocks
 
 
-def _body_blocks(lines: Sequence[str]) -> list[NoteBlock]:
-    blocks: list[NoteBlock] = []
+def _body_blocks(lines: Sequence[str]) -> Iterator[NoteBlock]:
     seen: set[str] = set()
-    quoted = _quoted_lines(lines)
+    quoted = quoted_lines(lines)
     at = 0
     while at < len(lines):
-        key = "" if quoted[at] else _key(lines, at, seen)
+        key = "" if quoted[at] else _key(lines[at], seen)
         end = _end_of_section(lines, at, quoted) if key.startswith("section:") else at + 1
-        blocks.append(NoteBlock(key, tuple(lines[at:end])))
+        yield NoteBlock(key, tuple(lines[at:end]))
         seen.add(key)
         at = end
-    return blocks
 
 
-def _key(lines: Sequence[str], at: int, seen: set[str]) -> str:
-    """Return the key of the part that begins at line *at*; a second one of the same kind is the owner's."""
-    part, name, _ = read_line(lines[at].rstrip())
-    in_sections = any(key.startswith("section:") for key in seen)
-    if part == "section" and name in SECTIONS:
+def _key(line: str, seen: set[str]) -> str:
+    """Return the key of the part that begins with *line*; a second one of the same kind is the owner's."""
+    part, name, _ = read_line(line.rstrip())
+    is_head = not any(key.startswith("section:") or key in _TAIL for key in seen)
+    if part == "section":
         key = f"section:{name}"
-    elif in_sections:
-        return ""
-    elif part == "title" or (part == "header" and name in HEADER):
-        key = f"{part}:{name}"
+    elif part in _TAIL or (part in ("title", "asked") and is_head):
+        key = part
     else:
-        is_rule = lines[at].strip() == "---" and any(seen) and not lines[at - 1].strip()
-        key = "rule" if is_rule else ""
+        is_summary = part == "text" and is_head and "title" in seen and line[:1].strip() and not line.startswith("<!--")
+        key = "summary" if is_summary else ""
     return "" if key in seen else key
 
 
-def _quoted_lines(lines: Sequence[str]) -> list[bool]:
-    """Return for each line whether it is within code or a comment that began above it."""
-    quoted, closing = [], ""
-    for line in lines:
-        quoted.append(bool(closing))
-        text = line.strip()
-        if closing:
-            is_closed = "-->" in text if closing == "-->" else closes(line, closing)
-            closing = "" if is_closed else closing
-        elif marks := opening(line):
-            closing = marks
-        elif text.startswith("<!--") and "-->" not in text:
-            closing = "-->"
-    return quoted
-
-
 def _end_of_section(lines: Sequence[str], start: int, quoted: Sequence[bool]) -> int:
-    """Return the line after the section that begins at *start*: all that is indented belongs to it."""
+    """Return the line after the section that begins at *start*: at the next heading, or the files."""
     end = at = start + 1
-    while at < len(lines) and (quoted[at] or not lines[at].strip() or lines[at][0] in " \t"):
+    while at < len(lines):
+        if not quoted[at] and read_line(lines[at].rstrip())[0] in ("section", "heading", "title", *_TAIL):
+            break
         at += 1
         if lines[at - 1].strip():
             end = at
@@ -138,21 +134,33 @@ def _end_of_section(lines: Sequence[str], start: int, quoted: Sequence[bool]) ->
 
 
 def items_in(section: NoteBlock | None) -> list[NoteItem]:
-    """Return the items of *section*, those on the line of its label first; none of no section."""
+    """Return the items of *section*; none of no section."""
     if section is None:
         return []
-    value = section.lines[0][len(_label(section)) :].strip()
-    inline = listed_items(value) if section.key == "section:files" else [NoteItem(value, (value,), is_inline=True)]
-    groups: list[list[str]] = []
-    indent = 0
-    for line in section.lines[1:]:
-        bullet = BULLET.match(line)
-        if not groups or (bullet and len(bullet[1]) <= indent):
-            groups.append([line])
-            indent = len(bullet[1]) if bullet else 0
+    lines, quoted = section.lines[1:], quoted_lines(section.lines)[1:]
+    groups: list[list[list[str]]] = []  # of each item its own lines, and those of each bullet below it
+    for line, is_quoted in zip(lines, quoted, strict=True):
+        bullet = None if is_quoted else BULLET.match(line)
+        if not groups or (bullet and not bullet[1]):
+            groups.append([[line]])
+        elif bullet and BULLET.match(groups[-1][0][0]):
+            groups[-1].append([line])
+        elif is_quoted or not line.strip() or line[0] in " \t" or not BULLET.match(groups[-1][0][0]):
+            groups[-1][-1].append(line)
         else:
-            groups[-1].append(line)
-    return [*(item for item in inline if item.says), *(NoteItem(says_of(group), tuple(group)) for group in groups)]
+            groups.append([[line]])
+    return [_item(group[0], [_item(lines) for lines in group[1:]]) for group in groups]
+
+
+def _item(lines: Sequence[str], below: Sequence[NoteItem] = ()) -> NoteItem:
+    return NoteItem(says_of(lines), tuple(lines), tuple(below))
+
+
+def lines_of_item(item: NoteItem) -> Iterator[str]:
+    """Give the lines of *item* and of what is nested in it."""
+    yield from item.lines
+    for below in item.below:
+        yield from below.lines
 
 
 def listed_items(value: str) -> list[NoteItem]:
@@ -166,40 +174,30 @@ def listed_items(value: str) -> list[NoteItem]:
         elif character == ",":
             ends.append(at)
     parts = [value[start + 1 : end].strip() for start, end in pairwise([*ends, len(value)])]
-    return [NoteItem(says_of([part]), (part,), is_inline=True) for part in parts if part]
+    return [NoteItem(says_of([part]), (part,)) for part in parts if part]
 
 
-def with_items(section: NoteBlock, items: Sequence[NoteItem]) -> NoteBlock:
-    """Return *section* with other *items*: files, and a single item, on the line of the label."""
-    cr = "\r" if section.lines[0].endswith("\r") else ""
-    on_line = [item for item in items if item.is_inline]
-    if section.key != "section:files" and len(items) > 1:
-        on_line = []
-    head = " ".join(filter(None, [_label(section), ", ".join(item.lines[0] for item in on_line)]))
-    below = [item for item in items if item not in on_line]
-    bullets = [line for item in below for line in ([f"   - {item.lines[0]}{cr}"] if item.is_inline else item.lines)]
-    return NoteBlock(section.key, (head + cr, *bullets))
+def with_items(section: NoteBlock, items: Iterable[NoteItem]) -> NoteBlock:
+    """Return *section* with other *items*."""
+    return NoteBlock(section.key, (section.lines[0], *(line for item in items for line in lines_of_item(item))))
 
 
-def numbered(blocks: Iterable[NoteBlock]) -> list[NoteBlock]:
-    """Return *blocks* with the sections of the format numbered from 1."""
-    numbers = count(1)
-    return [
-        NoteBlock(block.key, (_LABEL.sub(rf"{next(numbers)}\2", block.lines[0], count=1), *block.lines[1:]))
-        if block.kind == "section"
-        else block
-        for block in blocks
-    ]
+def with_parts(text: str, change: Callable[[NoteBlock], NoteBlock | None]) -> str:
+    """Return *text* with each part of its body as *change* returns it; the empty line above one that goes, goes too."""
+    parts = split_session(text)
+    blocks = [*parts.matter, *without_gaps((block, change(block)) for block in parts.body)]
+    return ("\ufeff" if text.startswith("\ufeff") else "") + "\n".join(line for each in blocks for line in each.lines)
 
 
-def _label(section: NoteBlock) -> str:
-    match = _LABEL.match(section.lines[0])
-    return match[0] if match else ""
-
-
-def label_of(section: NoteBlock) -> str:
-    """Return the label of *section* without its number."""
-    return _label(section).lstrip("0123456789")
+def without_gaps(pairs: Iterable[tuple[NoteBlock, NoteBlock | None]]) -> list[NoteBlock]:
+    """Return the second block of each pair, and without the empty line above those that are None."""
+    kept: list[NoteBlock] = []
+    for before, after in pairs:
+        if after is not None:
+            kept.append(after)
+        elif before.key and kept and not "".join(kept[-1].lines).strip():
+            kept.pop()
+    return kept
 
 
 def says_of(lines: Iterable[str]) -> str:

@@ -25,6 +25,7 @@ from memtool.vault.authors import (
     DECISION,
     FINDING,
     FIX,
+    IMPORTED,
     OPEN,
     REFUTED,
     RULE,
@@ -43,12 +44,14 @@ SECTIONS = {
 _OF_THE_USER = frozenset({ASKED, DECISION, RULE})  # roles of lines that are the user's, where no author is named
 _WIDEST_TITLE = 80  # columns of a title that is made of a line
 _LONGEST_TOLD = 1_000  # characters of one part of a summary
+_DIGITS = 16  # of a hash, in hexadecimal
+_MARKS = r"[\s\"'`“”„「」*]+"
 _CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
 _MINUTE = r"\d{4}-\d\d-\d\d \d\d:\d\d"
 _SIGNED = rf"(.+?)[ \t]*[(（]({'|'.join(AUTHORS)})[)）]"
 _HEAD = "head"  # what is above all sections
 _BULLET = r"\s*[-*+]\s+"
-_ROLES_OF_PARTS = {"title": (TITLE, AGENT), "asked": (ASKED, USER), "files": ("", AGENT), "links": ("", AGENT)}
+_ROLES_OF_PARTS = {"title": TITLE, "asked": ASKED, "files": "", "links": ""}
 _BOX = r"\[([ xX])\] +"
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
 _NEEDS_CODE = (
@@ -56,7 +59,7 @@ _NEEDS_CODE = (
 )
 # At the beginning of a line or a statement these mean something, to us or to Markdown.
 _MEANS_OF_ITEM = r"[*\\]|```|~~~"
-_MEANS_OF_LINE = r"[#>|*+<~`=_\\-]|\[(?:[ xX]\]|\^)"
+_MEANS_OF_LINE = r"#{1,6}(?:\s|$)|[>|*+<~`=_\\-]|\[(?:[ xX]\]|\^)"
 _NUMBERED = r"^(\d+)(\\*[.)])"
 
 
@@ -179,12 +182,13 @@ def parse_session(text: str) -> SessionNote:
     )
 
 
-def lines_of(text: str) -> list[Line]:
-    """Return the lines of the session note *text*, or of a part of one: its title, its summary, and each statement.
+def lines_of(text: str, heading: str = "") -> list[Line]:
+    """Return the lines of the session note *text*: its title, its summary, what was asked, and each statement.
 
-    What is no part of a session's note is none of them, nor are the files.
+    What is no part of a session's note is none of them, nor are the files. Of a part of a note, *heading* is the path
+    of headings above it.
     """
-    return [line for part, line in _parts(text) if part in ("title", "summary", "asked", "line")]
+    return [line for part, line in _parts(text, heading) if part in ("title", "summary", "asked", "line")]
 
 
 def told_in(fields: Mapping[str, object]) -> dict[str, str]:
@@ -194,12 +198,24 @@ def told_in(fields: Mapping[str, object]) -> dict[str, str]:
 
 def session_title(note: Note) -> str:
     """Return the title of a session: that of its note, else what it says first, else its day, but never its id."""
-    title = note.title
-    if not re.search(rf"^(?:{one_of('session')})[:：]? *\S*$|(?!.*\s).*[0-9a-f-]{{36}}", title):
-        return title
+    if not _is_nameless(note.title):
+        return note.title
     said = parse_session(note.text)
     telling = next((line.text for line in said.draft.lines if line.role not in (ASKED, COMMAND)), said.draft.asked)
-    return shortened(telling, _WIDEST_TITLE) or f"{labels_in('session', 'en')['session']} {said.date}".strip()
+    title = "" if _is_nameless(said.draft.title) else said.draft.title
+    named = f"{labels_in('session', 'en')['session']} {said.date}".strip()
+    return title or shortened(telling, _WIDEST_TITLE) or named
+
+
+def _is_nameless(title: str) -> bool:
+    return not title or re.search(rf"^(?:{one_of('session')})[:：]? *\S*$|(?!.*\s).*[0-9a-f-]{{36}}", title) is not None
+
+
+def hash_of_words(text: str) -> str:
+    """Return the hash of the words of *text*: white space, case, quotes and code marks do not count."""
+    import hashlib  # a hook does without
+
+    return hashlib.sha256(re.sub(_MARKS, "", text).casefold().encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def is_as_written(text: str) -> bool:
@@ -299,6 +315,12 @@ def _labelled(label: str, text: str) -> str:
     return f"{label}：{text}" if is_unspaced(label[-1]) else f"{label}: {text}"
 
 
+def author_of_prompt(text: str) -> str:
+    """Return the author of a prompt: nobody here wrote what was pasted."""
+    pasted = tuple(label.partition("{}")[0] for label in all_labels("summary")["pasted"])
+    return IMPORTED if text.startswith(pasted) else USER
+
+
 def default_author(role: str) -> str:
     """Return the author of lines of *role* where none is named."""
     return USER if role in _OF_THE_USER else AGENT
@@ -330,30 +352,37 @@ def _unescaped_line(text: str) -> str:
     return re.sub(r"^(\d+)\\(\\*[.)])", r"\1\2", text)
 
 
-def _parts(text: str) -> Iterator[tuple[str, Line]]:
+def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
     """Give the parts of a session's note with their names, in the order of its lines."""
     if is_old(text):
         from memtool.vault.old_sessions import old_parts  # few notes are
 
         yield from old_parts(text)
         return
-    section, above, summary_at = _HEAD, "", 0
+    section, above, summary_at = _section_at(text, heading), "", 0
     for number, line in body_lines(text):
         part, name, value = read_line(line)
         is_below = line[:1] in (" ", "\t")
         if part == "bullet" and value and section in SECTIONS:
-            read = _read_statement(section, value, number, above if is_below else "")
+            read = read_bullet(section, value, number, above if is_below else "")
             above = read.text if read.role == ASKED else above if is_below else ""
             yield "line", read
         elif part in ("section", "heading") or (part == "title" and section != _HEAD):
             section, above = name, ""
         elif part in _ROLES_OF_PARTS and value:
             section = "" if part in ("files", "links") else section
-            role, author = _ROLES_OF_PARTS[part]
-            yield part, Line(value, role, author, number=number)
+            role = _ROLES_OF_PARTS[part]
+            yield part, Line(value, role, author_of_prompt(value) if role == ASKED else AGENT, number=number)
         elif part == "text" and section == _HEAD and summary_at in (0, number - 1):
             summary_at = number
             yield "summary", Line(_unescaped_line(value), SUMMARY, number=number)
+
+
+def _section_at(text: str, heading: str) -> str:
+    """Return the section in which *text* begins; a part of a note may begin within one."""
+    if not re.match(rf"\s*\n|{_BULLET}", text):
+        return _HEAD
+    return _names().get(heading.rpartition(" > ")[2].casefold(), "done")
 
 
 def body_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -420,7 +449,7 @@ def _asked_in(line: str) -> str:
     return match[1] if match else ""
 
 
-def _read_statement(section: str, value: str, number: int, asked: str) -> Line:
+def read_bullet(section: str, value: str, number: int = 0, asked: str = "") -> Line:
     """Return the line that the bullet *value* of *section* is; below a prompt that was *asked*."""
     role = SECTIONS[section]
     if role == COMMAND:
@@ -488,7 +517,8 @@ def _parse_files(lines: Iterable[str]) -> tuple[tuple[str, ...], int]:
 
 def is_old(text: str) -> bool:
     """Return whether *text* is a session's note of an earlier version, or a part of one."""
-    return "**" in text and re.search(_old(), text) is not None and not re.search(_new(), text)
+    seems_old = "**" in text or text.startswith("   - ")
+    return seems_old and re.search(_old(), text) is not None and not re.search(_new(), text)
 
 
 @cache

@@ -22,12 +22,9 @@ from memtool.memory.fact_book import read_facts
 from memtool.memory.memories import get_memory, list_memories
 from memtool.recall.timeline import EDIT, FACT, SESSION, Event, events_of
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import ASKED
+from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.files import read_head
-from memtool.vault.note import Note, parse_note
-from memtool.vault.old_sessions import TOLD, OldNote, parse_session, told_in
-from memtool.vault.session_lines import OldLine, lines_of
-from memtool.vault.session_rows import ARROW
+from memtool.vault.sessions import TOLD, Line, SessionNote, lines_of, parse_session
 from memtool.web.request_search import SearchAsked, search_vault
 from memtool.web.turn_figures import figures_of, figures_of_turn
 from memtool.workspace import Workspace
@@ -161,7 +158,7 @@ def of_event(work: Workspace, event: Event) -> Observation:
     )  # fmt: skip
     if event.kind != SESSION or not session:
         return one
-    told, files = figures_of(work, session), parse_session(_text(work, event.path)).files
+    told, files = figures_of(work, session), parse_session(_text(work, event.path)).draft.files
     return one._replace(
         files_read=told.read, files_modified=told.changed or files, discovery_tokens=told.tokens or None
     )
@@ -254,23 +251,15 @@ def _of_hit(work: Workspace, hit: Hit, terms: set[str]) -> Iterator[Observation]
 
 def _of_session(work: Workspace, ref: str) -> Iterator[Observation]:
     text = _text(work, ref)
-    note, on_line = _session_note(ref, text), Counter[int]()
+    note, on_line = parse_session(text), Counter[int]()
     for line in lines_of(text):
-        if line.role != ASKED:
+        if line.role not in (TITLE, SUMMARY, ASKED):
             on_line[line.number] += 1
             one = _of_line(ref, note, line)
             yield one._replace(id=f"{one.id}.{on_line[line.number]}") if on_line[line.number] > 1 else one
 
 
-def _session_note(ref: str, text: str) -> OldNote:
-    """Return the note of a session; its project stands in the front matter, in older ones below the title."""
-    note, session = parse_note(ref, text.encode("utf-8", "replace")), parse_session(text)
-    if not isinstance(note, Note):
-        return session
-    return session._replace(project=note.field("project") or session.project, told=told_in(note.fields))
-
-
-def _of_line(ref: str, note: OldNote, line: OldLine) -> Observation:
+def _of_line(ref: str, note: SessionNote, line: Line) -> Observation:
     return Observation(
         f"{ref}:{line.number}",
         line.role or UNCLAIMED,
@@ -284,7 +273,7 @@ def _of_line(ref: str, note: OldNote, line: OldLine) -> Observation:
         PurePosixPath(ref).stem,
         line.author,
         concepts=tuple(_TAG.findall(line.text)),
-        files_modified=tuple(file for file in note.files if PurePosixPath(file).name in line.text),
+        files_modified=tuple(file for file in note.draft.files if PurePosixPath(file).name in line.text),
     )
 
 
@@ -302,28 +291,29 @@ def _with_figures(work: Workspace, one: Observation) -> Observation:
 
 
 def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
-    note, lines, session = _session_note(ref, text), lines_of(text), PurePosixPath(ref).stem
+    note, session = parse_session(text), PurePosixPath(ref).stem
+    draft = note.draft
     figures = figures_of(work, session)
-    asked = next((line.text for line in lines if line.role == ASKED), note.topic)
+    asked = draft.asked or next((line.text for line in draft.lines if line.role == ASKED), draft.title)
 
     def said(name: str, *groups: tuple[str, ...]) -> tuple[str, ...]:
         if note.told:
             return tuple(filter(None, [note.told.get(name)]))
-        return tuple(line.text for roles in groups for line in lines if line.role in roles)
+        return tuple(line.text for roles in groups for line in draft.lines if line.role in roles)
 
     return SessionSummary(
         ref,
         session,
         note.project,
         note.updated.replace(" ", "T"),
-        note.told.get("completed") or note.topic.partition(ARROW)[2].strip(),
+        note.told.get("completed") or draft.summary or draft.title,
         note.told.get("request") or asked,
-        said("investigated", ("investigated", "refuted")),
-        said("learned", ("decision", "rule", "finding", "fix"), ("",)),
-        said("completed", ("done", "feature", "change", "refactor")),
+        said("investigated", ("refuted",)),
+        said("learned", ("decision", "rule", "finding", "fix")),
+        said("completed", ("",)),
         said("next_steps", ("open",)),
         figures.read,
-        note.files,
+        draft.files,
         figures.tokens or None,
     )
 

@@ -29,7 +29,7 @@ from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.facts import restore
 from memtool.vault.files import read_head
 from memtool.vault.layout import session_ref
-from memtool.vault.old_sessions import parse_session
+from memtool.vault.sessions import parse_session
 from memtool.vault.undoing import undo
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
@@ -156,7 +156,7 @@ def _topic(work: Workspace, session: str) -> str:
     """Return what a session was about; its id where nobody knows."""
     with suppress(OSError, MemtoolError):
         head = read_head(work.vault.path(session_ref(session)), _HEAD).decode("utf-8", "replace")
-        return parse_session(head).topic or session
+        return parse_session(head).draft.title or session
     return session
 
 

@@ -17,7 +17,7 @@ from memtool.capture.conversation import Conversation
 from memtool.capture.old_turns import turns_of
 from memtool.capture.session_note import session_note
 from memtool.capture.summary import summarise
-from memtool.vault.old_sessions import render_session
+from memtool.vault.sessions import render_session
 
 TALKS = Path(__file__).parent / "talks"
 _REFUSED = (

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 import pytest
+from notes import text_of
 from two_machines import git
 
 from memtool.capture.by_hand import keep_what_is_by_hand, own_words
@@ -10,7 +11,6 @@ from memtool.capture.old_note import OldDraft, as_note
 from memtool.capture.source import Source, write_source
 from memtool.vault.daily import DailyEntry, DailySession, add_entries, add_sessions, render_daily
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import OldNote, render_session
 from memtool.vault.uncommitted import commit_noted, note_uncommitted
 
 DAY = date(2026, 2, 10)
@@ -77,8 +77,8 @@ def test_a_capture_commits_what_its_owner_wrote_into_a_daily_note_first(vault: V
 def test_a_capture_commits_what_its_owner_wrote_into_a_sessions_note_first(vault: Vault) -> None:
     ref = "sessions/s1.md"
     path = vault.root / ref
-    first = render_session(OldNote("s1", topic="login", decisions=("JWT",)), language="en")
-    later = render_session(OldNote("s1", topic="login", decisions=("JWT", "验签")), language="en")
+    first = text_of("s1", title="login", decisions=("JWT",))
+    later = text_of("s1", title="login", decisions=("JWT", "验签"))
     path.write_text(first, encoding="utf-8")
     note_uncommitted(vault, [ref])
     commit_noted(vault, "capture: one")

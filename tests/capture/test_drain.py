@@ -26,7 +26,7 @@ from memtool.capture.transcript import reader
 from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
 from memtool.vault import files
-from memtool.vault.old_sessions import parse_session
+from memtool.vault.sessions import parse_session
 
 KEY = "sk-ant-" + "api03-" + "Zx9" * 30
 TALK = [
@@ -48,8 +48,8 @@ def test_a_session_becomes_a_note_and_a_line_of_its_day(desk: Desk) -> None:
     desk.put(write_transcript(desk.home / "3f2a9c.jsonl", TALK))
     assert desk.drain().captured == ("3f2a9c",)
     note = parse_session(desk.read("sessions/3f2a9c.md"))
-    assert note.files == ("api/gateway.ts",)
-    assert "refund" in note.topic
+    assert note.draft.files == ("api/gateway.ts",)
+    assert "refund" in note.draft.asked
     assert "\nproject: shop\n" in desk.read("sessions/3f2a9c.md")
     assert "idempotency" in desk.read("sessions/3f2a9c.md")
     assert "sessions/3f2a9c.md" in desk.read("daily/2026-02-10.md")
@@ -378,7 +378,7 @@ def test_a_model_replaces_the_extractive_note(desk: Desk, monkeypatch: pytest.Mo
         desk.put(path)
         desk.drain()
     assert model.asked == 1
-    assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"
+    assert parse_session(desk.read("sessions/one.md")).draft.title == "重复扣款"
     source = find_source(desk.vault, "one")
     assert source
     assert draft_of(source.note).writer == "claude"
@@ -399,7 +399,7 @@ def test_a_model_is_asked_before_compactions_at_most_once_an_hour_and_for_no_tur
         asked.append(model.asked)
         desk.pass_time(900)
     assert asked == [1, 1, 1, 1, 2, 2, 2, 2, 3]
-    assert parse_session(desk.read("sessions/one.md")).topic == "重复扣款"  # and the extractive one never comes back
+    assert parse_session(desk.read("sessions/one.md")).draft.title == "重复扣款"
 
 
 @pytest.mark.slow
@@ -439,10 +439,10 @@ def test_a_model_that_is_down_leaves_the_extractive_note_and_is_tried_again(
     model = with_model(desk, monkeypatch, DOWN, GOOD)
     desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     assert desk.drain().failed == ("one",)
-    assert "refund" in parse_session(desk.read("sessions/one.md")).topic
+    assert "refund" in parse_session(desk.read("sessions/one.md")).draft.asked
     desk.pass_time(PAUSES[0])
     assert desk.drain().captured == ("one",)
-    assert (model.asked, parse_session(desk.read("sessions/one.md")).topic) == (2, "重复扣款")
+    assert (model.asked, parse_session(desk.read("sessions/one.md")).draft.title) == (2, "重复扣款")
 
 
 @pytest.mark.slow
@@ -454,7 +454,7 @@ def test_a_model_that_stays_down_is_given_up_with_the_reason(desk: Desk, monkeyp
         desk.drain()
     assert model.asked == 3
     assert [job.reason for job in desk.queue.parked()] == ["claude: it is overloaded"]
-    assert "refund" in parse_session(desk.read("sessions/one.md")).topic
+    assert "refund" in parse_session(desk.read("sessions/one.md")).draft.asked
 
 
 def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memtool.capture.conversation import Step
-from memtool.capture.fixes import fixes_in
+from memtool.capture.fixes import Fix, fixes_in
 from memtool.capture.old_turns import Run, Turn, turns_of
-from memtool.vault.session_lines import Fix
 from memtool.vault.session_rows import Piece
 
 ERROR = "Exit code 1\nE   sqlite3.OperationalError: no such column: users.mail_hash\n=== 1 failed ==="

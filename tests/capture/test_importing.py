@@ -12,7 +12,7 @@ from desk import Desk
 from memtool.capture import importing, session_capture, session_reading
 from memtool.capture.importing import ImportedSessions, find_sources, import_sessions, read_history
 from memtool.vault.daily import listed_sessions, parse_daily
-from memtool.vault.old_sessions import parse_session
+from memtool.vault.sessions import parse_session
 
 TALK = [
     prompt("Why does the refund endpoint charge customers twice?"),
@@ -63,7 +63,7 @@ def test_sessions_become_session_and_daily_notes(desk: Desk, client: Path) -> No
     assert do_import(desk, client) == ImportedSessions(notes=3, empty=1)
     assert "\nproject: shop\n" in desk.read("sessions/one.md")
     assert "\nproject: 邮件\n" in desk.read("sessions/two.md")
-    assert "限流" in parse_session(desk.read("sessions/gone.md")).topic
+    assert "限流" in parse_session(desk.read("sessions/gone.md")).draft.title
     day = desk.read("daily/2026-02-10.md")
     assert "**shop**: `api/gateway.ts`" in day
     assert "sessions/one.md" in day

@@ -9,9 +9,8 @@ from hypothesis import given, strategies
 from memtool.capture.model_summary import parse_summary
 from memtool.capture.model_turns import system
 from memtool.capture.old_turns import Run, Turn
-from memtool.capture.summary import Summary
+from memtool.capture.summary import KeyPoint, Summary
 from memtool.errors import ProviderFailed
-from memtool.vault.old_sessions import KeyPoint
 
 TURNS = [
     Turn(

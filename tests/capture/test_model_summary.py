@@ -12,12 +12,11 @@ from scripted_models import ModelServer, refusal, serve_models
 
 from memtool.capture.model_summary import ModelSummary, summarise_with_model
 from memtool.capture.old_turns import Run, Turn
-from memtool.capture.summary import Summary
+from memtool.capture.summary import KeyPoint, Summary
 from memtool.llm.call_log import Usage, usage
 from memtool.settings import Settings
 from memtool.settings.sections import ModelSettings, VaultSettings
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import KeyPoint
 
 SESSION = [
     Turn("Let people log in with a token. 用 JWT，不用 session", said="Tokens live 24 hours.", files=("/src/auth.ts",)),

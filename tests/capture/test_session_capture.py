@@ -12,13 +12,14 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 from hypothesis import HealthCheck, given, settings, strategies as st
+from notes import said_as
 
 from memtool.capture.captured import Record, read_record
 from memtool.capture.conversation import Conversation
 from memtool.capture.queue import Job
 from memtool.capture.session_reading import ReadSession, read_session
 from memtool.capture.source import Source, read_source, write_source
-from memtool.vault.old_sessions import parse_session
+from memtool.vault.sessions import parse_session
 
 Json = dict[str, Any]
 
@@ -192,7 +193,7 @@ def test_a_note_grows_with_its_transcript(desk: Desk) -> None:
     desk.drain()
     assert grown == desk.read("sessions/one.md")
     assert "不要删除旧的 cookie" in grown
-    assert parse_session(grown).decisions == ("Which store for the tokens, 用哪个存储? → Redis, 带过期时间 (user)",)
+    assert said_as(grown, "decision") == ("Which store for the tokens, 用哪个存储? → Redis, 带过期时间",)
 
 
 def test_a_helpers_edit_is_told_once_however_often_its_session_is_read(desk: Desk) -> None:
@@ -251,7 +252,7 @@ def test_what_a_helper_edited_is_named_in_the_note_of_its_session(desk: Desk) ->
     desk.put(transcript)
     assert desk.drain().captured == ("one",)
     note = parse_session(desk.read("sessions/one.md"))
-    assert set(note.files) == {"a.ts", "词法.ts"}
+    assert set(note.draft.files) == {"a.ts", "词法.ts"}
     assert "do it" not in desk.read("sessions/one.md")
 
 
@@ -265,4 +266,4 @@ def test_records_as_the_client_writes_them_are_read(desk: Desk) -> None:
     )
     desk.put(transcript)
     desk.drain()
-    assert set(parse_session(desk.read("sessions/one.md")).files) == {"a.ts", "b.ts"}
+    assert set(parse_session(desk.read("sessions/one.md")).draft.files) == {"a.ts", "b.ts"}

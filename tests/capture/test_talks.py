@@ -6,6 +6,7 @@ import pytest
 from capture.talk import TALKS, note_of
 
 from memtool.text.lines import width
+from memtool.vault.sessions import lines_of
 
 NAMES = sorted(path.stem for path in TALKS.glob("*.txt"))
 
@@ -89,5 +90,4 @@ def test_nothing_misleads_a_colleague(notes: dict[str, str]) -> None:
     ],
 )
 def test_only_what_the_user_orders_for_good_is_a_rule(notes: dict[str, str], name: str, rules: list[str]) -> None:
-    section = [line for line in notes[name].splitlines() if line.split(". ", 1)[-1].startswith(("**Rules", "**规则"))]
-    assert [line.split(": ", 1)[1] for line in section] == rules
+    assert [f"{line.text} ({line.author})" for line in lines_of(notes[name]) if line.role == "rule"] == rules

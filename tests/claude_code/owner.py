@@ -11,7 +11,7 @@ from memtool.capture.log import ERROR, read_log
 from memtool.capture.queue import Queue
 from memtool.vault.daily import parse_daily
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import OldNote, parse_session
+from memtool.vault.sessions import SessionNote, parse_session
 
 _BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -38,7 +38,7 @@ class Owner:
         """Write the user's settings."""
         self._config.write_text(f'{settings}\n[embeddings]\nprovider = "none"\n')
 
-    def notes(self) -> dict[str, OldNote]:
+    def notes(self) -> dict[str, SessionNote]:
         """Return the session notes by their names, which are the sessions' ids."""
         return {path.stem: parse_session(path.read_text()) for path in (self.vault / "sessions").glob("*.md")}
 

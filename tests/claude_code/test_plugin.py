@@ -97,7 +97,7 @@ def test_a_session_with_the_plugin_alone_is_given_one_block_and_captured(
     assert asked.count(f'<{CONTEXT_TAG} event="prompt">') == 1
     assert "needs 80 degrees" in asked
     assert plugin_owner.edited() == ["project/auth.ts"]
-    assert [note.files for note in plugin_owner.notes().values()] == [("auth.ts",)]
+    assert [note.draft.files for note in plugin_owner.notes().values()] == [("auth.ts",)]
 
 
 def test_the_plugin_is_installed_from_the_clone_as_a_marketplace_and_taken_out(

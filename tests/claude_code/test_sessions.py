@@ -19,7 +19,6 @@ from claude_code.script import NEVER, Turn, use
 from claude_code.tui import Tui
 
 from memtool.redaction import CONTEXT_TAG
-from memtool.vault.old_sessions import KeyPoint
 
 TOOLS = ("--allowedTools", "Write Edit Bash Agent")
 
@@ -67,9 +66,9 @@ def test_edits_become_daily_lines_but_those_of_the_vault_and_the_session_a_note(
     assert session.id in owner.daily()
     assert list(owner.notes()) == [session.id]
     note = owner.notes()[session.id]
-    assert "login tokens" in note.topic
+    assert "login tokens" in note.draft.asked
     assert "\nproject: project\n" in owner.text_of(session.id)
-    assert set(note.files) - files == {"…/areas/global/knowledge/tea.md"}
+    assert set(note.draft.files) - files == {"…/areas/global/knowledge/tea.md"}
     assert "24 hours" in owner.text_of(session.id)
     assert len(owner.text_of(session.id).encode()) < 3_000
     told = [(hook["hook_event"], hook["exit_code"], hook["output"]) for hook in session.hooks]
@@ -90,8 +89,8 @@ def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, ow
     box.wait_until_idle()
     assert set(owner.edited()) == {"project/支付/回调.py"}
     note = owner.notes()[session.id]
-    assert "签名校验" in note.topic
-    assert note.files == ("支付/回调.py",)
+    assert "签名校验" in note.draft.asked
+    assert note.draft.files == ("支付/回调.py",)
     assert "- **时间**: " in owner.text_of(session.id)
     assert "数据库锁" in owner.text_of(session.id)
 
@@ -110,8 +109,8 @@ def test_a_resumed_session_has_one_note_that_grows_and_keeps_what_its_owner_wrot
     box.wait_until_idle()
     assert again.id == first.id
     assert list(owner.notes()) == [first.id]
-    assert before.files == ("one.py",)
-    assert owner.notes()[first.id].files == ("one.py", "two.py")
+    assert before.draft.files == ("one.py",)
+    assert owner.notes()[first.id].draft.files == ("one.py", "two.py")
     assert "keep both one.py and two.py, 两个文件都保留" in owner.text_of(first.id)
     assert "My own remark: 重要。" in owner.text_of(first.id)
     assert owner.daily().count(first.id) == 1
@@ -133,7 +132,7 @@ def test_a_compaction_keeps_the_session_in_one_note(box: Box, api: ScriptedApi, 
     box.run(api.url, "What is open?", "--resume", session.id)
     box.wait_until_idle()
     assert list(owner.notes()) == [session.id]
-    assert owner.notes()[session.id].files == ("cache.py",)
+    assert owner.notes()[session.id].draft.files == ("cache.py",)
     assert "now includes the tenant, 两个租户" in owner.text_of(session.id)
     assert "Let me think" not in owner.text_of(session.id)
 
@@ -151,7 +150,7 @@ def test_a_subagent_is_part_of_its_session(box: Box, api: ScriptedApi, owner: Ow
     box.wait_until_idle()
     assert set(owner.edited()) == {"project/tests/test_login.py"}
     assert list(owner.notes()) == [session.id]
-    assert "helper write the tests" in owner.notes()[session.id].topic
+    assert "helper write the tests" in owner.notes()[session.id].draft.asked
 
 
 def test_two_sessions_at_once_in_one_project_lose_nothing(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -166,8 +165,8 @@ def test_two_sessions_at_once_in_one_project_lose_nothing(box: Box, api: Scripte
     wanted = {f"project/{name}{number}.py" for name in ("left", "right") for number in range(4)}
     assert sorted(owner.edited()) == sorted(wanted)
     assert set(owner.notes()) == {left.id, right.id}
-    assert "left half" in owner.notes()[left.id].topic
-    assert "right half" in owner.notes()[right.id].topic
+    assert "left half" in owner.notes()[left.id].draft.asked
+    assert "right half" in owner.notes()[right.id].draft.asked
 
 
 def test_a_session_that_was_killed_is_recovered_at_the_next_start(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -184,8 +183,8 @@ def test_a_session_that_was_killed_is_recovered_at_the_next_start(box: Box, api:
     box.wait_until_idle()
     assert set(owner.notes()) == {killed}
     assert f"hello again (session {after.id})" in owner.daily()
-    assert "importer" in owner.notes()[killed].topic
-    assert owner.notes()[killed].files == ("half.py",)
+    assert "importer" in owner.notes()[killed].draft.asked
+    assert owner.notes()[killed].draft.files == ("half.py",)
     assert owner.edited() == ["project/half.py"]
 
 
@@ -203,8 +202,8 @@ def test_clear_ends_one_session_and_begins_another(box: Box, api: ScriptedApi, o
         assert tui.wait() == 0
     box.wait_until_idle()
     assert set(owner.notes()) == {first, second}
-    assert "parser" in owner.notes()[first].topic
-    assert "lexer" in owner.notes()[second].topic
+    assert "parser" in owner.notes()[first].draft.asked
+    assert "lexer" in owner.notes()[second].draft.asked
 
 
 def test_what_memtool_told_the_agent_is_not_captured_again(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -252,12 +251,16 @@ def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: Script
     )
     session = box.run(api.url, f"Make login tokens live longer {ALL_OF_THEM}", *TOOLS)
     api.wait_for("plain")
-    assert "login tokens" in owner.notes()[session.id].topic  # while the model thinks, and after the client has ended
+    assert (
+        "login tokens" in owner.notes()[session.id].draft.asked
+    )  # while the model thinks, and after the client has ended
     has_ended.set()
     box.wait_until_idle()
     note = owner.notes()[session.id]
-    assert (note.topic, note.files) == ("Longer tokens, told by a model", ("auth.ts",))
-    assert note.key_points == (KeyPoint("Access tokens live 24 hours (agent)", "finding", ("auth",)),)
+    assert (note.draft.title, note.draft.files) == ("Longer tokens, told by a model", ("auth.ts",))
+    assert [(line.text, line.role, line.author) for line in note.draft.lines] == [
+        ("Access tokens live 24 hours", "finding", "agent")
+    ]
     asked = json.dumps(api.asked("plain"))
     assert "login tokens" in asked
     assert leaks(asked) == []

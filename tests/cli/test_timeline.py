@@ -17,7 +17,7 @@ def test_it_is_plain_text_in_a_pipe_and_marks_the_anchor(memtool: Memtool) -> No
     lines = out.splitlines()
     assert [line[0] for line in lines] == [" ", ">", " "]
     assert lines[1].endswith("session  shop  user authentication  3f2a9c")
-    assert lines[2].endswith("#security  sessions/3f2a9c.md:23")
+    assert lines[2].endswith("each other  sessions/3f2a9c.md:20")
 
 
 @pytest.mark.usefixtures("sample")

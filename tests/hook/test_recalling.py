@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from hook.agent import Agent, context_of
 from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
+from notes import note_of
 
 from memtool.redaction import CONTEXT_TAG, make_redactor
 from memtool.settings import Settings
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
+from memtool.vault.sessions import render_session
 from memtool.vault.state import state_folder
 
 TOKENS = "How long do access tokens live now?"
@@ -114,7 +115,7 @@ def test_a_block_fits_into_its_room(agent: Agent, room: int) -> None:
 
 @pytest.mark.slow
 def test_what_the_session_wrote_itself_is_no_news_to_it(agent: Agent) -> None:
-    note = OldNote("s1", "shop", "2026-03-10 10:00", key_points=(KeyPoint("the zeppelin docks at gate 7"),))
+    note = note_of("s1", project="shop", updated="2026-03-10 10:00", findings=("the zeppelin docks at gate 7",))
     path = agent.vault.root / "sessions" / "s1.md"
     path.write_text(render_session(note), encoding="utf-8")
     decision = agent.vault.root / "areas/projects/shop/decisions/2026-03-10-gate.md"

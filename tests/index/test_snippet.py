@@ -6,7 +6,6 @@ from hypothesis import given, strategies as st
 from memtool.index.search import WIDTH, snippet
 from memtool.text.languages import all_labels
 from memtool.text.tokens import index_terms, query_terms
-from memtool.vault.old_sessions import HEADER
 
 words = st.lists(
     st.sampled_from(["token", "解密失败", "café", "x", "\n", "getUserById", "的", "ｶﾞ", "a" * 300]), max_size=120
@@ -73,7 +72,11 @@ def test_the_headings_are_left_to_whoever_shows_them() -> None:
 
 
 def test_the_head_of_a_sessions_note_is_left_out_unless_it_matches() -> None:
-    head = "\n".join(f"- **{word}**: ~/src/shop" for name in HEADER for word in all_labels("session")[name])
+    head = "\n".join(
+        f"- **{word}**: ~/src/shop"
+        for name in ("project", "updated", "directory")
+        for word in all_labels("session")[name]
+    )
     text = f"# 登录\n\n{head}\n\n---\n\n1. **Key points**:\n   - the cookie was 解密失败\n"
     assert snippet(text, frozenset({"cookie"}))[0] == "- the cookie was 解密失败"
     assert "**Directory**: ~/src/shop" in snippet(text, frozenset({"src"}))[0]

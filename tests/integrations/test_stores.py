@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk
+from notes import text_of
 from trees import write
 
 from memtool.errors import UsageError
@@ -17,7 +18,7 @@ from memtool.integrations.exchange.bundle_import import ADDED, SAME, Imported, i
 from memtool.integrations.stores import STORES, Taken, files_of, read_store
 from memtool.vault.facts import parse_facts
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import OldNote, parse_session, render_session
+from memtool.vault.sessions import parse_session
 
 MADE = Path(__file__).parent / "stores"
 ORDER_IDS = "sessions/5f0c1b7e-1111-4222-8333-944455556666.md"
@@ -72,19 +73,28 @@ def test_sessions_of_claude_mem_become_session_notes(desk: Desk, made: dict[str,
     assert set(done.of(ADDED)) == {ORDER_IDS, PAYMENT, "areas/projects/shop/facts.json"}
     assert (taken.items, taken.known) == (3, 0)
     note = parse_session(read(desk, ORDER_IDS))
-    assert (note.topic, note.project) == ("Give orders ids that sort by time", "")  # the project is in the front matter
-    assert [point.kind for point in note.key_points] == ["decision", "fix", "finding"]
-    assert note.key_points[0].text.startswith("ULIDs rather than UUIDv4 for order ids: The team compared")
-    assert note.key_points[0].tags == ("trade-off", "why-it-exists")
-    assert note.files == ("src/orders/id.ts", "tests/orders/test_id.py")
-    assert (note.done, note.open) == (("Order ids are ULIDs now, with tests",), ("Migrate the old rows",))
+    assert note.draft.title == "Give orders ids that sort by time"
+    assert [(line.role, line.author) for line in note.draft.lines] == [
+        ("decision", "imported"),
+        ("fix", "imported"),
+        ("finding", "imported"),
+        ("", "imported"),
+        ("open", "imported"),
+    ]
+    assert note.draft.lines[0].text.startswith("ULIDs rather than UUIDv4 for order ids: The team compared")
+    assert note.tags[:2] == ("trade-off", "why-it-exists")
+    assert note.draft.files == ("src/orders/id.ts", "tests/orders/test_id.py")
+    assert [line.text for line in note.draft.lines[-2:]] == [
+        "Order ids are ULIDs now, with tests",
+        "Migrate the old rows",
+    ]
     assert "client: claude-mem\n" in read(desk, ORDER_IDS)
     assert "验签失败的原因是网关对参数做了两次编码; 签名串按字典序拼接" in read(desk, PAYMENT)
     assert list(facts(desk, "areas/projects/shop/facts.json")) == ["Use ULIDs for order ids, because they sort by time"]
 
 
 def test_a_session_that_the_vault_knows_by_itself_stays(desk: Desk, made: dict[str, Path]) -> None:
-    own = render_session(OldNote("5f0c1b7e-1111-4222-8333-944455556666", topic="ours", updated="2026-01-01 10:00"))
+    own = text_of("5f0c1b7e-1111-4222-8333-944455556666", title="ours", updated="2026-01-01 10:00")
     write(desk.vault.root, ORDER_IDS, own)
     taken, _ = bring(desk, "claude-mem", made["claude-mem"])
     assert (taken.known, read(desk, ORDER_IDS)) == (1, own)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 from desk import Desk
+from notes import text_of
 
+from memtool.capture.fixes import Fix, render_fix
 from memtool.recall.hints import Hint, for_file, gather_hints, hints_of_project, still_standing
 from memtool.vault.facts import Fact, update_facts
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import KeyPoint, OldNote, render_session
-from memtool.vault.session_lines import Fix, render_fix
 
 FIX = Fix("pytest tests/db -q", "sqlite3.OperationalError: no such table: users", "migrations run first in conftest.py")
 RULE = Hint("sessions/a.md", "never edit api/schema.ts by hand", "2026-02-10", "a", "shop", ("api/schema.ts",))
@@ -25,11 +25,11 @@ def note(desk: Desk, name: str, **said: object) -> None:
     fields = {"project": "shop", "updated": "2026-02-10 14:00"} | said
     path = desk.vault.root / f"sessions/{name}.md"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(render_session(OldNote(name, **fields)), encoding="utf-8")  # type: ignore[arg-type]
+    path.write_text(text_of(name, **fields), encoding="utf-8")  # type: ignore[arg-type]
 
 
 def test_hints_are_gathered_from_notes_and_facts_of_their_project(desk: Desk) -> None:
-    note(desk, "a", key_points=(KeyPoint(render_fix(FIX, "en"), "fix"),), rules=("绝不手工修改 api/schema.ts (user)",))
+    note(desk, "a", fixes=(render_fix(FIX, "en"),), rules=("绝不手工修改 api/schema.ts (user)",))
     note(desk, "b", project="other", rules=("never touch b.py (user)",))
     note(desk, "c", rules=("the agent says: never touch c.py (agent)",))
     fact = Fact(id="f", fact="Dates are UTC in orders.py", evidence="x", timestamp="2026-02-11", category="decision",

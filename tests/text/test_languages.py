@@ -82,17 +82,19 @@ from memtool.text.tokens import query_terms
 from memtool.recall.prompts.passages import passages
 from memtool.text.languages import begins_with
 from memtool.vault.daily import DailySession, add_sessions, render_daily
-from memtool.vault.old_sessions import OldNote, parse_session, render_session
+from memtool.vault.sessions import Draft, Line, SessionNote, parse_session, render_session
 from memtool.vault.todos import find_todos, new_todos, todo_line
 
 assert query_terms("kio estas la kuketo") == ["kuketo"], query_terms("kio estas la kuketo")
 assert begins_with("contradiction", "Sed atendu, ne tion")
 assert not passages("- ĉio preta", "todo")
 assert [found.pattern for found in asked_dates("3 julio 2026")] == ["2026-07-03"]
-note = OldNote("s1", topic="Kuketo", decisions=("JWT, ĉar 解密失败",), files=("a.py",), more_files=2)
+lines = (Line("JWT, ĉar 解密失败", "decision", "user"),)
+note = SessionNote("s1", draft=Draft("Kuketo", lines=lines, files=("a.py",), more_files=2))
 text = render_session(note, language="eo")
-assert "**Decidoj**: JWT" in text and "kaj 2 pliaj" in text and "**Files**" in text, text  # English where it lacks
-assert parse_session(text).decisions == note.decisions and parse_session(text).more_files == 2
+assert "## Decidoj\n- JWT" in text and "kaj 2 pliaj" in text and "**Files**" in text, text  # English where it lacks
+read = parse_session(text).draft
+assert [line.text for line in read.lines] == ["JWT, ĉar 解密失败"] and read.more_files == 2
 daily = render_daily(dt.date(2026, 2, 10), sessions=[DailySession("14:30", "p", "s1", "Kuketo")], language="eo")
 assert "# Tagnoto: 2026-02-10" in daily and "## Sesioj" in daily, daily
 assert add_sessions(daily, [(DailySession("14:31", "p", "s2", "x"), True)], language="en").count("## ") == 1

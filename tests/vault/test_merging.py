@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from notes import text_of
 
 from memtool.text.frontmatter import parse_fields
 from memtool.text.merged_fields import split_fields
@@ -14,7 +15,7 @@ from memtool.vault.daily import DailyEntry, DailySession, parse_daily, put_toget
 from memtool.vault.facts import parse_facts
 from memtool.vault.marks import BETWEEN, FIRST, GENERATED, GENERATED_END, LAST, holds_two_texts
 from memtool.vault.merging import emptied, merge
-from memtool.vault.old_sessions import OldNote, is_as_written, render_session
+from memtool.vault.sessions import is_as_written
 
 DAY = date(2026, 11, 22)
 DAILY = "daily/2026-11-22.md"
@@ -246,7 +247,7 @@ class TestTodos:
 
 class TestSessions:
     def note(self, minute: str, topic: str) -> str:
-        return render_session(OldNote("x", project="商店", updated=f"2026-11-22 {minute}", topic=topic))
+        return text_of("x", project="商店", updated=f"2026-11-22 {minute}", title=topic)
 
     def test_the_later_capture_stands(self) -> None:
         earlier, later = self.note("10:00", "开始 begun"), self.note("11:00", "完成 done")

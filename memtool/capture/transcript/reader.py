@@ -55,7 +55,7 @@ from memtool.capture.transcript.text import (
 )
 from memtool.clients import CLIENTS
 from memtool.errors import TranscriptUnreadable
-from memtool.vault.old_sessions import TOLD, told_in
+from memtool.vault.sessions import TOLD, told_in
 
 # Characters of one text that are kept.
 _PROMPT, _ANSWER, _COMPACTION = 4_000, 6_000, 12_000

@@ -189,7 +189,7 @@ class Recalled(NamedTuple):
         author: who said it, if that is known.
         evidence: what speaks for it.
         left_out: why it is not given; empty if nothing speaks against it (`memtool.recall.given`).
-        role: of a line of a session's note, what it is (`memtool.vault.session_lines`).
+        role: of a line of a session's note, what it is (`memtool.vault.sessions`).
         asked: what the user had typed before it.
         review: why a fact is to be looked at again; empty if it is not.
     """

@@ -175,7 +175,10 @@ def _opens_summary(candidate: Candidate, memory: Recalled, project: str) -> bool
     """Whether *memory* is the sentence of what the *project* at hand is, which every session has at its start."""
     if candidate.ref != f"areas/projects/{project}/summary.md" or not candidate.text.startswith("# "):
         return False
-    return memory.text in ("", *(passage.text for passage in passages(candidate.text, candidate.kind)[:1]))
+    return memory.text in (
+        "",
+        *(passage.text for passage in passages(candidate.text, candidate.kind, candidate.heading)[:1]),
+    )
 
 
 def _is_convention(memory: Recalled) -> bool:
@@ -264,7 +267,7 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
     alone = clues.held(about, is_spaced=spaced)
     best, near, own = Passage("", 0, 0), alone, Held()
     is_session = candidate.kind == "session"
-    found = passages(candidate.text, candidate.kind)
+    found = passages(candidate.text, candidate.kind, candidate.heading)
     for passage in reversed(found) if is_session else found:
         told = f"{passage.asked} {passage.text}"  # what was asked says what it is about
         folded = fold(told)

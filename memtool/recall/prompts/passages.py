@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from memtool.named_tuple import NamedTuple
-from memtool.text.languages import ENGLISH, all_labels, labels, pattern_of
+from memtool.text.languages import all_labels, pattern_of
 from memtool.text.markdown import blocks, without_mark
-from memtool.vault.authors import AGENT, ASKED, OPEN
+from memtool.vault.authors import ASKED, OPEN, TITLE, USER
 
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of a session note
@@ -20,13 +20,12 @@ _LONG = 240  # characters; a longer passage is cut into sentences
 _MOST = 60  # passages of one chunk
 _DONE_SIGN = "✅|✓|~~|-$"
 _LONGEST_STATUS = 80  # characters; who says more says what was tested, or why
-_INSIDE = "key_points"  # where a chunk begins that does not say it: most lines of a note are there
 
 
 class Passage(NamedTuple):
     """One line's worth of text, and the lines of the chunk that it stands in, counted from 0.
 
-    Of a session's note also its *role* and *author* (`memtool.vault.session_lines`), and what was *asked* before it.
+    Of a session's note also its *role* and *author* (`memtool.vault.sessions`), and what was *asked* before it.
     """
 
     text: str
@@ -38,10 +37,13 @@ class Passage(NamedTuple):
 
 
 @lru_cache(maxsize=2_048)  # who asks much finds the same chunks again: `memtool test`, the warm helper
-def passages(text: str, kind: str) -> tuple[Passage, ...]:
-    """Return the passages of a chunk's *text* that are worth giving, in order, without bullets' marks and fences."""
+def passages(text: str, kind: str, heading: str = "") -> tuple[Passage, ...]:
+    """Return the passages of a chunk's *text* that are worth giving, in order, without bullets' marks and fences.
+
+    *heading* is the path of headings above the chunk.
+    """
     found: list[Passage] = []
-    wholes = _lines(text) if kind == "session" else _items(text, kind)
+    wholes = _lines(text, heading) if kind == "session" else _items(text, kind)
     for whole in wholes:
         parts = _SENTENCE_END.split(whole.text) if len(whole.text) > _LONG else [whole.text]
         found += [whole._replace(text=part.strip()) for part in parts if part.strip()]
@@ -55,7 +57,8 @@ def _is_worth_giving(passage: Passage, kind: str) -> bool:
         return False
     if kind not in ("session", "daily", "todo"):
         return True
-    if passage.role == ASKED and not passage.asked:  # what a turn began with: mostly a task, which is over
+    if passage.role in (ASKED, TITLE) and passage.author == USER and not passage.asked:
+        # what a turn began with: mostly a task, which is over
         return _has("standing_line", text, at_start=True)
     if passage.role == ASKED and re.search("[?？]", text):
         return False
@@ -88,45 +91,30 @@ def _marks_of_doubt() -> tuple[str, ...]:
     return tuple(form.partition("{}")[2] for form in all_labels("summary")["objected"])
 
 
-def _lines(text: str) -> Iterator[Passage]:
-    """Give the lines of a session's note, or of a chunk of one, and what its owner wrote between them."""
-    from memtool.vault.old_sessions import read_line
-    from memtool.vault.session_lines import lines_of  # many a prompt meets no session
-    from memtool.vault.session_rows import ARROW
+def _lines(text: str, heading: str) -> Iterator[Passage]:
+    """Give the lines of a session's note, or of a chunk of one below *heading*, and what its owner wrote between."""
+    from memtool.vault.sessions import lines_of  # many a prompt meets no session
 
-    joined, ends = _unwrapped(text.split("\n"))
-    begins_inside = next((line for line in joined if line), "").startswith((" ", "\t"))
-    before = [f"1. **{labels('session', ENGLISH)[_INSIDE]}**:"] if begins_inside else []
-    for line in lines_of("\n".join([*before, *joined])):
-        at = line.number - 1 - len(before)
-        yield Passage(line.text, at, ends[at], line.role, line.author, line.asked)
-        if line.role == ASKED and read_line(joined[at])[0] == "title":
-            ended = joined[at].partition(ARROW)[2].strip()
-            yield Passage(ended, at, at, "", AGENT, line.text)
-    rest = ["" if read_line(line)[0] else line for line in joined]
+    told = text.split("\n")
+    ours: set[int] = set()
+    for line in lines_of(text, heading):
+        first = last = line.number - 1
+        while last + 1 < len(told) and _goes_on(told[last + 1]):
+            last += 1
+        ours.update(range(first, last + 1))
+        yield Passage(line.text, first, last, line.role, line.author, line.asked)
+    rest = ["" if at in ours or _is_of_note(line) else line for at, line in enumerate(told)]
     yield from _items("\n".join(rest), "note")
 
 
-def _unwrapped(lines: list[str]) -> tuple[list[str], list[int]]:
-    """Return *lines* with wrapped items on one line each, and the line on which each ends. Their number is the same."""
-    from memtool.vault.old_sessions import read_line
+def _goes_on(line: str) -> bool:
+    """Return whether *line* belongs to the bullet above it."""
+    return line.startswith((" ", "\t")) and bool(line.strip()) and re.match(r"\s*[-*+]\s", line) is None
 
-    joined: list[str] = []
-    ends: list[int] = []
-    item = -1
-    for at, line in enumerate(lines):
-        ends.append(at)
-        if read_line(line)[0]:
-            item = at
-        elif item >= 0 and line.startswith((" ", "\t")) and line.strip():
-            joined[item] += f" {line.strip()}"
-            ends[item] = at
-            joined.append("")
-            continue
-        else:
-            item = -1
-        joined.append(line)
-    return joined, ends
+
+def _is_of_note(line: str) -> bool:
+    """Return whether *line* is a heading, a label or a list of files, which say nothing by themselves."""
+    return re.match(r"#{1,6} |(?:\d+\. |- )?\*\*[^*]+\*\*[:：]", line) is not None
 
 
 def _items(text: str, kind: str) -> Iterator[Passage]:

@@ -22,8 +22,7 @@ from memtool.vault.hand_edits import forget_item
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.marks import GENERATED, GENERATED_END
 from memtool.vault.note import Note
-from memtool.vault.old_sessions import parse_session
-from memtool.vault.session_lines import hash_of_words, lines_of
+from memtool.vault.sessions import hash_of_words, lines_of, parse_session
 
 _LEAST = 6  # letters of a statement that is looked for in longer lines
 
@@ -128,7 +127,7 @@ def _project_of(vault: Vault, session: str) -> str:
 
 def _title_of(vault: Vault, session: str) -> str:
     with suppress(MemtoolError, OSError):
-        return parse_session(files.read_text(vault.path(session))[0]).topic
+        return parse_session(files.read_text(vault.path(session))[0]).draft.title
     return ""
 
 

@@ -22,16 +22,15 @@ from memtool.text.frontmatter import set_field
 from memtool.text.lines import without_surrogates
 from memtool.text.markdown import blocks, without_mark
 from memtool.vault import files
+from memtool.vault.authors import TITLE
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.forgotten import statement_of
 from memtool.vault.hand_edits import forget_item
 from memtool.vault.journal import note_write
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.old_sessions import parse_session
 from memtool.vault.reading import Ref, with_lines
-from memtool.vault.session_lines import lines_of
-from memtool.vault.session_rows import ARROW
+from memtool.vault.sessions import is_old, lines_of
 from memtool.vault.todos import drop_todo, find_todos, remove_todo
 from memtool.workspace import Workspace
 
@@ -55,7 +54,6 @@ class ForgetTarget(NamedTuple):
     text: str
     line: int = 0
     is_gone: bool = False  # archived or done already
-    is_row: bool = False  # of a session: all that came of one prompt, as the block of a start shows it
     is_session: bool = False  # all of its note, known by the line that says what it was about
 
 
@@ -140,8 +138,7 @@ def _target_of(work: Workspace, line: GivenLine) -> ForgetTarget:
             return _note(line.ref, content)._replace(is_session=kind_of(line.ref) == "session")
         place = find_line(text, line.text, line.line)
         if place:
-            is_row = not line.line and kind_of(line.ref) == "session"
-            return ForgetTarget(LINE, f"{line.ref}:{place[0]}", line.ref, line.text, place[0], is_row=is_row)
+            return ForgetTarget(LINE, f"{line.ref}:{place[0]}", line.ref, line.text, place[0])
     return ForgetTarget(LINE, name, line.ref, line.text, is_gone=True)
 
 
@@ -150,9 +147,8 @@ def _is_whole(line: GivenLine, text: str) -> bool:
     kind = kind_of(line.ref, Note(line.ref, text).field("type"))
     if kind != "session":
         return kind == "decision"
-    topic = parse_session(text).topic
-    parts = (each.text for each in passages(f"# {topic}", kind))
-    return letters(line.text) in map(letters, (topic, *parts))
+    titles = [each for each in lines_of(text) if each.role == TITLE]
+    return letters(line.text) in (letters(said) for each in titles for said in (each.text, each.asked + each.text))
 
 
 def _named(work: Workspace, ref: str) -> ForgetTarget:
@@ -246,7 +242,7 @@ def _without(target: ForgetTarget, text: str) -> str:
         return without_line(text, target.text, target.line)
     wanted = letters(statement_of(target.text))
     for is_meant in (lambda said: letters(said) == wanted, lambda said: wanted in letters(said)):
-        if (changed := forget_item(text, is_meant, whole=target.is_row)) != text:
+        if (changed := forget_item(text, is_meant)) != text:
             return changed
     return without_line(text, target.text, target.line)
 
@@ -347,8 +343,9 @@ def find_line(text: str, said: str, near: int = 0) -> tuple[int, int] | None:
         said: a list item, a paragraph, a line of it or a sentence; its end may be cut off.
         near: the line on which it stood, where it is said more than once.
     """
-    wanted = letters(said)
-    statements = ((line.number, line.number, line.text) for line in lines_of(text))  # each of a row
+    wanted = letters(statement_of(said))
+    is_session = is_old(text) or "\ntype: session\n" in text
+    statements = ((line.number, line.number, line.text) for line in lines_of(text) if is_session or line.role != TITLE)
     found = [
         (letters(item) != wanted, abs(first - near), first, last)
         for first, last, item in (*_items(text), *statements)
@@ -375,10 +372,7 @@ def without_line(text: str, said: str, near: int = 0) -> str:
 
 
 def _items(text: str) -> Iterator[tuple[int, int, str]]:
-    """Give the first and last line of each item, row, paragraph and session's title of *text*, and what it says."""
+    """Give the first and last line of each item, row and paragraph of *text*, and what it says."""
     lines = text.split("\n")
     for first, last in blocks(lines):
         yield first + 1, last + 1, without_mark("\n".join(lines[first : last + 1]))
-    for number, line in enumerate(lines, 1):
-        if line.startswith("# ") and ARROW in line:  # of a session: what it came to
-            yield number, number, line

@@ -17,7 +17,6 @@ from memtool.text.languages import languages, listed, pattern_of, words
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import are_alike, trigrams
 from memtool.text.tokens import fold, index_terms, is_stop_word
-from memtool.vault.session_rows import ARROW
 
 # Chosen on the examples of tests/recall/remembering/test_near_duplicates.py: reworded twins have 0.7 and more.
 SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words
@@ -28,6 +27,7 @@ SAME_SUBJECT = 0.5  # share of the shorter statement's words that both hold
 
 _LONGEST_COMPARED = 2_000  # characters; longer texts are notes, which nobody compares word by word
 _SAME_WORD = 0.75  # of two spellings
+_ARROW = " → "  # behind a question, or a command that failed, and before what came of it
 _REDACTED = "[redacted: "
 _SEPARATOR = re.compile(r"[\W_]+")
 _VALUE = re.compile(r"\d+(?:\.\d+)*|(?<!\w)\w{1,40}(?:\+\+|#)")
@@ -72,7 +72,7 @@ def statement(text: str) -> Claim:
         values,
         bool(re.search(pattern_of("negation"), fold(short))),
         _REDACTED in text,
-        letters(text.partition(ARROW)[0]) if ARROW in text else "",
+        letters(text.partition(_ARROW)[0]) if _ARROW in text else "",
     )
 
 

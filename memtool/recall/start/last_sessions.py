@@ -4,42 +4,38 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from memtool.named_tuple import NamedTuple
 from memtool.recall.start.excerpt import Folder, names_in, one_line_fields, read_bytes
-from memtool.recall.start.settled import SAME
 from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import COMMAND, OPEN
+from memtool.vault.authors import ASKED, COMMAND, FINDING, FIX, OPEN, REFUTED, SUMMARY, TITLE
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
-from memtool.vault.old_sessions import OldNote, parse_session
-from memtool.vault.session_lines import BRANCH, OldLine, lines_of, read_values
-from memtool.vault.session_rows import ARROW, Row, fit_rows, parse_row
+from memtool.vault.sessions import Line, lines_of, parse_session
 
 _SESSIONS = "sessions"
 _MOST_UNLISTED = 200  # notes that no daily note lists
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
 _LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 16_384  # bytes
 _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
-_TOPIC_SHARE, _SHORTEST_TOPIC = 0.35, 60  # of the room of a session, and columns, that its topic may take
-_LEAST_ROW = 170  # columns of room that each row needs: fewer rows than in the note, but not cut as short
+_SHORTEST_TITLE = 60  # columns
+_WIDEST, _NARROWEST, _AROUND = 220, 60, 8  # columns of a line of a session, at most and where it is cut, and around it
 _MARKS = ("?", "？")
-_CUT, _LEAST_CUT = " … ", 60  # in what was typed, and columns that are left of what nothing came of
+SAME = 0.85  # of the words of a line: a line that has so many says the same
 _SAID = 0.7  # share of an open item's words by which a later line shows that it was taken up
 
 
 class PastSession(NamedTuple):
-    """A session and what its note says. *rows* are what was asked and what came of it."""
+    """A session and what its note says."""
 
     day: str
     minute: str
     ref: str
-    note: OldNote
-    lines: tuple[OldLine, ...]
-    rows: tuple[Row, ...]
+    lines: tuple[Line, ...]
 
     @property
     def when(self) -> str:
@@ -52,7 +48,7 @@ class Said(NamedTuple):
 
     when: str
     ref: str
-    line: OldLine
+    line: Line
 
 
 def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[tuple[str, str, str]]:
@@ -94,7 +90,7 @@ def _last_heard(content: bytes | None, project: str) -> tuple[str, str] | None:
     fields = one_line_fields(matter)
     if fields.get("project", "") != project or fields.get("type") != "session" or not _is_there(content):
         return None
-    when = parse_session(body).updated or fields.get("date", "")
+    when = fields.get("updated") or parse_session(body).updated or fields.get("date", "")
     return when[:10], when[11:16]
 
 
@@ -104,58 +100,24 @@ def read_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
     for day, minute, ref in last_sessions(vault, project, most, besides):
         content, _ = read_bytes(vault, ref, _LARGEST_NOTE) or (b"", 0.0)
         text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
-        note, values = parse_session(text), read_values(vault, ref)
-        rows = (
-            _without_asking(parse_row(f"[{point.kind}] {point.text}" if point.kind else point.text, values))
-            for point in note.key_points
-        )
-        sessions.append(PastSession(day, minute, ref, note, tuple(lines_of(text)), tuple(rows)))
+        sessions.append(PastSession(day, minute, ref, tuple(lines_of(text))))
     return sessions
 
 
 def unsaid(session: PastSession, said: Sequence[frozenset[str]]) -> PastSession:
     """Return *session* without what is said elsewhere, such as in CLAUDE.md: *said* holds the words of each line."""
-
-    def is_new(text: str) -> bool:
-        return not is_said(words(text), said, SAME)
-
-    rows = (
-        row._replace(
-            asked=row.asked if is_new(row.asked) else "",
-            pieces=tuple(piece for piece in row.pieces if is_new(piece.text)),
-        )
-        for row in session.rows
-    )
-    return session._replace(rows=tuple(row for row in rows if row.asked or row.pieces))
-
-
-def _without_asking(row: Row) -> Row:
-    """Return *row* without what the agent asked and offered, which is over, and without orders, which are the user's.
-
-    An agent that says "always ..." mostly quotes a page, a document or the output of a program.
-    """
-    pieces = (
-        piece for piece in row.pieces if piece.is_typed or not (_is_asking(piece.text) or gives_order(piece.text))
-    )
-    return row._replace(pieces=tuple(pieces))
-
-
-def _is_asking(text: str) -> bool:
-    return text.endswith(_MARKS) or begins_with("offer", text)
+    return session._replace(lines=tuple(line for line in session.lines if not is_said(words(line.text), said, SAME)))
 
 
 def said_as(sessions: Iterable[PastSession], role: str) -> list[Said]:
-    """Return the lines of this *role*, newest first, each once; of commands that are alike, the newest.
-
-    A question says nothing.
-    """
-    found: dict[str, Said] = {}
+    """Return the lines of this *role*, newest first, each once, in its newest words. A question says nothing."""
+    found: dict[frozenset[str], Said] = {}
     for session in sessions:
         for line in reversed(session.lines):
-            is_command = role == COMMAND
-            is_question = any(mark in line.text.rpartition(ARROW)[2] for mark in _MARKS) and not is_command
-            if line.role == role and not (is_question or (is_command and is_said(words(line.text), map(words, found)))):
-                found.setdefault(line.text, Said(session.when, session.ref, line))
+            told = words(line.text)
+            is_question = role != COMMAND and line.text.endswith(_MARKS)
+            if line.role == role and not is_question and not is_said(told, found, 1.0):
+                found[told] = Said(session.when, session.ref, line)
     return list(found.values())
 
 
@@ -167,27 +129,54 @@ def still_open(sessions: Sequence[PastSession]) -> list[Said]:
         items = [Said(session.when, session.ref, line) for line in session.lines if line.role == OPEN]
         found += [item for item in items if not is_said(words(item.line.text), later, _SAID)]
         later += [words(line.text) for line in session.lines]
-        later.append(words(session.note.topic))
     return found
 
 
-def told_in(session: PastSession, room: int) -> tuple[str, list[Row]]:
-    """Return the topic of *session*, and as much of its outcome as fits into *room* columns."""
-    topic = _topic_within(session.note.topic, max(_SHORTEST_TOPIC, int(_TOPIC_SHARE * room)))
-    rows = fit_rows(session.rows, room - width(topic), [topic], least_row=_LEAST_ROW)
-    return topic, [row for row in rows if row.pieces or _CUT not in row.asked or width(row.asked) >= _LEAST_CUT]
+def told_in(session: PastSession, room: int) -> list[Line]:
+    """Return the lines of *session* that say what came of it, in *room* columns; each is cut where it is long.
+
+    Of each prompt the first statement, the last prompt first; then the second ones, and so on. What is given beside it
+    (decisions, rules and open items) is not among them, nor what the agent asked or ordered, which is over.
+    """
+    title = next((line for line in session.lines if line.role == TITLE), Line(session.day, TITLE))
+    kept = [title._replace(text=shortened(title.text, max(_SHORTEST_TITLE, room // 3)) or title.text)]
+    left = room - width(kept[0].text)
+    for line in sorted(_telling(session.lines), key=_turn_of_taking(session.lines)):
+        text = shortened(line.text, min(_WIDEST, max(_NARROWEST, left)))
+        taken = width(text) + _AROUND
+        if text and taken <= left:
+            kept.append(line._replace(text=text))
+            left -= taken
+    return sorted(kept, key=lambda line: line.number)
 
 
-def _topic_within(topic: str, limit: int) -> str:
-    """Return *topic* in at most *limit* columns: how it began and how it ended, without the branch if that is long."""
-    began, _, ended = topic.partition(ARROW)
-    if _is_asking(re.split(": |：", ended, maxsplit=1)[-1]):
-        ended = ""
-    if width(began) + width(ended) + len(ARROW) > limit:
-        began = re.sub(BRANCH, "", began)
-        ended = shortened(ended, max(limit // 2, limit - width(began) - len(ARROW)))
-        began = re.sub("[ …]+$", "…", shortened(began, limit - width(ended) - len(ARROW)))
-    return ARROW.join(filter(None, (began, ended)))
+def _telling(lines: Sequence[Line]) -> list[Line]:
+    roles, answered = (SUMMARY, FIX, FINDING, REFUTED), {line.asked for line in lines}
+    return [
+        line
+        for line in lines
+        if line.role in roles
+        or (line.role == "" and not _is_over(line.text))
+        or (line.role == ASKED and line.text not in answered and not line.text.endswith(_MARKS))
+    ]
+
+
+def _turn_of_taking(lines: Sequence[Line]) -> Callable[[Line], tuple[int, int]]:
+    """Return by what the lines are ordered that say what came of a session."""
+    told = Counter[str]()
+    place: dict[int, tuple[int, int]] = {}
+    for line in _telling(lines):
+        if line.role == "":
+            place[line.number] = (1 + told[line.asked] * bool(line.asked), -line.number)
+            told[line.asked] += 1
+        else:
+            place[line.number] = (2 if line.role == ASKED else 0, line.number)
+    return lambda line: place[line.number]
+
+
+def _is_over(text: str) -> bool:
+    """Return whether an agent asked or offered something, or gives an order, which it mostly quotes from a page."""
+    return text.endswith(_MARKS) or begins_with("offer", text) or gives_order(text)
 
 
 def _is_there(content: bytes | None) -> bool:

@@ -12,9 +12,8 @@ from memtool.recall.start.last_sessions import PastSession, read_sessions, told_
 from memtool.recall.start.remembered import remembered
 from memtool.text.lines import cut
 from memtool.text.markdown import heading_text, without_mark
-from memtool.vault.authors import named
+from memtool.vault.authors import ASKED, SUMMARY, named
 from memtool.vault.projects import short_id
-from memtool.vault.session_rows import ARROW, render_row
 from memtool.workspace import Workspace
 
 _KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands")
@@ -118,10 +117,12 @@ def _summary(parts: Sequence[BlockPart]) -> str:
 
 
 def _told(session: PastSession, room: int) -> SessionDigest:
-    topic, rows = told_in(session, room)
-    points = tuple(defused(render_row(row)) for row in rows)
-    asked, _, outcome = topic.partition(ARROW)
-    return SessionDigest(session.when, defused(asked), defused(outcome), points, session.ref)
+    title, *lines = told_in(session, room)
+    summary = next((line.text for line in lines if line.role == SUMMARY), "")
+    asked = next((line.text for line in session.lines if line.role == ASKED), "") if not summary else ""
+    points = tuple(defused(line.text) for line in lines if line.role != SUMMARY)
+    topic, outcome = (asked, title.text) if asked else (title.text, summary)
+    return SessionDigest(session.when, cut(defused(topic), _LONGEST_LINE), defused(outcome), points, session.ref)
 
 
 def _statement(line: BlockLine) -> StateLine:

@@ -25,16 +25,23 @@ from memtool.recall.start.excerpt import (
     says_something,
     without_comments,
 )  # fmt: skip
-from memtool.recall.start.last_sessions import PastSession, Said, read_sessions, said_as, still_open, told_in, unsaid
-from memtool.recall.start.settled import settled
+from memtool.recall.start.last_sessions import (
+    SAME,
+    PastSession,
+    Said,
+    read_sessions,
+    said_as,
+    still_open,
+    told_in,
+    unsaid,
+)
 from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
-from memtool.text.lines import cut, tokens_in
+from memtool.text.lines import brief, cut, tokens_in
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, named, standing_category, trust
+from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TITLE, TOOL, named, standing_category, trust
 from memtool.vault.expiry import is_past
 from memtool.vault.layout import Vault, area_folder, facts_ref
-from memtool.vault.session_rows import Row, render_row, texts_of
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ _STANDING_SESSIONS = 20  # whose decisions, rules and open items are looked at
 _LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
 _COLUMNS = 4  # of a token, in scripts with spaces
 _SHORT_NAME = 8
+_WIDEST_PROMPT = 100  # columns of the prompt above what came of it
 _TRIES = 6  # to find how large the sessions may be
 _ROOM_TO_KNOW = 400  # columns of a session by which it is known whether it was given
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
@@ -122,8 +130,29 @@ def remembered(
     ]
     command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
     more = label["more"].replace("{command}", defused(command))
-    found = settled(chosen, wanted.lines_in_full, said, contradicted=label["contradicted"])
+    found = _said_once(chosen, wanted.lines_in_full, said)
     return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
+
+
+def _said_once(parts: Iterable[BlockPart], most: int, said: Sequence[frozenset[str]]) -> Iterator[BlockPart]:
+    """Give *parts* with what several lines say only once, in the first of them, and at most *most* lines of each.
+
+    What the client reads by itself, *said*, is left out. Notes and sessions are left as they are.
+    """
+    told: list[frozenset[str]] = []
+    for part in parts:
+        if part.made_for or len(part.levels) != 1 or not all(line.text.startswith("- ") for line in part.lines):
+            yield part
+            continue
+        kept = []
+        for line in part.lines:
+            own = words(line.said)
+            if not (is_said(own, told, 1.0) or is_said(own, said, SAME)):
+                kept.append(line)
+                told.append(own)
+        if kept:
+            left_out = part.left_out + max(0, len(kept) - most)
+            yield part._replace(levels=(tuple(kept[:most]),), left_out=left_out)
 
 
 def _surely_said(part: BlockPart | None, kind: str, wanted: RecallSettings) -> Iterator[frozenset[str]]:
@@ -328,18 +357,19 @@ def _told(sessions: list[PastSession], room: int) -> tuple[BlockLine, ...]:
 
 
 def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
-    topic, rows = told_in(session, room)
-    if not (topic or rows):
-        return
-    name = _short_name(session.ref)
-    yield BlockLine(f"- {session.day} {session.minute} {clipped(topic)}", session.ref, name, key_of(session.ref))
-    for row in rows:
-        yield BlockLine(f"  - {defused(render_row(row))}", session.ref, said=_whole_text(row))
-
-
-def _whole_text(row: Row) -> str:
-    """Return the longest text of *row* that stands so in the note: without what was left out of it."""
-    return max((part.strip() for text in texts_of([row]) for part in text.split("…")), key=len)
+    name, above = _short_name(session.ref), ""
+    for line in told_in(session, room):
+        text = clipped(line.text)
+        if line.role == TITLE:
+            when = f"{session.day} {session.minute}".strip()
+            yield BlockLine(f"- {when} {text}", session.ref, name, key_of(session.ref))
+            continue
+        if line.asked and line.asked != above:
+            yield BlockLine(f"  - *{clipped(brief(line.asked, _WIDEST_PROMPT))}*", session.ref)
+        above = line.asked
+        yield BlockLine(
+            f"{'    ' if above else '  '}- {text}", f"{session.ref}:{line.number}", said=line.text.removesuffix("…")
+        )
 
 
 def _shipped_lines() -> frozenset[str]:

@@ -21,8 +21,9 @@ from memtool.text.languages import labels
 from memtool.text.lines import tokens_in
 from memtool.text.markdown import without_code
 from memtool.text.similarity import words
+from memtool.vault.authors import DECISION, FINDING, FIX, OPEN, RULE
 from memtool.vault.layout import session_ref
-from memtool.vault.old_sessions import OldNote
+from memtool.vault.sessions import SessionNote
 from memtool.workspace import Workspace
 
 START, COMPACTION = "session-start", "pre-compact"  # the events, as the blocks name them
@@ -121,8 +122,8 @@ def _with_ids(part: BlockPart, ids: dict[str, int]) -> BlockPart:
 
 
 def _id(line: BlockLine, ids: dict[str, int]) -> str:
-    """Return the short id of *line*; none for a heading, a rule and what goes on from the line above."""
-    if re.match(r"> (?:#|[-=*_| ]*$|\||\s)", line.text):
+    """Return the short id of *line*; none for a heading, a rule, what goes on from the line above, and a prompt."""
+    if re.match(r"> (?:#|[-=*_| ]*$|\||\s)|  - \*.*\*$", line.text):
         return ""
     return line_id(ids, line.key) if line.key else line_id(ids, line.ref.partition(":")[0], line.said or line.text)
 
@@ -214,17 +215,22 @@ def _resolved(path: Path) -> Path | None:
     return None
 
 
-def what_must_survive(note: OldNote, language: str = "en") -> str:
+def what_must_survive(note: SessionNote, language: str = "en") -> str:
     """Return the topic, decisions, rules, constraints, open items and files of a session as a block; empty if none."""
-    points = [point.text for point in note.key_points if point.text not in note.decisions]
+    draft = note.draft
+
+    def said(*roles: str) -> list[str]:
+        return [line.text for line in draft.lines if line.role in roles]
+
     label = labels("session", language)
     lines = [
-        *_list(label["topic"], [note.topic]),
-        *_list(label["decisions"], note.decisions),
-        *_list(label["rules"], note.rules),
-        *_list(label["open"], note.open),
-        *_list(labels("start", language)["findings"], points),
-        *_list(label["files"], [", ".join(note.files[:_MOST_FILES])] if note.files else []),
+        *_list(label["topic"], [draft.title]),
+        *_list(label["asked"], [draft.asked]),
+        *_list(label["decisions"], said(DECISION)),
+        *_list(label["rules"], said(RULE)),
+        *_list(label["open"], said(OPEN)),
+        *_list(labels("start", language)["findings"], said(FIX, FINDING, "")),
+        *_list(label["files"], [", ".join(draft.files[:_MOST_FILES])] if draft.files else []),
     ]
     ends = accumulate(len(line) + 1 for line in lines)
     kept = [line for line, end in zip(lines, ends, strict=True) if end <= _ROOM_TO_KEEP]

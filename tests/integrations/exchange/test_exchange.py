@@ -20,7 +20,7 @@ from memtool.integrations.exchange.exporting import export
 from memtool.vault import files
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault, session_ref
-from memtool.vault.old_sessions import OldNote, render_session
+from memtool.vault.sessions import SessionNote, render_session
 from memtool.vault.template import make_vault
 from memtool.vault.uncommitted import commit_noted
 
@@ -40,7 +40,7 @@ def filled(vault: Vault) -> Vault:
     facts = [fact("f1", "令牌的有效期是 24 小时", author="user", own=[1]), fact("f2", "Services use JWT.")]
     write(vault, FACTS, json.dumps({"facts": facts}, ensure_ascii=False))
     write(vault, TODOS, "---\ntype: todo\nproject: shop\n---\n\n# Open items\n\n- [ ] 一件事\r\n")
-    write(vault, session_ref("s1"), render_session(OldNote("s1", project="shop", updated="2026-02-10 10:00")))
+    write(vault, session_ref("s1"), render_session(SessionNote("s1", project="shop", updated="2026-02-10 10:00")))
     write(vault, "daily/2026-02-10.md", "# Daily: 2026-02-10\n\n- 14:30 **shop**: `a.ts`\n")
     write(vault, "notes/茶.md", "no front matter, no line end")
     (vault.root / "picture.png").write_bytes(b"\x89PNG\xff")
@@ -85,13 +85,13 @@ def test_what_stands_is_merged_and_prose_stays(desk: Desk) -> None:
     write(desk.vault, FACTS, facts_text([fact("f1", "old", author="user"), fact("mine", "我的")]))
     write(desk.vault, TODOS, "# Open items\n\n- [ ] mine\n")
     write(desk.vault, "MEMORY.md", "my own words\n")
-    write(desk.vault, session_ref("s1"), render_session(OldNote("s1", updated="2026-02-11 10:00")))
+    write(desk.vault, session_ref("s1"), render_session(SessionNote("s1", updated="2026-02-11 10:00")))
     write(desk.vault, "daily/2026-02-10.md", "# Daily: 2026-02-10\n\n- 14:31 **shop**: `b.ts`\n")
     theirs = {
         FACTS: facts_text([fact("f1", "new", author="user", timestamp="2026-03-01"), fact("theirs", "它的")]),
         TODOS: "# Open items\n\n- [ ] 他们的\n",
         "MEMORY.md": "their words\n",
-        session_ref("s1"): render_session(OldNote("s1", updated="2026-02-10 10:00")),
+        session_ref("s1"): render_session(SessionNote("s1", updated="2026-02-10 10:00")),
         "daily/2026-02-10.md": "# Daily: 2026-02-10\n\n- 14:30 **shop**: `a.ts`\n",
     }
     done = bring(desk, rendered(theirs, JSON))

@@ -112,7 +112,7 @@ def test_a_line_knows_what_was_asked_before_it_and_where_it_stands() -> None:
 def test_what_a_session_came_to_stands_in_its_title(begun: str) -> None:
     note = f"---\ntype: session\n---\n\n# {begun} → SameSite=None 需要 Secure\n\n- **Time**: 2026-02-10 14:30\n"
     [line] = [each for each in passages(note, "session") if each.author]
-    assert (line.text, line.role, line.author, line.first) == ("SameSite=None 需要 Secure", "", "agent", 4)
+    assert (line.text, line.role, line.author, line.first) == ("SameSite=None 需要 Secure", "title", "agent", 4)
     assert line.asked == begun.removeprefix("fix/login: ")
     assert texts(f"# {begun} → Shall I commit it?\n", "session") == []
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from desk import SHOP, Desk
+from notes import line_of, note_of, said_as, text_of
 from trees import write
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
@@ -11,8 +12,7 @@ from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.changes import find_change
 from memtool.vault.hand_edits import forgotten_in, keep_hand_edits
-from memtool.vault.old_sessions import KeyPoint, OldNote, parse_session, render_session
-from memtool.vault.session_rows import Piece, Row
+from memtool.vault.sessions import Draft, Line, SessionNote, lines_of, render_session
 from memtool.vault.undoing import undo
 
 TODOS = "areas/projects/shop/todos.md"
@@ -198,13 +198,13 @@ def give(desk: Desk, *lines: GivenLine, session_id: str = "s1") -> None:
     keep_giving(folder, session_id, Giving("2026-02-10T14:30", PROMPT, "shop", 1, "", lines))
 
 
-SESSION = OldNote(
+SESSION = note_of(
     "s9",
-    "shop",
-    "2026-02-10 14:30",
-    topic="登录改用 JWT",
-    key_points=(KeyPoint("refresh tokens are kept in an HttpOnly cookie (agent)", "decision", ("auth",)),),
+    project="shop",
+    updated="2026-02-10 14:30",
+    title="登录改用 JWT",
     decisions=("refresh tokens are kept in an HttpOnly cookie (user)", "令牌有效期是 15 分钟 (user)"),
+    findings=("refresh tokens are kept in an HttpOnly cookie (agent)",),
 )
 
 
@@ -254,62 +254,83 @@ def test_a_forgotten_line_of_a_session_stays_away_however_often_the_note_is_made
     give(desk, GivenLine("k3f9", "sessions/s9.md", 14, "", text))
     desk.forget("k3f9")
     statement = text.partition(" (")[0]
-    assert statement not in desk.read("sessions/s9.md")
-    kept = parse_session(desk.read("sessions/s9.md"))
-    assert len(kept.decisions) == 1
-    without = render_session(SESSION._replace(decisions=(), key_points=()))
-    again = render_session(
-        SESSION._replace(done=("tests",), decisions=(*SESSION.decisions[::-1], f"{statement} (agent) #neu"))
-    )
-    note = keep_hand_edits(made, desk.read("sessions/s9.md"), without)
-    note = keep_hand_edits(without, note, again)  # it was out of the note meanwhile, so it looks new
+    kept = desk.read("sessions/s9.md")
+    assert statement not in kept
+    assert len(said_as(kept, "decision")) == 1
+    without, again = text_of("s9", title="登录改用 JWT"), SESSION.draft.lines[::-1]
+    more = (*again, Line("tests"), line_of(f"{statement} (agent)", "finding"))
+    new = render_session(SESSION._replace(draft=SESSION.draft._replace(lines=more)))
+    note = keep_hand_edits(made, kept, without)
+    note = keep_hand_edits(without, note, new)  # it was out of the note meanwhile, so it looks new
     assert "tests" in note
     assert statement not in note
-    assert statement not in keep_hand_edits(None, note, again)  # .memtool is gone
+    assert statement not in keep_hand_edits(None, note, new)  # .memtool is gone
 
 
-ROWS = (
-    Row(
-        "登录失败",
-        (Piece("SameSite=None needs Secure in middleware/jwt.ts"), Piece("the retry queue holds 200 jobs per worker")),
-    ),
-    Row("", (Piece("退款写在 refund.ts 里，由 worker 每 5 分钟执行一次"),)),
+LINES = (
+    Line("SameSite=None needs Secure in middleware/jwt.ts", asked="登录失败"),
+    Line("the retry queue holds 200 jobs per worker", asked="登录失败"),
+    Line("退款写在 refund.ts 里，由 worker 每 5 分钟执行一次"),
 )
 
 
 @pytest.mark.slow
-def test_of_a_row_one_statement_goes_and_stays_away_in_other_words_too(desk: Desk) -> None:
-    made = render_session(OldNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS))
+def test_a_statement_of_a_prompt_goes_and_stays_away_in_other_words_too(desk: Desk) -> None:
+    made = render_session(SessionNote("s7", "shop", updated="2026-02-10 14:30", draft=Draft("登录", lines=LINES)))
     write(desk, "sessions/s7.md", made)
     give(desk, GivenLine("k3f9", "sessions/s7.md", 14, "", "the retry queue holds 200 jobs per worker"))
     give(desk, GivenLine("m2g2", "sessions/s7.md", 15, "", "退款写在 refund.ts 里，由 worker 每 5 分钟执行一次"))
     desk.forget("k3f9")
     left = desk.read("sessions/s7.md")
-    assert "SameSite=None needs Secure in middleware/jwt.ts" in left
+    assert "- *登录失败*\n  - SameSite=None needs Secure in middleware/jwt.ts\n" in left
     assert "retry queue" not in left
     desk.forget("m2g2")
     assert "retry" not in "".join(forgotten_in(desk.read("sessions/s7.md")))
     words_anew = ("Each worker of the retry queue holds 200 jobs", "worker 每 5 分钟执行一次，退款写在 refund.ts 里")
     corrected = "the retry queue holds 500 jobs per worker"
-    again = render_session(
-        OldNote("s7", "shop", "2026-02-11 14:30", topic="登录", done=(*words_anew, corrected, "退款已上线"))
-    )
+    again = text_of("s7", project="shop", title="登录", done=(*words_anew, corrected, "退款已上线"))
     note = keep_hand_edits(made, desk.read("sessions/s7.md"), again)
-    assert parse_session(note).done == (corrected, "退款已上线")
+    assert said_as(note, "") == (corrected, "退款已上线")
 
 
-def test_a_row_of_the_start_goes_as_it_was_shown(desk: Desk) -> None:
-    write(
-        desk,
-        "sessions/s7.md",
-        render_session(OldNote("s7", "shop", "2026-02-10 14:30", topic="登录", rows=ROWS)),
-    )
-    give(desk, GivenLine("k3f9", "sessions/s7.md", 0, "", "SameSite=None needs Secure in middleware/jwt.ts"))
+def test_a_forgotten_prompt_leaves_what_came_of_it(desk: Desk) -> None:
+    note = SessionNote("s7", "shop", updated="2026-02-10 14:30", draft=Draft("登录", lines=LINES))
+    write(desk, "sessions/s7.md", render_session(note))
+    give(desk, GivenLine("k3f9", "sessions/s7.md", 0, "", "登录失败"))
     desk.forget("k3f9")
     left = desk.read("sessions/s7.md")
-    assert "SameSite" not in left
+    assert "登录失败" not in left
+    assert [line.text for line in lines_of(left)[1:]] == [line.text for line in LINES]
+
+
+def test_what_is_forgotten_goes_from_the_title_and_the_summary_too(desk: Desk) -> None:
+    said = "the retry queue holds 200 jobs per worker"
+    draft = Draft("The retry queue holds 200 jobs per worker. 登录已修好", summary=f"Login works; {said}.", lines=LINES)
+    write(desk, "sessions/s7.md", render_session(SessionNote("s7", "shop", updated="2026-02-10 14:30", draft=draft)))
+    give(desk, GivenLine("k3f9", "sessions/s7.md", 0, "", said))
+    desk.forget("k3f9")
+    left = desk.read("sessions/s7.md")
+    assert "retry queue" not in left.casefold()
+    assert "\n# 登录已修好\n" in left
+    again = keep_hand_edits(None, left, render_session(SessionNote("s7", "shop", draft=draft)))
+    assert "retry queue" not in again.casefold()
+
+
+def test_a_line_of_a_note_of_an_earlier_version_goes_and_the_note_is_one_of_today(desk: Desk) -> None:
+    note = (
+        "---\ntype: session\nproject: shop\nmine: 1\n---\n\n# 登录 → fixed\n\n- **Time**: 2026-02-10 14:30\n\n---\n\n"
+        '1. **要点**:\n   - "登录失败" → SameSite=None needs Secure · the retry queue holds 200 jobs\n'
+        "2. **规则**: 只用 pnpm\n\nMy own words.\n"
+    )
+    write(desk, "sessions/s8.md", note)
+    give(desk, GivenLine("k3f9", "sessions/s8.md", 14, "", "the retry queue holds 200 jobs"))
+    desk.forget("k3f9")
+    left = desk.read("sessions/s8.md")
     assert "retry queue" not in left
-    assert "refund.ts" in left
+    assert "- *登录失败*\n  - SameSite=None needs Secure\n" in left
+    assert "## 规则\n- “只用 pnpm”\n" in left
+    assert "\nmine: 1\n" in left
+    assert left.endswith("\nMy own words.\n")
 
 
 @pytest.mark.parametrize(

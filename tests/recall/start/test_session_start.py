@@ -236,10 +236,10 @@ def test_what_a_session_says_is_not_said_again_where_the_agent_reads_it_anyway(v
 def test_a_summary_is_shortened_before_it_is_left_out(sample: Vault) -> None:
     for name in ("MEMORY.md", "areas/global/facts.json"):
         (sample.root / name).unlink()
-    shown = {budget: given(sample, budget=budget).text for budget in (2_000, 600, 260)}
+    shown = {budget: given(sample, budget=budget).text for budget in (2_000, 900, 260)}
     assert "## Key modules" in shown[2_000]
-    assert "## Overview" in shown[600]
-    assert "## Stack" not in shown[600]
+    assert "## Overview" in shown[900]
+    assert "## Stack" not in shown[900]
     assert "> Web shop for tea and teaware" in shown[260]
     assert "## Overview" not in shown[260]
 
