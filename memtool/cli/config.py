@@ -18,6 +18,7 @@ from memtool.cli import output
 from memtool.cli.session import Session
 from memtool.errors import BadSetting, UsageError
 from memtool.integrations import client_files, settings_file
+from memtool.llm.writers import what_is_missing
 from memtool.redaction import make_redactor
 from memtool.settings.sections import ABOUT, RedactSettings
 from memtool.settings.toml_lines import Value, as_toml
@@ -201,6 +202,8 @@ def _tell(session: Session, path: Path, key: str, value: Value | None, *, of_vau
     click.echo(output.printable(f"{key} {now} in {_short(path)}{'' if is_change else ', as before'}"))
     if undo:
         click.echo(output.printable(f"To undo: {undo}"))
+    if key == "llm.writer" and (missing := what_is_missing(settings.load(None, session.environ))):
+        output.say(f"It cannot be asked yet: {missing}", missing.hint)
     if stronger:
         output.say(f"It is not in force here: {stronger} says otherwise.")
 

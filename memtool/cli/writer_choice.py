@@ -13,8 +13,8 @@ from memtool import settings
 from memtool.cli import output
 from memtool.errors import MemtoolError
 from memtool.integrations.settings_file import change_setting
-from memtool.llm import NO_WRITER, open_provider, writer_of
-from memtool.llm.writers import OWN, USUAL_TOKENS, where_text_goes, writers_at_hand
+from memtool.llm import NO_WRITER, writer_of
+from memtool.llm.writers import OWN, USUAL_TOKENS, what_is_missing, where_text_goes, writers_at_hand
 from memtool.settings import Settings
 from memtool.settings.text_providers import VENDORS
 from memtool.vault.project_area import shown_path
@@ -53,7 +53,7 @@ class Choice(NamedTuple):
         if self.is_made_now and not (named or self.yes or self.dry_run) and names:
             named = _asked(known, names, own)
         if named and not self.dry_run:
-            return _set(environ, known, named)
+            return _set(environ, named)
         if named:
             return f"Would set {_SETTING} = {named}."
         first = next((OWN[agent] for agent in self.agents if agent in OWN), "claude")
@@ -82,16 +82,17 @@ def _asked(known: Settings, names: Sequence[str], own: str) -> str:
     return answer
 
 
-def _set(environ: Mapping[str, str], known: Settings, name: str) -> str:
+def _set(environ: Mapping[str, str], name: str) -> str:
     """Keep the choice in the user's own settings, and return what it means."""
     path = settings.user_config_path(environ)
     try:
         change_setting(path, _SETTING, name)
-        if name != NO_WRITER:
-            open_provider(name, known.llm, known.keys)
     except MemtoolError as error:
         output.say(str(error), error.hint)
-    now = writer_of(settings.load(None, environ).llm)
+    known = settings.load(None, environ)
+    if missing := what_is_missing(known):
+        output.say(str(missing), missing.hint)
+    now = writer_of(known.llm)
     who = f"by {now}" if now else "without a model"
     where = shown_path(str(path), None, Path.home())
     other = NO_WRITER if now else "claude"

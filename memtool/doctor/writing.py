@@ -41,8 +41,8 @@ def writer_checks(work: Workspace, refs: Iterable[str]) -> Iterator[Check]:
     sentence = f"the last {notes}: {by_whom}"
     writer = writer_of(work.settings.llm)
     if not writer:
-        fix = "" if work.settings.llm.writer else "`memtool config set llm.writer claude` lets a model write them."
-        yield Check("writer", OK, sentence, fix)
+        how = "" if work.settings.llm.writer else "; `memtool config set llm.writer claude` lets a model write them"
+        yield Check("writer", OK, sentence + how)
     elif last[0].writer not in _RULES:
         yield Check("writer", OK, sentence)
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError
-from memtool.llm import open_provider
+from memtool.llm import open_provider, writer_of
 from memtool.llm.call_log import ModelCall
 from memtool.settings import Settings
 from memtool.settings.text_providers import VENDORS
@@ -30,6 +30,16 @@ _NAMES = {
 def writers_at_hand(settings: Settings) -> list[str]:
     """Return the providers that could be asked now: those whose command, or whose key, is there."""
     return [name for name in (*COMMANDS, *VENDORS.keys() - COMMANDS.keys()) if _is_at_hand(name, settings)]
+
+
+def what_is_missing(settings: Settings) -> MemtoolError | None:
+    """Return why the writer of *settings* cannot be asked; None if it can, or if no model is to write."""
+    try:
+        if writer := writer_of(settings.llm):
+            open_provider(writer, settings.llm, settings.keys)
+    except MemtoolError as error:
+        return error
+    return None
 
 
 def where_text_goes(name: str, settings: Settings) -> str:
@@ -65,8 +75,4 @@ def note_cost(calls: Iterable[ModelCall]) -> NoteCost | None:
 def _is_at_hand(name: str, settings: Settings) -> bool:
     if name == "ollama" and not shutil.which("ollama"):  # it needs no key, so that nothing else tells
         return settings.origins.get("llm.ollama_base_url", "default") != "default"
-    try:
-        open_provider(name, settings.llm, settings.keys)
-    except MemtoolError:
-        return False
-    return True
+    return what_is_missing(settings._replace(llm=settings.llm._replace(writer=name))) is None

@@ -271,7 +271,7 @@ def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: Script
 
 
 def test_a_model_is_asked_once_for_a_session_of_one_turn(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    owner.configure(f'[llm]\nproviders = ["claude", "extractive"]\nclaude_command = "{box.client}"\n')
+    owner.configure(f'[llm]\nwriter = "claude"\nclaude_command = "{box.client}"\n')
     line = {"turn": 1, "role": "finding", "text": "Access tokens live 24 hours"}
     answer = json.dumps({"topic": "Longer tokens, told by a model", "lines": [line]})
     # The worker of the session's start has all the time it wants, and must find nothing to do.

@@ -51,6 +51,14 @@ def test_a_setting_is_set_shown_with_its_source_and_unset(memtool: Memtool, conf
     assert "as before" in memtool("config", "unset", "llm.writer").out
 
 
+def test_a_writer_that_cannot_be_asked_is_told(memtool: Memtool, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "cannot be asked yet: there is no command 'codex'" in memtool("config", "set", "llm.writer", "codex").err
+    assert memtool("config", "set", "llm.writer", "none").err == ""
+    assert memtool("config", "set", "llm.writer", "").err == ""
+    assert config.read_text() == '[llm]\nwriter = ""\n'
+
+
 def test_the_command_that_undoes_brings_the_value_back(memtool: Memtool, config: Path) -> None:
     config.parent.mkdir()
     config.write_text(
