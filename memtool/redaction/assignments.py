@@ -126,7 +126,9 @@ def _value(text: str, start: int, end: int, closing: str) -> str:
 
 def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
     kind = gap.lastgroup
-    if kind == "assigned" and gap[0].rstrip("\"'") == "=" and (name.isupper() or (is_quoted and name[0:2] == "--")):
+    if kind == "assigned" and gap[0].rstrip("\"'") == "=" and name.isupper():
+        return Form.ENVIRONMENT
+    if is_quoted and name.startswith("--") and (kind == "spaced" or gap[0][0] == "="):
         return Form.ENVIRONMENT
     if is_quoted:
         is_set = (
@@ -227,7 +229,7 @@ def _patterns() -> _AssignmentPatterns:
         goes_on=re.compile(rf"[ \t]{{1,3}}(?![A-Za-z_]\w{{0,40}}=)[A-Za-z0-9{CJK}}}]"),
         clause=re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦]|(?<=[ \t])(?:{_one_of('clause')})\b)"),
         phrase=re.compile(
-            rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!)\"{CJK}]|\Z))"
+            rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!()\"{CJK}]|\Z))"
         ),
         digits=re.compile(
             rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?:[a-z]{{0,8}}|[{HAN}]{{2,8}}(?<![位个字符天年月日时分秒次]))(?=[\s，。；、,;]|\Z)"

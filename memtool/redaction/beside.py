@@ -15,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.redaction.names import PASSWORD
+from memtool.redaction.shapes import compiled
 from memtool.redaction.values import (
     Form,
     coded_text,
@@ -32,7 +33,6 @@ from memtool.text.scripts import CJK_TEXT as CJK
 
 _NEAR = 160  # characters between the word and the token, which is in the same line or the next one
 _OPENING, _CLOSING = "'([{<*_+", "')]}>*_.,;:\\"
-_LONGEST_PAIR = 192
 _LEAST = 7  # characters of a word with one digit
 _SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
 # Words for secrets, in small letters.
@@ -42,7 +42,10 @@ _STRONG = (
     r"|(?:recovery|backup|wiederherstellungs)[ -]?code|(?:crypted|protected|locked) (?:with|by)|schützt|schlüsselt"
     r"|账密|(?:^|\n)(?:root|admin|administrator)[:：]"
 )
-_LOGINS = r"credential|log(?:ged)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog|账号|帐号|账户|登录|登陆"
+_LOGINS = (
+    r"account|credential|log(?:ged)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog"
+    r"|账密|账号|帐号|账户|用户|登录|登陆"
+)
 # What people do with a password that a program refuses.
 _WEAK = (
     r"escap|encod|decod|maskier|codier|kodier|connection string|转译|转义|轉義|转码|编码|編碼|解码|连接串"
@@ -51,8 +54,6 @@ _WEAK = (
 _TELLING = r"(?<![!#-_a-~])[!#-_a-~]{8,256}+"  # without quotes and backticks
 _ODD = r"(?<![!#-&*-_a-~äöüßÄÖÜ])[!#-&*-_a-~äöüßÄÖÜ]{6,64}+"  # nor brackets
 _VERBS = "type typed enter entered try tried answer answered use used using think say".split()
-_LOGIN = ("login", "log in", "sign in", "account", "credential", "creds", "zugangsdaten", "anmelde", "anmeldung",
-          "账密", "账号", "帐号", "账户", "用户", "登录")  # fmt: skip
 _LINES = (
     r"(?:(?<=\n)|\A)(?:[ \t*-]{0,8}(?:[\w.-]{1,40}: )?[A-Za-z][\w.@-]{1,40}"
     r"(?P<sign> / |: | → )[^\s/]{6,64}(?:\n|\Z)){2,64}"
@@ -70,7 +71,7 @@ def find_beside(text: str) -> Iterator[Finding]:
     lowered = text.replace("İ", "I").lower()
     strong, logins, weak = (
         [_Cue(*found.span()) for found in cues.finditer(lowered)]
-        for cues in (_names(), _compiled(_LOGINS), _compiled(_WEAK))
+        for cues in (_names(), compiled(_LOGINS), compiled(_WEAK))
     )
     every = sorted([*strong, *logins, *weak])
     for pattern, cues, is_one in (
@@ -86,12 +87,11 @@ def find_beside(text: str) -> Iterator[Finding]:
         yield from _said(text)
     yield from _pairs(text, lowered)
     yield from _in_lines(text)
-    yield from _before_hosts(text)
 
 
 def _tokens(text: str, pattern: str, cues: list[_Cue]) -> Iterator[tuple[int, int]]:
     """Give the tokens that begin near one of *cues*, each once and without what is around it."""
-    place, token = 0, _compiled(pattern)
+    place, token = 0, compiled(pattern)
     for start, end in cues:
         last = end + 3 * _NEAR
         for found in token.finditer(text, max(place, start - 2 * _NEAR), last):
@@ -140,10 +140,10 @@ def _is_beside(text: str, start: int, end: int, cues: list[_Cue]) -> bool:
 
 def _is_name(text: str, start: int, end: int) -> bool:
     """Return whether what is beside the token makes it a name in code."""
-    if _compiled(r"(?i)(?:user|nutzer|用户|host)[ :]*\Z").search(text, max(start - 12, 0), start):
+    if compiled(r"(?i)(?:user|nutzer|用户|host)[ :]*\Z").search(text, max(start - 12, 0), start):
         return True
     return (
-        text[max(start - 1, 0) : start] in {*".$@\\-_%~"} or _compiled(r"[(\[=_]| import").match(text, end) is not None
+        text[max(start - 1, 0) : start] in {*".$@\\-_%~"} or compiled(r"[(\[=_]| import").match(text, end) is not None
     )
 
 
@@ -151,7 +151,7 @@ def _core(text: str, start: int, end: int) -> tuple[int, int]:
     """Return where the token begins and ends without quotes, brackets and the name of a user in front of it."""
     while start < end and text[start] in _OPENING:
         start += 1
-    if user := _compiled(r"(?![A-Z][a-z]*[0-9]+[a-z])[A-Za-z][\w.-]*[/:](?=[^/])").match(text, start, end):
+    if user := compiled(r"(?![A-Z][a-z]*[0-9]+[a-z])[A-Za-z][\w.-]*[/:](?=[^/])").match(text, start, end):
         start = user.end()
     while start < end and text[end - 1] in _CLOSING:
         end -= 1
@@ -161,7 +161,7 @@ def _core(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _pairs(text: str, lowered: str) -> Iterator[Finding]:
     """Give the passwords behind the name of their user: `bob / …`, and `bob/…` beside a login."""
-    has_login = any(word in lowered for word in _LOGIN)
+    has_login = compiled(_LOGINS).search(lowered) is not None
     for found in _user().finditer(text) if "/" in text else ():
         value = found["value"].rstrip(".,;:")
         start, end = found.start("value"), found.start("value") + len(value)
@@ -174,23 +174,13 @@ def _pairs(text: str, lowered: str) -> Iterator[Finding]:
 def _is_beside_login(text: str, start: int, end: int) -> bool:
     """Return whether the pair from *start* to *end* is of a login: `Login: bob/…`, `账号：bob/…`, `… is the login`."""
     before, after = text[max(start - 24, 0) : start].lower(), text[end : end + 40].lower().partition("\n")[0]
-    return any(word in before for word in _LOGIN) or re.search("登录|^.{0,3}is the login", after) is not None
+    return compiled(_LOGINS).search(before) is not None or re.search("登录|^.{0,3}is the login", after) is not None
 
 
 def _is_weak(value: str) -> bool:
     plain = value.lower() if value.istitle() else value
     is_one = is_mixed(value) or (is_secret(plain, PASSWORD, Form.BARE) and not is_common(value))
-    return is_one and not _compiled(r"\.[a-z]{1,4}$").search(value)
-
-
-def _before_hosts(text: str) -> Iterator[Finding]:
-    """Give the password of each `bob:…@host`."""
-    place = text.find("@")
-    while place >= 0:
-        before = _credentials().search(text, max(place - _LONGEST_PAIR, 0), place)
-        if before and is_mixed(before[1]) and _host().match(text, place):
-            yield Finding(before.start(1), place, PASSWORD.kind)
-        place = text.find("@", place + 1)
+    return is_one and not compiled(r"\.[a-z]{1,4}$").search(value)
 
 
 def _said(text: str) -> Iterator[Finding]:
@@ -215,8 +205,8 @@ def _answers(text: str) -> Iterator[Finding]:
 
 def _in_lines(text: str) -> Iterator[Finding]:
     """Give the passwords of a list of users, a line each."""
-    for found in _compiled(_LINES).finditer(text):
-        if found["sign"] == " / " or _compiled(_HEAD).search(text[max(found.start() - 40, 0) : found.start()]):
+    for found in compiled(_LINES).finditer(text):
+        if found["sign"] == " / " or compiled(_HEAD).search(text[max(found.start() - 40, 0) : found.start()]):
             places = [line.span(1) for line in re.finditer(r"(?: / |: | → )(\S+)$", found[0], re.MULTILINE)]
             if all(is_odd(found[0][first:last], least=1) for first, last in places):
                 yield from (
@@ -252,24 +242,9 @@ def _names() -> re.Pattern[str]:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
-@cache
 def _user() -> re.Pattern[str]:
     value = r"(?P<value>[^\s/\"'`<>|，。；（）()]{6,128}+)(?![/(])"
     return re.compile(rf"(?<![A-Za-z0-9_./@-])[A-Za-z][A-Za-z0-9_.@-]{{1,63}}+(?:(?P<apart>`? / `?)|/){value}")
-
-
-@cache
-def _credentials() -> re.Pattern[str]:
-    return re.compile(r"(?<![A-Za-z0-9_./:@-])[A-Za-z][\w.-]{0,63}+:([^\s:/\"'`]{6,128}+)\Z")
-
-
-@cache
-def _host() -> re.Pattern[str]:
-    return re.compile(r"@(?:[a-z][\w-]{0,62}(?:\.[\w-]{1,63}){1,6}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})")
 
 
 @cache

@@ -40,23 +40,7 @@ _DRAWN = Secret("secret", 16, Proof.DRAWN)
 _HINT = Secret("secret", 16, Proof.RANDOM)
 
 # Every name that is looked into holds one of these; the name is then read word by word.
-STEMS = (
-    "pass",
-    "pw",
-    "pin",
-    "otp",
-    "secret",
-    "token",
-    "key",
-    "cred",
-    "auth",
-    "sess",
-    "cookie",
-    "signature",
-    "bearer",
-    "jwt",
-    "psk",
-)
+STEMS = tuple("pass pw pin otp secret token key cred auth sess cookie signature bearer jwt psk".split())
 _BY_LAST_WORD = {
     **dict.fromkeys("password passwd passphrase passcode passwort pwd pswd psk".split(), PASSWORD),
     "pw": PASSWORD,

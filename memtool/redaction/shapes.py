@@ -40,12 +40,13 @@ def find_shapes(text: str, shapes: Iterable[Shape]) -> Iterator[Finding]:
     """Return each place that has one of the *shapes* and is no placeholder."""
     for kind, mark, pattern, before in shapes:
         if mark in text:
-            for found in _compiled(pattern).finditer(text):
+            for found in compiled(pattern).finditer(text):
                 start, end = found.span(found.lastindex or 0)
                 if not is_blank(text[start:end]):
                     yield Finding(start - before, end, kind)
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return *pattern* compiled, once."""
     return re.compile(pattern)

@@ -7,7 +7,7 @@ import re
 from memtool.redaction.shapes import Shape
 from memtool.text.scripts import CJK_TEXT as CJK
 
-_ARGUMENT = rf"(?:\"([^\"\n]{{1,256}})\"|'([^'\n]{{1,256}})'|([^\s\"'<>|;{CJK}]{{1,256}}))"
+_ARGUMENT = rf"(?:\"([^\"\n]{{1,256}})\"|'([^'\n]{{1,256}})'|(?!\\[\r\n])([^\s\"'<>|;{CJK}]{{1,256}}))"
 _WORD = r"(?:\"[^\"\n]{1,128}\"|'[^'\n]{1,128}'|[^\s\"']{1,128})"
 _ON = r"[^\n]{0,200}?[ \t]"  # further on in the same line
 _OPENING = r"[\"'\])]{0,3}[ \t]{0,8}[:=,][ \t]{0,8}\[?[fbru]?[\"'`]?"
@@ -23,6 +23,7 @@ def _header(name: str) -> tuple[Shape, ...]:
 
 
 def _option(command: str, option: str, kind: str = "password") -> Shape:
+    option = option.replace("[ =]?", "(?:=|[ ]{0,24})")  # a line that goes on has many blanks
     return Shape(kind, command, rf"{command}{_ON}(?:{option}){_ARGUMENT}")
 
 
@@ -66,6 +67,13 @@ PLACES = (
         'variable "',
         r'variable "[^"\n]{0,60}(?:password|passwd|passphrase|secret|token|_pass|_pwd|(?:api|access|private)_key)"'
         r'\s{0,8}\{[^{}]{0,400}?\bdefault\s{0,16}=\s{0,8}"([^"\n]{4,256})"',
+    ),
+    # bob:…@host
+    Shape(
+        "password",
+        "@",
+        r"(?<![A-Za-z0-9_./:@-])[A-Za-z][\w.-]{0,63}+:(?=[^\s@]{0,128}[0-9!#$%^&*+=?~|])(?=[^\s@]{0,128}[A-Za-z])"
+        r"([^\s:/\"'`]{6,128})@(?=[a-z][\w-]{0,62}(?:\.[\w-]{1,63}){1,6}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})",
     ),
     # Headers
     *_header("uthorization"),

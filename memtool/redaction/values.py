@@ -245,7 +245,9 @@ def is_passphrase(value: str, secret: Secret) -> bool:
         return False
     grammar = {part for part in parts if part in _of_sentences()}
     odd = grammar.union(part for part in parts if _patterns().inflected.search(part))
-    return not odd or (len(grammar) < 2 and len(odd) < len(parts) - 1 and not any(map(is_common, set(parts) - odd)))
+    return not odd or (
+        len(grammar) < 2 and len(odd) < len(parts) - 1 and sum(map(is_common, set(parts) - odd)) <= (not grammar)
+    )
 
 
 def _is_passphrase(value: str, secret: Secret) -> bool:

@@ -61,6 +61,9 @@ SECRETS = (
     ("The API token (hx72-kd93-ls01) was leaked, 已泄露", "hx72"),
     ('export PASSWORD="two words"', "two words"),
     ("密码: 春天2024花开", "花开"),
+    ("sshpass -p \\\n  'Kolibri Brot' ssh root@10.0.0.9", "Kolibri"),
+    ("./connect.sh --password \\\n  'Elfenbein_7'", "Elfenbein_7"),
+    ("the disk's passphrase: tulip rocket marble fog (case matters)", "rocket"),
     ("verification code: 730114，验证码：8841", "8841"),
 )
 INNOCENT = (
