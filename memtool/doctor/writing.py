@@ -43,7 +43,7 @@ def writer_checks(work: Workspace, refs: Iterable[str]) -> Iterator[Check]:
     if not writer:
         how = "" if work.settings.llm.writer else "; `memtool config set llm.writer claude` lets a model write them"
         yield Check("writer", OK, sentence + how)
-    elif last[0].writer not in _RULES:
+    elif last[0].writer not in (*_RULES, ""):
         yield Check("writer", OK, sentence)
     else:
         why, fix = _why_not(work)

@@ -88,6 +88,13 @@ def test_a_writer_that_did_not_write_says_why(desk: Desk) -> None:
     assert "it was not asked for that session" in checked(desk).sentence
 
 
+def test_a_note_of_an_earlier_version_was_written_by_no_model(desk: Desk) -> None:
+    write(desk, "claude", "")
+    desk.settings = desk.settings._replace(llm=ASKED)
+    call(desk, "请先登录")
+    assert "claude did not write the last one: claude failed at " in checked(desk).sentence
+
+
 def test_a_cap_that_is_reached_is_the_reason(desk: Desk) -> None:
     write(desk, "rules")
     desk.settings = desk.settings._replace(llm=ASKED._replace(daily_tokens=10_000))
