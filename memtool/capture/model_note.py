@@ -33,7 +33,7 @@ from memtool.vault.layout import Vault
 from memtool.vault.sessions import Draft, Line, one_of
 
 PURPOSE = "summary"
-WIDEST_TITLE, WIDEST_SUMMARY, WIDEST_PART = 80, 240, 240  # columns
+WIDEST_TITLE, WIDEST_PART = 80, 240  # columns
 LONGEST_ANSWER = 50_000  # characters, with all that stands around the object
 
 _MOST_LINES = 24  # of each list that are looked at
@@ -131,16 +131,17 @@ def parse_note(text: str, turns: Sequence[Turn], *, code: str = "", redact: Call
     """
     answer, gate = _object(text), Gate(turns, code)
     language = language_of(turns)
-    title, summary = _title(answer, gate, language), _text(answer.get("summary")).replace("`", "")
+    writing = _Writing(gate, labels("session", language or "en"), redact)
+    title, summary = _title(answer, gate, language), _text(answer.get("summary"))
     claims = list(_claims(answer))
-    lines, faults = _let_in(claims, gate, labels("session", language or "en"))
+    lines, faults = writing.lines(claims)
     if 2 * len(faults) > len(claims):
         raise ProviderFailed(f"{len(faults)} of {len(claims)} lines of the answer fall: {faults[0]}")
     files, more = _files(answer.get("files"), turns, gate)
     return Draft(
-        title=redact(shortened(title.replace("`", ""), WIDEST_TITLE)),
-        summary="" if gate.fault(summary) else redact(shortened(summary, WIDEST_SUMMARY)),
-        lines=tuple(line._replace(text=redact(line.text)) for line in _once(lines)),
+        title=writing.short(title.replace("`", ""), WIDEST_TITLE),
+        summary="" if gate.fault(summary) else writing.short(summary.replace("`", "")),
+        lines=tuple(_once(lines)),
         files=tuple(map(redact, files)),
         more_files=more,
     )
@@ -195,87 +196,97 @@ def _text(item: object) -> str:
     return _AUTHOR.sub("", _BULLET.sub("", line, count=1) if _BULLET.match(line) else line)
 
 
-def _let_in(claims: Iterable[Claim], gate: Gate, names: dict[str, str]) -> tuple[list[Line], list[str]]:
-    """Return the lines that stand, and why the others do not."""
-    lines, faults = [], []
-    for claim in claims:
-        try:
-            lines.append(_line(claim, gate, names))
-        except Falls as fault:
-            faults.append(str(fault))
-    return lines, faults
+class _Writing(NamedTuple):
+    """What makes lines of claims: the *gate*, the labels of the note by name, and what takes secrets out."""
 
+    gate: Gate
+    labels: dict[str, str]
+    redact: Callable[[str], str]
 
-def _line(claim: Claim, gate: Gate, names: dict[str, str]) -> Line:
-    if claim.role == COMMAND:
-        return _command(claim, gate)
-    if claim.role == RULE:
-        return _rule(claim, gate)
-    if not claim.turn:
-        raise Falls("it names no turn")
-    if claim.role == FIX:
-        return _fix(claim, gate)
-    if fault := gate.fault(claim.text, claim.turn):
-        raise Falls(fault)
-    if claim.role == DECISION:
-        return _decision(claim, gate, names)
-    if claim.role == FINDING and (label := re.match(rf"(?:{one_of('refuted')})[:：]\s*(?=\S)", claim.text)):
-        return Line(_cut(claim.text[label.end() :]), REFUTED, AGENT, claim.turn)
-    return Line(_cut(claim.text), claim.role, AGENT, claim.turn)
+    def lines(self, claims: Iterable[Claim]) -> tuple[list[Line], list[str]]:
+        """Return the lines that stand, and why the others do not."""
+        lines, faults = [], []
+        for claim in claims:
+            try:
+                lines.append(self.line(claim))
+            except Falls as fault:
+                faults.append(str(fault))
+        return lines, faults
 
+    def line(self, claim: Claim) -> Line:
+        """Return the line that *claim* makes.
 
-def _command(claim: Claim, gate: Gate) -> Line:
-    command, turn = gate.passed(claim.text)
-    if not command or foul(command):
-        raise Falls(f"no '{claim.text[:60]}' was run that passed")
-    return Line(command, COMMAND, AGENT, turn)
+        Raises:
+            Falls: the turns do not bear it.
+        """
+        of_role = {COMMAND: self._command, RULE: self._rule, FIX: self._fix, DECISION: self._decision}
+        if write := of_role.get(claim.role):
+            return write(claim)
+        self._check(claim)
+        role, text = claim.role, claim.text
+        if role == FINDING and (label := re.match(rf"(?:{one_of('refuted')})[:：]\s*(?=\S)", text)):
+            role, text = REFUTED, text[label.end() :]
+        return Line(self.short(text), role, AGENT, claim.turn)
 
+    def short(self, text: str, widest: int = WIDEST_PART) -> str:
+        """Return *text* without secrets in at most *widest* columns."""
+        return shortened(one_line(self.redact(text)), widest)
 
-def _rule(claim: Claim, gate: Gate) -> Line:
-    quote = claim.text.strip(_QUOTES)
-    turn = gate.quoted(quote, claim.turn) if width(quote) >= _LEAST_QUOTE else 0
-    if not turn or foul(quote):
-        raise Falls(f"the user did not type '{quote[:60]}'")
-    return Line(_cut(quote), RULE, USER, turn)
+    def _check(self, claim: Claim) -> None:
+        if fault := self.gate.fault(claim.text, claim.turn) if claim.turn else "it names no turn":
+            raise Falls(fault)
 
+    def _command(self, claim: Claim) -> Line:
+        command, turn = self.gate.passed(claim.text)
+        if not command or foul(command):
+            raise Falls(f"no '{claim.text[:60]}' was run that passed")
+        return Line(self.redact(command), COMMAND, AGENT, turn)
 
-def _fix(claim: Claim, gate: Gate) -> Line:
-    """Return error → cause → change ✓ proof; what of that does not stand is left out, but for the error."""
-    standing = {name: text for name, text in claim.texts.items() if not gate.fault(text, claim.turn, is_part=True)}
-    parts = [_cut(standing[name]).rstrip("。.") for name in ("error", "cause", "change") if name in standing]
-    if "error" not in standing or len(parts) == 1:
-        raise Falls(f"turn {claim.turn} does not say what failed and what mended it")
-    proof = f" ✓ {_cut(standing['proof'])}" if "proof" in standing else ""
-    return Line(f"{' → '.join(parts)}{proof}", FIX, AGENT, claim.turn)
+    def _rule(self, claim: Claim) -> Line:
+        quote = claim.text.strip(_QUOTES)
+        turn = self.gate.quoted(quote, claim.turn) if width(quote) >= _LEAST_QUOTE else 0
+        if not turn or foul(quote):
+            raise Falls(f"the user did not type '{quote[:60]}'")
+        return Line(self.short(quote), RULE, USER, turn)
 
+    def _fix(self, claim: Claim) -> Line:
+        """Return error → cause → change ✓ proof; what of that does not stand is left out, but for the error."""
+        parts = {name: self._part(claim, name).rstrip("。.") for name in ("error", "cause", "change", "proof")}
+        chain = [parts[name] for name in ("error", "cause", "change") if parts[name]]
+        if not parts["error"] or len(chain) == 1:
+            raise Falls(f"turn {claim.turn} does not say what failed and what mended it")
+        proof = f" ✓ {parts['proof']}" if parts["proof"] else ""
+        return Line(f"{' → '.join(chain)}{proof}", FIX, AGENT, claim.turn)
 
-def _decision(claim: Claim, gate: Gate, names: dict[str, str]) -> Line:
-    """Return what was chosen, with the reason and what was turned down, where these stand.
+    def _decision(self, claim: Claim) -> Line:
+        """Return what was chosen, with the reason and what was rejected, where these stand.
 
-    What the user neither typed nor said yes to is the agent's, and a finding if no work followed.
-    """
-    author = USER if gate.is_the_users(claim.text, claim.turn) else AGENT
-    if author == AGENT and not gate.is_the_agents(claim.text, claim.turn):
-        raise Falls(f"in turn {claim.turn} neither the user nor the agent says so")
-    if author == AGENT and not gate.worked(claim.turn):
-        return Line(_cut(claim.text), FINDING, AGENT, claim.turn)
-    parts = [_cut(claim.text)]
-    for name, label in (("why", "because"), ("not", "turned_down")):
+        What the user neither typed nor said yes to is the agent's, and a finding if no work followed.
+        """
+        self._check(claim)
+        author = USER if self.gate.is_the_users(claim.text, claim.turn) else AGENT
+        if author == AGENT and not self.gate.is_the_agents(claim.text, claim.turn):
+            raise Falls(f"in turn {claim.turn} neither the user nor the agent says so")
+        if author == AGENT and not self.gate.worked(claim.turn):
+            return Line(self.short(claim.text), FINDING, AGENT, claim.turn)
+        parts = [self.short(claim.text)]
+        for name, label in (("why", "because"), ("not", "rejected")):
+            if part := self._part(claim, name):
+                parts.append(self.labels[label].format(_going_on(_BECAUSE.sub("", part))))
+        stop = "。" if is_unspaced(self.labels["because"][0]) else ". "
+        return Line(stop.join(part.rstrip("。.") for part in parts), DECISION, author, claim.turn)
+
+    def _part(self, claim: Claim, name: str) -> str:
+        """Return the part *name* of a claim if it stands, else nothing."""
         text = claim.texts.get(name, "")
-        if text and not gate.fault(text, claim.turn, is_part=True):
-            parts.append(names[label].format(_going_on(_BECAUSE.sub("", _cut(text)))))
-    stop = "。" if is_unspaced(names["because"][0]) else ". "
-    return Line(stop.join(part.rstrip("。.") for part in parts), DECISION, author, claim.turn)
+        is_there = text and claim.turn and not self.gate.fault(text, claim.turn, is_part=True)
+        return self.short(text) if is_there else ""
 
 
 def _going_on(text: str) -> str:
     """Return *text* as it goes on within a sentence: "the ids sort", but "ULIDs sort"."""
     first = re.split(r"\W", text, maxsplit=1)[0]
     return text[:1].lower() + text[1:] if first != "I" and is_stop_word(first.casefold()) else text
-
-
-def _cut(text: str) -> str:
-    return shortened(one_line(text), WIDEST_PART)
 
 
 def _once(lines: Iterable[Line]) -> Iterator[Line]:
