@@ -92,7 +92,7 @@ assert [found.pattern for found in asked_dates("3 julio 2026")] == ["2026-07-03"
 lines = (Line("JWT, ĉar 解密失败", "decision", "user"),)
 note = SessionNote("s1", draft=Draft("Kuketo", lines=lines, files=("a.py",), more_files=2))
 text = render_session(note, language="eo")
-assert "## Decidoj\n- JWT" in text and "kaj 2 pliaj" in text and "**Files**" in text, text  # English where it lacks
+assert "## Decidoj\\n- JWT" in text and "kaj 2 pliaj" in text and "**Files**" in text, text  # English where it lacks
 read = parse_session(text).draft
 assert [line.text for line in read.lines] == ["JWT, ĉar 解密失败"] and read.more_files == 2
 daily = render_daily(dt.date(2026, 2, 10), sessions=[DailySession("14:30", "p", "s1", "Kuketo")], language="eo")
