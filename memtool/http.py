@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from memtool.errors import BadSetting, ProviderFailed
+from memtool.unavailable import LONGEST_WAIT, Unavailable
 
 T = TypeVar("T")
 
 _MAX_BYTES = 128 * 1024 * 1024  # a hundred times the vectors of a batch of 64
-_MAX_WAIT = 30.0  # seconds that a provider may ask us to wait
 _BLOCK = 65_536
 _SHOWN = 200  # characters of a provider's own words
 
@@ -38,16 +38,6 @@ class Endpoint(NamedTuple):
     def is_local(self) -> bool:
         """Whether it is on this machine. A proxy of the environment is for the world outside."""
         return self.host.split(":", maxsplit=1)[0] in ("localhost", "127.0.0.1") or self.host.startswith("::1")
-
-
-class Unavailable(ProviderFailed):
-    """A failure that may be over soon. *wait* is the seconds that the provider asks for, 0 if it names none."""
-
-    hint = "Try again later."
-
-    def __init__(self, sentence: str, wait: float = 0.0) -> None:
-        super().__init__(sentence, hint=f"It asks to wait {wait:.0f} seconds." if wait > _MAX_WAIT else None)
-        self.wait = wait
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -98,7 +88,7 @@ def post_json(
         try:
             return _ask(to, question, timeout, max_bytes)
         except Unavailable as failure:
-            if seconds is None or failure.wait > _MAX_WAIT:
+            if seconds is None or failure.wait > LONGEST_WAIT:
                 raise
             pause(max(seconds, failure.wait))
     raise AssertionError  # the loop returns or raises

@@ -98,3 +98,13 @@ def test_a_start_imports_nothing_of_prompts_and_no_yaml_for_notes_of_other_proje
     assert {"memtool.recall.start.session_start", "memtool.vault.facts"} <= imported
     of_others = {*HEAVY, "dataclasses", "inspect"}
     assert sorted(name for name in imported if name in of_others or name.startswith("memtool.recall.prompts.")) == []
+
+
+@pytest.mark.slow
+def test_a_worker_imports_no_client_of_http_before_it_asks_a_model() -> None:
+    code = (
+        "import sys, memtool.worker, memtool.capture.drain, memtool.llm.writers;"
+        "print({'http.client', 'urllib.request', 'concurrent.futures'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

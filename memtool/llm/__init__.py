@@ -99,7 +99,7 @@ class Provider(Protocol):
 
         Raises:
             ProviderMissing: it cannot be had on this machine.
-            memtool.http.Unavailable: it fails now, and may work soon.
+            memtool.unavailable.Unavailable: it fails now, and may work soon.
             ProviderFailed: it fails, or answers with something that is no text.
         """
 

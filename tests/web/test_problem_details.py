@@ -14,7 +14,7 @@ from memtool.errors import (
     RemoteFailed,
     UsageError,
 )
-from memtool.http import Unavailable
+from memtool.unavailable import Unavailable
 from memtool.web.problem_details import Refusal, as_bytes, problem_of, problem_of_fields
 
 
