@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memtool.vault.authors import COMMAND, DECISION, FINDING, FIX, OPEN, RULE, signed_by
-from memtool.vault.sessions import Draft, Line, SessionNote, default_author, lines_of, render_session
+from memtool.vault.session_text import default_author
+from memtool.vault.sessions import Draft, Line, SessionNote, lines_of, render_session
 
 
 def note_of(

@@ -30,7 +30,8 @@ from memtool.text.similarity import words
 from memtool.text.tokens import is_stop_word
 from memtool.vault.authors import AGENT, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.layout import Vault
-from memtool.vault.sessions import Draft, Line, one_of
+from memtool.vault.session_text import one_of
+from memtool.vault.sessions import Draft, Line
 
 PURPOSE = "summary"
 WIDEST_TITLE, WIDEST_PART = 80, 240  # columns

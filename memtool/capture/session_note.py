@@ -42,7 +42,8 @@ from memtool.vault.layout import session_name, session_ref
 from memtool.vault.note import first_sentence
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_rows import ARROW, Row, fit_rows
-from memtool.vault.sessions import SECTIONS, Draft, Line, SessionNote, author_of_prompt, read_bullet, render_session
+from memtool.vault.session_text import SECTIONS, author_of_prompt, read_statement
+from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 from memtool.workspace import Workspace
 
 LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two count, as it takes two columns
@@ -267,7 +268,7 @@ def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) ->
         elif said and section == "files":
             files.append(said)
         elif said:
-            lines.append(read_bullet(section, said)._replace(number=0))
+            lines.append(Line(*read_statement(section, said)))
     lines = [
         line._replace(author=AGENT) if line.author == USER and not _is_signed(text, line) else line for line in lines
     ]

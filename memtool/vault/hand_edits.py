@@ -37,7 +37,8 @@ from memtool.vault.session_parts import (
     with_parts,
     without_gaps,
 )
-from memtool.vault.sessions import is_as_written, is_old, lines_of, read_bullet, read_line
+from memtool.vault.session_text import is_old, read_line, read_statement
+from memtool.vault.sessions import is_as_written, lines_of
 
 FORGOTTEN = "forgotten"  # the field of the front matter
 
@@ -159,7 +160,7 @@ def _left_of(section: str, item: NoteItem, gone: set[str]) -> list[NoteItem]:
 
 
 def _is_gone(section: str, item: NoteItem, gone: set[str]) -> bool:
-    return item.is_bullet and is_forgotten(read_bullet(section, item.says).text, gone)
+    return item.is_bullet and is_forgotten(read_statement(section, item.says).text, gone)
 
 
 def _merged(base: str | None, current: str, new: str) -> str:

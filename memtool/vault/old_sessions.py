@@ -32,15 +32,8 @@ from memtool.vault.authors import (
     USER,
     signed_by,
 )  # fmt: skip
-from memtool.vault.sessions import (
-    Line,
-    author_of_prompt,
-    body_lines,
-    one_of,
-    parse_session,
-    quoted_lines,
-    render_session,
-)
+from memtool.vault.session_text import author_of_prompt, body_lines, one_of, quoted_lines
+from memtool.vault.sessions import Line, parse_session, render_session
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": "", "commands": COMMAND, "open": OPEN}
 _KINDS = {

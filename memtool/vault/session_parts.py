@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.text.frontmatter import split_front_matter
-from memtool.vault.sessions import quoted_lines, read_line
+from memtool.vault.session_text import quoted_lines, read_line
 
 BULLET = re.compile(r"(\s*)[-*+] +")
 _CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}

@@ -8,59 +8,44 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
 
 from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import plain_fields, quoted, split_front_matter
-from memtool.text.languages import all_labels, labels as labels_in
+from memtool.text.languages import labels as labels_in
 from memtool.text.lines import one_line, shortened
-from memtool.text.markdown import closes, find_links, link, opening
-from memtool.text.scripts import is_unspaced
-from memtool.vault.authors import (
-    AGENT,
-    ASKED,
-    AUTHORS,
-    COMMAND,
-    DECISION,
-    FINDING,
-    FIX,
-    IMPORTED,
-    OPEN,
-    REFUTED,
-    RULE,
-    SUMMARY,
-    TITLE,
-    USER,
-)  # fmt: skip
+from memtool.text.markdown import find_links, link
+from memtool.vault.authors import AGENT, ASKED, COMMAND, SUMMARY, TITLE, USER
 from memtool.vault.note import Note
+from memtool.vault.session_text import (
+    BULLET,
+    SECTIONS,
+    Statement,
+    author_of_prompt,
+    body_lines,
+    escaped_line,
+    is_old,
+    labelled,
+    names_of_labels,
+    one_of,
+    parse_files,
+    print_file,
+    print_statement,
+    read_line,
+    read_statement,
+    section_of,
+    unescaped_line,
+)
 
 TOLD = ("request", "investigated", "learned", "completed", "next_steps")  # of a summary by who worked
-SECTIONS = {
-    "decisions": DECISION, "rules": RULE, "fixed": FIX, "findings": FINDING, "done": "", "open": OPEN,
-    "commands": COMMAND,
-}  # fmt: skip
-
-_OF_THE_USER = frozenset({ASKED, DECISION, RULE})  # roles of lines that are the user's, where no author is named
 _WIDEST_TITLE = 80  # columns of a title that is made of a line
 _LONGEST_TOLD = 1_000  # characters of one part of a summary
 _DIGITS = 16  # of a hash, in hexadecimal
 _MARKS = r"[\s\"'`“”„「」*]+"
+_HEAD = "head"  # what is above all sections
+_ROLES_OF_PARTS = {"title": TITLE, "asked": ASKED, "files": "", "links": ""}
 _CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
 _MINUTE = r"\d{4}-\d\d-\d\d \d\d:\d\d"
-_SIGNED = rf"(.+?)[ \t]*[(（]({'|'.join(AUTHORS)})[)）]"
-_HEAD = "head"  # what is above all sections
-_BULLET = r"\s*[-*+]\s+"
-_ROLES_OF_PARTS = {"title": TITLE, "asked": ASKED, "files": "", "links": ""}
-_BOX = r"\[([ xX])\] +"
-_FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
-_NEEDS_CODE = (
-    r"[,*()（）\[\]“”\\]|__|^[_<]|^\s*$"  # of a file's name: it would end the list, or be read as something else
-)
-# At the beginning of a line or a statement these mean something, to us or to Markdown.
-_MEANS_OF_ITEM = r"[*\\]|```|~~~"
-_MEANS_OF_LINE = r"#{1,6}(?:\s|$)|[>|*+<~`=_\\-]|\[(?:[ xX]\]|\^)"
-_NUMBERED = r"^(\d+)(\\*[.)])"
 
 
 class Line(NamedTuple):
@@ -139,11 +124,11 @@ def render_session(note: SessionNote, *, language: str = "en") -> str:
     names, draft = labels_in("session", language), note.draft
     day = note.date or note.updated[:10]
     title = one_line(draft.title) or f"{names['session']} {one_line(day)}".strip()
-    asked = _labelled(names["asked"], f"“{said}”") if (said := one_line(draft.asked)) else ""
+    asked = labelled(names["asked"], f"“{said}”") if (said := one_line(draft.asked)) else ""
     links = ", ".join(link(text, target) for text, target in note.links if one_line(target))
     ends = {"files": _files(draft, names["more_files"]), "links": links}
     tail = "\n".join(f"**{names[name]}**: {value}" for name, value in ends.items() if value)
-    blocks = [f"# {title}", _escaped_line(one_line(draft.summary)), asked, *_sections(draft.lines, names), tail]
+    blocks = [f"# {title}", escaped_line(one_line(draft.summary)), asked, *_sections(draft.lines, names), tail]
     body = "\n\n".join(filter(None, blocks)) + "\n"
     matter = _front_matter(note)
     return f"---\n{matter}checksum: {quoted(_checksum(matter, body))}\n---\n\n{body}"
@@ -155,7 +140,7 @@ def parse_session(text: str) -> SessionNote:
     for part, line in _parts(text):
         found.setdefault(part, []).append(line)
     first = {part: lines[0].text for part, lines in found.items()}
-    files, more_files = _parse_files(line.text for line in found.get("files", ()))
+    files, more_files = parse_files(line.text for line in found.get("files", ()))
     draft = Draft(
         title=first.get("title", ""),
         asked=first.get("asked", ""),
@@ -270,86 +255,26 @@ def _sections(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
             of_section.setdefault(section_of(line.role), []).append(line._replace(text=said))
     for section in SECTIONS:
         if found := of_section.get(section):
-            told = _done(found) if section == "done" else (f"- {_statement(line, names)}" for line in found)
+            told = _done(found, names) if section == "done" else (f"- {_printed(line, names)}" for line in found)
             yield "\n".join([f"## {names[section]}", *told])
 
 
-def section_of(role: str) -> str:
-    """Return the section in which lines of *role* are."""
-    wanted = FINDING if role == REFUTED else role
-    return next((section for section, each in SECTIONS.items() if each == wanted), "done")
-
-
-def _done(lines: Iterable[Line]) -> Iterator[str]:
+def _done(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
     """Give what came of each prompt below its beginning."""
     above = ""
     for line in lines:
         is_asked = line.role == ASKED
         asked = line.text if is_asked else one_line(line.asked)
         if asked and asked != above:
-            yield f"- {_signed(f'*{asked}*', line.author if is_asked else USER, USER)}"
+            prompt = Statement(asked, ASKED, line.author if is_asked else USER)
+            yield f"- {print_statement(prompt, names)}"
         above = asked
         if not is_asked:
-            yield f"{'  ' if asked else ''}- {_signed(_escaped(line.text), line.author, AGENT)}"
+            yield f"{'  ' if asked else ''}- {_printed(line, names)}"
 
 
-def _statement(line: Line, names: Mapping[str, str]) -> str:
-    """Return *line* as the text of a bullet."""
-    text, role = line.text, line.role
-    if role == COMMAND:
-        return f"`{text.replace('`', chr(39))}`"
-    if role == FINDING and (again := _refuted(text)):
-        role, text = REFUTED, again
-    if role == REFUTED:
-        text = _labelled(names["refuted"], _refuted(text) or text)
-    elif role == OPEN:
-        text = f"[ ] {_escaped(text)}"
-    elif role == RULE and line.author == USER:
-        text = f"“{text}”"
-    else:
-        text = _escaped(text)
-    return _signed(text, line.author, default_author(role))
-
-
-def _labelled(label: str, text: str) -> str:
-    return f"{label}：{text}" if is_unspaced(label[-1]) else f"{label}: {text}"
-
-
-def author_of_prompt(text: str) -> str:
-    """Return the author of a prompt: nobody here wrote what was pasted."""
-    pasted = tuple(label.partition("{}")[0] for label in all_labels("summary")["pasted"])
-    return IMPORTED if text.startswith(pasted) else USER
-
-
-def default_author(role: str) -> str:
-    """Return the author of lines of *role* where none is named."""
-    return USER if role in _OF_THE_USER else AGENT
-
-
-def _signed(text: str, author: str, default: str) -> str:
-    """Return *text* with its author behind it, where it is another one than the default, or *text* seems to end so."""
-    return f"{text} ({author})" if author != default or re.fullmatch(_SIGNED, text) else text
-
-
-def _escaped(text: str) -> str:
-    return f"\\{text}" if re.match(_MEANS_OF_ITEM, text) else text
-
-
-def _unescaped(text: str) -> str:
-    return text[1:] if text.startswith("\\") and re.match(_MEANS_OF_ITEM, text[1:]) else text
-
-
-def _escaped_line(text: str) -> str:
-    """Return *text* as a line of its own that is nothing but a sentence."""
-    if re.match(_MEANS_OF_LINE, text) or _asked_in(text):
-        return f"\\{text}"
-    return re.sub(_NUMBERED, r"\1\\\2", text)
-
-
-def _unescaped_line(text: str) -> str:
-    if text.startswith("\\"):
-        return text[1:] if re.match(_MEANS_OF_LINE, text[1:]) or _asked_in(text[1:]) else text
-    return re.sub(r"^(\d+)\\(\\*[.)])", r"\1\2", text)
+def _printed(line: Line, names: Mapping[str, str]) -> str:
+    return print_statement(Statement(line.text, line.role, line.author), names)
 
 
 def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
@@ -364,7 +289,9 @@ def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
         part, name, value = read_line(line)
         is_below = line[:1] in (" ", "\t")
         if part == "bullet" and value and section in SECTIONS:
-            read = read_bullet(section, value, number, above if is_below else "")
+            asked = above if is_below else ""
+            said = read_statement(section, value, is_below=bool(asked))
+            read = Line(*said, number=number, asked="" if said.role == ASKED else asked)
             above = read.text if read.role == ASKED else above if is_below else ""
             yield "line", read
         elif part in ("section", "heading") or (part == "title" and section != _HEAD):
@@ -375,158 +302,17 @@ def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
             yield part, Line(value, role, author_of_prompt(value) if role == ASKED else AGENT, number=number)
         elif part == "text" and section == _HEAD and summary_at in (0, number - 1):
             summary_at = number
-            yield "summary", Line(_unescaped_line(value), SUMMARY, number=number)
+            yield "summary", Line(unescaped_line(value), SUMMARY, number=number)
 
 
 def _section_at(text: str, heading: str) -> str:
     """Return the section in which *text* begins; a part of a note may begin within one."""
-    if not re.match(rf"\s*\n|{_BULLET}", text):
+    if not re.match(BULLET, text.lstrip("\r\n")):
         return _HEAD
-    return _names().get(heading.rpartition(" > ")[2].casefold(), "done")
-
-
-def body_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Give the number and the text of each line of a note that is no front matter, no code and no comment.
-
-    A bullet that goes on below is given as one line.
-    """
-    lines = text.removeprefix("\ufeff").split("\n")
-    first = split_front_matter("\n".join(line.rstrip("\r") for line in lines))[1]
-    at, held = 0, ""
-    for number, (line, is_quoted) in enumerate(zip(lines, quoted_lines(lines), strict=True), 1):
-        if number < first or is_quoted:
-            continue
-        plain = " ".join(line.rstrip().splitlines())  # other separators of lines count as spaces
-        if plain.startswith((" ", "\t")) and re.match(_BULLET, held) and not re.match(_BULLET, plain):
-            held = f"{held} {plain.strip()}"
-            continue
-        if at:
-            yield at, held
-        at, held = number, plain
-    if at:
-        yield at, held
-
-
-def quoted_lines(lines: Sequence[str]) -> list[bool]:
-    """Return for each line whether it is within code or a comment that began above it."""
-    quoted, closing = [], ""
-    for line in lines:
-        quoted.append(bool(closing))
-        text = line.strip()
-        if closing:
-            is_closed = "-->" in text if closing == "-->" else closes(line, closing)
-            closing = "" if is_closed else closing
-        elif marks := opening(line):
-            closing = marks
-        elif text.startswith("<!--") and "-->" not in text:
-            closing = "-->"
-    return quoted
-
-
-def read_line(line: str) -> tuple[str, str, str]:
-    """Return the part of a note that *line* is, the name of its label, and its text.
-
-    The part is `title`, `section`, `heading` for any other one, `asked`, `files`, `links`, `bullet`, or `text`; empty
-    for an empty line.
-    """
-    if match := re.fullmatch(r"(#{1,6})\s+(.*)", line):
-        if len(match[1]) == 1:
-            return "title", "title", match[2].strip()
-        name = _names().get(match[2].strip().casefold(), "") if len(match[1]) == 2 else ""
-        return ("section", name, "") if name in SECTIONS else ("heading", "", match[2])
-    if match := re.fullmatch(rf"{_BULLET}(.*)", line):
-        return "bullet", "", match[1].strip()
-    if match := re.fullmatch(r"\*\*([^*]+)\*\*[:：]\s*(.*)", line):
-        name = _names().get(match[1].casefold(), "")
-        return (name, name, match[2].strip()) if name in ("files", "links") else ("text", "", line)
-    if asked := _asked_in(line):
-        return "asked", "asked", asked
-    return ("text" if line.strip() else ""), "", line.strip()
-
-
-def _asked_in(line: str) -> str:
-    match = re.fullmatch(rf"(?:{one_of('asked')})[:：]\s*“(.+)”", line) if "“" in line else None
-    return match[1] if match else ""
-
-
-def read_bullet(section: str, value: str, number: int = 0, asked: str = "") -> Line:
-    """Return the line that the bullet *value* of *section* is; below a prompt that was *asked*."""
-    role = SECTIONS[section]
-    if role == COMMAND:
-        is_code = len(value) > 2 and value[0] == value[-1] == "`"
-        return Line(value[1:-1] if is_code else value, COMMAND, AGENT, number=number)
-    match = re.fullmatch(_SIGNED, value)
-    text, author = (match[1], match[2]) if match else (value, "")
-    if section == "done" and not asked and len(text) > 2 and text[0] == text[-1] == "*":
-        return Line(text[1:-1], ASKED, author or USER, number=number)
-    if role == OPEN and (box := re.match(_BOX, text)):
-        role, text = OPEN if box[1] == " " else "", text[box.end() :]
-    elif role == FINDING and (refuted := _refuted(text)):
-        return Line(refuted, REFUTED, author or AGENT, number=number)
-    author = author or default_author(role)
-    if role == RULE and author == USER and len(text) > 2 and (text[0], text[-1]) == ("“", "”"):
-        return Line(text[1:-1], RULE, author, number=number)
-    return Line(_unescaped(text), role, author, number=number, asked=asked)
-
-
-def _refuted(text: str) -> str:
-    """Return a finding without the label that says that it was refuted; empty where it has none."""
-    match = re.fullmatch(rf"(?:{one_of('refuted')})[:：]\s*(.+)", text)
-    return match[1] if match else ""
-
-
-@cache
-def _names() -> dict[str, str]:
-    found = all_labels("session")
-    return {word.casefold(): name for name in (*SECTIONS, "files", "links") for word in found[name]}
-
-
-@cache
-def one_of(name: str) -> str:
-    """Return a pattern for the label *name* in any language."""
-    return "|".join(map(re.escape, all_labels("session")[name]))
-
-
-@cache
-def _more_files() -> str:
-    return one_of("more_files").replace("N", r"(\d{1,9})")
+    return names_of_labels().get(heading.rpartition(" > ")[2].casefold(), "done")
 
 
 def _files(draft: Draft, more: str) -> str:
-    named = ", ".join(filter(None, map(_file, draft.files)))
+    named = ", ".join(filter(None, map(print_file, draft.files)))
     rest = f"({more.replace('N', str(draft.more_files))})" if draft.more_files else ""
     return " ".join(filter(None, [named, rest]))
-
-
-def _file(name: str) -> str:
-    line = one_line(name).replace("`", "'")
-    return f"`{line}`" if re.search(_NEEDS_CODE, line) and line else line
-
-
-def _parse_files(lines: Iterable[str]) -> tuple[tuple[str, ...], int]:
-    """Return the files that are named, and how many more there are."""
-    files: list[str] = []
-    more = 0
-    for line in lines:
-        named = line
-        if match := re.fullmatch(rf"(.*?)[,，]?\s*[(（]?(?:{_more_files()})[)）]?", line):
-            named, more = match[1], more + sum(int(count) for count in match.groups()[1:] if count)
-        files += [code or plain.strip() for code, plain in re.findall(_FILE, named)]
-    return tuple(files), more
-
-
-def is_old(text: str) -> bool:
-    """Return whether *text* is a session's note of an earlier version, or a part of one."""
-    seems_old = "**" in text or text.startswith("   - ")
-    return seems_old and re.search(_old(), text) is not None and not re.search(_new(), text)
-
-
-@cache
-def _old() -> str:
-    found = "|".join(re.escape(word) for words in all_labels("session").values() for word in words)
-    return rf"(?m)^(?:\d+\. |- )\*\*(?:{found})\*\*[:：]|\A {{3}}- "
-
-
-@cache
-def _new() -> str:
-    return rf"(?mi)^## (?:{'|'.join(map(re.escape, _names()))})\s*$"

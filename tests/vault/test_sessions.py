@@ -23,8 +23,8 @@ from memtool.vault.authors import (
     USER,
 )
 from memtool.vault.note import Note, parse_note
+from memtool.vault.session_text import SECTIONS
 from memtool.vault.sessions import (
-    SECTIONS,
     Draft,
     Line,
     SessionNote,
