@@ -27,9 +27,11 @@ from memtool.memory.fact_book import FactBook, stands
 from memtool.recall.remembering.near_duplicates import statement
 from memtool.resources import agent_text
 from memtool.text.identifiers import unfounded
+from memtool.text.languages import all_labels
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import words
+from memtool.text.tokens import is_stop_word
 from memtool.vault.authors import AGENT, DECISION, FINDING, FIX, RULE, USER
 from memtool.vault.sessions import Line, hash_of_words
 from memtool.vault.state import read_state, write_state
@@ -45,6 +47,8 @@ _WIDEST_LINE = 300
 _MOST_KNOWN = 30  # facts that it is shown
 _MAX_TOKENS = 1_000
 _LONGEST_ANSWER = 50_000  # characters
+_FEW = 2  # words that two clauses share at least, to be of the same
+_CLAUSE = re.compile(r"→|[;；。，]|[,.]\s")
 _CATEGORIES = ("decision", "preference", "architecture", "configuration", "code", "bug", "project")
 _TEXT = {"type": "string"}
 _SCHEMA: dict[str, Any] = {
@@ -201,9 +205,32 @@ def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine
 
 
 def _bear(said: Sequence[str], claim: str) -> bool:
-    """Return whether the lines *said* bear *claim*, and affirm or deny as it does: a "not" changes no word."""
-    is_affirmed = statement(claim).negated in {statement(line).negated for line in said}
-    return 0 < len(claim) <= LONGEST and is_affirmed and _stands(claim, ground_of(said))
+    """Return whether the lines *said* bear *claim*, and affirm or deny as it does."""
+    return 0 < len(claim) <= LONGEST and _stands(claim, ground_of(said)) and _agree(said, claim)
+
+
+def _agree(said: Sequence[str], claim: str) -> bool:
+    """Return whether each clause of *claim* affirms or denies as one of *said* that it is made of: a "not" is short.
+
+    What a decision rejected is denied.
+    """
+    told = [(_telling(clause), _denies(clause)) for line in said for clause in _CLAUSE.split(line)]
+    for clause in _CLAUSE.split(claim):
+        shared = [(len(_telling(clause) & those), denies) for those, denies in told]
+        least = max(_FEW, max(shared)[0] / 2)
+        like = {denies for count, denies in shared if count >= least}
+        if like and _denies(clause) not in like:
+            return False
+    return True
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text) if not is_stop_word(word))
+
+
+def _denies(clause: str) -> bool:
+    rejected = tuple(label.partition("{}")[0] for label in all_labels("session")["turned_down"])
+    return clause.strip().startswith(rejected) or statement(clause).negated
 
 
 def _stands(text: str, ground: Ground) -> bool:
