@@ -187,7 +187,7 @@ def _patterns() -> _AssignmentPatterns:
     closing = r"[\"'`”’\])}*_]{0,4}"
     opening = r"[*_]{0,2}"
     quoted = r"(?=[rbfuRBFU]{0,2}[\"'`])"
-    sign = r"(?:[?|!+:-]{0,2}={1,3}>?|:{1,2}|→|：|＝)"
+    sign = r"(?:[?|!+:-]{0,2}={1,3}>?|:{1,2}(?!\?)|→|：|＝)"
     below = r"(?:[|>][+-]?)?[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]{0,40}(?:[->*][ \t])?(?=\S)"
     gaps = {
         # password: str = "…", password string = "…", char password[] = "…"
@@ -196,7 +196,7 @@ def _patterns() -> _AssignmentPatterns:
         # name: PASSWORD … value: …
         "listed": r"[\"']?[ \t]{0,4}[,;]?\s{0,24}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,8}",
         # in XML, in a property list, in a part of a form
-        "tagged": r"(?:</key>\s{0,24}<string)?>(?=[^<>\n]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
+        "tagged": r"\"?(?:</key>\s{0,24}<string)?>(?=[^<>\n]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
         "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）])?{closing}[ \t]{{0,16}}{sign}{opening}[ \t]{{0,32}}"
         rf"(?:[\[(]\s{{0,24}}(?=[\"']))?(?P<below>{below})?{opening}",
         # the next argument: get("PASSWORD", "…"); or the first: set_password("…")
@@ -207,7 +207,8 @@ def _patterns() -> _AssignmentPatterns:
         r"|(?:set|changed|reset|updated)(?: from [^\s.;!?]{1,64})? to))?"
         rf"(?::?[ \t]{{1,4}}|[ \t]?:{below})|[ \t](?:{_one_of('is_now')})[ \t]",
         # the password changed to …
-        "changed": rf"[ \t](?:set|reset|[^\W\d_]{{2,16}}(?:ed|t|en))[ \t](?:{_one_of('is_value')})[ \t]{{1,4}}",
+        "changed": r"[ \t](?:(?:was|got|has been)[ \t])?"
+        rf"(?:set|reset|[^\W\d_]{{2,16}}(?:ed|t|en))[ \t](?:{_one_of('is_value')})[ \t]{{1,4}}",
         "said_in_cjk": rf"[ \t]{{0,2}}(?:[{HAN}]{{0,6}}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
         r"[ \t]{0,2}",
         "spaced": r"[ \t]{1,4}|(?<=[^\x00-\x7f])",

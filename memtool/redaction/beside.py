@@ -53,7 +53,7 @@ _WEAK = (
 )
 _TELLING = r"(?<![!#-_a-~])[!#-_a-~]{8,256}+"  # without quotes and backticks
 _ODD = r"(?<![!#-&*-_a-~äöüßÄÖÜ])[!#-&*-_a-~äöüßÄÖÜ]{6,64}+"  # nor brackets
-_VERBS = "type typed enter entered try tried answer answered use used using think say".split()
+_VERBS = "type typed enter entered try tried answer answered use used using think say glaube denke".split()
 _LINES = (
     r"(?:(?<=\n)|\A)(?:[ \t*-]{0,8}(?:[\w.-]{1,40}: )?[A-Za-z][\w.@-]{1,40}"
     r"(?P<sign> / |: | → )[^\s/]{6,64}(?:\n|\Z)){2,64}"

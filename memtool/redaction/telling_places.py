@@ -100,6 +100,7 @@ PLACES = (
     _option("htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,16}\S{1,200}[ \t]{1,16}\S{1,64}[ \t]{1,16}"),
     _option("ssh-keygen", "-[NP][ ]?"),
     _option("openssl", "-k[ ]"),
+    _option("usermod", "(?:-p|--password)[ =]?"),
     *(_option(command, "<<<[ ]?") for command in ("cryptsetup", "kinit", "passwd", "sudo", "gpg", "read -s")),
     Shape(
         "password",

@@ -75,6 +75,7 @@ _OF_SENTENCES = frozenset(
 _LONGEST_PLACEHOLDER = 40
 _SHORTEST_IN_PROSE, _SHORTEST_TITLE, _LONGEST_PIN = 6, 8, 8
 _LONG_FOR_A_WORD = 12
+_LONG_WORD = 10  # too long for the name of a program, so one digit is enough
 _LAST_LATIN = "\u024f"
 _SHORTEST_TELLING, _LONGEST_TELLING = 8, 128
 _SYMBOLS = frozenset("!@#$%^&*+=?~|")
@@ -121,11 +122,10 @@ def is_odd(value: str, *, least: int = 2) -> bool:
         return False
     if found := _patterns().numbered.fullmatch(value):
         word, digits = found.groups()
-        return (
-            (len(digits.lstrip("-.")) >= 2 or (least < 2 and digits.isdigit()))
-            and len(word) + len(digits) > 5
-            and not is_familiar(word)
+        is_enough = len(digits.lstrip("-.")) >= 2 or (
+            digits.isdigit() and (least < 2 or (len(word) >= _LONG_WORD and word[1:].islower()))
         )
+        return is_enough and len(word) + len(digits) > 5 and not is_familiar(word)
     return _patterns().odd.fullmatch(value) is not None
 
 
@@ -348,11 +348,11 @@ def _patterns() -> _ValuePatterns:
         plain=_any_of(
             r"://|^[\w.+-]+@[\w-]+[.:]|^[A-Za-z_.\[\]-]+[=:]{1,2}(?!$)|[?&]\w+=|^[a-z]{0,3}[0-9]+(?:\.[0-9]+)+|sha[0-9]{1,3}[:-]"
             r"|%[0-9A-Fa-f]{2}|</|^[\w./@-]+@v?[0-9.]+$|%[Ymd][-/%]|[Aa]-[Zz]|\[\?|/[\w.-]+\.[a-z]{1,5}$|[a-z_]{2}[(\[]|[0-9]\[[0-9]|\w{2}\|\w{2}",
-            r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|(?:^|[^A-Za-z])#[0-9]+$|^(?:[a-z./_-]+|PKCS)#[0-9]+$|^[A-Z]\w*#[A-Za-z_]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]|/.*/",
+            r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|(?:^|[^A-Za-z])#[0-9]+$|^(?:[a-z./_-]+|PKCS)#[0-9]+$|^[A-Z]\w*#[A-Za-z_]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]|/.*/|^(?i:ctrl|alt|shift|cmd|strg)[+-]",
         ),
         # herbst2024, Trondheim_88
         numbered=re.compile(
-            r"([A-ZÄÖÜ]?[a-zäöüß]{3,20}(?:[A-Z][a-zäöüß]{2,20})?)((?:(?<=\w{4})[_.-](?!0))?[0-9]{1,6})"
+            r"(?=[^0-9]*[aeiouyäöüAEIOUÄÖÜ])([A-ZÄÖÜ]?[a-zäöüß]{3,20}(?:[A-Z][a-zäöüß]{2,20})?)((?:(?<=\w{4})(?:_|[.-](?!0)))?[0-9]{1,6})"
         ),
         odd=_any_of(
             r"(?=(?:[^A-Za-z]*[A-Za-z]){3})(?!.*(?:![rsa]|%[a-z])$)\w[\w.-]*(?:[!#$%&?^~@](?=\w)|[!#$%&?^](?=.*\w)[\w.-]*)"
