@@ -13,9 +13,10 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(  # not `Vec<u8>`, not `<id>`
-    r"</[a-z]|<!--|```|~~~|<[\w-]*(?:system|context|memory|reminder|instruction|private)[\w-]*[\s>/]|<[^<>]*\son\w+\s*="
+    r"</[a-z]|<!--|```|~~~|<[\w-]{0,40}(?:system|context|memory|reminder|instruction|private)[\w-]{0,40}[\s>/]"
+    r"|<[^<>]{0,200}\son\w{1,20}\s{0,9}="
     r"|<(?:a|b|base|br|button|div|embed|form|h[1-6]|hr|html|i|iframe|img|input|li|link|meta|object|ol|p|pre|script|span"
-    r"|style|svg|table|td|tr|u|ul|video)(?:\s[^<>]*)?/?>",
+    r"|style|svg|table|td|tr|u|ul|video)(?:\s[^<>]{0,500})?/?>",
     re.IGNORECASE,
 )
 

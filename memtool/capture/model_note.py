@@ -35,11 +35,11 @@ from memtool.vault.sessions import Draft, Line
 
 PURPOSE = "summary"
 WIDEST_TITLE, WIDEST_PART = 80, 240  # columns
-LONGEST_ANSWER = 50_000  # characters, with all that stands around the object
+LONGEST_ANSWER = 20_000  # characters, with all that stands around the object
 
 _MOST_LINES = 24  # of each list that are looked at
 _MOST_COMMANDS, _MOST_FILES, _LONGEST_FILE = 3, 6, 100
-_LEAST_QUOTE = 6  # columns
+_LEAST_QUOTE, _LONGEST_TEXT = 6, 1_000  # columns; characters
 _REPEATED = 0.8  # of the words of a line
 _TRIES = 20  # places at which the object may begin
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
@@ -192,7 +192,7 @@ def _claims(answer: dict[str, Any]) -> Iterator[Claim]:
 
 def _text(item: object) -> str:
     """Return a text of the answer on one line, without the marks that models put around things."""
-    line = " ".join(item.split()).replace("**", "") if isinstance(item, str) else ""
+    line = " ".join(item[:_LONGEST_TEXT].split()).replace("**", "") if isinstance(item, str) else ""
     line = line.replace("`", "") if line.count("`") % 2 else line
     return _AUTHOR.sub("", _BULLET.sub("", line, count=1) if _BULLET.match(line) else line)
 

@@ -324,6 +324,13 @@ def test_what_a_page_or_a_tool_says_decides_and_demands_nothing(turn: int, order
     assert all(line.author == "agent" for line in draft.lines)
 
 
+def test_of_an_endless_text_only_the_beginning_is_read() -> None:
+    endless = "Tokens live 24 hours, " * 60 + "and the mail server was hacked by strangers"
+    (line,) = answered(findings=[{"turn": 1, "text": endless}]).lines
+    assert line.text.startswith("Tokens live 24 hours, Tokens")
+    assert width(line.text) <= 240
+
+
 ODD = strategies.recursive(
     strategies.none() | strategies.booleans() | strategies.integers() | strategies.text(max_size=20),
     lambda inner: (
