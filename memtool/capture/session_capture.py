@@ -13,6 +13,7 @@ from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.old_note import OldDraft, as_note, draft_of, leaves_note, write_by_rules, write_with_model
 from memtool.capture.queue import Job
+from memtool.capture.saved import saved_in, without_saved
 from memtool.capture.session_note import daily_sessions, session_note
 from memtool.capture.session_reading import ReadSession, read_session
 from memtool.capture.source import find_source, is_in_git, source_ref, write_source
@@ -176,7 +177,8 @@ class _Writing(NamedTuple):
             home=work.home,
             now=now,
         )
-        note = note._replace(draft=note.draft._replace(title=title_as_known(note.draft.title, current)))
+        known = without_saved(note.draft, saved_in(vault, self.job.session_id, self.area.name))
+        note = note._replace(draft=known._replace(title=title_as_known(known.title, current)))
         days = daily_sessions(named, note, now=now)
         refs = [*(daily_ref(vault, day) for day in days), *([self.area.ref] if self.area.name else [])]
         if has_note := bool(told) or current is not None or leaves_note(self.session):
