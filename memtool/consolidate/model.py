@@ -229,7 +229,7 @@ def _telling(text: str) -> frozenset[str]:
 
 
 def _denies(clause: str) -> bool:
-    rejected = tuple(label.partition("{}")[0] for label in all_labels("session")["turned_down"])
+    rejected = tuple(label.partition("{}")[0] for label in all_labels("session")["rejected"])
     return clause.strip().startswith(rejected) or statement(clause).negated
 
 
