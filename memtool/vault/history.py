@@ -146,7 +146,7 @@ def commit(
     if changed:
         # Naming paths makes git compare each file with each name.
         words, paths = (only, changed) if len(staged) > len(changed) else (committing, ())
-        tell(folder, *words, paths=paths, timeout=timeout, variables=variables)
+        tell(folder, *(_UNTIDIED if is_staged else ()), *words, paths=paths, timeout=timeout, variables=variables)
     elif added and added.code > 1:
         raise refused(folder, added)
     return changed
@@ -272,7 +272,8 @@ _STATUS = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
 _FEW = 100  # files, for which one `git add` is quicker
 _UPDATE_INDEX = ("update-index", "-z")
 _UNCHECKED = ("-c", "core.safecrlf=false")
-# A commit may tidy the repository. In the background that would outlive us and hold the folder.
+# A commit may tidy up. In the background that would outlive us and hold the folder; of many files, the next one does.
+_UNTIDIED = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
 _IN_FOREGROUND = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
 _UNFINISHED = {
     "MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
@@ -287,8 +288,7 @@ _AUTHOR = r"^(user|author|committer)\.(name|email)$"
 
 def uncommitted_files(folder: Path) -> tuple[str, ...]:
     """Return the files that are changed, or new and not ignored, and in no commit."""
-    listed = tell(folder, "status", "--porcelain", "-z", *_STATUS).split("\0")
-    return tuple(line[3:] for line in listed if line)
+    return tuple(line[3:] for line in tell(folder, "status", "--porcelain", "-z", *_STATUS).split("\0") if line)
 
 
 def refuse_unfinished(repository: Path | Repository) -> None:

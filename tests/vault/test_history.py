@@ -230,6 +230,7 @@ def test_a_commit_of_many_files_names_none_to_git_that_compares_each_name_with_e
     assert commit(repository, [*MANY, *MANY], "many") == tuple(MANY)
     assert in_last_commit(repository) == set(MANY)
     assert not [words for words in processes if " add " in words or "--only" in words or "pathspec" in words]
+    assert [words for words in processes if " commit " in words and "gc.auto=0" in words]  # tidied by a later one
     assert status(repository).uncommitted == 0
 
 
