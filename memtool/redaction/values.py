@@ -243,11 +243,8 @@ def is_passphrase(value: str, secret: Secret) -> bool:
     parts = value.replace("-", " ").split()
     if sum(part in _no_secret() for part in parts) > 1:
         return False
-    grammar = {part for part in parts if part in _of_sentences()}
-    odd = grammar.union(part for part in parts if _patterns().inflected.search(part))
-    return not odd or (
-        len(grammar) < 2 and len(odd) < len(parts) - 1 and sum(map(is_common, set(parts) - odd)) <= (not grammar)
-    )
+    odd = [part for part in parts if part in _of_sentences() or _patterns().inflected.search(part)]
+    return not odd or (len(odd) == 1 and not any(map(is_common, set(parts) - {*odd})))
 
 
 def _is_passphrase(value: str, secret: Secret) -> bool:

@@ -64,6 +64,10 @@ SECRETS = (
     ("sshpass -p \\\n  'Kolibri Brot' ssh root@10.0.0.9", "Kolibri"),
     ("./connect.sh --password \\\n  'Elfenbein_7'", "Elfenbein_7"),
     ("the disk's passphrase: tulip rocket marble fog (case matters)", "rocket"),
+    ("Wie war nochmal das WLAN-Passwort? Ich glaube sonnenblume7", "sonnenblume7"),
+    ('<property name="connection.password">hibernate5x</property>', "hibernate5x"),
+    ("root's password got reset to temporary-8841 by ops", "8841"),
+    ("Der API-Schlüssel ist apk-77f3d9e2b1", "77f3d9"),
     ("verification code: 730114，验证码：8841", "8841"),
 )
 INNOCENT = (
@@ -95,6 +99,11 @@ INNOCENT = (
     "Enhanced the login with better text truncation logic",
     "把 password 字段改名为 passwd2hash",
     "the test of api-key-02 and the API key of page2",
+    "press Ctrl+Alt+F2 to log in on tty2",
+    "DB_PASSWORD=${DB_PASSWORD:?must be set}",
+    "Das Archiv ist mit zstd19 komprimiert, ohne Passwort",
+    "The password screen uses MaterialButton3 and ColorScheme.dark",
+    "pass when attempting to authenticate using mechanisms like these",
     "password = other\nname = password",
 )
 
