@@ -17,4 +17,5 @@ def close(patch: pytest.MonkeyPatch, home: Path) -> None:
         patch.setenv(name, str(home))
     patch.setenv("MEMTOOL_CONFIG", str(home / "config.toml"))
     patch.setenv("MEMTOOL_CACHE", str(home / "cache"))
+    patch.setenv("MEMTOOL_SESSIONS_NAMES", "id")  # so that a test can name the note of its session
     patch.setenv("GIT_CONFIG_NOSYSTEM", "1")

@@ -15,7 +15,7 @@ from memtool.recall.remembering.forget import Forgotten, find_target, forget, fo
 from memtool.recall.remembering.memory import Memory
 from memtool.recall.remembering.remember import Remembered, remember
 from memtool.settings import Settings
-from memtool.settings.sections import EmbeddingSettings
+from memtool.settings.sections import EmbeddingSettings, SessionSettings
 from memtool.vault.facts import Fact, parse_facts
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
@@ -40,7 +40,8 @@ class Desk:
             "MEMTOOL_CACHE": str(self.home / "cache"),
             "CLAUDE_CONFIG_DIR": str(self.home / ".claude"),
         }
-        self.settings = Settings(embeddings=EmbeddingSettings(provider="none"))._replace(**settings)
+        base = Settings(embeddings=EmbeddingSettings(provider="none"), sessions=SessionSettings(names="id"))
+        self.settings = base._replace(**settings)
         self.now = now
         self.queue = Queue(vault)
         self.told: list[str] = []

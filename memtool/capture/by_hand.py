@@ -19,6 +19,7 @@ from memtool.vault.files import read_content
 from memtool.vault.git import ask, texts_in
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
+from memtool.vault.session_names import session_of
 from memtool.vault.sessions import is_as_written
 
 _SKELETON = re.compile(r"\A\ufeff?---\r?\n(?:.*\n)*?---\r?\n\s*(?:# .*)?\s*\Z")  # front matter and a title
@@ -58,7 +59,7 @@ def _of_owner(vault: Vault, ref: str, before: str | None) -> str | None:
         return own_words(now, before)
     if before is None or is_as_written(now):
         return None
-    source = find_source(vault, ref.rsplit("/", 1)[-1].removesuffix(".md"))
+    source = find_source(vault, session_of(ref, now))
     base = draft_of(source.note).text if source else ""
     own = keep_hand_edits(base or None, now, before)
     return None if _is_same(own, before) else own

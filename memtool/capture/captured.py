@@ -18,6 +18,7 @@ from memtool.capture.source import bring_back, set_aside
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.vault.changes import Change
 from memtool.vault.layout import Vault, session_name
+from memtool.vault.session_names import recorded_ref
 from memtool.vault.state import make_state_folder, read_state, write_state
 
 _LARGEST = 16_777_216  # bytes; a record that is larger was not written by memtool
@@ -84,9 +85,18 @@ def follow_undo(vault: Vault, change: Change) -> None:
     """
     for file in change.files:
         if file.path.startswith("sessions/") and file.deed != "changed":
-            name, is_gone = Path(file.path).stem, not vault.path(file.path).exists()
+            name, is_gone = _session_named(vault, file.path), not vault.path(file.path).exists()
             switch_off(vault, name, off=is_gone)
             (set_aside if is_gone else bring_back)(vault, name)
+
+
+def _session_named(vault: Vault, ref: str) -> str:
+    """Return the session whose note lay at *ref*, as the records say; else the name of the note."""
+    names = (path.stem for path in record_path(vault, "x").parent.glob("*.json"))
+    stem = Path(ref).stem
+    if record_path(vault, stem).exists():
+        return stem
+    return next((name for name in names if recorded_ref(vault, name) == ref), stem)
 
 
 def record_path(vault: Vault, session_id: str) -> Path:

@@ -30,7 +30,7 @@ from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, TranscriptUnreadable, sentence_of
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
-from memtool.vault.layout import session_ref
+from memtool.vault.session_names import note_of
 from memtool.vault.uncommitted import commit_noted, note_uncommitted
 from memtool.workspace import Workspace
 
@@ -208,7 +208,7 @@ def _looked_at(work: Workspace, found: KeptSession) -> Source | None:
 
 def _prompts_source(work: Workspace, prompts: Conversation) -> Source:
     # Its transcript said more, as long as it was; and a session that left nothing behind has no note.
-    has_note = (work.vault.root / session_ref(prompts.session_id)).exists()
+    has_note = (work.vault.root / note_of(work.vault, prompts.session_id)).exists()
     is_kept = bool(source_ref(work.vault, prompts.session_id))
     known = has_note or is_kept or read_record(work.vault, prompts.session_id).size >= prompts.size
     started_at, ended_at = (at.timestamp() if at else 0.0 for at in (prompts.started_at, prompts.ended_at))

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.vault.layout import Vault, session_ref
+from memtool.vault.layout import Vault
 from memtool.vault.state import append_state, read_state
 
 NAME = "hook.log"
@@ -124,7 +124,9 @@ def _is_made_good(vault: Vault, entry: LogEntry, left: set[str], captured_at: fl
         return vault.settings_path.is_file()
     session_id, colon, _ = entry.message.partition(": ")
     if entry.subject == "worker" and colon and " " not in session_id:
-        return session_id not in left and (vault.root / session_ref(session_id)).is_file()
+        from memtool.vault.session_names import note_of
+
+        return session_id not in left and (vault.root / note_of(vault, session_id)).is_file()
     return entry.subject != ROUTES and datetime.fromisoformat(entry.at).timestamp() + _SAME_RUN < captured_at
 
 

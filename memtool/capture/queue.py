@@ -23,7 +23,7 @@ from pathlib import Path
 from memtool.errors import Busy, OutsideVault
 from memtool.named_tuple import NamedTuple
 from memtool.vault.files import read_content
-from memtool.vault.layout import Vault, session_name, session_ref
+from memtool.vault.layout import Vault, session_name
 from memtool.vault.processes import start_command
 from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 
@@ -116,9 +116,10 @@ class Queue(NamedTuple):
             return "looking for sessions that were not captured"
         from memtool.vault.note import Note, parse_note
         from memtool.vault.project_area import shown_path
+        from memtool.vault.session_names import note_of
         from memtool.vault.sessions import session_title
 
-        ref = session_ref(job.session_id)
+        ref = note_of(self.vault, job.session_id)
         with suppress(OSError, OutsideVault):
             note = parse_note(ref, read_content(self.vault.path(ref), largest=_LARGEST))
             if isinstance(note, Note):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import partial
-from pathlib import Path
+from itertools import chain, count
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.daily_lines import change_daily, daily_ref
+from memtool.capture.note_names import name_from
 from memtool.capture.old_note import OldDraft, as_note, draft_of, leaves_note, write_by_rules, write_with_model
 from memtool.capture.queue import Job
 from memtool.capture.saved import saved_in, without_saved
@@ -26,9 +29,10 @@ from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits, title_as_known
-from memtool.vault.layout import Vault, session_ref
+from memtool.vault.layout import ARCHIVE, Vault, session_name, session_ref
 from memtool.vault.masking import mask_files, mask_state
 from memtool.vault.project_area import ProjectArea
+from memtool.vault.session_names import find_moved, note_of
 from memtool.vault.sessions import is_as_written, render_session, told_in
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
@@ -103,10 +107,11 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
         write_record(work.vault, job.session_id, record)
         return Captured()
     area = work.registered_area(Path(folder or work.home))
-    writing = _Writing(work, job, session, area, later)
+    ref = _note_ref(work, session, record)
+    writing = _Writing(work, job, session, area, later, ref)
     draft = draft_of(session.source.note)
     if draft.writer in ("", EXTRACTIVE) or not (is_set_up(work.settings.llm) or draft.size == source.size):
-        draft = write_by_rules(session, draft, writing.current(), work.language)
+        draft = write_by_rules(session, draft, writing.current, work.language)
     captured, draft, record = writing.write(draft, record)
     if not captured.refs or not _wants_model(work, job, draft, source.size):
         return captured
@@ -124,6 +129,26 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
     return captured._replace(fallback=answer.reason, may_pass=answer.may_pass)
 
 
+def _note_ref(work: Workspace, session: ReadSession, record: Record) -> str:
+    """Return the path of the session's note: where it is, wherever its owner has moved it, or that of a new one."""
+    vault, source = work.vault, session.source
+    if (vault.root / (ref := note_of(vault, source.session_id))).is_file():
+        return ref
+    is_known = record.ref or draft_of(source.note).text
+    if is_known and (moved := find_moved(vault, source.session_id)):
+        return moved
+    if record.ref or work.settings.sessions.names == "id":
+        return record.ref or session_ref(source.session_id)
+    day = (source.started_at or source.ended_at or work.now()).astimezone().date()
+    name = name_from(turn.typed for turn in source.turns if not turn.pasted) or "session"
+    names = chain([f"{day}-{name}"], (f"{day}-{name}-{number}" for number in count(2)))
+    return next(ref for ref in (f"sessions/{name}.md" for name in names) if not _is_taken(vault, ref))
+
+
+def _is_taken(vault: Vault, ref: str) -> bool:
+    return any(os.path.lexists(vault.root / place) for place in (ref, f"{ARCHIVE}{ref}"))
+
+
 def _wants_model(work: Workspace, job: Job, draft: OldDraft, size: int) -> bool:
     is_written = draft.writer != EXTRACTIVE and draft.size == size  # with all that is in the transcript
     return is_set_up(work.settings.llm) and job.event not in _WITHOUT_MODEL and not is_written
@@ -134,7 +159,7 @@ def _mask_earlier(work: Workspace, job: Job, session: ReadSession) -> None:
     first, last = session.source.started_at or work.now(), session.source.ended_at or work.now()
     days = {(first + timedelta(days=number)).astimezone().date() for number in range((last - first).days + 2)}
     source = source_ref(work.vault, job.session_id)
-    refs = [session_ref(job.session_id), *sorted(daily_ref(work.vault, day) for day in days)]
+    refs = [note_of(work.vault, job.session_id), *sorted(daily_ref(work.vault, day) for day in days)]
     note_uncommitted(work.vault, mask_files(work.vault, refs, session.mask))
     mask_files(work.vault, [source] if source else [], session.mask)
     for folder in {work.vault.state_path, work.index_folder}:
@@ -145,17 +170,19 @@ def _mask_earlier(work: Workspace, job: Job, session: ReadSession) -> None:
 
 
 class _Writing(NamedTuple):
-    """What is written of one session, and where."""
+    """What is written of one session, and where: *ref* is the path of its note, which may not be there yet."""
 
     work: Workspace
     job: Job
     session: ReadSession
     area: ProjectArea
     later: Later | None
+    ref: str
 
+    @property
     def current(self) -> str | None:
-        """Return the note as it is in the vault."""
-        return _read_note(self.work.vault, session_ref(self.job.session_id))
+        """The note as it is in the vault."""
+        return _read_note(self.work.vault, self.ref)
 
     def write(self, draft: OldDraft, record: Record) -> tuple[Captured, OldDraft, Record]:
         """Write the session's note of *draft*, its lines in the daily notes and its source; keep its record.
@@ -163,7 +190,7 @@ class _Writing(NamedTuple):
         A session that left nothing behind has a line in the daily note and no note of its own.
         """
         work, vault, source = self.work, self.work.vault, self.session.source
-        now, current, ref = work.now(), self.current(), session_ref(self.job.session_id)
+        now, current, ref = work.now(), self.current, self.ref
         told = self.session.conversation.told or _told_before(current)
         named = self.session.conversation._replace(session_id=self.job.session_id, told=told)
         files = [file for turn in source.turns for file in turn.files]
@@ -179,10 +206,13 @@ class _Writing(NamedTuple):
         )
         known = without_saved(note.draft, saved_in(vault, self.job.session_id, self.area.name))
         note = note._replace(draft=known._replace(title=title_as_known(known.title, current)))
+        stem = PurePosixPath(ref).stem
         days = daily_sessions(named, note, now=now)
         refs = [*(daily_ref(vault, day) for day in days), *([self.area.ref] if self.area.name else [])]
         if has_note := bool(told) or current is not None or leaves_note(self.session):
             refs.insert(0, ref)
+        names = (stem, session_name(self.job.session_id)) if has_note else (session_name(self.job.session_id),)
+        days = {day: line._replace(session_id=names[0], former=names[1:]) for day, line in days.items()}
         note_uncommitted(vault, refs)
         self._write_days(days, has_note=has_note)  # before the record, which says that the session is known
         if has_note:

@@ -21,6 +21,7 @@ from memtool.text.lines import without_surrogates
 from memtool.vault.changes import Origin, blame
 from memtool.vault.layout import Vault
 from memtool.vault.reading import Ref, parse_ref, with_lines
+from memtool.vault.session_names import note_of, session_at
 
 _LINES = 3  # of an origin that are shown
 
@@ -72,7 +73,7 @@ def _with_turn(vault: Vault, origin: Origin) -> Origin:
     """Return *origin* with the turn of its session that said it, if the session's source holds it."""
     if not origin.session or "#" in origin.session or "/" in origin.session or ":" in origin.session:
         return origin
-    source = find_source(vault, origin.session)
+    source = find_source(vault, session_at(vault, note_of(vault, origin.session)))
     for number, turn in enumerate(from_turns(source.turns) if source else (), 1):
         if any(piece.text and piece.text in origin.text for piece in turn.told):
             return origin._replace(session=f"{origin.session}#{number}")

@@ -12,7 +12,7 @@ from memtool.hook.occasion import Occasion, Reply
 from memtool.recall.given import PROMPT, START, GivenLine, Giving, in_known_words, keep_giving, lines_of_start
 from memtool.recall.ledger import Ledger, clear_ledger, ledger_folder, read_ledger, sweep_ledgers, write_ledger
 from memtool.vault.files import read_head
-from memtool.vault.layout import session_ref
+from memtool.vault.session_names import note_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -216,7 +216,7 @@ def what_summary_keeps(occasion: Occasion) -> Reply:
         return Reply()
     clear_ledger(ledger_folder(occasion.work), session_id)
     with suppress(OSError, MemtoolError):
-        head = read_head(occasion.work.vault.path(session_ref(session_id)), _LONGEST_NOTE)
+        head = read_head(occasion.work.vault.path(note_of(occasion.work.vault, session_id)), _LONGEST_NOTE)
         said = parse_session(head.decode("utf-8", "replace"))
         return Reply(what_must_survive(said, occasion.work.language))
     return Reply()

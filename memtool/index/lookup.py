@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,11 +32,20 @@ def find_note(db: Tables, name: str) -> str:
         )
         return [row[0] for row in rows]
 
+    def of_session(begun: str) -> list[str]:
+        pattern = f"%\n{_escaped(_speakable(fold(begun)))}%"
+        sql = "SELECT ref FROM note WHERE names LIKE ? ESCAPE '!' AND ref LIKE '%sessions/%' ORDER BY ref"
+        return [row[0] for row in db.execute(sql, (pattern,))]
+
     def titled(title: str) -> list[str]:
         folded = fold(title)
         return [ref for ref, other in db.execute("SELECT ref, title FROM note ORDER BY ref") if fold(other) == folded]
 
-    return resolve(name, note_refs(db), named, titled)
+    return resolve(name, note_refs(db), named, titled, of_session)
+
+
+def _escaped(text: str) -> str:
+    return re.sub("([!%_])", r"!\1", text)
 
 
 def find_ref(db: Tables, text: str) -> Ref:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
@@ -98,12 +98,17 @@ def note_row(ref: str, content: bytes, *, daily: str = DAILY, kind: str = "") ->
         return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable, daily, kind)))
     if note.field("search").casefold() in {"false", "no", "off"}:
         return NoteRow(_title_of(note), "", ())
-    return NoteRow(_title_of(note), "", tuple(_note_chunks(note, daily, kind)), _folded_names(note.words("aliases")))
+    return NoteRow(
+        _title_of(note),
+        "",
+        tuple(_note_chunks(note, daily, kind)),
+        _names_of(note),
+    )
 
 
-def _folded_names(names: Iterable[str]) -> str:
-    """Return *names* as the index holds them: folded, each between line breaks."""
-    folded = [fold(name) for name in names][:_MOST_TAGS]
+def _names_of(note: Note) -> str:
+    """Return the aliases of *note*, and the id of its session, as the index holds them: folded, between line breaks."""
+    folded = [fold(name) for name in (*filter(None, [note.field("session")]), *note.words("aliases"))][:_MOST_TAGS]
     return "\n".join(["", *folded, ""]) if folded else ""
 
 

@@ -31,7 +31,7 @@ _TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 # What an index was built with. Raise a number when its module gives something else for the same notes.
 SCHEMA = 7  # this module: the tables
 TEXT = 2  # memtool.text.tokens: the terms
-CHUNKS = 8  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by
+CHUNKS = 9  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by
 
 HASH = 8  # bytes of a content hash
 _BARE = -zlib.MAX_WBITS  # no header and no checksum, in which zlib would spend a tenth

@@ -30,6 +30,7 @@ from memtool.settings.sections import (
     RecallSettings,
     RedactSettings,
     SearchSettings,
+    SessionSettings,
     TeamSettings,
     TranscriptSettings,
     VaultSettings,
@@ -78,6 +79,7 @@ class Settings(NamedTuple):
     embeddings: EmbeddingSettings = EmbeddingSettings()
     capture: CaptureSettings = CaptureSettings()
     transcripts: TranscriptSettings = TranscriptSettings()
+    sessions: SessionSettings = SessionSettings()
     redact: RedactSettings = RedactSettings()
     llm: ModelSettings = ModelSettings()
     recall: RecallSettings = RecallSettings()

@@ -112,6 +112,18 @@ class TranscriptSettings(NamedTuple):
     ] = 1_024
 
 
+class SessionSettings(NamedTuple):
+    """Settings of the notes of sessions."""
+
+    names: Annotated[
+        str,
+        About(
+            "What a session's note is named by: its day and the first words that tell something, or the session's id.",
+            ("words", "id"),
+        ),
+    ] = "words"
+
+
 class RedactSettings(NamedTuple):
     """Settings of what is removed from a text before it is written or sent, beside what memtool knows."""
 
@@ -262,6 +274,7 @@ Section: TypeAlias = (
     | EmbeddingSettings
     | CaptureSettings
     | TranscriptSettings
+    | SessionSettings
     | RedactSettings
     | ModelSettings
     | RecallSettings
@@ -276,6 +289,7 @@ SECTIONS: dict[str, type[Section]] = {
     "embeddings": EmbeddingSettings,
     "capture": CaptureSettings,
     "transcripts": TranscriptSettings,
+    "sessions": SessionSettings,
     "redact": RedactSettings,
     "llm": ModelSettings,
     "recall": RecallSettings,

@@ -22,7 +22,6 @@ from memtool.named_tuple import NamedTuple
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import newline_of, one_line
 from memtool.text.markdown import LINK_TEXT, in_code, link, unescape
-from memtool.vault.layout import session_ref
 
 _WHEN = r"^- (?P<minute>[0-2][0-9]:[0-5][0-9])(?: \*\*(?P<project>[^*\r\n]+)\*\*)?: "
 _ENTRY = _WHEN + r"(?P<files>`[^`\r\n]+`(?:, `[^`\r\n]+`)*)(?=[ \t]*\r?$)"
@@ -42,12 +41,16 @@ class DailyEntry(NamedTuple):
 
 
 class DailySession(NamedTuple):
-    """A session that was last heard of at *minute*, and what it is about."""
+    """A session that was last heard of at *minute*, and what it is about.
+
+    *session_id* is the name of its note; of one without a note, its id. *former* are the names that it had before.
+    """
 
     minute: str
     project: str
     session_id: str
     topic: str
+    former: tuple[str, ...] = ()
 
 
 def render_daily(
@@ -114,12 +117,12 @@ def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, la
     """Return *text* with all *sessions*, added one after the other as `add_session` does; each may have a note."""
     listed = _Listed(text, _SESSION, _BARE_SESSION)
     for session, has_note in sessions:
-        ref = session_ref(session.session_id)
-        name = _stem(ref)
+        name = session.session_id
         topic = one_line(session.topic) or name
-        told = link(topic, f"../{ref}") if has_note else f"{topic.lstrip('[') or name} (session {name})"
+        told = link(topic, f"../sessions/{name}.md") if has_note else f"{topic.lstrip('[') or name} (session {name})"
         line = _start(session.minute, _plain(session.project)) + told
-        if own := listed.find(name):
+        if own := next(filter(None, map(listed.find, (name, *session.former))), None):
+            own.key = name
             if listed.is_in_time(own, session.minute):
                 own.minute, own.line = session.minute, line
             else:

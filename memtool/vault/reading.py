@@ -67,11 +67,13 @@ def resolve(
     refs: Iterable[str],
     named: Callable[[str], list[str]] = lambda _: [],
     titled: Callable[[str], list[str]] = lambda _: [],
+    of_session: Callable[[str], list[str]] = lambda _: [],
 ) -> str:
     """Return the one path among *refs* that *name* means, which may be a `[[link]]`.
 
     It is a path, its end, its beginning before `…`, a file's name without the suffix, one of the aliases that *named*
-    knows, a project, the beginning of a session's id, or a title that *titled* knows. Case, accents and the form of
+    knows, a project, the beginning of a session's id, also of one that *of_session* knows, or a title
+    that *titled* knows. Case, accents and the form of
     Unicode make no difference where nothing is called exactly so.
 
     Raises:
@@ -94,6 +96,7 @@ def resolve(
         lambda: named(wanted),
         lambda: [ref for ref in refs if fold(ref) == f"areas/projects/{folded}/summary.md"],
         lambda: [ref for ref in refs if len(begun) >= _SHORTEST_ID and _session_id(ref).startswith(begun)],
+        lambda: of_session(begun) if len(begun) >= _SHORTEST_ID else [],
         lambda: [ref for ref in refs if is_begun and ref.casefold().removeprefix("archive/").startswith(begun)],
         lambda: titled(wanted),
     )

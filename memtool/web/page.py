@@ -28,7 +28,7 @@ from memtool.vault.authors import USER
 from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.facts import restore
 from memtool.vault.files import read_head
-from memtool.vault.layout import session_ref
+from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
 from memtool.vault.undoing import undo
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
@@ -155,7 +155,7 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 def _topic(work: Workspace, session: str) -> str:
     """Return what a session was about; its id where nobody knows."""
     with suppress(OSError, MemtoolError):
-        head = read_head(work.vault.path(session_ref(session)), _HEAD).decode("utf-8", "replace")
+        head = read_head(work.vault.path(note_of(work.vault, session)), _HEAD).decode("utf-8", "replace")
         return parse_session(head).draft.title or session
     return session
 

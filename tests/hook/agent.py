@@ -38,7 +38,7 @@ class Agent:
         self.environ = {
             "HOME": str(self.home), "USERPROFILE": str(self.home), "MEMTOOL_VAULT": str(self.vault.root),
             "MEMTOOL_CONFIG": str(folder / "config.toml"), "MEMTOOL_CACHE": str(self.cache),
-            "MEMTOOL_EMBEDDINGS_PROVIDER": "none", "PATH": os.environ["PATH"],
+            "MEMTOOL_EMBEDDINGS_PROVIDER": "none", "MEMTOOL_SESSIONS_NAMES": "id", "PATH": os.environ["PATH"],
         }  # fmt: skip
 
     def other(self, session_id: str) -> Agent:

@@ -39,6 +39,7 @@ class Client:
             "MEMTOOL_VAULT": str(vault.root),
             "MEMTOOL_CONFIG": str(folder / "no-config.toml"),
             "MEMTOOL_CACHE": str(folder / "cache"),
+            "MEMTOOL_SESSIONS_NAMES": "id",
         }
 
     def event(self, name: str, **fields: Any) -> bytes:

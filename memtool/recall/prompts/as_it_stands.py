@@ -22,8 +22,9 @@ from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.vault.expiry import is_past
 from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
-from memtool.vault.layout import is_facts_file, is_outside, session_ref
+from memtool.vault.layout import is_facts_file, is_outside
 from memtool.vault.marks import is_unsolved
+from memtool.vault.session_names import note_of
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def as_they_stand(hits: Iterable[Recalled], db: Tables, work: Workspace, session
     *db* is the index that found them; what the session *session_id* wrote itself is no news to it. Each file
     is read once. What was found by its title only gets a `summary`.
     """
-    own = session_ref(session_id) if session_id else ""
+    own = note_of(work.vault, session_id) if session_id else ""
     by_ref: dict[str, list[Recalled]] = {}
     for hit in hits:
         if hit.ref != own:

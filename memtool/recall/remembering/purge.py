@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.captured import Record, read_record, write_record
@@ -28,6 +27,7 @@ from memtool.vault.layout import kind_of
 from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state, texts_of
 from memtool.vault.purged import KIND, PURGE, keep_purged
 from memtool.vault.rewriting import Rewritten, refuse_unsafe, rewrite_history
+from memtool.vault.session_names import session_at
 from memtool.vault.template import template_text
 from memtool.workspace import Workspace
 
@@ -159,9 +159,10 @@ def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history:
     def mask_derived(text: str) -> str:
         return replace(text, merge([*everywhere.find_wrapped(text), *known.find(text)]))
 
+    session = session_at(work.vault, target.path) if target else ""
     refs = remove(work, target) if target else []
     if target and target.what == NOTE and kind_of(target.path) == "session":
-        state += _drop_source(work, Path(target.path).stem)
+        state += _drop_source(work, session)
     refs += mask_files(work.vault, all_refs(work.vault), mask)
     refs = list(dict.fromkeys(refs))
     for folder in {work.vault.state_path, work.index_folder}:

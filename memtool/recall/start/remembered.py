@@ -58,6 +58,7 @@ _LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
 _COLUMNS = 4  # of a token, in scripts with spaces
 _SHORT_NAME = 8
 _WIDEST_PROMPT = 100  # columns of the prompt above what came of it
+_DATED = re.compile(r"\d{4}-\d\d-\d\d-")  # a name of words: its beginning is that of others, too
 _TRIES = 6  # to find how large the sessions may be
 _ROOM_TO_KNOW = 400  # columns of a session by which it is known whether it was given
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
@@ -323,7 +324,8 @@ def _said(said: Said) -> BlockLine:
 
 def _short_name(ref: str) -> str:
     """Return the beginning of the name of a session's note, which is enough to find it."""
-    return cut(defused(ref.removeprefix("sessions/").removesuffix(".md")), _SHORT_NAME + 1)
+    name = defused(ref.removeprefix("sessions/").removesuffix(".md"))
+    return name if _DATED.match(name) else cut(name, _SHORT_NAME + 1)
 
 
 def _sessions(sessions: list[PastSession], label: Mapping[str, str]) -> BlockPart:

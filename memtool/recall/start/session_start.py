@@ -22,7 +22,7 @@ from memtool.text.lines import tokens_in
 from memtool.text.markdown import without_code
 from memtool.text.similarity import words
 from memtool.vault.authors import DECISION, FINDING, FIX, OPEN, RULE
-from memtool.vault.layout import session_ref
+from memtool.vault.session_names import note_of
 from memtool.vault.sessions import SessionNote
 from memtool.workspace import Workspace
 
@@ -93,7 +93,7 @@ def session_context(
         wanted = wanted._replace(lines_in_full=_ALL)
     with_memory = not reads_by_itself(work.vault.root / MEMORY, work.client_folder, work.home)
     said = said_to_client(work.folder, work.client_folder, work.home)
-    besides = session_ref(session_id) if session_id else ""
+    besides = note_of(work.vault, session_id) if session_id else ""
     parts = remembered(work, project, wanted, said=said, besides=besides, with_memory=with_memory)
     known = {part.title: _digests(part) for part in parts}
     named = dict(ids or {})

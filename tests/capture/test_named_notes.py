@@ -1,0 +1,149 @@
+"""The note of a session has a name that says what it is about, once, and is found wherever its owner puts it."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from client_transcripts import answer, edit, prompt, write_transcript
+from desk import Desk
+
+from memtool.capture.captured import follow_undo, read_record
+from memtool.capture.source import list_sources
+from memtool.index.engine import Index, place_of, use_index
+from memtool.index.lookup import find_note
+from memtool.recall.remembering.purge import find_purge_target, purge
+from memtool.settings.sections import SessionSettings
+from memtool.vault.changes import find_change
+from memtool.vault.session_names import find_moved, note_of, session_at, session_of
+from memtool.vault.undoing import undo
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ID = "3f2a9c71-0000-4000-8000-000000000001"
+REF = "sessions/2026-02-10-refund-endpoint-charge-twice.md"
+TALK = [
+    prompt("Why does the refund endpoint charge twice?"),
+    *edit("/src/shop/gateway.ts"),
+    answer("The retry in `gateway.ts` sent no key. 已改为发送幂等键。"),
+]
+MORE = [prompt("And the mail queue, 邮件队列?"), *edit("/src/shop/mail.ts", "e2"), answer("It is idempotent, too.")]
+
+
+@pytest.fixture
+def named(desk: Desk) -> Desk:
+    desk.settings = desk.settings._replace(sessions=SessionSettings())
+    return desk
+
+
+def capture(desk: Desk, *records: object, session: str = ID) -> Path:
+    path = write_transcript(desk.home / f"{session}.jsonl", [*records])  # type: ignore[list-item]
+    desk.put(path)
+    assert desk.drain().failed == ()
+    return path
+
+
+def notes(desk: Desk) -> list[str]:
+    found = desk.vault.root.rglob("*.md")
+    refs = (path.relative_to(desk.vault.root).as_posix() for path in found)
+    return sorted(ref for ref in refs if "type: session" in desk.read(ref))
+
+
+@pytest.mark.slow
+def test_a_name_is_given_once_and_the_day_leads_to_it(named: Desk) -> None:
+    capture(named, *TALK)
+    capture(named, *MORE)
+    assert notes(named) == [REF]
+    text = named.read(REF)
+    assert f'session: "{ID}"' in text
+    assert "mail.ts" in text
+    day = named.read("daily/2026-02-10.md")
+    assert day.count("](../sessions/") == 1
+    assert f"](../{REF})" in day
+    assert (note_of(named.vault, ID), read_record(named.vault, ID).ref) == (REF, REF)
+    assert session_at(named.vault, REF) == session_of(REF, text) == ID
+    assert named.git("status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_chinese_names_stay_chinese_and_equal_ones_get_a_number(named: Desk) -> None:
+    talk = [prompt("请帮我把登录接口加上限流，每分钟十次"), *edit("/src/shop/登录.ts"), answer("已加上限流。")]
+    capture(named, *talk, session="one")
+    capture(named, *talk, session="two")
+    (named.vault.root / "archive/sessions").mkdir(parents=True)
+    first, second = "sessions/2026-02-10-登录接口加上限流.md", "sessions/2026-02-10-登录接口加上限流-2.md"
+    assert notes(named) == sorted([first, second])
+    assert (note_of(named.vault, "one"), note_of(named.vault, "two")) == (first, second)
+    assert f"](../{second})" in named.read("daily/2026-02-10.md")
+    (named.vault.root / first).rename(named.vault.root / "archive" / first)
+    assert note_of(named.vault, "one") == f"archive/{first}"
+    capture(named, *talk, session="three")
+    assert "sessions/2026-02-10-登录接口加上限流-3.md" in notes(named)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("without_state", [False, True])
+def test_the_owner_renames_and_moves_freely(named: Desk, *, without_state: bool) -> None:
+    capture(named, *TALK)
+    moved = "areas/projects/退款/notes/How refunds work.md"
+    (named.vault.root / moved).parent.mkdir(parents=True)
+    (named.vault.root / REF).rename(named.vault.root / moved)
+    if without_state:
+        shutil.rmtree(named.vault.state_path)
+    assert find_moved(named.vault, ID) == moved
+    capture(named, *MORE)
+    assert notes(named) == [moved]
+    assert "mail.ts" in named.read(moved)
+    assert note_of(named.vault, ID) == moved
+    assert "How refunds work" not in named.read("daily/2026-02-10.md")
+
+
+@pytest.mark.slow
+def test_a_note_of_before_keeps_its_name(named: Desk) -> None:
+    names = named.settings.sessions
+    named.settings = named.settings._replace(sessions=SessionSettings(names="id"))
+    capture(named, *TALK)
+    named.settings = named.settings._replace(sessions=names)
+    capture(named, *MORE)
+    assert notes(named) == [f"sessions/{ID}.md"]
+    assert "session:" not in named.read(f"sessions/{ID}.md")
+
+
+def found(name: str, index: Index) -> str:
+    return find_note(index.db, name)
+
+
+@pytest.mark.slow
+def test_it_is_found_by_its_id_and_the_beginning_of_that(named: Desk) -> None:
+    capture(named, *TALK)
+    for name in (ID, ID[:8], REF[9:-3], REF):
+        said = use_index(place_of(named.work), partial(found, name))
+        assert said == REF
+
+
+@pytest.mark.slow
+def test_undo_and_purge_know_whose_note_it_is(named: Desk) -> None:
+    capture(named, *TALK)
+    change = find_change(named.vault, "")
+    undone = undo(named.vault, change)
+    follow_undo(named.vault, change)
+    assert (list_sources(named.vault), read_record(named.vault, ID).off) == ([], True)
+    undo(named.vault, again := find_change(named.vault, undone.commit))
+    follow_undo(named.vault, again)
+    assert ([one.name for one in list_sources(named.vault)], read_record(named.vault, ID).off) == ([ID], False)
+    purge(named.work, REF, find_purge_target(named.work, REF))
+    assert (list_sources(named.vault), read_record(named.vault, ID).off) == ([], True)
+
+
+@pytest.mark.slow
+def test_a_session_without_a_note_gets_one_in_place_of_its_line(named: Desk) -> None:
+    capture(named, prompt("what does HTTP 418 mean?"), answer("茶壶。"))
+    assert notes(named) == []
+    assert f"(session {ID})" in named.read("daily/2026-02-10.md")
+    capture(named, prompt("then let the kettle answer with it, 茶壶也要"), *edit("/src/shop/茶壶.ts"), answer("Done."))
+    (ref,) = notes(named)
+    day = named.read("daily/2026-02-10.md")
+    assert (day.count("what does HTTP 418"), f"](../{ref})" in day, f"(session {ID})" in day) == (1, True, False)
