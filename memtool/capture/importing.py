@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import partial
@@ -39,6 +39,8 @@ _BATCH = 100  # sessions whose lines of daily notes are written at once
 _LONGEST_LINE = 1_048_576  # characters
 _LONGEST_PROMPT = 4_000  # characters
 _MOST_PROMPTS = 200  # of one session
+_CLEANUP_DAYS = 30.0  # after which Claude Code deletes a transcript, unless its settings say otherwise
+_WEEK = 7
 
 
 class Source(NamedTuple):
@@ -104,6 +106,27 @@ def sources_in(work: Workspace, folder: Path, client: str) -> list[Source]:
     """Return every session that *client* keeps below *folder*, oldest first."""
     found = (_source(work, one) for one in form_of_client(client).sessions(folder))
     return sorted((source for source in found if source), key=_age)
+
+
+def doomed(work: Workspace, sources: Iterable[Source]) -> int:
+    """Return how many of *sources* have transcripts that Claude Code deletes within a week.
+
+    It goes by the file's age and its own setting `cleanupPeriodDays`.
+    """
+    first_kept = work.now().timestamp() - (_cleanup_days(work.client_folder) - _WEEK) * 86_400
+    count = 0
+    for source in sources:
+        with suppress(OSError):
+            count += source.path is not None and source.path.stat().st_mtime < first_kept
+    return count
+
+
+def _cleanup_days(client: Path) -> float:
+    with suppress(OSError, ValueError, AttributeError, RecursionError):
+        days = json.loads((client / "settings.json").read_text(encoding="utf-8-sig")).get("cleanupPeriodDays")
+        if type(days) in (int, float) and days >= 0:
+            return float(days)
+    return _CLEANUP_DAYS
 
 
 def _age(source: Source) -> tuple[float, str]:

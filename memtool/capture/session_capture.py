@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, timedelta
@@ -12,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from memtool.capture.captured import Record, read_record, write_record
+from memtool.capture.conversation import Conversation
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.note_names import name_from
 from memtool.capture.old_note import OldDraft, as_note, draft_of, leaves_note, write_by_rules, write_with_model
@@ -19,7 +21,7 @@ from memtool.capture.queue import Job
 from memtool.capture.saved import saved_in, without_saved
 from memtool.capture.session_note import daily_sessions, session_note
 from memtool.capture.session_reading import ReadSession, read_session
-from memtool.capture.source import find_source, is_in_git, source_ref, write_source
+from memtool.capture.source import Source, find_source, is_in_git, source_ref, write_source
 from memtool.capture.switches import is_excluded
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import MemtoolError
@@ -149,6 +151,33 @@ def _is_taken(vault: Vault, ref: str) -> bool:
     return any(os.path.lexists(vault.root / place) for place in (ref, f"{ARCHIVE}{ref}"))
 
 
+def rewrite_session(work: Workspace, source: Source, *, with_model: bool) -> Captured:
+    """Write the note of a kept *source* anew: by the model of the settings, or by rules. The owner's edits stay.
+
+    Raises:
+        MemtoolError: the vault cannot be written.
+    """
+    job = Job(source.session_id, event=BY_HAND)
+    record = read_record(work.vault, source.session_id)
+    about = Conversation(
+        source.session_id, source.cwd, source.branch, source.title, (), source.started_at, source.ended_at,
+        size=source.size, client=source.client or CLAUDE_CODE,
+    )  # fmt: skip
+    has_answers = any(turn.messages for turn in source.turns)
+    session = ReadSession(about, source, record.offset, record.mark, record.secrets, has_answers=has_answers)
+    area = work.registered_area(Path(source.cwd or work.home))
+    writing = _Writing(work, job, session, area, None, _note_ref(work, session, record))
+    draft = draft_of(source.note)
+    if with_model:
+        answer = write_with_model(session, draft, work.settings, work.vault, work.now())
+        if answer.draft is None:
+            return Captured(fallback=answer.reason)
+        draft, record = answer.draft._replace(size=source.size), record._replace(model_at=work.now().timestamp())
+    else:
+        draft = write_by_rules(session, draft, writing.current, work.language)
+    return writing.write(draft, record)[0]
+
+
 def _wants_model(work: Workspace, job: Job, draft: OldDraft, size: int) -> bool:
     is_written = draft.writer != EXTRACTIVE and draft.size == size  # with all that is in the transcript
     return is_set_up(work.settings.llm) and job.event not in _WITHOUT_MODEL and not is_written
@@ -212,7 +241,8 @@ class _Writing(NamedTuple):
         if has_note := bool(told) or current is not None or leaves_note(self.session):
             refs.insert(0, ref)
         names = (stem, session_name(self.job.session_id)) if has_note else (session_name(self.job.session_id),)
-        days = {day: line._replace(session_id=names[0], former=names[1:]) for day, line in days.items()}
+        is_in_place = not has_note or re.fullmatch(r"sessions/[^()\s/]+\.md", ref)  # its owner has moved the links, too
+        days = {day: line._replace(session_id=names[0], former=names[1:]) for day, line in days.items() if is_in_place}
         note_uncommitted(vault, refs)
         self._write_days(days, has_note=has_note)  # before the record, which says that the session is known
         if has_note:

@@ -16,10 +16,14 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.llm.call_log import Usage, calls_of, usage
 from memtool.llm.writers import note_cost
+from memtool.settings.text_providers import VENDORS
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     from memtool.capture.drain import Drained
+
+
+_SOME_FAILED = 1  # exit code
 
 
 @click.command()
@@ -28,12 +32,18 @@ if TYPE_CHECKING:
 @click.option("--now", is_flag=True, help="With --drain: also those that wait for another try, or were given up.")
 @click.option("--status", "only_status", is_flag=True, help="Say what waits and what was given up.")
 @click.option("--usage", "only_usage", is_flag=True, help="Say what models were asked, and what that took.")
+@click.option("--rewrite", is_flag=True, help="Write the notes of kept sessions anew: those named, or all.")
+@click.option(
+    "--with", "writer", type=click.Choice(("none", *VENDORS)), help="With --rewrite: the model that writes them."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
 def command(
     session: Session,
     transcripts: tuple[str, ...],
     *,
+    rewrite: bool,
+    writer: str | None,
     drain: bool,
     now: bool,
     only_status: bool,
@@ -44,9 +54,17 @@ def command(
 
     As a rule there is nothing to do by hand: the hooks that `memtool install claude-code` brings put each session on
     a queue, and start `memtool capture --drain` in the background.
+
+    With --rewrite what is named are sessions, by their ids or notes. Their notes are made anew of the turns that the
+    vault keeps. What you have changed in them by hand stays, and so do notes by a model unless --with names a writer.
     """
-    if sum([drain, only_status, only_usage, bool(transcripts)]) > 1:
-        raise UsageError("--drain, --status, --usage and TRANSCRIPT exclude each other")
+    if writer and not rewrite:
+        raise UsageError("--with goes with --rewrite")
+    if rewrite and not (drain or now or only_status or only_usage):
+        _rewrite(session, transcripts, writer or "", as_json=as_json)
+        return
+    if sum([drain, only_status, only_usage, rewrite or bool(transcripts)]) > 1:
+        raise UsageError("--drain, --status, --usage, --rewrite and TRANSCRIPT exclude each other")
     if now and not drain:
         raise UsageError("--now goes with --drain")
     if only_usage:
@@ -55,6 +73,24 @@ def command(
         _drain(session, transcripts, now=now, as_json=as_json)
     else:
         _print_status(session, as_json=as_json)
+
+
+def _rewrite(session: Session, named: tuple[str, ...], writer: str, *, as_json: bool) -> None:
+    from memtool.capture.rewriting import rewrite_notes
+    from memtool.cli.show_turns import find_kept
+
+    session.vault.check_made()
+    sessions = [find_kept(session, name)[0] for name in named]
+    with output.progress_bar("Rewriting notes") as progress:
+        done = rewrite_notes(session.work, sessions, progress, writer=writer)
+    if as_json:
+        output.emit_json(done._asdict())
+    else:
+        left = f"; {counted(done.left, 'note')} by a model left as they are (see --with)" if done.left else ""
+        click.echo(f"{counted(done.notes, 'note')} rewritten{left}.")
+        output.say(*done.problems)
+    if done.problems:
+        raise click.exceptions.Exit(_SOME_FAILED)
 
 
 def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtool.capture.importing import ImportedSessions, Source, find_sources, import_sessions, sources_in
+from memtool.capture.importing import ImportedSessions, Source, doomed, find_sources, import_sessions, sources_in
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
@@ -88,7 +88,7 @@ def _import_client(
     sources = _wanted(found, since, projects, work.now().date())
     new = [source for source in sources if not source.is_known]
     if not as_json:
-        _print_preview(client, sources, new)
+        _print_preview(client, sources, new, doomed(work, new) if name == CLAUDE_CODE else 0)
     if dry_run or not new or not (yes or as_json or output.confirmed("Import them?")):
         if as_json:
             output.emit_json(_fields(sources, new))
@@ -183,7 +183,7 @@ def _wanted(sources: Sequence[Source], since: str | None, projects: tuple[str, .
     ]
 
 
-def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source]) -> None:
+def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source], leaving: int) -> None:
     click.echo(f"{counted(len(sources), 'session')} in {output.printable(str(client))}, {len(new):,} new.")
     if not new:
         return
@@ -200,6 +200,9 @@ def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source
     prompts_only = sum(source.path is None for source in new)
     if prompts_only:
         click.echo(f"Of {prompts_only:,} only the prompts are left.")
+    if leaving:
+        deleted = f"Claude Code will delete {counted(leaving, 'transcript')} of them within a week"
+        click.echo(f"{deleted}; the vault keeps all turns.")
 
 
 def _fields(sources: Sequence[Source], new: Sequence[Source]) -> dict[str, Any]:

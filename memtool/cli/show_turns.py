@@ -53,23 +53,27 @@ def show_turns(session: Session, named: str, number: int, *, as_json: bool) -> N
 
 def _source(session: Session, named: str) -> tuple[Source, list[str]]:
     """Return the source of the session that *named* means, and the lines of its note that it names."""
-    place = None if _is_kept(session, named) else _place(session, named)
-    lines: list[str] = []
-    name = named
-    if place:
-        text, _ = read_text(session.vault.path(place.name))
-        name = session_of(place.name, text)
-        picked = text.split("\n")[place.first - 1 : place.last] if place.first else []
-        lines = [said for line in picked if (said := _MARKS.sub("", line).strip())]
-    source = read_source(session.vault, _whole_id(session, name))
+    name, lines = find_kept(session, named)
+    source = read_source(session.vault, name)
     if source is None:
         hint = "`memtool import claude-code` keeps the turns of sessions that the client still has."
         raise SessionNotFound(f"no turns of '{named}' are kept", hint=hint)
     return source, lines
 
 
-def _is_kept(session: Session, named: str) -> bool:
-    return bool(_ids(session, named))
+def find_kept(session: Session, named: str) -> tuple[str, list[str]]:
+    """Return the id of the session that *named* means, by its id or its note, and the lines of the note that it names.
+
+    Raises:
+        NoteNotFound, UsageError
+    """
+    if _ids(session, named):
+        return _whole_id(session, named), []
+    place = _place(session, named)
+    text, _ = read_text(session.vault.path(place.name))
+    picked = text.split("\n")[place.first - 1 : place.last] if place.first else []
+    lines = [said for line in picked if (said := _MARKS.sub("", line).strip())]
+    return _whole_id(session, session_of(place.name, text)), lines
 
 
 def _whole_id(session: Session, named: str) -> str:

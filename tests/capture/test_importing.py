@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -274,3 +275,27 @@ def test_a_list_that_is_missing_is_empty(tmp_path: Path) -> None:
     assert read_history(tmp_path / "history.jsonl", lambda: unchanged) == []
     (tmp_path / "history.jsonl").mkdir()
     assert read_history(tmp_path / "history.jsonl", lambda: unchanged) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "leaving"),
+    [
+        (None, 1),
+        ('{"cleanupPeriodDays": 60}', 0),
+        ('{"cleanupPeriodDays": 9}', 2),
+        ('{"cleanupPeriodDays": "天"}', 1),
+        ("[]", 1),
+    ],
+)
+def test_what_the_client_is_about_to_delete_is_counted(
+    desk: Desk, client: Path, settings: str | None, leaving: int
+) -> None:
+    work = desk.work.of_client(client)
+    paths = sorted(client.glob("projects/*/*.jsonl"))
+    for path, days in zip(paths, (24, 4, 1), strict=True):
+        at = desk.now.timestamp() - days * 86_400
+        os.utime(path, (at, at))
+    if settings:
+        (client / "settings.json").write_text(settings, encoding="utf-8")
+    assert importing.doomed(work, find_sources(work)) == leaving

@@ -61,6 +61,7 @@ class Box:
             "TMPDIR": str(self.root / "tmp"),
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
+            "MEMTOOL_SESSIONS_NAMES": "id",
             "ANTHROPIC_BASE_URL": url,
             "ANTHROPIC_API_KEY": "dummy-key",
             "CLAUDE_CODE_TMPDIR": str(self.root / "tmp"),
