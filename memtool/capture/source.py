@@ -14,7 +14,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -98,7 +98,10 @@ def read_source(vault: Vault, session_id: str) -> Source | None:
         OutsideVault: a symlink leads out of the vault.
     """
     ref = source_ref(vault, session_id)
-    return _parsed(ref, _unpacked(ref, vault.path(ref))) if ref else None
+    try:
+        return _parsed(ref, _unpacked(ref, read_content(vault.path(ref), largest=_LARGEST_PACKED))) if ref else None
+    except OSError as error:
+        raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
 
 
 def find_source(vault: Vault, session_id: str) -> Source | None:
@@ -121,11 +124,40 @@ def write_source(vault: Vault, source: Source, now: datetime) -> str:
     with writing_in(path.parent):
         if not path.parent.is_dir():
             make_folder(path.parent)
-            _ignore(path.parent.parent / _IGNORE)
+            ignore_sources(vault)
         write_over(path, content, durable=True)
         ended_at = (source.ended_at or now).timestamp()
         os.utime(path, (ended_at, ended_at))
     return ref
+
+
+def ignore_sources(vault: Vault) -> None:
+    """Let git ignore the folder of sources, unless its owner has said something else there.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = vault.path(f"{FOLDER}/{_IGNORE}")
+    make_folder(path.parent)
+    with suppress(FileExistsError), open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write("*\n")
+
+
+def is_source(ref: str) -> bool:
+    """Return whether a source lies at *ref*."""
+    return ref.startswith(f"{FOLDER}/") and ref.endswith(_SUFFIX)
+
+
+def cleaned_source(ref: str, content: bytes, redact: Callable[[str], str]) -> bytes:
+    """Return the *content* of a source that comes from elsewhere without secrets.
+
+    Raises:
+        BrokenVaultFile: it is none.
+    """
+    plain = _unpacked(ref, content)
+    _parsed(ref, plain)
+    text = plain.decode("utf-8", "replace")
+    return content if (clean := redact(text)) == text else gzip.compress(clean.encode(), mtime=0)
 
 
 def is_in_git(vault: Vault) -> bool:
@@ -228,12 +260,6 @@ def _years(vault: Vault) -> list[str]:
     return []
 
 
-def _ignore(path: Path) -> None:
-    """Let git ignore the folder, itself included, unless its owner has said something else there."""
-    with suppress(FileExistsError), open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write("*\n")
-
-
 def _rendered(source: Source) -> bytes:
     head = {"format": FORMAT, "session": source.session_id, "client": source.client, "cwd": source.cwd,
             "branch": source.branch, "title": source.title, "started": source.started_at,
@@ -261,9 +287,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  (anything that a source holds)
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _unpacked(ref: str, path: Path) -> bytes:
+def _unpacked(ref: str, packed: bytes) -> bytes:
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(read_content(path, largest=_LARGEST_PACKED))) as file:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
             content = file.read(_LARGEST + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise BrokenVaultFile(f"'{ref}' cannot be unpacked: {error}") from None

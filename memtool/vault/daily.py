@@ -22,6 +22,7 @@ from memtool.named_tuple import NamedTuple
 from memtool.text.languages import all_labels, labels
 from memtool.text.lines import newline_of, one_line
 from memtool.text.markdown import LINK_TEXT, in_code, link, unescape
+from memtool.vault.layout import session_name
 
 _WHEN = r"^- (?P<minute>[0-2][0-9]:[0-5][0-9])(?: \*\*(?P<project>[^*\r\n]+)\*\*)?: "
 _ENTRY = _WHEN + r"(?P<files>`[^`\r\n]+`(?:, `[^`\r\n]+`)*)(?=[ \t]*\r?$)"
@@ -117,7 +118,9 @@ def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, la
     """Return *text* with all *sessions*, added one after the other as `add_session` does; each may have a note."""
     listed = _Listed(text, _SESSION, _BARE_SESSION)
     for session, has_note in sessions:
-        name = session.session_id
+        name = (
+            session.session_id if re.fullmatch(r"\w[\w.+-]*", session.session_id) else session_name(session.session_id)
+        )
         topic = one_line(session.topic) or name
         told = link(topic, f"../sessions/{name}.md") if has_note else f"{topic.lstrip('[') or name} (session {name})"
         line = _start(session.minute, _plain(session.project)) + told

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from memtool.capture.source import cleaned_source, ignore_sources, is_source
 from memtool.errors import MemtoolError, OutsideVault
 from memtool.integrations.exchange.documents import Bundle, facts_text, raw_facts, with_author
 from memtool.recall.remembering.one_commit import KEEP, Kept, alone, commit
@@ -69,6 +70,8 @@ def import_bundle(work: Workspace, bundle: Bundle, name: str, *, dry_run: bool =
             standing = [ref for ref in wanted if steps[ref].fate == MERGED]
             if standing:
                 commit(work.vault, standing, KEEP, "what was not committed before an import")
+            if any(map(is_source, wanted)):
+                ignore_sources(work.vault)
             note_uncommitted(work.vault, wanted)
             with work.vault.lock():
                 written = [ref for ref in wanted if _written(work, ref, steps[ref], refused)]
@@ -90,6 +93,7 @@ def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]
         except FileNotFoundError:
             standing = None
         if isinstance(content, bytes):
+            content = cleaned_source(ref, content, work.redact) if is_source(ref) else content
             return _Step(ADDED if standing is None else SAME if standing == content else KEPT, content)
         ours = None if standing is None else standing.decode("utf-8")
         if content == ours:

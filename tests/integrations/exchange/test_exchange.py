@@ -12,6 +12,8 @@ import pytest
 from desk import Desk
 from trees import write
 
+from memtool.capture.source import Source, read_source, write_source
+from memtool.capture.turns import Turn
 from memtool.errors import NoteNotFound
 from memtool.integrations.exchange import documents
 from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
@@ -240,3 +242,22 @@ def test_the_template_travels_into_a_new_vault(tmp_path: Path) -> None:
     content = export(filled(one), TAR).content
     import_bundle(Desk(other).work, parsed(content)[0], "x")
     assert export(other, TAR).content == content
+
+
+@pytest.mark.slow
+def test_kept_turns_travel_in_an_archive_without_secrets_and_out_of_git(desk: Desk, tmp_path: Path) -> None:
+    source = empty(tmp_path / "source")
+    key = "ghp_" + "a1B2" * 9
+    turns = (Turn(typed=f"钥匙是 {key}, keep it"), Turn(typed="commit"))
+    write_source(source.vault, Source("one", ended_at=desk.now, started_at=desk.now, turns=turns), desk.now)
+    write(source.vault, "transcripts/2026/two.jsonl.gz", "no source")
+    content = export(source.vault, TAR).content
+    done = bring(desk, content)
+    assert done.of(ADDED) == ["transcripts/2026/one.jsonl.gz"]
+    assert [ref for ref in done.refused if "two.jsonl.gz" in ref]
+    found = read_source(desk.vault, "one")
+    assert found
+    assert [turn.typed for turn in found.turns] == ["钥匙是 [redacted: github-token], keep it", "commit"]
+    assert tell(desk.vault.root, "ls-files", "transcripts") == ""
+    assert "transcripts" not in tell(desk.vault.root, "status", "--porcelain")
+    assert bring(source, export(source.vault, TAR).content).of(SAME)
