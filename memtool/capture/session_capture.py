@@ -234,7 +234,8 @@ class _Writing(NamedTuple):
             now=now,
         )
         known = without_saved(note.draft, saved_in(vault, self.job.session_id, self.area.name))
-        note = note._replace(draft=known._replace(title=title_as_known(known.title, current)))
+        title = title_as_known(known.title, current)
+        note = note._replace(id=self.job.session_id, draft=known._replace(title=title))
         stem = PurePosixPath(ref).stem
         days = daily_sessions(named, note, now=now)
         refs = [*(daily_ref(vault, day) for day in days), *([self.area.ref] if self.area.name else [])]

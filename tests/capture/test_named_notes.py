@@ -109,7 +109,6 @@ def test_a_note_of_before_keeps_its_name(named: Desk) -> None:
     named.settings = named.settings._replace(sessions=names)
     capture(named, *MORE)
     assert notes(named) == [f"sessions/{ID}.md"]
-    assert "session:" not in named.read(f"sessions/{ID}.md")
 
 
 def found(name: str, index: Index) -> str:

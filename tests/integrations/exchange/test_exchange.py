@@ -260,4 +260,4 @@ def test_kept_turns_travel_in_an_archive_without_secrets_and_out_of_git(desk: De
     assert [turn.typed for turn in found.turns] == ["钥匙是 [redacted: github-token], keep it", "commit"]
     assert tell(desk.vault.root, "ls-files", "transcripts") == ""
     assert "transcripts" not in tell(desk.vault.root, "status", "--porcelain")
-    assert bring(source, export(source.vault, TAR).content).of(SAME)
+    assert bring(desk, content).of(SAME) == done.of(ADDED)
