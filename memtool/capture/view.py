@@ -36,7 +36,6 @@ _SHORT = 24  # columns of a prompt that goes on with the turn before
 _COLUMNS_OF_TURN = 100  # at least; of a longer session the turns in the middle are left out
 _LEAST_HAN = 0.15  # of the letters of a user who writes Chinese
 _EMPTY = re.compile(r"(?i)\W*(?:tool call errored or timed out|cancell?ed|no response requested)\W*")
-_KANA = re.compile("[\u3041-\u30fa]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _HARMLESS = re.compile(r"\s*\d?>(?:&\d|\s*/dev/null)")  # where a command prints to
 _PARTS = re.compile(r"\s*(?:&&|\|\||[;|])\s*")
@@ -78,12 +77,12 @@ def language_of(turns: Sequence[Turn]) -> str:
     typed = "".join(prose(turn.typed) for turn in turns if not turn.pasted)
     typed += "".join(dialog.answer for turn in turns for dialog in turn.dialogs)
     letters = sum(map(str.isalpha, typed))
-    is_chinese = len(re.findall(f"[{HAN}]", typed)) > _LEAST_HAN * letters and not _KANA.search(typed)
+    is_chinese = len(re.findall(f"[{HAN}]", typed)) > _LEAST_HAN * letters and not re.search("[\u3041-\u30fa]", typed)
     return "zh" if is_chinese else ""
 
 
 def shown(turns: Sequence[Turn], limit: int = LIMIT, *, first: int = 1) -> str:
-    """Return *turns* in at most *limit* columns, the first of them with the number *first*; whole if it is 0.
+    """Return *turns* in at most *limit* columns, the first of them with the number *first*; all of them if it is 0.
 
     A short prompt, such as "yes" or "commit", does not begin a turn of its own.
     """
@@ -94,7 +93,7 @@ def shown(turns: Sequence[Turn], limit: int = LIMIT, *, first: int = 1) -> str:
         if at not in gone:
             opens = at == 0 or at - 1 in gone or not goes_on(turn)
             pieces += [Piece(f"TURN {at + first}", "", "typed", 0)] if opens else []
-            pieces += pieces_of(turn)
+            pieces += map(_with_short_code, pieces_of(turn)) if limit else pieces_of(turn, whole=True)
         elif at == gone[0]:
             pieces.append(Piece(MARK, "", "typed", 0))
     refused = [at for at, piece in enumerate(pieces) if piece.label == "PLAN (turned down)"]
@@ -105,18 +104,19 @@ def shown(turns: Sequence[Turn], limit: int = LIMIT, *, first: int = 1) -> str:
     return "\n".join(filter(None, lines))
 
 
-def pieces_of(turn: Turn) -> list[Piece]:
-    """Return what is shown of *turn*, in order; its commands and edits before the last message."""
-    kept = {*informing(turn), *_telling(turn)[-1:]}
+def pieces_of(turn: Turn, *, whole: bool = False) -> list[Piece]:
+    """Return what is shown of *turn*, or the *whole* of it, in order; commands and edits before the last message."""
+    kept = set(turn.messages) if whole else {*informing(turn), *_telling(turn)[-1:]}
+    work = list(_work(turn, whole=whole))
     pieces = list(_opening(turn))
     for at, message in enumerate(turn.messages):
         pieces += _laid_before(turn, at)
         is_last = at == len(turn.messages) - 1
-        pieces += _work(turn) if is_last else []
+        pieces += work if is_last else []
         if message in kept:
             share: tuple[Share, int] = ("ends", _LAST) if is_last else ("others", _OTHER)
-            pieces.append(Piece("AGENT", _with_short_code(message, _CODE), *share))
-    return [*pieces, *_laid_before(turn, len(turn.messages)), *(_work(turn) if not turn.messages else [])]
+            pieces.append(Piece("AGENT", message, *share))
+    return [*pieces, *_laid_before(turn, len(turn.messages)), *(work if not turn.messages else [])]
 
 
 def informing(turn: Turn) -> list[str]:
@@ -148,10 +148,10 @@ def goes_on(turn: Turn) -> bool:
 
 def _opening(turn: Turn) -> Iterator[Piece]:
     if turn.summary:
-        yield Piece("SUMMARY", _with_short_code(turn.summary, _CODE), "others", _SUMMARY)
+        yield Piece("SUMMARY", turn.summary, "others", _SUMMARY)
     label = "USER, REFUSING" if turn.refused else "USER, PASTING" if turn.pasted else "USER"
     if turn.typed:
-        yield Piece(label, _with_short_code(turn.typed, _CODE_TYPED), "typed", _PASTED if turn.pasted else _TYPED)
+        yield Piece(label, turn.typed, "typed", _PASTED if turn.pasted else _TYPED)
 
 
 def _laid_before(turn: Turn, at: int) -> Iterator[Piece]:
@@ -167,12 +167,12 @@ def _dialog(dialog: Dialog) -> Piece:
 
 def _plan(plan: AgentPlan) -> Piece:
     fate = "laid before the user" if plan.fate == "shown" else plan.fate
-    return Piece(f"PLAN ({fate})", _with_short_code(plan.text, _CODE), "ends", _PLAN)
+    return Piece(f"PLAN ({fate})", plan.text, "ends", _PLAN)
 
 
-def _work(turn: Turn) -> Iterator[Piece]:
+def _work(turn: Turn, *, whole: bool) -> Iterator[Piece]:
     """Give the commands that did something or failed, each after the edits before it; of equal ends the last one."""
-    ends = {run: at for at, run in enumerate(turn.runs) if run.error or not looks(run.command)}
+    ends = {run: at for at, run in enumerate(turn.runs) if whole or run.error or not looks(run.command)}
     for before, at in pairwise([-1, *sorted(ends.values()), len(turn.runs)]):
         edits: dict[tuple[str, bool], FileEdit] = {}
         for edit in turn.edits:
@@ -205,14 +205,15 @@ def _ends(text: str, room: int) -> str:
     return one_line(shorten(text, room))
 
 
-def _with_short_code(text: str, room: int) -> str:
-    """Return *text* with the beginning of each block of code, on one line."""
+def _with_short_code(piece: Piece) -> Piece:
+    """Return *piece* with the beginning of each block of code, on one line."""
+    room = _CODE_TYPED if piece.share == "typed" else _CODE
 
     def beginning(block: list[str]) -> list[str]:
         code = one_line(" ".join(line for line in block if not line.strip().startswith(("```", "~~~"))))
         return [f"`{cut(code.replace('`', ''), room)}`"] if code else []
 
-    return with_code_cut(text, beginning)
+    return piece._replace(text=with_code_cut(piece.text, beginning))
 
 
 def _rooms(pieces: Sequence[Piece], limit: int) -> dict[Share, int]:

@@ -119,6 +119,14 @@ def test_of_a_block_of_code_the_beginning_is_shown() -> None:
     assert 150 < len(line) < 170
 
 
+def test_a_whole_turn_has_all_that_was_said_and_run() -> None:
+    block = "```sh\necho 选项 C\n" + "x" * 400 + "\n```"
+    turn = Turn("x" * 9_000, messages=("Let me look.", f"So:\n{block}"), runs=(Run("git status"),))
+    text = shown([turn], 0, first=7)
+    assert text.startswith("TURN 7\nUSER: " + "x" * 9_000)
+    assert [part in text for part in ("Let me look.", "RAN: git status", "x" * 400, "```sh")] == [True] * 4
+
+
 def test_a_long_session_shows_the_users_words_last_of_all_shorter() -> None:
     turn = Turn(
         "问题 " * 40,
