@@ -38,7 +38,6 @@ SECTIONS = {
 
 _OF_THE_USER = frozenset({ASKED, DECISION, RULE})  # roles of lines that are the user's, where no author is named
 _SIGNED = rf"(.+?)[ \t]*[(（]({'|'.join(AUTHORS)})[)）]"
-BULLET = r"\s*[-*+]\s+"
 _BOX = r"\[([ xX])\] +"
 _FILE = r"`([^`]+)`|([^,`\s][^,`]*)"
 _NEEDS_CODE = r"[,*()（）\[\]“”\\]|__|^[_<]"  # in the name of a file: it would be read as something else
@@ -129,7 +128,7 @@ def read_statement(section: str, value: str, *, is_below: bool = False) -> State
     if role == COMMAND:
         is_code = len(value) > 2 and value[0] == value[-1] == "`"
         return Statement(value[1:-1] if is_code else value, COMMAND, AGENT)
-    match = re.fullmatch(_SIGNED, value)
+    match = re.fullmatch(_SIGNED, value) if value.endswith((")", "）")) else None
     text, author = (match[1], match[2]) if match else (value, "")
     if section == "done" and not is_below and len(text) > 2 and text[0] == text[-1] == "*":
         return Statement(text[1:-1], ASKED, author or USER)
@@ -145,8 +144,8 @@ def read_statement(section: str, value: str, *, is_below: bool = False) -> State
 
 def _refuted(text: str) -> str:
     """Return a finding without the label that says that it was refuted; empty where it has none."""
-    match = re.fullmatch(rf"(?:{one_of('refuted')})[:：]\s*(.+)", text)
-    return match[1] if match else ""
+    label, *rest = re.split("[:：]", text, maxsplit=1)
+    return rest[0].strip() if rest and label in all_labels("session")["refuted"] else ""
 
 
 def read_line(line: str) -> tuple[str, str, str]:
@@ -155,19 +154,25 @@ def read_line(line: str) -> tuple[str, str, str]:
     The part is `title`, `section`, `heading` for any other one, `asked`, `files`, `links`, `bullet`, or `text`; empty
     for an empty line.
     """
-    if match := re.fullmatch(r"(#{1,6})\s+(.*)", line):
+    if bullet := bullet_in(line):
+        return "bullet", "", bullet
+    if line.startswith("#") and (match := re.fullmatch(r"(#{1,6})\s+(.*)", line)):
         if len(match[1]) == 1:
             return "title", "title", match[2].strip()
         name = names_of_labels().get(match[2].strip().casefold(), "") if len(match[1]) == 2 else ""
         return ("section", name, "") if name in SECTIONS else ("heading", "", match[2])
-    if match := re.fullmatch(rf"{BULLET}(.*)", line):
-        return "bullet", "", match[1].strip()
-    if match := re.fullmatch(r"\*\*([^*]+)\*\*[:：]\s*(.*)", line):
+    if line.startswith("**") and (match := re.fullmatch(r"\*\*([^*]+)\*\*[:：]\s*(.*)", line)):
         name = names_of_labels().get(match[1].casefold(), "")
         return (name, name, match[2].strip()) if name in ("files", "links") else ("text", "", line)
     if asked := _asked_in(line):
         return "asked", "asked", asked
     return ("text" if line.strip() else ""), "", line.strip()
+
+
+def bullet_in(line: str) -> str:
+    """Return the text of the bullet that *line* is; empty if it is none, or says nothing."""
+    text = line.lstrip(" \t")
+    return text[2:].strip() if text[:2] in ("- ", "* ", "+ ") else ""
 
 
 def _asked_in(line: str) -> str:
@@ -187,7 +192,7 @@ def body_lines(text: str) -> Iterator[tuple[int, str]]:
         if number < first or is_quoted:
             continue
         plain = " ".join(line.rstrip().splitlines())  # other separators of lines count as spaces
-        if plain.startswith((" ", "\t")) and re.match(BULLET, held) and not re.match(BULLET, plain):
+        if plain.startswith((" ", "\t")) and bullet_in(held) and not bullet_in(plain):
             held = f"{held} {plain.strip()}"
             continue
         if at:
@@ -199,6 +204,8 @@ def body_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def quoted_lines(lines: Sequence[str]) -> list[bool]:
     """Return for each line whether it is within code or a comment that began above it."""
+    if not any("```" in line or "~~~" in line or "<!--" in line for line in lines):
+        return [False] * len(lines)
     quoted, closing = [], ""
     for line in lines:
         quoted.append(bool(closing))
@@ -251,16 +258,19 @@ def parse_files(lines: Iterable[str]) -> tuple[tuple[str, ...], int]:
 
 def is_old(text: str) -> bool:
     """Return whether *text* is a session's note of an earlier version, or a part of one."""
-    seems_old = "**" in text or text.startswith("   - ")
-    return seems_old and re.search(_old(), text) is not None and not re.search(_new(), text)
+    if "**" not in text and not text.startswith("   - "):
+        return False
+    lines = text.split("\n")
+    if any(line.startswith("## ") and line[3:].strip().casefold() in names_of_labels() for line in lines):
+        return False
+    return text.startswith("   - ") or any("**" in line and _old_label(line) in _labels() for line in lines)
+
+
+def _old_label(line: str) -> str:
+    match = re.match(r"(?:\d+\. |- )\*\*([^*]+)\*\*[:：]", line)
+    return match[1] if match else ""
 
 
 @cache
-def _old() -> str:
-    found = "|".join(re.escape(word) for words in all_labels("session").values() for word in words)
-    return rf"(?m)^(?:\d+\. |- )\*\*(?:{found})\*\*[:：]|\A {{3}}- "
-
-
-@cache
-def _new() -> str:
-    return rf"(?mi)^## (?:{'|'.join(map(re.escape, names_of_labels()))})\s*$"
+def _labels() -> frozenset[str]:
+    return frozenset(word for words in all_labels("session").values() for word in words)

@@ -18,11 +18,11 @@ from memtool.text.markdown import find_links, link
 from memtool.vault.authors import AGENT, ASKED, COMMAND, SUMMARY, TITLE, USER
 from memtool.vault.note import Note
 from memtool.vault.session_text import (
-    BULLET,
     SECTIONS,
     Statement,
     author_of_prompt,
     body_lines,
+    bullet_in,
     escaped_line,
     is_old,
     labelled,
@@ -307,7 +307,7 @@ def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
 
 def _section_at(text: str, heading: str) -> str:
     """Return the section in which *text* begins; a part of a note may begin within one."""
-    if not re.match(BULLET, text.lstrip("\r\n")):
+    if not bullet_in(text.lstrip("\r\n").partition("\n")[0]):
         return _HEAD
     return names_of_labels().get(heading.rpartition(" > ")[2].casefold(), "done")
 

@@ -6,13 +6,14 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 from memtool.named_tuple import NamedTuple
-from memtool.recall.start.excerpt import Folder, names_in, one_line_fields, read_bytes
-from memtool.text.languages import begins_with, gives_order
+from memtool.recall.start.excerpt import Folder, names_in, one_line_fields
+from memtool.text.languages import all_labels, begins_with, gives_order
 from memtool.text.lines import shortened, width
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import ASKED, COMMAND, FINDING, FIX, OPEN, REFUTED, SUMMARY, TITLE
+from memtool.vault.authors import ASKED, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, SUMMARY, TITLE
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import Line, lines_of, parse_session
@@ -24,6 +25,7 @@ _LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 16_384  # bytes
 _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
 _SHORTEST_TITLE = 60  # columns
 _WIDEST, _NARROWEST, _AROUND = 220, 60, 8  # columns of a line of a session, at most and where it is cut, and around it
+_STANDING = {DECISION: "decisions", RULE: "rules", OPEN: "open"}
 _MARKS = ("?", "？")
 SAME = 0.85  # of the words of a line: a line that has so many says the same
 _SAID = 0.7  # share of an open item's words by which a later line shows that it was taken up
@@ -94,14 +96,26 @@ def _last_heard(content: bytes | None, project: str) -> tuple[str, str] | None:
     return when[:10], when[11:16]
 
 
-def read_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[PastSession]:
-    """Return the last *most* sessions of *project*, newest first."""
-    sessions = []
-    for day, minute, ref in last_sessions(vault, project, most, besides):
-        content, _ = read_bytes(vault, ref, _LARGEST_NOTE) or (b"", 0.0)
-        text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
-        sessions.append(PastSession(day, minute, ref, tuple(lines_of(text))))
+def read_sessions(vault: Vault, project: str, most: int, besides: str = "", *, older: int = 0) -> list[PastSession]:
+    """Return the last *most* sessions of *project*, newest first; of *older* ones those that decided or left something.
+
+    Reading a note takes a tenth of the time that its lines take.
+    """
+    notes, sessions = Folder(vault, _SESSIONS), []
+    for at, (day, minute, ref) in enumerate(last_sessions(vault, project, most + older, besides)):
+        content = notes.read(ref.rpartition("/")[2], _LARGEST_NOTE) or b""
+        if at < most or any(label in content for label in _standing_labels()):
+            text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
+            lines = (line for line in lines_of(text) if at < most or line.role in _STANDING)
+            sessions.append(PastSession(day, minute, ref, tuple(lines)))
     return sessions
+
+
+@cache
+def _standing_labels() -> tuple[bytes, ...]:
+    """Return what stands above decisions, rules and open items, in any language and any version of the note."""
+    words = [word for name in _STANDING.values() for word in all_labels("session")[name]]
+    return tuple(form.format(word).encode() for word in words for form in ("\n## {}", ". **{}**"))
 
 
 def unsaid(session: PastSession, said: Sequence[frozenset[str]]) -> PastSession:
@@ -111,14 +125,15 @@ def unsaid(session: PastSession, said: Sequence[frozenset[str]]) -> PastSession:
 
 def said_as(sessions: Iterable[PastSession], role: str) -> list[Said]:
     """Return the lines of this *role*, newest first, each once, in its newest words. A question says nothing."""
-    found: dict[frozenset[str], Said] = {}
+    found: list[Said] = []
+    told: list[frozenset[str]] = []
     for session in sessions:
-        for line in reversed(session.lines):
-            told = words(line.text)
-            is_question = role != COMMAND and line.text.endswith(_MARKS)
-            if line.role == role and not is_question and not is_said(told, found, 1.0):
-                found[told] = Said(session.when, session.ref, line)
-    return list(found.values())
+        for line in reversed([line for line in session.lines if line.role == role]):
+            own = words(line.text)
+            if not (role != COMMAND and line.text.endswith(_MARKS)) and not is_said(own, told, 1.0):
+                found.append(Said(session.when, session.ref, line))
+                told.append(own)
+    return found
 
 
 def still_open(sessions: Sequence[PastSession]) -> list[Said]:

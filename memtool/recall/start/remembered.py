@@ -53,7 +53,7 @@ MEMORY = "MEMORY.md"
 
 _LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
 _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 3
-_STANDING_SESSIONS = 20  # whose decisions, rules and open items are looked at
+_LAST_SESSIONS, _OLDER_SESSIONS = 20, 180  # whose decisions, rules and open items are looked at
 _LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
 _COLUMNS = 4  # of a token, in scripts with spaces
 _SHORT_NAME = 8
@@ -102,7 +102,7 @@ def remembered(
         most = wanted.lines_in_full
         decisions = _decisions(vault, f"{area}/decisions/", now, most)
         facts = _facts(vault, facts_ref(project), now, 0.1, label["too_many"], most=most)
-        sessions = read_sessions(vault, project, max(_STANDING_SESSIONS, wanted.sessions), besides)
+        sessions = read_sessions(vault, project, max(_LAST_SESSIONS, wanted.sessions), besides, older=_OLDER_SESSIONS)
         left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
             "summary": [("project", summary)],

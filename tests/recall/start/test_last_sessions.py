@@ -208,3 +208,13 @@ def test_a_session_takes_no_more_than_its_room_and_a_line(lines: list[Line], roo
     numbered = tuple(line._replace(number=at) for at, line in enumerate(lines, 2))
     session = PastSession("2026-03-01", "14:30", "sessions/a.md", (Line("t", "title", number=1), *numbered))
     assert sum(map(width, told(session, room))) <= room
+
+
+def test_what_was_decided_long_ago_is_read_as_well_as_yesterdays(vault: Vault) -> None:
+    old = note("a1", 1, decisions=("订单号用 ULID (user)",), open=("the certificate expires",), rules=("只用 pnpm",))
+    write(vault, old, *(note(f"b{at}", 2) for at in range(3)), note("c1", 3, findings=("nothing that stands",)))
+    sessions = read_sessions(vault, "shop", 1, older=10)
+    assert [session.ref for session in sessions] == ["sessions/c1.md", "sessions/a1.md"]
+    assert [said.line.text for said in said_as(sessions, DECISION)] == ["订单号用 ULID"]
+    assert [said.line.text for said in still_open(sessions)] == ["the certificate expires"]
+    assert len(read_sessions(vault, "shop", 5)) == 5
