@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from memtool.capture.choices import taken
+from memtool.capture.outcomes import telling_words
 from memtool.capture.turns import Turn
-from memtool.text.languages import begins_with, mentioned, pattern_of, starts_with, words as words_of_kind
+from memtool.text.languages import begins_with, pattern_of, starts_with
 from memtool.text.lines import one_line, shortened, width
-from memtool.text.similarity import words
 from memtool.text.statements import prose, sentences, statements
 from memtool.vault.authors import DECISION, OPEN, RULE, USER
 from memtool.vault.sessions import Line
@@ -26,6 +26,7 @@ _BACK = 4  # statements at the end of a message among which its question is
 _WORK = 2  # turns within which work follows
 _SAME = 0.5  # of the words of the shorter one of two choices for the same thing
 _KINDS = {OPEN: "pending", RULE: "demanding", DECISION: "deciding"}  # by role, the first that fits
+_COMMAND = re.compile(r"\A/[\w:-]+\s+")  # "/review the changes"
 _LINK = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r'["“„«「『](?=\w)[^"“”„«»「」『』]{3,}["”“»」』]')
 _CITING = re.compile(r"[:：]\s*…")  # what was said of a quotation, without it
@@ -36,6 +37,7 @@ _DOCUMENT = re.compile(r"(?m)^#{1,3} \S")
 def own_words(turn: Turn) -> str:
     """Return what the user typed on one line, without links, code and logs."""
     text = _LINK.sub("…", turn.typed) if _LINK.sub("", turn.typed).strip() else turn.typed
+    text = _COMMAND.sub("", text, count=1) or text
     return prose(text) or one_line(text)[:200]
 
 
@@ -44,14 +46,14 @@ def decided_in(turns: Sequence[Turn]) -> list[Line]:
     found: list[Line] = []
     for at in range(len(turns)):
         new = [*_chosen(turns[at], at), *_said(turns, at, found)]
-        found = [line for line in found if not any(_replaces(turns, line, other) for other in new)] + new
+        found = [line for line in found if not any(_replaces(line, other) for other in new)] + new
     return list({line.text: line for line in found}.values())
 
 
 def _chosen(turn: Turn, at: int) -> Iterator[Line]:
     """Give what the user chose when a tool asked."""
     for dialog in turn.dialogs:
-        if not (_ASKS.search(dialog.answer) or mentioned("procedure", dialog.question)):
+        if not (_ASKS.search(dialog.answer) or _matches("aside", dialog.answer)):
             answer = shortened(dialog.answer, _WIDEST)
             yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → “{answer}”", DECISION, USER, at + 1)
 
@@ -64,8 +66,8 @@ def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Li
     typed = own_words(turn)
     first = (sentences(typed) or [""])[0]
     own = list(_own(turn.typed)) if _is_held(turns, at) else []
-    if not own and _retracts(first) and any(_is_about(turns, line, at) for line in before):
-        own = [(DECISION, first)]
+    if not own and any(_is_about(turns, line, at) for line in before):
+        own = [(DECISION, text) for text in sentences(typed) if _retracts(text)][:1]
     decides = any(role == DECISION for role, _ in own)
     answer = _answer(typed, first, message, decides=decides)
     if answer:
@@ -140,25 +142,28 @@ def _answer(typed: str, first: str, message: str, *, decides: bool) -> str:
 def _asked(typed: str, first: str, message: str, *, decides: bool) -> str:
     """Return the proposal or the question of *message* that *typed* answers."""
     question = _question(message)
-    if mentioned("acts", question):
-        return ""
     if starts_with("consent", first) and not decides:
         proposals = (each.text for each in reversed(statements(message)[-_BACK:]) if _matches("proposing", each.text))
-        return next(proposals, "")
-    is_about = width(typed) <= _BRIEF or (width(typed) <= _WIDEST_ANSWER and _telling(typed) & _telling(message))
+        if proposal := next(proposals, ""):
+            return proposal
+    is_about = width(typed) <= _BRIEF or (
+        width(typed) <= _WIDEST_ANSWER and telling_words(typed) & telling_words(message)
+    )
     return question if is_about and _matches("alternatives", question) else ""
 
 
-def _replaces(turns: Sequence[Turn], old: Line, new: Line) -> bool:
+def _replaces(old: Line, new: Line) -> bool:
     """Return whether the decision *new* takes *old* back: by a word for that, or as another choice for the same."""
     if OPEN in (old.role, new.role):
         return False
-    before, after = _telling(old.text), _telling(new.text)
+    before, after = telling_words(old.text), telling_words(new.text)
     shared, least = len(before & after), min(len(before), len(after))
-    if old.turn < new.turn and (_matches("retracting", new.text) or shared) and _is_about(turns, old, new.turn - 1):
+    is_near = 0 < new.turn - old.turn <= _WORK
+    if is_near and (_matches("retracting", new.text) or _named(old.text) & _named(new.text)):
         return True
     return old.role == new.role == DECISION and shared >= max(2, _SAME * least) and before != after
 
 
-def _telling(text: str) -> frozenset[str]:
-    return words(text).difference(words_of_kind("function"))
+def _named(text: str) -> set[str]:
+    """Return the names in *text*: words with a capital letter, but for the first one."""
+    return set(re.findall(r"(?<=[^.!?:“\s] )[A-Z][\w.-]+|(?<=[^\W\da-zA-Z_])[ ]?[A-Z][\w.-]+", text))

@@ -13,18 +13,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from memtool.capture.checks import UNSURE, check_in, error_lines
-from memtool.capture.outcomes import contradicts
+from memtool.capture.outcomes import contradicts, telling_words
 from memtool.capture.turns import FileEdit, Turn
-from memtool.text.languages import begins_with, gives_order, mentioned, words as words_of_kind
+from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import cut, shortened, width
-from memtool.text.similarity import words
+from memtool.text.similarity import is_said, words
 from memtool.text.statements import statements
 from memtool.vault.authors import AGENT, FIX
 from memtool.vault.sessions import Line
 
 _WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_LINE, _WIDEST_SAID = 80, 80, 80, 220  # columns
 _SHORTEST, _MOST = 24, 3  # columns of a sentence that says what was changed; how many of them
-_LEAST, _CAUSE, _ANNOUNCED = 0.5, 1.5, 0.6  # value of such a sentence; factor of one that announces
+_LEAST, _ANNOUNCED = 0.5, 0.6  # value of such a sentence; factor of one that announces
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[./-]|::)+[\w$]+)*")
 _IS_NAME = re.compile(r"_|[./:]\w|[a-z][A-Z]|\d")  # in what is rather the name of something than a word
 _ELSEWHERE = re.compile(r"(?:^|\s)(?:-c\b|<<|/tmp/|/var/)|^git\b")  # a command of the moment, or none that checks
@@ -104,7 +104,8 @@ def _said(messages: Iterable[str], about: str) -> str:
     values = {at: late[at] * value for at, text in enumerate(told) if (value := _value(text, about)) >= _LEAST}
     best: list[int] = []
     for at in sorted(values, key=lambda at: -values[at])[:_MOST]:
-        if width(" ".join(told[other] for other in [*best, at])) <= _WIDEST_SAID:
+        is_new = not is_said(words(told[at]), [words(told[other]) for other in best])
+        if is_new and width(" ".join(told[other] for other in [*best, at])) <= _WIDEST_SAID:
             best.append(at)
     return " ".join(told[at] for at in sorted(best)).replace(" → ", " -> ")
 
@@ -112,18 +113,13 @@ def _said(messages: Iterable[str], about: str) -> str:
 def _value(text: str, about: str) -> float:
     if text.endswith(("?", "？")) or width(text) < _SHORTEST:
         return 0.0
-    value = len(_names(text) & _names(about)) + 0.5 * len(_words(text) & _words(about))
-    value *= _CAUSE if mentioned("cause", text) else 1.0
+    value = len(_names(text) & _names(about)) + 0.5 * len(telling_words(text) & telling_words(about))
     return value * (_ANNOUNCED if begins_with("announcement", text) else 1.0)
 
 
 def _is_new(turns: Sequence[Turn], file: str) -> bool:
     first = next(edit for turn in turns for edit in turn.edits if edit.file == file)
     return not first.removed
-
-
-def _words(text: str) -> frozenset[str]:
-    return words(text).difference(words_of_kind("function"))
 
 
 def _names(text: str) -> frozenset[str]:

@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 from memtool.capture.turns import Turn
 from memtool.capture.view import goes_on, informing
-from memtool.text.languages import begins_with, mentioned, pattern_of, starts_with
+from memtool.text.languages import begins_with, pattern_of, starts_with
 from memtool.text.lines import width
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import Statement, statements
+from memtool.text.tokens import is_stop_word
 
 _CODE, _NAME = 2.0, 1.5
 _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _LATE = (13, 0.6)
-_CAUSE = 1.5  # value of what an earlier message gives as the cause
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
 _DOUBTED = 0.25
@@ -65,6 +65,11 @@ def result_of(turn: Turn) -> tuple[str, ...]:
 def names_something(text: str) -> bool:
     """Return whether *text* has a number or an identifier."""
     return _NAMES.search(text) is not None
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """Return the words of *text* that say what it is about."""
+    return frozenset(word for word in words(text) if not is_stop_word(word))
 
 
 def is_question(text: str) -> bool:
@@ -110,10 +115,6 @@ def outcomes_in(turns: Sequence[Turn]) -> list[Outcome]:
 
 def _valued(turn: Turn) -> Iterator[tuple[str, float, str]]:
     result = result_of(turn)
-    for message in turn.messages:
-        if message not in result:
-            causes = (each for each in statements(message) if mentioned("cause", each.text) and not _says_nothing(each))
-            yield from ((each.text, _CAUSE, _lead(each)) for each in causes)
     for message in result:
         whole = min(1.0, (_MESSAGE[0] / max(1, width(message))) ** _MESSAGE[1])
         yield from ((text, whole * value, lead) for text, value, lead in _pieces(_without_chatter(statements(message))))
@@ -152,7 +153,7 @@ def _says_nothing(each: Statement) -> bool:
     text = each.text
     if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
         return True
-    return begins_with("offer", text) or (_is_bare(each) and width(text) < _SHORTEST)
+    return is_question(text) or (_is_bare(each) and width(text) < _SHORTEST)
 
 
 def _is_bare(each: Statement) -> bool:
@@ -192,14 +193,15 @@ def best_of(outcomes: Sequence[Outcome], room: int, *, turns: int, known: Sequen
 
 
 def _joined(taken: Sequence[Outcome]) -> list[Outcome]:
-    """Return *taken*, each with its lead; those of one list are one statement as far as it is not too wide."""
+    """Return *taken*, the first of each list with its lead, and those in one statement that fit."""
     joined: list[Outcome] = []
     for each in taken:
         last = joined[-1] if joined else Outcome("", 0)
-        if each.lead and (each.turn, each.lead) == (last.turn, last.lead) and width(last.text + each.text) <= _WIDEST:
+        is_next = each.lead and (each.turn, each.lead) == (last.turn, last.lead)
+        if is_next and width(last.text + each.text) <= _WIDEST:
             joined[-1] = last._replace(text=f"{last.text.rstrip('.。')}; {each.text}")
         else:
-            joined.append(each._replace(text=_text(each)))
+            joined.append(each if is_next else each._replace(text=_text(each)))
     return joined
 
 

@@ -13,27 +13,27 @@ from collections.abc import Iterator, Sequence
 from memtool.capture.checks import last_ends
 from memtool.capture.decisions import decided_in, own_words
 from memtool.capture.mended import base_name, fixes_in
-from memtool.capture.outcomes import best_of, contradicts, is_question, outcomes_in, result_of, taken_back
+from memtool.capture.outcomes import (
+    best_of,
+    contradicts,
+    is_question,
+    outcomes_in,
+    result_of,
+    taken_back,
+    telling_words,
+)
 from memtool.capture.turns import Turn
 from memtool.capture.view import informing, is_promise
-from memtool.text.languages import begins_with, labels, leads, pattern_of, words as words_of_kind
+from memtool.text.languages import labels, starts_with
 from memtool.text.lines import shortened, width
-from memtool.text.similarity import words
 from memtool.text.statements import Statement, plain, sentences, statements
 from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
 from memtool.vault.sessions import Draft, Line
 
 _WIDEST_TITLE, _WIDEST_NAMED, _LEAST_TITLE = 70, 80, 20  # columns; of a commit's subject or a plan's heading
-_EARLY, _NAMED, _WORKED, _ITEM, _LATER, _CUT, _TYPED, _FIRST = (
-    0.6,
-    2.0,
-    1.5,
-    0.5,
-    0.7,
-    0.7,
-    0.2,
-    8,
-)  # weights of what may be a title
+_EARLY, _NAMED, _WORKED, _ITEM = 0.6, 2.0, 1.5, 0.25  # weights of what may be a title
+_LATER, _CUT, _TYPED = 0.7, 0.7, 0.2
+_FIRST, _CLOSING = 8, 4  # statements of a message among which a title is looked for; its closing question
 _OFTEN, _LEAST_CUT = 4, 34  # times that a word counts at most; columns of a clause that may be a title
 _LABELLED = re.compile(r"\W|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ |.* = ")  # "Option 1: …", a path, a cell
 _ROOM, _LEAST_ROOM = 1_900, 700  # columns of the lines of a note; of what came of it at least
@@ -104,14 +104,14 @@ def _asked(turns: Sequence[Turn]) -> str:
 
 def _title(turns: Sequence[Turn], branch: str) -> str:
     """Return the text that names best what came of *turns*: it shares most with all that was typed, said and edited."""
-    counts = Counter(word for turn in turns for word in _telling(_all_of(turn)))
-    counts.update(word for turn in turns for word in _telling(own_words(turn)))
+    counts = Counter(word for turn in turns for word in telling_words(_all_of(turn)))
+    counts.update(word for turn in turns for word in telling_words(own_words(turn)))
     candidates: dict[str, float] = {}
     for text, weight in _candidates(turns):
         candidates[text] = max(weight, candidates.get(text, 0.0))
 
     def share(text: str) -> float:
-        told = _telling(text)
+        told = telling_words(text)
         return (
             candidates[text]
             * (1 + sum(min(max(counts[word] - 1, 0), _OFTEN) for word in told))
@@ -124,10 +124,6 @@ def _title(turns: Sequence[Turn], branch: str) -> str:
 
 def _all_of(turn: Turn) -> str:
     return " ".join([own_words(turn), *result_of(turn), *map(base_name, turn.files)])
-
-
-def _telling(text: str) -> frozenset[str]:
-    return words(text).difference(words_of_kind("function"))
 
 
 def _candidates(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
@@ -160,16 +156,8 @@ def _typed_plan(turn: Turn) -> str:
 def _is_outcome(each: Statement) -> bool:
     """Return whether *each* may be a title: a sentence that says something by itself."""
     text = each.text
-    is_asking = is_question(text) or begins_with("offer", text) or begins_with("announcement", text)
-    return not (
-        is_asking
-        or text.endswith((":", "："))
-        or leads("deictic", text)
-        or leads("admission", text)
-        or leads("consent", text)
-        or _LABELLED.match(text)
-        or re.match(pattern_of("status_line"), text, re.IGNORECASE)
-    )
+    is_lead = is_question(text) or text.endswith((":", "：")) or _LABELLED.match(text)
+    return not (is_lead or any(starts_with(kind, text) for kind in ("announcement", "admission", "consent")))
 
 
 def _head(text: str, widest: int) -> str:
@@ -200,10 +188,8 @@ def _has_answer(turn: Turn) -> bool:
 
 
 def _closing_question(said: str) -> str:
-    told = statements(said)
-    return next(
-        (each.text for each in reversed(told[-4:]) if begins_with("offer", each.text) and is_question(each.text)), ""
-    )
+    told = [each.text for each in statements(said)[-_CLOSING:]]
+    return next((text for text in reversed(told) if is_question(text)), "")
 
 
 def _commands(turns: Sequence[Turn]) -> Iterator[Line]:
