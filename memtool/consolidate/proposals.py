@@ -99,7 +99,7 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     is_status = proposal.author != USER and re.match(pattern_of("status_line"), text, re.IGNORECASE)
     if is_status or mentioned("moment", text):
         yield "it speaks of the moment"
-    if redact(text) != text or "[redacted" in text:
+    if redact(text) != text or "[redacted" in text.casefold():
         yield "it holds a secret"
     if proposal.author == TOOL and proposal.category in STANDING:
         yield "what a tool printed is neither a decision nor a preference"

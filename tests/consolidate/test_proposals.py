@@ -41,6 +41,7 @@ def judge(*facts: Fact, told: tuple[str, ...] = ()) -> Judge:
         ("要哪个？ → “Redis”", "what it is about"),
         ("x.py", "too little"),
         ("The key must be AKIAIOSFODNN7EXAMPLE in dev.env", "a secret"),
+        ("在函数 [REDACTED] 里比较 repls 和 repls2", "a secret"),
         ("errors.As() " + "must be used " * 20, "no single claim"),
         ("This must be done in jwt.ts as well", "leans on"),
     ],
