@@ -398,6 +398,16 @@ def test_the_summary_of_a_project_is_not_said_again_below_it(work: Workspace) ->
     consolidate(work, WEEK)
     block = session_context(work, "shop").text
     assert [block.count(text) for text in said] == [1, 1]
+    session(work.vault, "two", days_ago=0, decisions=("Order ids are UUIDs, made in ids.ts",))
+    assert "Order ids are UUIDs" in session_context(work, "shop").text, "it is newer than the summary"
+
+
+def test_what_was_superseded_is_not_given_from_its_session(work: Workspace) -> None:
+    session(work.vault, "one", days_ago=5, rules=("the gateway must always listen on port 8443", "会话存储用 Redis"))
+    session(work.vault, "two", rules=("the gateway must always listen on port 9443", "会话存储不再用 Redis，改用内存"))
+    consolidate(work, WEEK)
+    block = session_context(work, "shop").text
+    assert [block.count(text) for text in ("8443", "9443", "存储用 Redis", "改用内存")] == [0, 1, 0, 1]
 
 
 @pytest.mark.slow

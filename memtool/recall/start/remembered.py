@@ -92,7 +92,8 @@ def remembered(
     preferences = _facts(vault, facts_ref(""), now, 0.05, label["too_many"], categories=_OF_THE_USER)
     memory = _memory(vault, now) if with_memory else None
     summary = _summary(vault, f"{area_folder(project)}/summary.md", now) if project else None
-    said = [*said, *_surely_said(memory, "memory", wanted), *_surely_said(summary, "summary", wanted)]
+    said = [*said, *_surely_said(memory, "memory", wanted)]
+    ended = _ended(vault, facts_ref(project)) if project else frozenset()
     parts: dict[str, list[tuple[str, BlockPart | None]]] = {
         "memory": [("memory", memory)],
         "preferences": [("preferences", preferences)],
@@ -108,11 +109,11 @@ def remembered(
             "summary": [("project", summary)],
             "rules": [
                 ("rules", _rules(vault, f"{area}/rules.md", now)),
-                ("asked_for", _of_sessions(said_as(sessions, RULE), 0.08)),
+                ("asked_for", _of_sessions(_holding(said_as(sessions, RULE), ended), 0.08)),
             ],
             "decisions": [
                 ("decisions", decisions),
-                ("decided", _of_sessions(said_as(sessions, DECISION), 0.08)),
+                ("decided", _of_sessions(_holding(said_as(sessions, DECISION), ended), 0.08)),
             ],
             "facts": [("facts", facts)],
             "open": [
@@ -131,16 +132,19 @@ def remembered(
     ]
     command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
     more = label["more"].replace("{command}", defused(command))
-    found = _said_once(chosen, wanted.lines_in_full, said)
+    found = _said_once(chosen, wanted.lines_in_full, said, _surely_said(summary, "summary", wanted))
     return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
 
 
-def _said_once(parts: Iterable[BlockPart], most: int, said: Sequence[frozenset[str]]) -> Iterator[BlockPart]:
+def _said_once(
+    parts: Iterable[BlockPart], most: int, said: Sequence[frozenset[str]], shown: Iterable[frozenset[str]]
+) -> Iterator[BlockPart]:
     """Give *parts* with what several lines say only once, in the first of them, and at most *most* lines of each.
 
-    What the client reads by itself, *said*, is left out. Notes and sessions are left as they are.
+    What the client reads by itself, *said*, and what is *shown* word by word are left out. Notes and sessions are left
+    as they are.
     """
-    told: list[frozenset[str]] = []
+    told = list(shown)
     for part in parts:
         if part.made_for or len(part.levels) != 1 or not all(line.text.startswith("- ") for line in part.lines):
             yield part
@@ -163,6 +167,18 @@ def _surely_said(part: BlockPart | None, kind: str, wanted: RecallSettings) -> I
         left -= tokens_in(f"\n{line}")
         if left > 0 and len(told := words(line.text)) >= _LEAST_SAID:
             yield told
+
+
+def _ended(vault: Vault, ref: str) -> frozenset[frozenset[str]]:
+    """Return the words of each fact at *ref* that was superseded or archived: the line it was made of holds no more."""
+    content, _ = read_bytes(vault, ref, _LARGEST_FACTS) or (b"", 0.0)
+    if b'"superseded"' not in content and b'"archived"' not in content:
+        return frozenset()
+    return frozenset(words(fact.fact) for fact, _ in _parsed(content, ref) if fact.status in _ENDED)
+
+
+def _holding(lines: Iterable[Said], ended: frozenset[frozenset[str]]) -> Iterator[Said]:
+    return (said for said in lines if not ended or words(said.line.text) not in ended)
 
 
 def _memory(vault: Vault, now: datetime) -> BlockPart | None:
