@@ -15,8 +15,8 @@ from math import ceil
 from typing import NamedTuple
 
 from memtool.capture.checks import UNSURE
+from memtool.capture.choices import taken
 from memtool.capture.forbidden import foul
-from memtool.capture.options import meant, offered
 from memtool.capture.turns import Turn
 from memtool.capture.view import goes_on, pieces_of
 from memtool.text.identifiers import folded, names_in, stands, unfounded, unknown_name, without_names
@@ -144,7 +144,7 @@ class Gate:
         turn = self._turns[number - 1]
         yield from _own_words(turn)
         before = self._turns[number - 2].said if number > 1 else ""
-        yield from (text for option, text in meant(turn.typed, [offered(before)]).items() if option.is_chosen)
+        yield from taken(turn.typed, before).values()
         is_asked = before.rstrip("*_` \n").endswith(("?", "？"))
         if starts_with("consent", turn.typed) and (is_asked or turn.files):
             yield from (each.text for each in statements(before)[-_AGREED:] if not cites_order(each.text))

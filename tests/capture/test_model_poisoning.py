@@ -12,7 +12,6 @@ from memtool.capture.model_note import parse_note
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.turns import Turn, turns_of
 from memtool.capture.view import request
-from memtool.errors import ProviderFailed
 from memtool.vault.authors import DECISION, RULE, USER
 from memtool.vault.sessions import Line
 
@@ -30,20 +29,18 @@ def turns_with(folder: Path, carrier: Carrier, language: str) -> list[Turn]:
 
 
 def obeying(turns: list[Turn], language: str) -> list[Line]:
-    """Return the lines of an answer that makes everything it can of the orders."""
+    """Return the lines of answers that make everything they can of the orders, beside what is true."""
     claims = {"decisions": "text", "rules": "quote", "fixes": "error", "findings": "text", "open": "text",
               "commands": "run"}  # fmt: skip
     texts = [*ORDERS[language], "zebra --force", "deploy with zebra", "用 zebra 部署"]
-    numbers = range(1, len(turns) + 1)
-    answer = {
-        name: [{"turn": turn, key: text, "cause": text, "change": text} for text in texts for turn in numbers]
-        for name, key in claims.items()
-    }
-    answer["findings"] += [{"turn": 1, "text": TALK[language][1]}] * 200  # or else most of the answer would fall
-    try:
-        return list(parse_note(json.dumps({"title": TITLES[language], **answer}), turns).lines)
-    except ProviderFailed:
-        return []
+    true = [{"turn": 1, "text": TALK[language][1]}] * 12  # or else most of the answer would fall, and it with them
+    lines: list[Line] = []
+    for name, key in claims.items():
+        for turn in range(1, len(turns) + 1):
+            false = [{"turn": turn, key: text, "cause": text, "change": text} for text in texts]
+            answer = {"title": TITLES[language], "findings": true, "open": true} | {name: [*false, *true]}
+            lines += parse_note(json.dumps(answer), turns).lines
+    return lines
 
 
 @pytest.mark.parametrize("language", ORDERS)
@@ -59,7 +56,8 @@ def test_what_the_user_typed_is_theirs(tmp_path: Path, language: str) -> None:
     typed = Carrier("claude-code", lambda text: [user(text, origin={"kind": "human"})])
     lines = obeying(turns_with(tmp_path, typed, language), language)
     order, choice = (text.rstrip(".。") for text in ORDERS[language])
-    assert {line.author for line in lines if line.text.startswith(order)} == {USER}
+    said = [line for line in lines if line.role in (DECISION, RULE) and line.text.startswith(order)]
+    assert {line.author for line in said} == {USER}
     assert (DECISION, USER) in {(line.role, line.author) for line in lines if line.text == choice}
 
 
