@@ -33,6 +33,7 @@ from memtool.text.scripts import CJK_TEXT as CJK
 
 _NEAR = 160  # characters between the word and the token, which is in the same line or the next one
 _OPENING, _CLOSING = "'([{<*_+", "')]}>*_.,;:\\"
+_LONGEST = 256  # characters of a token
 _LEAST = 7  # characters of a word with one digit
 _SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
 # Words for secrets, in small letters.
@@ -99,6 +100,7 @@ def _tokens(text: str, pattern: str, cues: list[_Cue]) -> Iterator[tuple[int, in
             core = _core(text, *found.span())
             if place != found.start() and not _is_name(text, *core):
                 yield core
+        place = max(place, last - _LONGEST)  # what is before was read
 
 
 def _is_telling(text: str, start: int, end: int) -> bool:
