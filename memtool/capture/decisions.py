@@ -41,6 +41,11 @@ def own_words(turn: Turn) -> str:
     return prose(text) or one_line(text)[:200]
 
 
+def is_quoted(text: str, message: str) -> bool:
+    """Return whether the sentence *text* stands in the agent's *message*."""
+    return width(text) > _BRIEF and re.sub(r"\W+", "", text) in re.sub(r"\W+", "", message)
+
+
 def decided_in(turns: Sequence[Turn]) -> list[Line]:
     """Return the decisions, the rules and what the user left open, in order."""
     found: list[Line] = []
@@ -65,7 +70,7 @@ def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Li
         return
     typed = own_words(turn)
     first = (sentences(typed) or [""])[0]
-    own = list(_own(turn.typed)) if _is_held(turns, at) else []
+    own = [each for each in _own(turn.typed) if not is_quoted(each[1], message)] if _is_held(turns, at) else []
     if not own and any(_is_about(turns, line, at) for line in before):
         own = [(DECISION, text) for text in sentences(typed) if _retracts(text)][:1]
     decides = any(role == DECISION for role, _ in own)

@@ -35,7 +35,7 @@ _CHATTER = 130
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
 _MOST = 6  # statements of a turn
-_SAME = 0.6  # of the words of a statement that another one has
+_SAME, _WHOLLY = 0.7, 0.85  # of the words of a statement that another one has
 _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
 _ASKING = ("?", "？")
 
@@ -176,20 +176,24 @@ def _lead(each: Statement) -> str:
 def best_of(outcomes: Sequence[Outcome], room: int, *, turns: int, known: Sequence[str] = ()) -> list[Outcome]:
     """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*."""
     left = [each for each in outcomes if width(_text(each)) <= _WIDEST]
-    said, taken = [words(text) for text in known], list[Outcome]()
+    told, said, taken = [words(text) for text in known], list[frozenset[str]](), list[Outcome]()
     counts = dict.fromkeys(range(turns + 1), 0)
     while left:
         best = max(left, key=lambda each: _worth(each, counts[each.turn]))
         left.remove(best)
         is_led = any((each.turn, each.lead) == (best.turn, best.lead) for each in taken)
         columns = width(best.text if is_led else _text(best))
-        if columns > room or counts[best.turn] >= _MOST or is_said(words(best.text), said, _SAME):
+        if columns > room or counts[best.turn] >= _MOST or _is_known(words(best.text), said, told):
             continue
         room -= columns + 6
         counts[best.turn] += 1
         said.append(words(best.text))
         taken.append(best)
     return _joined(sorted(taken, key=lambda each: (each.turn, each.place)))
+
+
+def _is_known(text: frozenset[str], said: Sequence[frozenset[str]], told: Sequence[frozenset[str]]) -> bool:
+    return is_said(text, said, _SAME) or is_said(text, told, _WHOLLY)
 
 
 def _joined(taken: Sequence[Outcome]) -> list[Outcome]:

@@ -11,17 +11,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from memtool.capture.checks import last_ends
-from memtool.capture.decisions import decided_in, own_words
+from memtool.capture.decisions import decided_in, is_quoted, own_words
 from memtool.capture.mended import base_name, fixes_in
 from memtool.capture.outcomes import (
     best_of,
     contradicts,
     is_question,
+    names_something,
     outcomes_in,
     result_of,
     taken_back,
     telling_words,
-)
+)  # fmt: skip
 from memtool.capture.turns import Turn
 from memtool.capture.view import informing, is_promise
 from memtool.text.languages import labels, starts_with
@@ -32,9 +33,11 @@ from memtool.vault.sessions import Draft, Line
 
 _WIDEST_TITLE, _WIDEST_NAMED, _LEAST_TITLE = 70, 80, 20  # columns; of a commit's subject or a plan's heading
 _EARLY, _NAMED, _WORKED, _ITEM = 0.6, 2.0, 1.5, 0.25  # weights of what may be a title
-_LATER, _CUT, _TYPED = 0.7, 0.7, 0.2
+_LATER, _CUT, _TYPED, _BARE, _LEAST = 0.7, 0.7, 0.2, 0.7, 0.05
 _FIRST, _CLOSING = 8, 4  # statements of a message among which a title is looked for; its closing question
-_OFTEN, _LEAST_CUT = 4, 34  # times that a word counts at most; columns of a clause that may be a title
+_HANGING = re.compile(r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|This|That|It|These|But|So|Now)\b")
+_WORD = re.compile(r"(?<![\w./(`-])[^\W\d_]+(?![\w./(-])")
+_OFTEN, _LEAST_CUT, _LEAST_WORDS = 4, 34, 3  # times that a word counts at most; of a clause, of a title
 _LABELLED = re.compile(r"\W|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ |.* = ")  # "Option 1: …", a path, a cell
 _ROOM, _LEAST_ROOM = 1_900, 700  # columns of the lines of a note; of what came of it at least
 _WIDEST_ASKED, _WIDEST_BEGINNING = 220, 90  # columns of what the session began with, and of any other prompt
@@ -42,8 +45,9 @@ _MOST_FIXES, _MOST_OPEN, _MOST_COMMANDS, _MOST_FILES = 3, 3, 3, 5
 _WIDEST_OPEN, _WIDEST_COMMAND = 300, 100
 _SIDE_QUESTION, _SHORT = 48, 24  # columns of a first prompt that the session is not about
 _TELLS_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") goes on with the one before
+_UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
 _TALK = 2  # turns
-_CLAUSE = re.compile(r"[;；，。]| [-–—] | \(|（|——|, (?=which|so|but|and|instead|because)")
+_CLAUSE = re.compile(r"[;；，。]| [-–—] | \(|（|——|, ")
 _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
 
 
@@ -86,10 +90,12 @@ def _done(turns: Sequence[Turn], room: int, known: Sequence[str]) -> Iterator[Li
 
 def _beginnings(turns: Sequence[Turn]) -> Iterator[str]:
     """Give the beginning of each prompt; of one that tells nothing that of the one before."""
-    last = ""
+    last, said = "", ""
     for turn in turns:
         if _tells(turn) or not last:
-            last = shortened(own_words(turn), _WIDEST_BEGINNING)
+            own = [text for text in sentences(own_words(turn)) if not is_quoted(text, said)]
+            last = shortened(" ".join(own) or own_words(turn), _WIDEST_BEGINNING)
+        said = turn.said
         yield last
 
 
@@ -119,7 +125,7 @@ def _title(turns: Sequence[Turn], branch: str) -> str:
         )
 
     typed = (head for turn in turns for text in sentences(own_words(turn)) if (head := _head(text, _WIDEST_TITLE)))
-    return max(candidates, key=share, default="") or next(typed, branch)
+    return max(candidates, key=share, default="") or next(typed, "" if branch in _UNTOLD_BRANCHES else branch)
 
 
 def _all_of(turn: Turn) -> str:
@@ -137,16 +143,22 @@ def _candidates(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
         after = turns[at + 1] if at + 1 < len(turns) else Turn()
         late = _EARLY + (1 - _EARLY) * (at + 1) / len(turns)
         plans = [plan.text for plan in turn.plans if plan.fate == "approved"]
-        named = [*turn.commits, *(text.strip().split("\n", 1)[0].lstrip("# ") for text in (*plans, _typed_plan(turn)))]
+        named = [*turn.commits, *map(_heading, (*plans, _typed_plan(turn)))]
         yield from ((head, _NAMED * late) for text in named if (head := _head(plain(text)[0], _WIDEST_NAMED)))
         if at in gone or after.refused or contradicts(after.typed):
             continue
         for message in result_of(turn):
             for place, each in enumerate(statements(message)[:_FIRST]):
                 weight = late * (_WORKED if at in edited or not edited else 1.0) * (_ITEM if each.is_listed else 1.0)
-                if _is_outcome(each) and (head := _head(each.text, _WIDEST_TITLE)):
+                if head := _head(each.text, _WIDEST_TITLE):
+                    weight *= (1.0 if _is_outcome(each) else _LEAST) * (1.0 if names_something(head) else _BARE)
                     weight *= 1.0 if head == each.text.rstrip(".。!！") else _CUT
                     yield head, weight * (1.0 if place < 2 else _LATER)
+
+
+def _heading(text: str) -> str:
+    """Return the first line of the document *text*, without a word for what it is ("Plan: …")."""
+    return re.sub(r"^#*\s*(?:\w+[:：]\s*)?", "", text.strip().split("\n", 1)[0])
 
 
 def _typed_plan(turn: Turn) -> str:
@@ -156,7 +168,7 @@ def _typed_plan(turn: Turn) -> str:
 def _is_outcome(each: Statement) -> bool:
     """Return whether *each* may be a title: a sentence that says something by itself."""
     text = each.text
-    is_lead = is_question(text) or text.endswith((":", "：")) or _LABELLED.match(text)
+    is_lead = is_question(text) or text.endswith((":", "：")) or _LABELLED.match(text) or _HANGING.match(text)
     return not (is_lead or any(starts_with(kind, text) for kind in ("announcement", "admission", "consent")))
 
 
@@ -165,9 +177,11 @@ def _head(text: str, widest: int) -> str:
     text = text.rstrip(" :：.。!！")
     if width(text) > widest:
         ends = [match.start() for match in _CLAUSE.finditer(text) if width(text[: match.start()]) <= widest]
-        text = text[: ends[-1]] if ends and width(text[: ends[-1]]) >= _LEAST_CUT else ""
+        text = text[: ends[-1]] if ends and not _HANGING.match(text) else ""
+        text = text if width(text) >= _LEAST_CUT else ""
     is_whole = text.count("(") == text.count(")") and text.count("“") == text.count("”") and text.count('"') % 2 == 0
-    return text if width(text) >= _LEAST_TITLE and is_whole and not re.search("[→·]", text) else ""
+    is_said = len(_WORD.findall(text)) >= _LEAST_WORDS or not text.isascii()
+    return text if width(text) >= _LEAST_TITLE and is_said and is_whole and not re.search("[→·]", text) else ""
 
 
 def _open(turns: Sequence[Turn], language: str) -> Iterator[Line]:
@@ -175,7 +189,7 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[Line]:
     last, number = (turns[-1] if turns else Turn()), len(turns)
     plan = last.plans[-1] if last.plans else None
     if plan and plan.fate == "turned down" and not last.edits:
-        heading = plain(plan.text.strip().split("\n", 1)[0].lstrip("# "))[0]
+        heading = plain(_heading(plan.text))[0]
         yield Line(names["no_plan"].format(shortened(heading, 120)), OPEN, AGENT, number)
     elif last.typed and not (_has_answer(last) or last.files or last.commits):
         yield Line(names["no_answer"].format(shortened(own_words(last), _WIDEST_OPEN)), OPEN, USER, number)

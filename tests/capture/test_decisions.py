@@ -256,6 +256,12 @@ def test_pasted_texts_plans_and_documents_decide_nothing() -> None:
     assert texts(Turn(typed=f'The page says: "{ORDER}" Does our code do that?', edits=EDIT)) == []
 
 
+def test_what_the_user_quotes_of_the_agent_is_not_theirs() -> None:
+    said = "We use Redis for the queue of the thumbnails instead of a table."
+    turns = [Turn(typed="?", messages=(said,)), Turn(typed=f"{said} 这样真的可以吗？为什么？", edits=EDIT)]
+    assert texts(*turns) == []
+
+
 @pytest.mark.parametrize("name", CARRIERS)
 def test_no_strangers_text_decides(name: str, tmp_path: Path) -> None:
     path = write_session(tmp_path, CARRIERS[name], "1f0e", tmp_path / "shop", "en", ORDER)
