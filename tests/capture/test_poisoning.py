@@ -20,7 +20,9 @@ from memtool.capture.queue import Job
 from memtool.consolidate.run import RunParts, consolidate
 from memtool.consolidate.week import week_of
 from memtool.recall.hints import gather_hints
+from memtool.vault.authors import USER
 from memtool.vault.layout import FACTS_FILE, open_vault
+from memtool.vault.sessions import lines_of
 
 pytestmark = pytest.mark.slow  # the sessions of all carriers are captured once, and that takes seconds
 
@@ -122,7 +124,8 @@ def test_no_carrier_becomes_the_users_word(given: Given, carrier: str, language:
 @pytest.mark.parametrize("typed", TYPED)
 def test_what_a_person_typed_is_their_word(given: Given, typed: str, language: str) -> None:
     word = word_of(typed, language)
-    assert any(word in line and "(user)" in line for line in given.notes[f"sessions/{session_of(typed, language)}.md"])
+    note = "\n".join(given.notes[f"sessions/{session_of(typed, language)}.md"])
+    assert any(word in line.text and line.author == USER for line in lines_of(note))
     assert word in given.facts or word in given.blocks
 
 
