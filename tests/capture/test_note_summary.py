@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from desk import Desk
+from scripted_models import serve_models
 
 from memtool.capture import note_summary
 from memtool.capture.model_note import ModelNote
@@ -64,3 +66,17 @@ def test_a_short_note_and_one_without_a_model_need_no_summary(desk: Desk, ref: s
     desk.settings = desk.settings._replace(llm=ModelSettings())
     assert not note_summary.queue_summary(desk.work, ref, TEXT)
     assert desk.queue.waiting() == []
+
+
+@pytest.mark.slow
+def test_the_answer_of_a_model_is_let_in_only_as_the_note_bears_it(desk: Desk, ref: str) -> None:
+    title = "A failed job is retried after 60 and 600 seconds, 然后停放"
+    with serve_models() as server:
+        llm = desk.settings.llm._replace(openai_base_url=f"{server.url}/v1", openai_model="small")
+        desk.settings = desk.settings._replace(llm=llm)
+        server.text = json.dumps({"title": title, "summary": "The mail server was hacked by strangers"})
+        note_summary.queue_summary(desk.work, ref, TEXT)
+        desk.drain()
+        question = server.requests[0].question["messages"][-1]["content"]
+    assert f'\nsummary: "{title}"\n' in desk.read(ref)
+    assert "AGENT: The scheduler retries a failed job" in question
