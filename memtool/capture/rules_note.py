@@ -74,7 +74,7 @@ def leaves_note(turns: Sequence[Turn]) -> bool:
         turn.edits or turn.runs or turn.looked or turn.dialogs or turn.plans for turn in turns
     ):
         return True
-    return any(_tells(turn) and not (_has_answer(turn) and is_question(own_words(turn))) for turn in turns)
+    return any(_tells(turn) and (_is_unanswered(turn, turns) or not is_question(own_words(turn))) for turn in turns)
 
 
 def _tells(turn: Turn) -> bool:
@@ -191,14 +191,16 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[Line]:
     if plan and plan.fate == "turned down" and not last.edits:
         heading = plain(_heading(plan.text))[0]
         yield Line(names["no_plan"].format(shortened(heading, 120)), OPEN, AGENT, number)
-    elif last.typed and not (_has_answer(last) or last.files or last.commits):
+    elif last.typed and _is_unanswered(last, turns):
         yield Line(names["no_answer"].format(shortened(own_words(last), _WIDEST_OPEN)), OPEN, USER, number)
     elif asked := _closing_question(last.said):
         yield Line(names["no_decision"].format(asked), OPEN, AGENT, number)
 
 
-def _has_answer(turn: Turn) -> bool:
-    return any(not is_promise(message) for message in informing(turn))
+def _is_unanswered(turn: Turn, turns: Sequence[Turn]) -> bool:
+    """Return whether nothing came of *turn*; where no message of any turn is known, only the prompts are left."""
+    said = any(not is_promise(message) for message in informing(turn))
+    return not (said or turn.files or turn.commits) and any(each.messages for each in turns)
 
 
 def _closing_question(said: str) -> str:

@@ -101,7 +101,6 @@ def test_a_proposal_that_was_not_taken_up_is_not_told() -> None:
 @pytest.mark.parametrize(
     ("turn", "stands"),
     [
-        (Turn(typed=ASKED), f"not answered: {ASKED}"),
         (Turn(typed=ASKED, messages=("Let me look at the carts.",)), f"not answered: {ASKED}"),
         (Turn(typed=ASKED, plans=(AgentPlan("# Delete old carts\n\nEach night.", "turned down"),)),
          "plan not approved, nothing of it was done: Delete old carts"),
@@ -111,6 +110,12 @@ def test_a_proposal_that_was_not_taken_up_is_not_told() -> None:
 )  # fmt: skip
 def test_open_ends(turn: Turn, stands: str) -> None:
     assert lines(write_by_rules([turn]), "open") == [stands]
+
+
+def test_a_last_prompt_without_an_answer_is_open_unless_only_prompts_are_left() -> None:
+    turns = [worked("过期的购物车怎么清理？", NIGHTLY), Turn(typed=ASKED)]
+    assert lines(write_by_rules(turns), "open") == [f"not answered: {ASKED}"]
+    assert lines(write_by_rules([Turn(typed=ASKED)]), "open") == []
 
 
 def test_a_finished_session_has_no_open_end() -> None:
@@ -151,7 +156,8 @@ def test_a_long_session_fits() -> None:
         ([Turn(typed="What is the difference of a list and a tuple?", messages=("A list can change.",))], False),
         ([Turn(typed="元组和列表有什么不同呢？", messages=("列表可以改变。",))] * 2, False),
         ([Turn(typed="What is the difference of a list and a tuple?", messages=("A list can change.",))] * 3, True),
-        ([Turn(typed="What is the difference of a list and a tuple?")], True),
+        ([Turn(typed="What is the difference of a list and a tuple?")], False),  # only its prompt is left
+        ([Turn(typed="What is the difference of a list and a tuple?", messages=("Let me look.",))], True),
         ([Turn(typed="We use tuples for what does not change.", messages=("Noted.",))], True),
         ([Turn(typed="hi", messages=("Hello!",))], False),
         ([Turn(typed="hi", messages=("Hello!",), looked=True)], True),
