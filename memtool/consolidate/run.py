@@ -158,7 +158,9 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
         run = _Writer(work, read_facts(work.vault), outcome, dry=False)
         kept, dropped = decided(judged, choices)
         outcome.judged = [*kept, *(one._replace(fate="rejected") for one in dropped)]
-        run.apply(kept, dropped)
+        run.distil(kept)
+        write_dropped(work, dropped, run.before_writing)
+        run.write_sections(read_sessions(work.vault))
         run.leave_for_review([one for one in judged if one.proposal.id not in choices])
         _finish(work, outcome)
         run.end()
@@ -194,7 +196,7 @@ class _Writer:
         if self._dry:
             announce_all(self._work, self._book, judged, self._lines.say_fact)
             return
-        write_facts(self._work, self._book, judged, self._before_writing, self._lines.say_fact)
+        write_facts(self._work, self._book, judged, self.before_writing, self._lines.say_fact)
         for stored in list(self._book):
             found = moved_anchors(self._vault, stored.fact, stored.project, self._work.language)
             moved = "; ".join(found) if stored.fact.status == "active" else ""
@@ -205,7 +207,7 @@ class _Writer:
         def marked(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
             return change_facts(facts, stored.fact.id, review=why)
 
-        self._before_writing([stored.ref])
+        self.before_writing([stored.ref])
         with suppress(MemtoolError):  # it was changed in the meantime, and is looked at the next time
             self._book.files[stored.ref] = update_facts(self._vault, stored.ref, marked)
 
@@ -223,24 +225,22 @@ class _Writer:
             self._write(ref, lambda _: render_review(week, waiting, self._work.language))
         elif self._vault.path(ref).is_file():
             with self._vault.lock():
-                self._before_writing([ref])
+                self.before_writing([ref])
                 self._vault.path(ref).unlink(missing_ok=True)
-
-    def apply(self, kept: Sequence[Judged], dropped: Sequence[Judged]) -> None:
-        """Write the facts that a person has *kept*, and remember those *dropped*."""
-        self.distil(kept)
-        write_dropped(self._work, dropped, self._before_writing)
 
     def tidy(self, sessions: Sequence[SessionView]) -> None:
         """Close open items that were done, move old notes to the archive, and write the sections of what is left."""
         for ref in self._refs("areas/projects/*/todos.md"):
             own = [view for view in sessions if view.project == ref.split("/")[2]]
             self._close(ref, own)
-        left = self._archive(sessions)
+        self.write_sections(self._archive(sessions))
+
+    def write_sections(self, sessions: Sequence[SessionView]) -> None:
+        """Write what is worth reading at each start into MEMORY.md and the projects' summaries."""
         self._section(MEMORY, shared_section(self._book, self._work))
         for ref in self._refs("areas/projects/*/summary.md"):
             name = ref.split("/")[2]
-            own = [view for view in left if view.project == name]
+            own = [view for view in sessions if view.project == name]
             self._section(ref, project_section(self._book, name, own, self._work))
 
     def tell(self, sessions: Sequence[SessionView]) -> None:
@@ -329,11 +329,11 @@ class _Writer:
         """Move notes, and return those *moves* that were done or would be."""
         if self._dry or not moves:
             return list(moves)
-        self._before_writing([ref for move in moves for ref in move])
+        self.before_writing([ref for move in moves for ref in move])
         return [move for move in moves if self._tried(move.source, partial(self._move, move))]
 
     def _move(self, move: Move) -> bool:
-        move_to_archive(self._vault, move, self._before_writing)
+        move_to_archive(self._vault, move, self.before_writing)
         return True
 
     def _write(self, ref: str, new: Callable[[str | None], str | None], say: Callable[[], None] = lambda: None) -> None:
@@ -348,7 +348,7 @@ class _Writer:
         if changing:
             say()
         if not self._dry:
-            self._before_writing(changing)
+            self.before_writing(changing)
             for ref in changing:
                 self._tried(ref, partial(self._change, ref, new[ref]))
 
@@ -376,7 +376,8 @@ class _Writer:
     def _refs(self, pattern: str) -> list[str]:
         return sorted(path.relative_to(self._vault.root).as_posix() for path in self._vault.root.glob(pattern))
 
-    def _before_writing(self, refs: Sequence[str]) -> None:
+    def before_writing(self, refs: Sequence[str]) -> None:
+        """Note the files that are about to change; what the user has changed in them is a commit of its own."""
         if edited := [ref for ref in refs if ref in self._edited and ref not in self._outcome.written]:
             keep_edits(self._vault, edited)
         note_uncommitted(self._vault, refs)

@@ -58,6 +58,17 @@ def test_what_was_decided_is_carried_out(reviewed: Desk) -> None:
     assert {judged.fate for judged in again.judged if judged.proposal.text == RULES[1]} == {"rejected"}
 
 
+def test_what_was_accepted_is_in_the_summary_at_once(reviewed: Desk) -> None:
+    ref = "areas/projects/shop/summary.md"
+    (reviewed.vault.root / ref).parent.mkdir(parents=True, exist_ok=True)
+    (reviewed.vault.root / ref).write_text("# shop\n\n卖鞋。\n", encoding="utf-8")
+    proposed = {one.proposal.id: Choice("keep", one.proposal.text) for one in stored_proposals(reviewed.vault, WEEK)}
+    outcome = apply_review(reviewed.work, WEEK, proposed)
+    assert all(f"- {rule} (2026-02-10)" in reviewed.read(ref) for rule in RULES)
+    assert ref in outcome.written
+    assert consolidate(reviewed.work, WEEK).changes == []
+
+
 @pytest.mark.slow
 def test_what_is_left_open_waits(reviewed: Desk) -> None:
     one = stored_proposals(reviewed.vault, WEEK)[0]
