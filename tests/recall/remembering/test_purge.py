@@ -143,7 +143,7 @@ def test_a_session_goes_with_all_that_is_kept_of_it_and_is_not_captured_again(de
     desk.put(write_transcript(desk.home / "3f2a9c.jsonl", talk))
     desk.drain()
     kept = desk.vault.root / "transcripts" / "2026" / "3f2a9c.jsonl.gz"
-    kept.parent.mkdir(parents=True)
+    kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(gzip.compress(b'{"text": "giraffe"}'))
     done = removed(desk, "sessions/3f2a9c.md", history=True)
     assert not kept.exists()
