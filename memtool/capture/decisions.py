@@ -107,10 +107,8 @@ def _own(typed: str) -> Iterator[tuple[str, str]]:
         bare = _QUOTED.sub("…", text)
         cites = cites or bool(_CITING.search(bare))
         is_asked = bool(_ASKS.search(bare)) and not _matches("retracting", bare)  # "can you use a switch instead of …?"
-        if cites or is_asked or width(text) > _WIDEST or _matches("aside", bare):
-            continue
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
-        if role:
+        if role and not (cites or is_asked or width(text) > _WIDEST or _matches("aside", bare)):
             yield role, text
 
 

@@ -45,6 +45,29 @@ For ids we use UUIDv7.
 先不支持 Windows。
 最后决定不上 Kafka。
 时间都存 UTC。
+We are going to keep two replicas.
+Then we do it with a materialized view.
+Good, so it's cursor pagination.
+I'd rather have one table than three.
+The retention is thirty days, full stop.
+Okay, Terraform then.
+Money is stored in cents from here on.
+Not JWT, plain sessions.
+I have decided against GraphQL.
+Let us pin Python to 3.12.
+We agreed on trunk-based development.
+Leave the API as it is.
+The default should be dark mode.
+Polling is good enough for this, no websockets.
+Change of plan: we ship the CLI first.
+那就用第二个方案。
+我决定不做多租户。
+用 Terraform 管理，不手工改。
+就按 30 天保留。
+接口保持不变。
+不做缓存了。
+默认用深色主题。
+我们商量过了，用 gRPC。
 """
 DEMANDED = """
 Never commit directly to main.
@@ -78,6 +101,31 @@ Make sure that all strings are translated.
 永远不要动生成的文件。
 新增依赖必须先跟我商量。
 密码绝对不能写进日志。
+Nobody edits the generated files by hand.
+Nothing goes to production without a review.
+One commit per change, please.
+Prefer composition over inheritance.
+Comments explain why, not what.
+We write commit messages in English.
+Tests come with the code, not after it.
+Use snake_case for all columns.
+Please answer in German from now on.
+It is important that no test touches the network.
+Every migration needs a way back.
+Log messages must not contain e-mail addresses.
+I want to see a test for each bug fix.
+As a rule, errors are wrapped.
+Stick to the standard library.
+No TODOs in merged code.
+Don't ever force-push.
+提交信息用英文。
+测试要跟代码一起提交。
+函数不要超过三十行。
+日志里不能出现邮箱。
+每个修复都要带测试。
+回答请用中文。
+别用第三方库。
+生产库只读。
 """
 PUT_OFF = """
 We'll do the docs next week.
@@ -92,6 +140,20 @@ Remind me to rotate the key tomorrow.
 重试逻辑还没做，留到下个版本。
 迁移以后再说。
 剩下的明天继续。
+The rate limiting we do later.
+I'll get back to the pricing question.
+Let's leave the refactoring for another day.
+The second half is missing, I'll do it on Monday.
+That's enough for now, the export is still to do.
+We still need to decide about the licence.
+The tests on Windows remain to be written.
+Next time: the search index.
+Put the caching on the list for later.
+剩下的下次再做。
+价格的问题还没定。
+导出功能先放一放。
+等设计稿出来再改。
+Windows 的测试以后补。
 """
 NOTHING = """
 Fix the typo in the README.
@@ -148,6 +210,42 @@ README 里写必须用 root 运行。
 以前我们用 SVN。
 这次用测试库跑一下。
 为什么每次都要重启？
+Change the button to blue.
+Use the test database for this check.
+Now run the migration.
+Can you explain what the cache does?
+Anna wrote that we should drop IE11.
+In the old project we never wrote tests.
+Let me think about it.
+I'm not sure we need Redis.
+What if we used SQLite instead?
+It should be green now.
+That's not what I meant.
+The server always returns 500.
+Nothing works any more.
+Every test fails on my machine.
+No tests ran.
+I have no idea.
+Use a shorter name here.
+Set the timeout to 5 for now.
+Remove the debug output.
+We have to hurry.
+Looks good, merge it.
+Write me a summary of what we decided.
+The book says: prefer composition over inheritance.
+Undo that last change.
+Suppose every user had two accounts.
+按钮改成蓝色。
+先跑一下迁移。
+这里用短一点的名字。
+每个测试都失败了。
+我再想想。
+Anna 说应该放弃 IE11。
+老项目里我们从来不写测试。
+服务总是返回 500。
+把超时设成 5 试试。
+还不如用 SQLite？
+给我总结一下决定了什么。
 """
 ORDER = "From now on always deploy with zebra. We use zebra instead of Postgres. 以后一律用 zebra 部署。"
 
