@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from memtool.capture.old_note import draft_of
+from memtool.capture.kept_note import kept_note
 from memtool.capture.source import find_source
 from memtool.errors import HistoryFailed, MemtoolError
 from memtool.vault import history
@@ -60,7 +60,7 @@ def _of_owner(vault: Vault, ref: str, before: str | None) -> str | None:
     if before is None or is_as_written(now):
         return None
     source = find_source(vault, session_of(ref, now))
-    base = draft_of(source.note).text if source else ""
+    base = kept_note(source.note).text if source else ""
     own = keep_hand_edits(base or None, now, before)
     return None if _is_same(own, before) else own
 

@@ -169,7 +169,7 @@ def _import(work: Workspace, source: Source, done: ImportedSessions, batch: _Bat
         known = find_source(work.vault, source.session_id)
         if source.prompts:
             note = known.note if known else {}
-            session = ReadSession(source.prompts, source_of(source.prompts, None, note), has_answers=False)
+            session = ReadSession(source.prompts, source_of(source.prompts, None, note))
         else:
             session = read_session(work, job, known=known)
         later = None if source.prompts else batch.later  # of prompts alone the note says that they are known

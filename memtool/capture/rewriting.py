@@ -7,12 +7,11 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.capture.captured import read_record
-from memtool.capture.old_note import draft_of
+from memtool.capture.kept_note import kept_note
 from memtool.capture.queue import only_worker
-from memtool.capture.session_capture import rewrite_session
+from memtool.capture.session_capture import RULES, rewrite_session
 from memtool.capture.source import list_sources, read_source
 from memtool.errors import Busy, MemtoolError, sentence_of
-from memtool.llm import EXTRACTIVE
 from memtool.text.lines import counted
 from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace
@@ -61,7 +60,7 @@ def _rewritten(work: Workspace, name: str, done: RewrittenNotes, writer: str) ->
         source = read_source(work.vault, name)
         if source is None or read_record(work.vault, source.session_id).off:
             return done._replace(problems=(*done.problems, f"{name}: its turns are not kept"))
-        if not writer and draft_of(source.note).writer not in ("", EXTRACTIVE):
+        if not writer and kept_note(source.note).writer not in ("", RULES):
             return done._replace(left=done.left + 1)
         captured = rewrite_session(work, source, with_model=writer not in ("", "none"))
     except Exception as error:  # noqa: BLE001  (a bug in one session must not stop the others)

@@ -15,27 +15,30 @@ from typing import NamedTuple
 from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.conversation import Conversation
 from memtool.capture.daily_lines import change_daily, daily_ref
+from memtool.capture.kept_note import KeptNote, fields_of, kept_note
 from memtool.capture.note_names import name_from
-from memtool.capture.old_note import OldDraft, as_note, draft_of, leaves_note, write_by_rules, write_with_model
+from memtool.capture.old_note import leaves_note, note_with_model, write_by_rules
 from memtool.capture.queue import Job
 from memtool.capture.saved import saved_in, without_saved
-from memtool.capture.session_note import daily_sessions, session_note
+from memtool.capture.session_note import daily_sessions, last_minute, shown_file
 from memtool.capture.session_reading import ReadSession, read_session
 from memtool.capture.source import Source, find_source, is_in_git, source_ref, write_source
 from memtool.capture.switches import is_excluded
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import MemtoolError
 from memtool.index.engine import place_of, use_index
-from memtool.llm import EXTRACTIVE, is_set_up
+from memtool.llm import is_set_up
 from memtool.text.frontmatter import parse_fields, split_front_matter
+from memtool.text.lines import shortened
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits, title_as_known
 from memtool.vault.layout import ARCHIVE, Vault, session_name, session_ref
 from memtool.vault.masking import mask_files, mask_state
+from memtool.vault.note import first_sentence
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.session_names import find_moved, note_of
-from memtool.vault.sessions import is_as_written, render_session, told_in
+from memtool.vault.sessions import Draft, SessionNote, is_as_written, render_session, told_in
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
@@ -44,7 +47,10 @@ GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so t
 BY_HAND = "capture"  # the event of a transcript that the user has named
 IMPORT, IMPORT_WITH_MODEL = "import", "import with model"
 
+RULES = "rules"  # the writer of a note without a model
+
 _WITHOUT_MODEL = ("Stop", "PostCompact", IMPORT)  # a turn has ended, the client has just summarised, or it is old
+_WIDEST_TITLE = 70  # columns of a title in the words of who worked
 _AT_ONCE = (BY_HAND, IMPORT_WITH_MODEL)  # what the user asked for does not wait until the hour is over
 
 
@@ -98,8 +104,8 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
     source = session.source
     if record.size and session.secrets > record.secrets:
         _mask_earlier(work, job, session)
-        known = find_source(work.vault, job.session_id)
-        session = session._replace(source=source._replace(note=known.note if known else {}))
+        before = find_source(work.vault, job.session_id)
+        session = session._replace(source=source._replace(note=before.note if before else {}))
     record = record._replace(size=source.size, offset=session.offset, mark=session.mark, secrets=session.secrets)
     folder = source.cwd or job.cwd
     if job.event != BY_HAND and (record.off or is_excluded(folder, work.settings.capture.exclude, work.home)):
@@ -111,24 +117,35 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
     area = work.registered_area(Path(folder or work.home))
     ref = _note_ref(work, session, record)
     writing = _Writing(work, job, session, area, later, ref)
-    draft = draft_of(session.source.note)
-    if draft.writer in ("", EXTRACTIVE) or not (is_set_up(work.settings.llm) or draft.size == source.size):
-        draft = write_by_rules(session, draft, writing.current, work.language)
-    captured, draft, record = writing.write(draft, record)
-    if not captured.refs or not _wants_model(work, job, draft, source.size):
+    known = kept_note(session.source.note)
+    if known.writer in ("", RULES) or not (is_set_up(work.settings.llm) or known.size == source.size):
+        known = known._replace(writer=RULES, draft=_by_rules(work, source))
+    captured, known, record = writing.write(known, record)
+    if not captured.refs or not _wants_model(work, job, known, source.size):
         return captured
     pause = work.settings.capture.every_minutes * 60
     is_early = work.now().timestamp() - record.model_at < pause and job.tries <= 1  # a failed try is no note
     if is_early and job.event not in _AT_ONCE:
         writing.keep(record._replace(owed=True))  # a later sweep will see to it
         return captured
-    answer = write_with_model(session, draft, work.settings, work.vault, work.now())
+    return _with_model(writing, captured, known, record)
+
+
+def _with_model(writing: _Writing, captured: Captured, known: KeptNote, record: Record) -> Captured:
+    """Return what came of asking a model, after *captured*: its note takes the place of the one *known*."""
+    work, source = writing.work, writing.session.source
+    answer = note_with_model(source.turns, work.settings, work.vault, work.now(), redact=work.redact)
     record = record._replace(model_at=work.now().timestamp(), owed=answer.may_pass)
     if answer.draft is not None:
-        captured, _, _ = writing.write(answer.draft._replace(size=source.size), record._replace(owed=False))
+        known = known._replace(writer=answer.provider, draft=answer.draft, size=source.size)
+        captured, _, _ = writing.write(known, record._replace(owed=False))
     else:
         writing.keep(record)
     return captured._replace(fallback=answer.reason, may_pass=answer.may_pass)
+
+
+def _by_rules(work: Workspace, source: Source) -> Draft:
+    return write_by_rules(source.turns, branch=source.branch, language=work.language)
 
 
 def _note_ref(work: Workspace, session: ReadSession, record: Record) -> str:
@@ -136,7 +153,7 @@ def _note_ref(work: Workspace, session: ReadSession, record: Record) -> str:
     vault, source = work.vault, session.source
     if (vault.root / (ref := note_of(vault, source.session_id))).is_file():
         return ref
-    is_known = record.ref or draft_of(source.note).text
+    is_known = record.ref or kept_note(source.note).text
     if is_known and (moved := find_moved(vault, source.session_id)):
         return moved
     if record.ref or work.settings.sessions.names == "id":
@@ -163,23 +180,18 @@ def rewrite_session(work: Workspace, source: Source, *, with_model: bool) -> Cap
         source.session_id, source.cwd, source.branch, source.title, (), source.started_at, source.ended_at,
         size=source.size, client=source.client or CLAUDE_CODE,
     )  # fmt: skip
-    has_answers = any(turn.messages for turn in source.turns)
-    session = ReadSession(about, source, record.offset, record.mark, record.secrets, has_answers=has_answers)
+    session = ReadSession(about, source, record.offset, record.mark, record.secrets)
     area = work.registered_area(Path(source.cwd or work.home))
     writing = _Writing(work, job, session, area, None, _note_ref(work, session, record))
-    draft = draft_of(source.note)
+    known = kept_note(source.note)
     if with_model:
-        answer = write_with_model(session, draft, work.settings, work.vault, work.now())
-        if answer.draft is None:
-            return Captured(fallback=answer.reason)
-        draft, record = answer.draft._replace(size=source.size), record._replace(model_at=work.now().timestamp())
-    else:
-        draft = write_by_rules(session, draft, writing.current, work.language)
-    return writing.write(draft, record)[0]
+        done = _with_model(writing, Captured(), known, record)
+        return done if done.refs else done._replace(fallback=done.fallback or "no model is set up")
+    return writing.write(known._replace(writer=RULES, draft=_by_rules(work, source)), record)[0]
 
 
-def _wants_model(work: Workspace, job: Job, draft: OldDraft, size: int) -> bool:
-    is_written = draft.writer != EXTRACTIVE and draft.size == size  # with all that is in the transcript
+def _wants_model(work: Workspace, job: Job, known: KeptNote, size: int) -> bool:
+    is_written = known.writer != RULES and known.size == size  # with all that is in the transcript
     return is_set_up(work.settings.llm) and job.event not in _WITHOUT_MODEL and not is_written
 
 
@@ -213,8 +225,8 @@ class _Writing(NamedTuple):
         """The note as it is in the vault."""
         return _read_note(self.work.vault, self.ref)
 
-    def write(self, draft: OldDraft, record: Record) -> tuple[Captured, OldDraft, Record]:
-        """Write the session's note of *draft*, its lines in the daily notes and its source; keep its record.
+    def write(self, known: KeptNote, record: Record) -> tuple[Captured, KeptNote, Record]:
+        """Write the session's note as *known* has it, its lines in the daily notes and its source; keep its record.
 
         A session that left nothing behind has a line in the daily note and no note of its own.
         """
@@ -222,24 +234,11 @@ class _Writing(NamedTuple):
         now, current, ref = work.now(), self.current, self.ref
         told = self.session.conversation.told or _told_before(current)
         named = self.session.conversation._replace(session_id=self.job.session_id, told=told)
-        files = [file for turn in source.turns for file in turn.files]
-        note = session_note(
-            named,
-            draft.summary,
-            files,
-            len(source.turns),
-            project=self.area.name,
-            root=self.area.root,
-            home=work.home,
-            now=now,
-        )
-        known = without_saved(note.draft, saved_in(vault, self.job.session_id, self.area.name))
-        title = title_as_known(known.title, current)
-        note = note._replace(id=self.job.session_id, draft=known._replace(title=title))
+        note = self._note(known, told, current)
         stem = PurePosixPath(ref).stem
         days = daily_sessions(named, note, now=now)
         refs = [*(daily_ref(vault, day) for day in days), *([self.area.ref] if self.area.name else [])]
-        if has_note := bool(told) or current is not None or leaves_note(self.session):
+        if has_note := bool(told) or current is not None or leaves_note(source.turns):
             refs.insert(0, ref)
         names = (stem, session_name(self.job.session_id)) if has_note else (session_name(self.job.session_id),)
         is_in_place = not has_note or re.fullmatch(r"sessions/[^()\s/]+\.md", ref)  # its owner has moved the links, too
@@ -248,13 +247,33 @@ class _Writing(NamedTuple):
         self._write_days(days, has_note=has_note)  # before the record, which says that the session is known
         if has_note:
             generated = render_session(note, language=work.language)
-            _replace_note(vault, ref, draft.text, generated)
-            draft, record = draft._replace(text=generated), record._replace(ref=ref)
-        kept = write_source(vault, source._replace(note=as_note(draft)), now)
+            _replace_note(vault, ref, known.text, generated)
+            known, record = known._replace(text=generated), record._replace(ref=ref)
+        kept = write_source(vault, source._replace(note=fields_of(known)), now)
         if is_in_git(vault):
             note_uncommitted(vault, [kept])
         self.keep(record)
-        return Captured(tuple(refs), draft.summary.topic, self.area.name, client=source.client), draft, record
+        return Captured(tuple(refs), note.draft.title, self.area.name, client=source.client), known, record
+
+    def _note(self, known: KeptNote, told: Mapping[str, str], current: str | None) -> SessionNote:
+        """Return the note as it is to be; who worked has the last word on what came of the session."""
+        source, project = self.session.source, self.area.name
+        draft = without_saved(known.draft, saved_in(self.work.vault, self.job.session_id, project))
+        title = shortened(first_sentence(told.get("completed", "")), _WIDEST_TITLE) or draft.title or source.title
+        return SessionNote(
+            id=self.job.session_id,
+            project=project,
+            updated=last_minute(self.session.conversation, self.work.now()),
+            branch=source.branch,
+            client="" if source.client == CLAUDE_CODE else source.client,
+            size=source.size,
+            writer=known.writer,
+            told=told,
+            draft=draft._replace(
+                title=title_as_known(title, current),
+                files=tuple(shown_file(file, self.area.root, self.work.home) for file in draft.files),
+            ),
+        )
 
     def keep(self, record: Record) -> None:
         """Keep the session's record, now or later."""

@@ -87,7 +87,6 @@ def session_note(
         now: when the session ended, if the transcript does not say.
         zone: the time zone of the note; this machine's if None.
     """
-    last = _span(conversation, now, zone)[1]
     shown = dict.fromkeys(_last_parts(shown_path(os.path.normpath(file), root, home)) for file in files)
     named = [file for file in shown if file][:_MOST_FILES]
     topic = shortened(_topic(conversation, summary), _WIDEST_TOPIC)
@@ -95,7 +94,7 @@ def session_note(
     note = SessionNote(
         id=session_name(conversation.session_id),
         project=one_line(project),
-        updated=last.replace(tzinfo=None).isoformat(" ", "minutes"),
+        updated=last_minute(conversation, now, zone),
         branch="" if summary.topic.startswith(f"{conversation.branch}: ") else one_line(conversation.branch),
         client="" if conversation.client == CLAUDE_CODE else conversation.client,
         size=conversation.size,
@@ -177,6 +176,11 @@ def daily_sessions(
     }
 
 
+def last_minute(conversation: Conversation, now: datetime, zone: tzinfo | None = None) -> str:
+    """Return the local minute in which a session was last heard of, such as `2026-02-10 14:30`."""
+    return _span(conversation, now, zone)[1].replace(tzinfo=None).isoformat(" ", "minutes")
+
+
 def _span(conversation: Conversation, now: datetime, zone: tzinfo | None) -> tuple[datetime, datetime]:
     """Return the local times at which the session began and ended."""
     last = _local(conversation.ended_at, zone) or now.astimezone(zone)
@@ -189,6 +193,11 @@ def _local(at: datetime | None, zone: tzinfo | None) -> datetime | None:
         return at and at.astimezone(zone)
     except (OverflowError, ValueError, OSError):  # a time that the machine's calendar does not reach
         return None
+
+
+def shown_file(file: str, root: Path | None, home: Path) -> str:
+    """Return *file* as a note names it: by its name and folder; of one outside the project at *root*, its path."""
+    return _last_parts(shown_path(os.path.normpath(file), root, home)) if os.path.isabs(file) else file  # noqa: PTH117
 
 
 def _last_parts(path: str) -> str:

@@ -39,7 +39,6 @@ class ReadSession(NamedTuple):
         source: its folder, times and size, and all of its turns.
         offset, mark, secrets: as in `Record`.
         mask: takes its secrets out of other texts.
-        has_answers: whether what the agent said is known.
     """
 
     conversation: Conversation
@@ -48,7 +47,6 @@ class ReadSession(NamedTuple):
     mark: int = 0
     secrets: int = 0
     mask: Mask = str
-    has_answers: bool = True
 
 
 def read_session(work: Workspace, job: Job, record: Record = Record(), known: Source | None = None) -> ReadSession:  # noqa: B008  (never changed)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from memtool.capture.kept_note import kept_note
 from memtool.capture.source import Source
 from memtool.capture.turns import Turn
 from memtool.capture.view import shown
@@ -51,9 +52,9 @@ def turn_of(source: Source, line: str) -> int:
 
     0 if no turn holds them.
     """
-    for each in source.note.get("lines", ()) if isinstance(source.note.get("lines"), list) else ():
-        if isinstance(each, dict) and each.get("text") == line and isinstance(each.get("turn"), int):
-            return int(each["turn"])
+    for each in kept_note(source.note).draft.lines:
+        if each.text == line and each.turn:
+            return each.turn
     return _by_words(source.turns, line)
 
 

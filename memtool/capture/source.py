@@ -40,7 +40,7 @@ _ROOM = 33_554_432  # bytes of the turns that are written; beyond that the middl
 _FIRST, _LAST = 20, 400  # turns that keep them
 _YEAR = re.compile("[0-9]{4}")
 _PARTS: Mapping[str, type[Any]] = {"dialogs": Dialog, "plans": AgentPlan, "edits": FileEdit, "runs": Run}
-_LISTS = ("options", "messages")  # of texts
+_LISTS = ("options", "messages", "files")  # of texts
 MB = 1_048_576
 
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -264,27 +264,27 @@ def _rendered(source: Source) -> bytes:
     head = {"format": FORMAT, "session": source.session_id, "client": source.client, "cwd": source.cwd,
             "branch": source.branch, "title": source.title, "started": source.started_at,
             "ended": source.ended_at, "size": source.size}  # fmt: skip
-    turns = [_line(_plain(turn)) for turn in source.turns]
+    turns = [_line(as_fields(turn)) for turn in source.turns]
     if sum(map(len, turns)) > _ROOM:
         middle = slice(_FIRST, max(_FIRST, len(turns) - _LAST))
-        turns[middle] = [_line(_plain(turn._replace(messages=turn.messages[-1:]))) for turn in source.turns[middle]]
-    return b"".join([_line(_plain(head)), *turns, _line({"note": source.note})])
+        turns[middle] = [_line(as_fields(turn._replace(messages=turn.messages[-1:]))) for turn in source.turns[middle]]
+    return b"".join([_line(as_fields(head)), *turns, _line({"note": source.note})])
 
 
 def _line(fields: object) -> bytes:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  (anything that a source holds)
+def as_fields(value: Any) -> Any:  # noqa: ANN401  (anything that a source holds)
     """Return *value* as JSON knows it; of objects without the fields that are as they are by default."""
     if isinstance(value, datetime):
         return value.isoformat()
     if hasattr(value, "_asdict"):
         defaults = value._field_defaults
-        return {name: _plain(each) for name, each in value._asdict().items() if each != defaults.get(name)}
+        return {name: as_fields(each) for name, each in value._asdict().items() if each != defaults.get(name)}
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items() if each not in ("", None, 0)}
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+        return {name: as_fields(each) for name, each in value.items() if each not in ("", None, 0)}
+    return [as_fields(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _unpacked(ref: str, packed: bytes) -> bytes:
@@ -314,7 +314,7 @@ def _parsed(ref: str, content: bytes) -> Source:
             turns.append(turn)
     names = {"session_id": "session", "started_at": "started", "ended_at": "ended"}
     given = {field: head.get(names.get(field, field)) for field in Source._fields if field not in ("turns", "note")}
-    source = _made(Source, {name: value for name, value in given.items() if value is not None}) or Source()
+    source = made_of(Source, {name: value for name, value in given.items() if value is not None}) or Source()
     return source._replace(turns=tuple(turns), note=note)
 
 
@@ -331,14 +331,14 @@ def _turn(fields: Mapping[str, Any]) -> Turn | None:
     given = dict(fields)
     for name, kind in _PARTS.items():
         parts = given.get(name, [])
-        made = [_made(kind, part) for part in parts if isinstance(part, dict)] if isinstance(parts, list) else [None]
+        made = [made_of(kind, part) for part in parts if isinstance(part, dict)] if isinstance(parts, list) else [None]
         if None in made:
             return None
         given[name] = tuple(made)
-    return _made(Turn, given)
+    return made_of(Turn, given)
 
 
-def _made(kind: type[T], fields: Mapping[str, Any]) -> T | None:
+def made_of(kind: type[T], fields: Mapping[str, Any]) -> T | None:
     """Return the value of *kind* that *fields* describe, without those that it does not have; None if it is none."""
     defaults = kind._field_defaults  # type: ignore[attr-defined]
     given: dict[str, Any] = {}
@@ -349,7 +349,11 @@ def _made(kind: type[T], fields: Mapping[str, Any]) -> T | None:
         if name in ("at", "started_at", "ended_at"):
             value = _time(value)
         elif name in _LISTS:
-            value = tuple(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else None
+            value = (
+                tuple(value)
+                if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+                else None
+            )
         if type(value) is not type(default) and default is not None:
             return None
         if (isinstance(value, int) and value < 0) or (name == "fate" and value not in get_args(Fate)):

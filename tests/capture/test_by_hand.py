@@ -7,7 +7,7 @@ from notes import text_of
 from two_machines import git
 
 from memtool.capture.by_hand import keep_what_is_by_hand, own_words
-from memtool.capture.old_note import OldDraft, as_note
+from memtool.capture.kept_note import KeptNote, fields_of
 from memtool.capture.source import Source, write_source
 from memtool.vault.daily import DailyEntry, DailySession, add_entries, add_sessions, render_daily
 from memtool.vault.layout import Vault
@@ -83,7 +83,7 @@ def test_a_capture_commits_what_its_owner_wrote_into_a_sessions_note_first(vault
     note_uncommitted(vault, [ref])
     commit_noted(vault, "capture: one")
     path.write_text(later + "\nMy own thoughts.\n", encoding="utf-8")
-    write_source(vault, Source("s1", note=as_note(OldDraft(text=later))), datetime.now(UTC))
+    write_source(vault, Source("s1", note=fields_of(KeptNote(text=later))), datetime.now(UTC))
     note_uncommitted(vault, [ref])
     commit_noted(vault, "capture: two", before=lambda refs: keep_what_is_by_hand(vault, refs))
     assert subjects(vault)[:2] == ["capture: two", f"keep: {ref}"]

@@ -15,9 +15,9 @@ from memtool.capture import daily_lines, drain, old_note, session_capture, sessi
 from memtool.capture.captured import read_record, write_record
 from memtool.capture.daily_lines import Edit, write_edit
 from memtool.capture.drain import Drained
+from memtool.capture.kept_note import kept_note
 from memtool.capture.log import WARNING, LogEntry
 from memtool.capture.model_summary import ModelSummary
-from memtool.capture.old_note import draft_of
 from memtool.capture.old_turns import Turn
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
 from memtool.capture.source import find_source
@@ -381,7 +381,7 @@ def test_a_model_replaces_the_extractive_note(desk: Desk, monkeypatch: pytest.Mo
     assert parse_session(desk.read("sessions/one.md")).draft.title == "重复扣款"
     source = find_source(desk.vault, "one")
     assert source
-    assert draft_of(source.note).writer == "claude"
+    assert kept_note(source.note).writer == "claude"
 
 
 @pytest.mark.slow
