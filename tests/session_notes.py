@@ -1,25 +1,20 @@
-"""Session notes of a few lines, for tests."""
+"""Notes of sessions that a week is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
-from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, RULE, USER
+import notes
+
+from memtool.vault.authors import DECISION, RULE, USER
 from memtool.vault.layout import Vault, session_ref
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 
 
-def lines(
-    *, rules: Sequence[str] = (), decisions: Sequence[str] = (), fixes: Sequence[str] = (), done: Sequence[str] = (),
-    commands: Sequence[str] = (), author: str = USER,
-) -> tuple[Line, ...]:  # fmt: skip
-    """Return statements as lines of their roles; *author* is that of the decisions and rules."""
-    found = {DECISION: decisions, RULE: rules, FIX: fixes, "": done, COMMAND: commands}
-    return tuple(
-        Line(text, role, author if role in (DECISION, RULE) else AGENT)
-        for role, texts in found.items()
-        for text in texts
-    )
+def lines(*, author: str = USER, **said: Any) -> tuple[Line, ...]:
+    """Return what was *said* as lines of their roles; *author* is that of the decisions and rules."""
+    found = notes.note_of("", **said).draft.lines
+    return tuple(line._replace(author=author) if line.role in (DECISION, RULE) else line for line in found)
 
 
 def note_of(

@@ -37,7 +37,7 @@ CUES = (
     "concession", "denial", "reversal", "continuing", "choosing", "trial", "proposal",
     "next_steps", "conclusion", "files_changed", "presenting", "condition", "contrast",
     "cause", "failing", "renewal", "planned",
-    "either", "moment", "deictic", "procedure",
+    "either", "moment", "deictic",
     "opening", )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
