@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Sequence
 
-from memtool.consolidate.proposals import LIKELY, SURE, Proposal
+from memtool.consolidate.proposals import ARROW, LIKELY, SURE, Proposal
 from memtool.consolidate.session_views import SessionView
 from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.text.languages import without_openings
@@ -17,7 +17,6 @@ from memtool.text.lines import width
 from memtool.vault.authors import DECISION, FIX, RULE, USER
 from memtool.vault.sessions import Line
 
-ARROW = " → "  # before the cause or the change
 PROVED = "✓"  # in the line of a fix, before what proved it
 _RETURNED = 0.15  # confidence that each further session brings
 _MOST = 0.95

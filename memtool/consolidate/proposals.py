@@ -20,8 +20,8 @@ from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import STANDING, TOOL, USER, trust
 from memtool.vault.facts import Fact
-from memtool.vault.session_rows import ARROW
 
+ARROW = " → "  # in the line of a fix, before the cause or the change; in a decision, before the answer
 LONGEST = 300  # characters of a fact
 SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
 _SHORTEST = 12  # columns
